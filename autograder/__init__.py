@@ -1,0 +1,1 @@
+"""The instructor's tool: build, release, verify, grade untrusted submissions, report."""

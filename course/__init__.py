@@ -1,0 +1,1 @@
+"""A course on language models: data, models, training, sampling, evaluation, figures and checks."""
