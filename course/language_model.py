@@ -1,0 +1,50 @@
+"""One question for every model of the course: given these tokens, how likely is each next token?
+
+A language model is anything that answers
+
+    model(tokens: (B, T) int64)  →  log_probs (B, T, V)
+
+where `log_probs[b, t, v]` is the natural logarithm of P(token t+1 is v | tokens 0 … t). The answer at
+position t depends on nothing to the right of t. Tables of counts, recurrent networks, Transformers and the
+true model of a generated language all answer it, so training, evaluation, sampling and plots are written once.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Answers tokens (B, T) with log-probabilities (B, T, V) of the next token at every position."""
+
+    vocab_size: int  # V, tokens are 0 … V − 1
+    context_length: int | None  # most positions the model can see; None: no limit
+
+    def __call__(self, tokens: Tensor) -> Tensor: ...
+
+
+def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = None) -> None:
+    """Stop with a sentence unless `tokens` is a (B, T) int64 tensor that a model of this size can read.
+
+    Raises TypeError for what is not an int64 tensor, ValueError for a wrong shape, too many positions
+    or a token outside 0 … vocab_size − 1.
+    """
+    if not isinstance(tokens, Tensor):
+        raise TypeError(f"tokens: expected an int64 tensor of shape (B, T), got a {type(tokens).__name__}")
+    if tokens.dtype != torch.int64:
+        raise TypeError(f"tokens: expected dtype torch.int64, got {tokens.dtype}")
+    if tokens.ndim != 2 or tokens.numel() == 0:
+        raise ValueError(
+            f"tokens: expected shape (B, T) with at least one token, got {tuple(tokens.shape)}"
+            + (" (one sequence is a batch of one: tokens[None])" if tokens.ndim == 1 else "")
+        )
+    if context_length is not None and tokens.shape[1] > context_length:
+        raise ValueError(f"tokens: expected at most {context_length} positions, got T = {tokens.shape[1]}")
+    smallest, largest = (extreme.item() for extreme in tokens.aminmax())
+    if smallest < 0 or largest >= vocab_size:
+        outside = smallest if smallest < 0 else largest
+        raise ValueError(f"tokens: expected values in 0 … {vocab_size - 1}, got {outside}")
