@@ -1,0 +1,37 @@
+# The whole project in a few words. `make` alone explains them.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/ready
+
+.PHONY: help demo test lab notebooks bench clean
+
+help:            ## say what each word does
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(READY)   ## build, release, grade sample submissions, write the report
+	$(BIN)/python -m autograder demo
+
+test: $(READY)   ## everything that must hold
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m autograder build --check
+	$(BIN)/python -m autograder verify
+	$(BIN)/python -m pytest -n auto
+
+lab: $(READY)    ## open JupyterLab on the lectures
+	$(BIN)/jupyter lab --notebook-dir . lectures
+
+notebooks: $(READY) ## rebuild every notebook from its source
+	$(BIN)/python -m autograder build
+
+bench: $(READY)  ## measure side by side what the README claims about speed
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:           ## remove the virtual environment and everything that was generated locally
+	rm -rf $(VENV) demo build .pytest_cache .ruff_cache

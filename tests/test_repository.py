@@ -1,0 +1,101 @@
+"""The repository describes itself in several places; none of them may drift from the disk."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def tracked_files() -> list[str]:
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listing.stdout.split()
+
+
+def readme_tree() -> dict[str, str]:
+    """Path → remark, from the tree in the README: two spaces of indent per level."""
+    block = re.search(r"```tree\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+    paths, parents = {}, []
+    for line in filter(str.strip, block.splitlines()):
+        depth = (len(line) - len(line.lstrip())) // 2
+        name, _, remark = line.strip().partition(" ")
+        parents[depth:] = [name.rstrip("/")]
+        paths["/".join(parents)] = remark.strip()
+    return paths
+
+
+def test_the_readme_tree_lists_every_package_and_nothing_else():
+    files = [path.split("/") for path in tracked_files()]
+    on_disk = {parts[0] for parts in files if not parts[0].startswith(".")}
+    for room in ("course", "autograder"):
+        on_disk |= {f"{room}/{parts[1]}" for parts in files if parts[0] == room and len(parts) > 2}
+        on_disk |= {
+            f"{room}/{parts[1]}"
+            for parts in files
+            if parts[0] == room and len(parts) == 2 and not parts[1].startswith("__")
+        }
+    assert set(readme_tree()) == on_disk
+
+
+def test_every_entry_of_the_readme_tree_says_what_it_is():
+    assert [path for path, remark in readme_tree().items() if not remark] == []
+
+
+def test_environment_and_project_agree_on_python_and_leave_versions_to_one_place():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    conda = [item for item in environment["dependencies"] if isinstance(item, str)]
+    assert environment["name"] == PROJECT["name"]
+    assert f"python{PROJECT['requires-python']}" in conda
+    assert {re.split(r"[<>=]", item)[0] for item in conda} == {"python", "pip"}
+    [pip] = [item["pip"] for item in environment["dependencies"] if isinstance(item, dict)]
+    assert pip == ["-c constraints.txt", "-e .[dev]"]
+
+
+def declared_requirements() -> list[Requirement]:
+    extras = PROJECT["optional-dependencies"].values()
+    texts = PROJECT["dependencies"] + [text for extra in extras for text in extra]
+    return [Requirement(text) for text in texts if not text.startswith(PROJECT["name"])]
+
+
+@pytest.mark.parametrize("requirement", declared_requirements(), ids=lambda r: r.name)
+def test_the_tested_version_lies_within_the_declared_range(requirement):
+    pinned = dict(
+        line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
+    )
+    pinned = {canonicalize_name(name): version for name, version in pinned.items()}
+    assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
+
+
+@pytest.mark.parametrize("name", ["utils", "helpers", "common", "misc"])
+def test_no_file_is_a_drawer(name):
+    assert [path for path in tracked_files() if Path(path).stem == name] == []
+
+
+def test_no_source_file_is_longer_than_four_hundred_lines():
+    sources = [
+        path
+        for path in tracked_files()
+        if path.startswith(("course/", "autograder/")) and path.endswith(".py")
+    ]
+    lengths = {path: len((ROOT / path).read_text().splitlines()) for path in sources}
+    assert {path: length for path, length in lengths.items() if length > 400} == {}
+
+
+def test_the_student_package_never_imports_the_grader():
+    course = [path for path in tracked_files() if path.startswith("course/") and path.endswith(".py")]
+    importing = re.compile(r"^\s*(from|import) autograder\b", re.M)
+    assert course
+    assert [path for path in course if importing.search((ROOT / path).read_text())] == []
+
+
+def test_make_help_explains_every_word():
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M).group(1).split()
+    assert [word for word in phony if not re.search(rf"^{word}:.*## \S", makefile, re.M)] == []
