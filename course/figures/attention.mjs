@@ -1,0 +1,51 @@
+// Attention weights as a heat map: rows are queries, columns are keys. Choose a query with the mouse or the arrow keys.
+
+export default {
+  render({ model, el }) {
+    const { weights, queries, keys, gold, heads } = model.get("data");
+    const cell = Math.max(22, Math.min(44, 560 / keys.length)), left = 24 + 8 * Math.max(...queries.map((q) => q.length)),
+      top = 28 + 6 * Math.max(...keys.map((k) => k.length));
+    const width = left + cell * keys.length + 40, height = top + cell * queries.length + 16;
+    const view = frame(el, { width, height, label: "Attention weights, queries by keys", name: "attention" });
+    const state = { head: 0, query: 0, gold: false };
+
+    if (heads.length > 1)
+      choose(view.controls, { label: "Head", options: heads, value: 0 }, (head) => { state.head = head; draw(); });
+    const select = slider(view.controls, { label: "Query", min: 0, max: queries.length - 1, step: 1, value: 0, show: (q) => queries[q] },
+      (query) => { state.query = query; draw(); });
+    if (gold) toggle(view.controls, { label: "Show gold alignment" }, (shown) => { state.gold = shown; draw(); });
+
+    function point(query) {
+      state.query = query;
+      select.value = query;
+      select.dispatchEvent(new Event("input"));
+    }
+
+    function square(query, key, weight) {
+      const made = shape("rect", { x: left + key * cell, y: top + query * cell, width: cell - 1, height: cell - 1, fill: strength(weight) });
+      made.append(shape("title", {}, `${queries[query]} → ${keys[key]}: ${weight.toFixed(3)}`));
+      made.addEventListener("click", () => point(query));
+      return made;
+    }
+
+    function draw() {
+      const map = weights[state.head];
+      view.picture.replaceChildren();
+      keys.forEach((key, j) => view.picture.append(
+        shape("text", { transform: `translate(${left + (j + 0.6) * cell},${top - 8}) rotate(-45)` }, key)));
+      queries.forEach((query, i) => {
+        view.picture.append(shape("text",
+          { x: left - 8, y: top + (i + 0.65) * cell, "text-anchor": "end", "font-weight": i === state.query ? "bold" : "normal" }, query));
+        map[i].forEach((weight, j) => view.picture.append(square(i, j, weight)));
+      });
+      view.picture.append(shape("rect", { x: left - 1, y: top + state.query * cell - 1, width: cell * keys.length + 1, height: cell + 1,
+        fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
+      if (state.gold) for (const [i, j] of gold) view.picture.append(shape("rect", { x: left + j * cell + 2, y: top + i * cell + 2,
+        width: cell - 5, height: cell - 5, fill: "none", stroke: "var(--orange)", "stroke-width": 2.5 }));
+      const row = map[state.query], best = row.indexOf(Math.max(...row));
+      view.say(`“${queries[state.query]}” attends most to “${keys[best]}” (${row[best].toFixed(3)}); the row sums to ${row.reduce((a, b) => a + b, 0).toFixed(3)}.`);
+      view.numbers(["query", ...keys], map.map((values, i) => [queries[i], ...values.map((value) => value.toFixed(3))]));
+    }
+    draw();
+  },
+};

@@ -1,0 +1,133 @@
+// What every figure shares: theme, controls, saving, numbers. The Python side puts this text in front of a figure's
+// own module, so that the result imports nothing.
+
+const STYLE = `
+.lmf { --ink:#1b1f24; --quiet:#57606a; --line:#8c959f; --paper:#ffffff; --panel:#f3f5f7; --blue:#0072b2; --orange:#b35900; --green:#00795a;
+  color:var(--ink); background:var(--paper); font:14px/1.45 system-ui,sans-serif; max-width:46rem; padding:.5rem .75rem; border-radius:6px; }
+.lmf[data-dark] { --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f; --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; }
+.lmf svg { display:block; width:100%; height:auto; }
+.lmf svg text { fill:var(--ink); font:13px system-ui,sans-serif; }
+.lmf svg text.quiet { fill:var(--quiet); }
+.lmf .row { display:flex; flex-wrap:wrap; gap:.3rem 1.1rem; align-items:center; margin:.35rem 0; }
+.lmf label { display:inline-flex; gap:.45rem; align-items:center; }
+.lmf output { font-variant-numeric:tabular-nums; min-width:3.2em; }
+.lmf button { font:inherit; color:inherit; background:var(--panel); border:1px solid var(--line); border-radius:4px; padding:.1rem .55rem; cursor:pointer; }
+.lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper); border:1px solid var(--line); border-radius:4px; }
+.lmf :focus-visible { outline:2px solid var(--blue); outline-offset:2px; }
+.lmf table { border-collapse:collapse; font-variant-numeric:tabular-nums; margin:.4rem 0; background:transparent; color:inherit; }
+.lmf th, .lmf td { border:1px solid var(--line); padding:.1rem .45rem; text-align:right; color:inherit; background:transparent; font-weight:normal; }
+.lmf .numbers { overflow-x:auto; }
+.lmf summary { cursor:pointer; }`;
+
+const DARK = "body[data-jp-theme-light=false], html[data-theme=dark], html[theme=dark], html.dark, body[data-vscode-theme-kind*=dark]";
+const LIGHT = "body[data-jp-theme-light=true], html[data-theme=light], html[theme=light], html.light, body[data-vscode-theme-kind*=light]";
+
+function isDark() {
+  if (document.querySelector(DARK)) return true;
+  if (document.querySelector(LIGHT)) return false;
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function node(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+function shape(tag, attributes = {}, text = null) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== null) made.textContent = text;
+  return made;
+}
+
+/** A figure's empty frame: {root, controls, picture, say(text), numbers(header, rows)}. */
+function frame(el, { width, height, label, name }) {
+  const root = node("div", { class: "lmf" });
+  const controls = node("div", { class: "row" });
+  const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
+    style: `max-width:${Math.round(1.1 * width)}px` });
+  const spoken = node("div", { class: "row", "aria-live": "polite" });
+  const table = node("div", { class: "numbers" });
+  const saved = node("div", { class: "row" });
+  for (const kind of ["SVG", "PNG"]) {
+    const button = node("button", { type: "button" }, `Save ${kind}`);
+    button.addEventListener("click", () => save(picture, root, `${name}.${kind.toLowerCase()}`));
+    saved.append(button);
+  }
+  saved.append(node("details", {}, node("summary", {}, "Show numbers"), table));
+  root.append(node("style", {}, STYLE), controls, picture, spoken, saved);
+  el.replaceChildren(root);
+  const theme = () => root.toggleAttribute("data-dark", isDark());
+  theme();
+  const watch = new MutationObserver(theme);
+  for (const watched of [document.documentElement, document.body]) watch.observe(watched, { attributes: true });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
+  return {
+    root, controls, picture,
+    say: (text) => { spoken.textContent = text; },
+    numbers: (header, rows) => table.replaceChildren(tabulate(header, rows)),
+  };
+}
+
+function tabulate(header, rows) {
+  const head = node("tr", {}, ...header.map((text) => node("th", { scope: "col" }, text)));
+  const body = rows.map(([first, ...rest]) =>
+    node("tr", {}, node("th", { scope: "row" }, String(first)), ...rest.map((cell) => node("td", {}, String(cell)))));
+  return node("table", {}, node("thead", {}, head), node("tbody", {}, ...body));
+}
+
+function slider(controls, { label, min, max, step, value, show = String }, changed) {
+  const input = node("input", { type: "range", min, max, step, value });
+  const shown = node("output", {}, show(Number(value)));
+  input.addEventListener("input", () => { shown.textContent = show(Number(input.value)); changed(Number(input.value)); });
+  controls.append(node("label", {}, label, input, shown));
+  return input;
+}
+
+function toggle(controls, { label, checked = false }, changed) {
+  const input = node("input", { type: "checkbox" });
+  input.checked = checked;
+  input.addEventListener("change", () => changed(input.checked));
+  controls.append(node("label", {}, input, label));
+  return input;
+}
+
+function choose(controls, { label, options, value }, changed) {
+  const select = node("select", {}, ...options.map((text, index) => node("option", { value: index }, text)));
+  select.value = String(value);
+  select.addEventListener("change", () => changed(Number(select.value)));
+  controls.append(node("label", {}, label, select));
+  return select;
+}
+
+/** Save the picture with the colours of this moment written into it. */
+function save(picture, root, filename) {
+  const copy = picture.cloneNode(true);
+  const { width, height } = picture.viewBox.baseVal;
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  const colours = getComputedStyle(root);
+  const names = ["ink", "quiet", "line", "paper", "panel", "blue", "orange", "green"];
+  const resolved = names.map((name) => `--${name}:${colours.getPropertyValue(`--${name}`)};`).join("");
+  copy.setAttribute("style", `${resolved}background:${colours.getPropertyValue("--paper")}`);
+  copy.prepend(shape("style", {}, "text{fill:var(--ink);font:13px sans-serif} text.quiet{fill:var(--quiet)}"));
+  const source = new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
+  if (filename.endsWith(".svg")) return download(URL.createObjectURL(source), filename);
+  const image = new Image();
+  image.onload = () => {
+    const canvas = node("canvas", { width: 2 * width, height: 2 * height });
+    canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
+    download(canvas.toDataURL("image/png"), filename);
+  };
+  image.src = URL.createObjectURL(source);
+}
+
+function download(address, filename) {
+  node("a", { href: address, download: filename }).click();
+}
+
+/** Blue at 1, the panel's colour at 0: legible on light and dark. */
+const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
