@@ -6,7 +6,8 @@ A language model is anything that answers
 
 where `log_probs[b, t, v]` is the natural logarithm of P(token t+1 is v | tokens 0 … t). The answer at
 position t depends on nothing to the right of t. Tables of counts, recurrent networks, Transformers and the
-true model of a generated language all answer it, so training, evaluation, sampling and plots are written once.
+true model of a generated language all answer it, so training, evaluation, sampling and plots are written
+once.
 """
 
 from __future__ import annotations
