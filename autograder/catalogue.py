@@ -1,0 +1,109 @@
+"""How a homework says what goes wrong (misconceptions) and what else is right (alternatives).
+
+The decorators only mark what they decorate; whoever loads the module collects the marks, so there is no registry.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+MARK = "__catalogue__"
+
+
+class CatalogueError(ValueError):
+    """An entry of the catalogue that lacks something; the message says which entry and what."""
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A known wrong solution: the checks it fails, what to tell the teacher, what to ask the student."""
+
+    name: str
+    of: str  # the exercise
+    fails: frozenset[str]  # exactly these checks, visible and hidden
+    equals: frozenset[str]  # misconceptions that no check can tell from this one
+    seen: str | None  # a link to where the mistake was made in earnest
+    diagnosis: str
+    question: str
+    thing: Any
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A correct solution written differently from the reference."""
+
+    name: str
+    of: str
+    thing: Any
+
+
+@dataclass(frozen=True)
+class NotCode:
+    """A known mistake that no wrong function can stand for, with the reason."""
+
+    mistake: str  # "8c"
+    what: str
+    why: str
+
+
+def misconception(
+    *, of: str, fails: Iterable[str], equals: Iterable[str] = (), seen: str | None = None
+) -> Callable[[Any], Any]:
+    """Mark a function or class as a known wrong solution; its docstring is the diagnosis and the question."""
+
+    def mark(thing: Any) -> Any:
+        diagnosis, question = _diagnosis_and_question(thing)
+        entry = Misconception(
+            thing.__name__, of, frozenset(fails), frozenset(equals), seen, diagnosis, question, thing
+        )
+        setattr(thing, MARK, entry)
+        return thing
+
+    return mark
+
+
+def alternative(*, of: str) -> Callable[[Any], Any]:
+    """Mark a function or class as another correct solution."""
+
+    def mark(thing: Any) -> Any:
+        setattr(thing, MARK, Alternative(thing.__name__, of, thing))
+        return thing
+
+    return mark
+
+
+def not_code(mistake: str, what: str, *, why: str) -> NotCode:
+    """A mistake that cannot be expressed as a wrong solution; stands on its own at the top level of the module."""
+    return NotCode(mistake, what, why)
+
+
+def collect(module: ModuleType, kind: type) -> list:
+    """The marked objects of one kind that a module defines, in the order of its lines."""
+    if kind is NotCode:
+        return _statements(module)
+    marks = (vars(thing).get(MARK) for thing in vars(module).values() if hasattr(thing, "__dict__"))
+    return [mark for mark in marks if isinstance(mark, kind)]
+
+
+def _statements(module: ModuleType) -> list[NotCode]:
+    """`not_code(…)` stands alone on its line and binds no name, so it is found in the text and evaluated."""
+    text = inspect.getsource(module)
+    calls = [line.value for line in ast.parse(text).body if isinstance(line, ast.Expr)]
+    found = [call for call in calls if isinstance(call, ast.Call) and ast.unparse(call.func) == "not_code"]
+    return [eval(compile(ast.Expression(call), module.__name__, "eval"), vars(module)) for call in found]
+
+
+def _diagnosis_and_question(thing: Any) -> tuple[str, str]:
+    text = inspect.cleandoc(thing.__doc__ or "")
+    diagnosis, _, question = text.partition("\n")
+    if not diagnosis.strip() or not question.strip():
+        raise CatalogueError(
+            f"{thing.__name__} needs a docstring: first the diagnosis in one line, "
+            "then, after an empty line, the question put to the student."
+        )
+    return diagnosis.strip(), " ".join(question.split())

@@ -1,0 +1,130 @@
+"""Percent-format source to notebook cells, and notebooks written so that the same cells give the same bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Label = str | int | float | bool
+
+KNOWN_LABELS = frozenset(
+    "setup provided exercise difficulty minutes forbids solution check points hidden written tags gpu".split()
+)
+
+_MARKER = re.compile(r"^# %%(?P<rest>.*)$")
+_KIND = re.compile(r"^\s*\[(?P<kind>\w+)\]")
+_LABEL = re.compile(
+    r'\s+(?P<name>\w+)(?:=(?:"(?P<text>[^"]*)"|(?P<number>-?\d+(?:\.\d+)?)(?=\s|$)))?(?=\s|$)'
+)
+
+
+class SourceError(ValueError):
+    """A percent-format source that cannot be read; the message names the file and the line."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its kind, the labels of its `# %%` line, its text, and the line of the file where the text starts."""
+
+    kind: str  # "code" or "markdown"
+    source: str
+    labels: Mapping[str, Label] = field(default_factory=dict)
+    line: int = 1
+
+
+def read_source(path: Path) -> list[Cell]:
+    """The cells of a percent-format file; raises SourceError."""
+    return parse(path.read_text(encoding="utf-8"), name=str(path))
+
+
+def parse(text: str, name: str = "source") -> list[Cell]:
+    """Split text at its `# %%` lines; comments and a docstring before the first one belong to no cell."""
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
+    if not starts:
+        raise SourceError(f"{name} has no cell: a cell starts with a line `# %%`.")
+    ends = [*starts[1:], len(lines)]
+    return [_cell(lines, start, end, name) for start, end in zip(starts, ends, strict=True)]
+
+
+def _cell(lines: list[str], start: int, end: int, name: str) -> Cell:
+    where = f"{name}, line {start + 1}"
+    kind, labels = _read_marker(_MARKER.match(lines[start])["rest"], where)
+    first, last = start + 1, end
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    while first < last and not lines[first].strip():
+        first += 1
+    body = lines[first:last]
+    if kind == "markdown":
+        body = [_uncomment(line, f"{name}, line {first + offset + 1}") for offset, line in enumerate(body)]
+    return Cell(kind, "\n".join(body), labels, first + 1)
+
+
+def _read_marker(rest: str, where: str) -> tuple[str, dict[str, Label]]:
+    """` [markdown] exercise="a" points=1 hidden` → ("markdown", {"exercise": "a", "points": 1, "hidden": True})."""
+    bracket = _KIND.match(rest)
+    kind = bracket["kind"] if bracket else "code"
+    if kind not in ("code", "markdown"):
+        raise SourceError(f"{where}: a cell is code or [markdown], not [{kind}].")
+    rest = rest[bracket.end() :] if bracket else rest
+    labels: dict[str, Label] = {}
+    while rest.strip():
+        found = _LABEL.match(rest)
+        if found is None:
+            raise SourceError(
+                f'{where}: cannot read the label at "{rest.strip()}"; write key="text", key=1 or key.'
+            )
+        if found["name"] not in KNOWN_LABELS:
+            raise SourceError(f"{where}: there is no label called {found['name']}.")
+        labels[found["name"]] = _value(found)
+        rest = rest[found.end() :]
+    return kind, labels
+
+
+def _value(found: re.Match[str]) -> Label:
+    if found["text"] is not None:
+        return found["text"]
+    if found["number"] is not None:
+        return float(found["number"]) if "." in found["number"] else int(found["number"])
+    return True
+
+
+def _uncomment(line: str, where: str) -> str:
+    if line.strip() and not line.startswith("#"):
+        raise SourceError(f"{where}: every line of a markdown cell starts with `#`.")
+    return line.removeprefix("#").removeprefix(" ").rstrip()
+
+
+def notebook_cell(cell_id: str, kind: str, source: str, metadata: Mapping | None = None) -> dict:
+    """One cell of a notebook in format 4.5, without outputs."""
+    common = {"cell_type": kind, "id": cell_id, "metadata": dict(metadata or {}), "source": source}
+    return common | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+
+
+def notebook(cells: Iterable[dict], metadata: Mapping | None = None) -> dict:
+    """A notebook in format 4.5 for the ordinary Python kernel, which every front end finds without asking."""
+    kernel = {
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    return {
+        "cells": list(cells),
+        "metadata": kernel | dict(metadata or {}),
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def to_json(content: Mapping) -> str:
+    """The one spelling of a notebook: keys sorted, one space of indentation, text split into lines, final newline."""
+    lined = {**content, "cells": [_with_lines(cell) for cell in content["cells"]]}
+    return json.dumps(lined, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
+
+def _with_lines(cell: Mapping) -> dict:
+    source = cell["source"]
+    return {**cell, "source": source.splitlines(keepends=True) if isinstance(source, str) else source}
