@@ -48,7 +48,7 @@ def checked(weights: Tensor, queries: Sequence[str], keys: Sequence[str]) -> Ten
     if maps.dim() != 3 or maps.shape[1:] != (len(queries), len(keys)):
         raise ValueError(
             f"expected weights of shape ({len(queries)}, {len(keys)}) "
-            f"or (heads, {len(queries)}, {len(keys)}) for these tokens, got {tuple(torch.as_tensor(weights).shape)}"
+            f"or (heads, {len(queries)}, {len(keys)}), got {tuple(torch.as_tensor(weights).shape)}"
         )
     if not torch.allclose(maps.sum(-1), torch.ones(()), atol=1e-2):
         raise ValueError("each query's weights must sum to one; were these scores before the softmax?")

@@ -16,7 +16,7 @@ MOST_DATA = 150_000  # bytes of JSON: a page holds several figures and should st
 class Figure:
     """One interactive figure: an ES module, its data, and the picture for where scripts do not run.
 
-    name: the module's file name without ending. data: what `model.get("data")` gives the module (JSON values).
+    name: the module's file name without ending. data: what `model.get("data")` gives it (JSON values).
     alt: what the picture shows, in a sentence. picture: PNG bytes of the same content at its default setting.
     Raises ValueError where the data is larger than a page can carry, or where the alt text is missing.
     """
