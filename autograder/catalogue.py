@@ -1,6 +1,6 @@
 """How a homework says what goes wrong (misconceptions) and what else is right (alternatives).
 
-The decorators only mark what they decorate; whoever loads the module collects the marks, so there is no registry.
+The decorators only mark what they decorate; whoever loads the module collects the marks.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def alternative(*, of: str) -> Callable[[Any], Any]:
 
 
 def not_code(mistake: str, what: str, *, why: str) -> NotCode:
-    """A mistake that cannot be expressed as a wrong solution; stands on its own at the top level of the module."""
+    """A mistake that no wrong solution can express; stands on a line of its own in the module."""
     return NotCode(mistake, what, why)
 
 

@@ -10,8 +10,9 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
-from autograder.homework import Check, HomeworkSource, execute
 from course.checks import Draw, NotWritten, StandIn, StudentError, Trace, Unreachable
+
+from autograder.homework import Check, HomeworkSource, execute
 
 PASSED, FAILED, COULD_NOT_RUN = "passed", "failed", "could_not_run"
 
@@ -33,10 +34,11 @@ def run_checks(
     only: Collection[str] | None = None,
     scope: dict[str, Any] | None = None,
 ) -> list[Examined]:
-    """Run the checks (or only those named) on what the link reaches; visible checks draw as in the notebook.
+    """Run the checks (or only those named) on what the link reaches.
 
-    `seed` draws the inputs of hidden checks; None draws theirs as plain nbgrader does. `scope` is a namespace of
-    the homework to use again, which saves running the provided cells; it is left as it was.
+    Visible checks draw as in the notebook. `seed` draws the inputs of hidden checks; None draws theirs as
+    plain nbgrader does. `scope` is a namespace of the homework to use again, which saves running the
+    provided cells; it is left as it was.
     """
     scope = homework.namespace() if scope is None else scope
     chosen = [check for check in homework.checks if only is None or check.name in only]

@@ -1,4 +1,4 @@
-"""A homework read from its folder: its exercises with stubs, references and checks, and what is known to go wrong."""
+"""A homework read from its folder: exercises, stubs, references, checks, and what is known to go wrong."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def _repeated_names(homework: HomeworkSource) -> Iterator[str]:
     seen: set[str] = set()
     for thing in named:
         if thing.name in seen:
-            yield f"the name {thing.name} is used twice; names of exercises, checks, questions, misconceptions are one set."
+            yield f"the name {thing.name} is used twice."
         seen.add(thing.name)
 
 

@@ -1,4 +1,4 @@
-"""Percent-format source to notebook cells, and notebooks written so that the same cells give the same bytes."""
+"""Percent-format source to notebook cells, and notebooks whose bytes depend on their cells alone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,21 @@ from pathlib import Path
 
 Label = str | int | float | bool
 
-KNOWN_LABELS = frozenset(
-    "setup provided exercise difficulty minutes forbids solution check points hidden written tags gpu".split()
-)
+KNOWN_LABELS = {
+    "setup": "where the set-up cell goes",
+    "provided": "a locked cell that runs everywhere",
+    "exercise": "the statement of an exercise",
+    "difficulty": "1 to 3",
+    "minutes": "how long it takes",
+    "forbids": "what the solution must not call",
+    "solution": "the cell the student edits",
+    "check": "a claim about the exercise",
+    "hidden": "a check that is not released",
+    "written": "a question graded by hand",
+    "points": "what a check or a written question is worth",
+    "tags": "the cell's tags in the notebook",
+    "gpu": "on the set-up cell: ask Colab for a GPU",
+}
 
 _MARKER = re.compile(r"^# %%(?P<rest>.*)$")
 _KIND = re.compile(r"^\s*\[(?P<kind>\w+)\]")
@@ -27,7 +39,7 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its kind, the labels of its `# %%` line, its text, and the line of the file where the text starts."""
+    """One cell: its kind, its text, the labels of its `# %%` line, and the line where the text starts."""
 
     kind: str  # "code" or "markdown"
     source: str
@@ -65,7 +77,7 @@ def _cell(lines: list[str], start: int, end: int, name: str) -> Cell:
 
 
 def _read_marker(rest: str, where: str) -> tuple[str, dict[str, Label]]:
-    """` [markdown] exercise="a" points=1 hidden` → ("markdown", {"exercise": "a", "points": 1, "hidden": True})."""
+    """` [markdown] written="why" points=1` → ("markdown", {"written": "why", "points": 1})."""
     bracket = _KIND.match(rest)
     kind = bracket["kind"] if bracket else "code"
     if kind not in ("code", "markdown"):
@@ -120,7 +132,7 @@ def notebook(cells: Iterable[dict], metadata: Mapping | None = None) -> dict:
 
 
 def to_json(content: Mapping) -> str:
-    """The one spelling of a notebook: keys sorted, one space of indentation, text split into lines, final newline."""
+    """The one spelling of a notebook: keys sorted, text split into lines, final newline."""
     lined = {**content, "cells": [_with_lines(cell) for cell in content["cells"]]}
     return json.dumps(lined, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
