@@ -1,0 +1,138 @@
+"""Finding what was handed in, and reading it without trusting it.
+
+Two layouts: nbgrader's `STUDENT/HOMEWORK/NOTEBOOK.ipynb` and flat `STUDENT.ipynb`. Nothing outside the given
+directory is ever opened, and every student found is reported, whatever is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+MEGABYTE = 1_000_000
+LARGEST_NOTEBOOK = 20 * MEGABYTE
+
+
+@dataclass(frozen=True)
+class Found:
+    """One student's submission: the file to read, or the sentence that says why there is none."""
+
+    student: str
+    path: Path | None
+    problem: str = ""
+    flags: tuple[str, ...] = ()
+
+
+class Unreadable(Exception):
+    """A submission that cannot be read; the message is the sentence for the record."""
+
+
+class NothingHandedIn(FileNotFoundError):
+    """The submissions directory is missing or holds no student."""
+
+
+def collect(submissions: Path, homework: str) -> list[Found]:
+    """Every student under a directory, in alphabetical order; raises NothingHandedIn when there is none."""
+    if not submissions.is_dir():
+        raise NothingHandedIn(f"There is no directory {submissions}.")
+    found = [_found(entry, homework) for entry in _directories_first(submissions) if _is_student(entry)]
+    if not found:
+        raise NothingHandedIn(
+            f"{submissions} holds no submission: there is no STUDENT/{homework}/{homework}.ipynb"
+            " and no STUDENT.ipynb."
+        )
+    return list(_one_each(found))
+
+
+def _directories_first(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir(), key=lambda entry: (not entry.is_dir(), entry.name))
+
+
+def _is_student(entry: Path) -> bool:
+    return not entry.name.startswith(".") and (entry.is_dir() or entry.suffix == ".ipynb")
+
+
+def _found(entry: Path, homework: str) -> Found:
+    """What one entry of the submissions directory says about one student."""
+    student = entry.name.removesuffix(".ipynb") if not entry.is_dir() else entry.name
+    if not _is_text(student):
+        return Found(
+            repr(os.fsencode(student))[2:-1], None, "The name of the file or directory is not valid UTF-8."
+        )
+    if entry.is_symlink():
+        return Found(student, None, f"{entry.name} is a link; only what was handed in itself is read.")
+    return _in_directory(student, entry, homework) if entry.is_dir() else Found(student, entry)
+
+
+def _in_directory(student: str, folder: Path, homework: str) -> Found:
+    there = folder / homework
+    if there.is_symlink():
+        return Found(
+            student, None, f"{student}/{homework} is a link; only what was handed in itself is read."
+        )
+    if not there.is_dir():
+        others = ", ".join(sorted(path.name for path in folder.iterdir() if _is_text(path.name))[:5])
+        problem = f"{student}/ holds no directory {homework}" + (
+            f"; it holds: {others}." if others else "; it is empty."
+        )
+        return Found(student, None, problem)
+    return _notebook(student, there, homework)
+
+
+def _notebook(student: str, folder: Path, homework: str) -> Found:
+    """The notebook of the homework's name, or the only one there is."""
+    wanted = folder / f"{homework}.ipynb"
+    if wanted.exists() or wanted.is_symlink():
+        return Found(student, wanted)
+    others = sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+    if len(others) == 1:
+        return Found(student, others[0], flags=(f"The notebook was called {_shown(others[0])}.",))
+    if others:
+        names = ", ".join(_shown(path) for path in others)
+        return Found(student, None, f"None of the {len(others)} notebooks is called {wanted.name}: {names}.")
+    if not any(folder.iterdir()):
+        return Found(student, None, f"The directory {student}/{homework} is empty.")
+    return Found(student, None, f"{student}/{homework} holds no notebook.")
+
+
+def _one_each(found: list[Found]) -> Iterator[Found]:
+    """A student who is there as a directory and as a file is graded from the directory, and flagged."""
+    by_student = {entry.student: entry for entry in reversed(found)}
+    for student, entry in sorted(by_student.items()):
+        twice = sum(other.student == student for other in found) > 1
+        note = (f"{student}.ipynb was handed in as well and not looked at.",) if twice else ()
+        yield replace(entry, flags=entry.flags + note)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(path: Path) -> str:
+    return os.fsencode(path.name).decode("utf-8", "replace")
+
+
+def read(path: Path, *, limit: int = LARGEST_NOTEBOOK) -> bytes:
+    """The bytes of a regular file; links are not followed, pipes not waited for. Raises Unreadable."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        reason = "is a link, not a file" if path.is_symlink() else f"cannot be opened ({error.strerror})"
+        raise Unreadable(f"{_shown(path)} {reason}.") from error
+    with open(handle, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(f"{_shown(path)} is not a file.")
+        if status.st_size > limit:
+            raise Unreadable(
+                f"{_shown(path)} has {status.st_size / MEGABYTE:.0f} MB; "
+                f"at most {limit / MEGABYTE:.0f} MB are read. Clear its outputs and hand it in again."
+            )
+        return file.read(limit)

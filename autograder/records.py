@@ -1,0 +1,169 @@
+"""What the grader found out, as data: the same fields on disk, in the gradebook, in reports and in exports.
+
+A check ends in one of three ways. *could_not_run* is no verdict on the student: it never counts as a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Result = Literal["passed", "failed", "could_not_run"]
+Status = Literal["graded", "could_not_run"]
+
+
+@dataclass(frozen=True)
+class CheckRecord:
+    """How one claim ended, with the text that the student reads."""
+
+    name: str
+    hidden: bool
+    result: Result
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseRecord:
+    """One exercise: points, the names of the mistakes it looks like, and its checks in order."""
+
+    name: str
+    points: float
+    max_points: float
+    diagnosis: tuple[str, ...] = ()
+    checks: tuple[CheckRecord, ...] = ()
+
+
+@dataclass(frozen=True)
+class SubmissionRecord:
+    """One student's homework: `problem` says why it could not be run, `flags` what a person should look at.
+
+    `source` is the SHA-256 of the bytes handed in and `version` that of the homework, so that a second run
+    knows what is still valid; `seed` drew the hidden inputs. Students are shown none of the three.
+    """
+
+    student: str
+    points: float
+    max_points: float
+    status: Status
+    problem: str = ""
+    flags: tuple[str, ...] = ()
+    seconds: float = 0.0
+    exercises: tuple[ExerciseRecord, ...] = ()
+    source: str = ""
+    version: str = ""
+    seed: int | None = None
+    isolation: str = ""
+
+
+@dataclass(frozen=True)
+class HomeworkRecord:
+    """All submissions of one homework, with the isolation and the versions they were graded with."""
+
+    homework: str
+    submissions: tuple[SubmissionRecord, ...] = ()
+    isolation: Mapping[str, str] = field(default_factory=dict)  # {"level": "bwrap", "reason": "…"}
+    versions: Mapping[str, str] = field(default_factory=dict)
+    graded_by_hand: Mapping[str, float] = field(
+        default_factory=dict
+    )  # written question → points, not in the totals
+
+    @property
+    def max_points(self) -> float:
+        return max((submission.max_points for submission in self.submissions), default=0.0)
+
+
+class RecordError(ValueError):
+    """A record that cannot be read; the message names the file and what is wrong with it."""
+
+
+def to_json(record: Any) -> str:
+    """The one spelling of a record."""
+    return json.dumps(asdict(record), indent=1, ensure_ascii=True) + "\n"
+
+
+def submission_from(data: Mapping) -> SubmissionRecord:
+    """The inverse of `asdict`; raises KeyError or TypeError when a field is missing or unknown."""
+    exercises = tuple(_exercise_from(exercise) for exercise in data["exercises"])
+    return SubmissionRecord(**{**data, "flags": tuple(data["flags"]), "exercises": exercises})
+
+
+def _exercise_from(data: Mapping) -> ExerciseRecord:
+    checks = tuple(CheckRecord(**check) for check in data["checks"])
+    return ExerciseRecord(**{**data, "diagnosis": tuple(data["diagnosis"]), "checks": checks})
+
+
+def homework_from(data: Mapping) -> HomeworkRecord:
+    submissions = tuple(submission_from(submission) for submission in data["submissions"])
+    return HomeworkRecord(**{**data, "submissions": submissions})
+
+
+def write(path: Path, record: SubmissionRecord | HomeworkRecord) -> None:
+    """Write all of it or nothing: a reader, or a crash, never meets half a file."""
+    write_text(path, to_json(record))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file at once, by renaming a finished one over it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_submission(path: Path) -> SubmissionRecord:
+    return _read(path, submission_from)
+
+
+def read_homework(path: Path) -> HomeworkRecord:
+    return _read(path, homework_from)
+
+
+def _read(path: Path, build: Any) -> Any:
+    try:
+        return build(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(f"{path} is not a record of this grader: {error}") from error
+
+
+@dataclass(frozen=True)
+class RecordFolder:
+    """The records of one homework, one file per student: `FOLDER/HOMEWORK/STUDENT.json`."""
+
+    folder: Path
+    homework: str
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.homework
+
+    def add(self, record: SubmissionRecord) -> None:
+        write(self.path / f"{record.student}.json", record)
+
+    def find(self, student: str) -> SubmissionRecord | None:
+        """The record of one student; None where there is none that can be read."""
+        try:
+            return read_submission(self.path / f"{student}.json")
+        except (OSError, RecordError):
+            return None
+
+    def all(self) -> list[SubmissionRecord]:
+        """Every record that can be read, by student."""
+        names = sorted(path.stem for path in self.path.glob("*.json")) if self.path.is_dir() else []
+        return [record for name in names if (record := self.find(name)) is not None]
+
+
+def in_order(records: Iterable[SubmissionRecord], students: Iterable[str]) -> tuple[SubmissionRecord, ...]:
+    """The records of these students, in this order."""
+    by_student = {record.student: record for record in records}
+    return tuple(by_student[student] for student in students if student in by_student)

@@ -1,0 +1,193 @@
+"""Rebuilding a submission on its release: the student's words and code, the rest as it was handed out.
+
+Cells are recognised by their nbgrader id, then by the builder's cell id, then by their text, so that a
+notebook that lost its metadata (as after Colab) is as good as any. What was done is said in flags; the
+file itself is not touched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.handed_in import HandedCell
+from autograder.released import Role, SourceCell, defined_names
+
+
+@dataclass(frozen=True)
+class RepairedCell:
+    """A cell of the rebuilt notebook; the student's own where `of` is None."""
+
+    kind: str
+    source: str
+    of: SourceCell | None = None
+    attachments: Mapping[str, Any] = field(default_factory=dict)
+    restored: bool = (
+        False  # it was missing; an answer that was missing must not run over one written elsewhere
+    )
+
+    @property
+    def role(self) -> Role:
+        return self.of.role if self.of else "own"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the text is the course's, so that its markup may be shown as it is."""
+        return self.of is not None and self.source in (self.of.source, self.of.released)
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """The rebuilt notebook and what had to be done to it."""
+
+    cells: tuple[RepairedCell, ...]
+    flags: tuple[str, ...]
+
+    def cell(self, name: str) -> RepairedCell:
+        return next(cell for cell in self.cells if cell.of and cell.of.name == name)
+
+
+def repair(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> Repaired:
+    """The submission rebuilt: every cell of the source once, the student's own cells where they put them."""
+    found = _recognise(handed, source)
+    kept = [
+        _rebuilt(cell, found.get(position))
+        for position, cell in enumerate(handed)
+        if position in found or not _is_copy(cell, source)
+    ]
+    cells = _with_missing(kept, source)
+    return Repaired(tuple(cells), tuple(_flags(handed, found, source)))
+
+
+def _recognise(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> dict[int, SourceCell]:
+    """Position in the submission → the source cell it is; of several copies the last, as nbgrader does."""
+    found: dict[int, SourceCell] = {}
+    for same in (_same_name, _same_cell_id, _same_text):
+        missing = [cell for cell in source if cell.name not in {known.name for known in found.values()}]
+        for cell in missing:
+            places = [at for at, other in enumerate(handed) if at not in found and same(other, cell)]
+            if places:
+                found[places[-1]] = cell
+    return found
+
+
+def _same_name(handed: HandedCell, cell: SourceCell) -> bool:
+    return handed.name == cell.name
+
+
+def _same_cell_id(handed: HandedCell, cell: SourceCell) -> bool:
+    return handed.name is None and bool(cell.cell_id) and handed.cell_id == cell.cell_id
+
+
+def _same_text(handed: HandedCell, cell: SourceCell) -> bool:
+    if handed.name is not None or handed.kind != cell.kind:
+        return False
+    if cell.role == "answer":
+        return not set(cell.defines).isdisjoint(defined_names(handed.source))
+    if cell.role == "written":
+        return _first_line(handed.source) == _first_line(cell.released)
+    return _plain(handed.source) == _plain(cell.released)
+
+
+def _plain(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def _first_line(text: str) -> str:
+    return _plain(text).partition("\n")[0]
+
+
+def _is_copy(handed: HandedCell, source: Sequence[SourceCell]) -> bool:
+    """Whether a cell that was not recognised repeats one of ours word for word."""
+    ours = (cell for cell in source if cell.role in ("check", "given"))
+    return any(_plain(handed.source) == _plain(cell.released) for cell in ours)
+
+
+def _rebuilt(handed: HandedCell, cell: SourceCell | None) -> RepairedCell:
+    if cell is None:
+        return RepairedCell(handed.kind, handed.source, attachments=handed.attachments)
+    if cell.role in ("answer", "written"):
+        return RepairedCell(cell.kind, handed.source, cell, handed.attachments)
+    return RepairedCell(cell.kind, cell.source, cell)
+
+
+def _with_missing(kept: list[RepairedCell], source: Sequence[SourceCell]) -> list[RepairedCell]:
+    """Put every missing cell behind the one it follows in the source."""
+    cells = list(kept)
+    position = 0
+    for cell in source:
+        places = [at for at, other in enumerate(cells) if other.of is cell]
+        if not places:
+            cells.insert(position, RepairedCell(cell.kind, cell.source, cell, restored=True))
+            places = [position]
+        position = places[0] + 1
+    return cells
+
+
+def _flags(
+    handed: Sequence[HandedCell], found: Mapping[int, SourceCell], source: Sequence[SourceCell]
+) -> Iterator[str]:
+    recognised = [(handed[at], cell) for at, cell in sorted(found.items())]
+    lost = [cell for other, cell in recognised if other.name is None]
+    if lost:
+        yield f"The notebook has lost metadata (as after Colab): {_count(lost, 'cell')} recognised by text."
+    there = {cell.name for cell in found.values()}
+    missing = [cell for cell in source if cell.name not in there]
+    for role, what in (
+        ("check", "check cell"),
+        ("given", "cell of the homework"),
+        ("written", "written question"),
+    ):
+        yield from _named(
+            "Restored {}, missing from the submission", what, [c for c in missing if c.role == role]
+        )
+    yield from _named(
+        "Missing from the submission: {}", "answer cell", [c for c in missing if c.role == "answer"]
+    )
+    yield from _changes(recognised)
+    yield from _copies(handed, {cell.name: cell for cell in source})
+    tags = sorted({tag for cell in handed for tag in cell.tags if tag != "parameters"})
+    if tags:
+        yield f"Cell tags dropped: {', '.join(tag[:40] for tag in tags[:5])}."
+
+
+def _changes(recognised: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
+    def those(changed: Callable[[HandedCell, SourceCell], bool]) -> list[SourceCell]:
+        return [cell for handed, cell in recognised if changed(handed, cell)]
+
+    text = those(lambda a, b: b.role in ("check", "given") and _plain(a.source) != _plain(b.released))
+    yield from _named("Changed by the student and put back: {}", "cell", text)
+    points = those(lambda a, b: bool(a.nbgrader) and a.nbgrader.get("points") != b.nbgrader.get("points"))
+    yield from _named("The points were changed and put back in {}", "cell", points)
+    kinds = those(lambda a, b: _changed_kind(a, b))
+    yield from _named("The kind or the rights were changed and put back in {}", "cell", kinds)
+
+
+def _changed_kind(handed: HandedCell, cell: SourceCell) -> bool:
+    switches = ("grade", "solution", "locked", "task", "schema_version")
+    theirs = handed.nbgrader
+    return handed.kind != cell.kind or (
+        bool(theirs)
+        and any(theirs.get(key, cell.nbgrader.get(key)) != cell.nbgrader.get(key) for key in switches)
+    )
+
+
+def _copies(handed: Sequence[HandedCell], source: Mapping[str, SourceCell]) -> Iterator[str]:
+    counts = Counter(cell.name for cell in handed if cell.name in source)
+    copied = [source[name] for name, count in counts.items() if count > 1]
+    yield from _named("More than one cell says it is {}; the last one is graded", "cell", copied)
+
+
+def _named(sentence: str, what: str, cells: Sequence[SourceCell]) -> Iterator[str]:
+    """`Restored {}` → `Restored 2 check cells (a, b).`"""
+    if cells:
+        names = ", ".join(cell.name for cell in cells[:8]) + (", …" if len(cells) > 8 else "")
+        yield sentence.format(f"{_count(cells, what)} ({names})") + "."
+
+
+def _count(cells: Sequence[SourceCell], what: str) -> str:
+    head, _, rest = what.partition(" ")
+    plural = f"{head}s" + (f" {rest}" if rest else "") if rest.startswith("of") else f"{what}s"
+    return f"{len(cells)} {what if len(cells) == 1 else plural}"
