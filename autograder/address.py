@@ -1,0 +1,45 @@
+"""Where students fetch the course: the badge and the set-up cell that every notebook carries."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+SETUP = """\
+# Set-up: about 15 seconds on Colab, nothing to do where the course is installed. Safe to run again.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("course") is None:
+    address = "git+{repository}@{ref}"
+    subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", address])
+    importlib.invalidate_caches()"""
+
+BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({address})"
+
+
+@dataclass(frozen=True)
+class Address:
+    """A repository on GitHub and a tag of it."""
+
+    repository: str
+    ref: str
+
+    @classmethod
+    def read(cls, root: Path) -> Address:
+        """What [tool.course] of pyproject.toml states, the one place that does."""
+        stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["course"]
+        return cls(stated["repository"].removesuffix("/"), stated["ref"])
+
+    def setup(self) -> str:
+        """The text of the set-up cell."""
+        return SETUP.format(repository=self.repository, ref=self.ref)
+
+    def badge(self, path: str) -> str:
+        """A badge that opens the notebook at this path of the repository in Colab."""
+        project = self.repository.removeprefix("https://github.com/")
+        return BADGE.format(
+            address=f"https://colab.research.google.com/github/{project}/blob/{self.ref}/{path}"
+        )

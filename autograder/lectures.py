@@ -1,0 +1,75 @@
+"""What only lectures have: outputs, made by running the notebook here and small enough to be committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+CELL_BYTES = 300_000
+NOTEBOOK_BYTES = 2_000_000
+
+
+class OutputTooLarge(ValueError):
+    """A lecture whose outputs nobody would want to fetch; the message names the cell."""
+
+
+def execute(built: Mapping, folder: Path, *, seconds: int = 600) -> dict:
+    """The notebook with the outputs of a run from top to bottom in a fresh kernel, started in its folder.
+
+    Raises nbclient's CellExecutionError if a cell fails and OutputTooLarge if one shows too much.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+
+    node = nbformat.from_dict(json.loads(json.dumps(built)))
+    client = NotebookClient(
+        node,
+        timeout=seconds,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    executed = json.loads(json.dumps(client.execute()))
+    return with_outputs(built, executed)
+
+
+def with_outputs(built: Mapping, executed: Mapping) -> dict:
+    """The built notebook with another's outputs, cell by cell; raises OutputTooLarge."""
+    outputs = {cell["id"]: cell for cell in executed["cells"] if cell["cell_type"] == "code"}
+    filled = {**built, "cells": [_fill(cell, outputs) for cell in built["cells"]]}
+    _check_sizes(filled)
+    return filled
+
+
+def keep_outputs(built: Mapping, path: Path) -> dict:
+    """The built notebook with the outputs of the one on disk, if both run the same code."""
+    try:
+        existing = json.loads(path.read_text(encoding="utf-8"))
+        return with_outputs(built, existing) if _code(existing) == _code(built) else dict(built)
+    except (OSError, ValueError, KeyError):  # no notebook yet, or one that is broken
+        return dict(built)
+
+
+def _fill(cell: Mapping, outputs: Mapping[str, Mapping]) -> dict:
+    if cell["cell_type"] != "code" or cell["id"] not in outputs:
+        return dict(cell)
+    done = outputs[cell["id"]]
+    return {**cell, "outputs": done["outputs"], "execution_count": done["execution_count"]}
+
+
+def _code(content: Mapping) -> list[tuple[str, str]]:
+    """What the notebook computes. A new address in the set-up cell changes no result."""
+    code = [cell for cell in content["cells"] if cell["cell_type"] == "code" and cell["id"] != "setup"]
+    return [(cell["id"], "".join(cell["source"])) for cell in code]
+
+
+def _check_sizes(content: Mapping) -> None:
+    for cell in content["cells"]:
+        size = len(json.dumps(cell.get("outputs", [])))
+        if size > CELL_BYTES:
+            raise OutputTooLarge(f"the cell {cell['id']} shows {size:,} bytes; at most {CELL_BYTES:,} fit.")
+    size = len(json.dumps(content))
+    if size > NOTEBOOK_BYTES:
+        raise OutputTooLarge(f"the notebook has {size:,} bytes; at most {NOTEBOOK_BYTES:,} fit.")
