@@ -1,0 +1,124 @@
+"""Byte-pair encoding: any text becomes tokens, and the same tokens become the same text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+from course.tokenizers.bpe_training import Merge, learn_merges, merge_pair
+from course.tokenizers.byte_symbols import SINGLE_BYTES, byte_tokens, from_visible
+from course.tokenizers.pre_tokens import split_pre_tokens
+from course.tokenizers.tokenizer import token_outside
+
+
+def encode_word(word: Sequence[int], merges: Mapping[tuple[int, int], tuple[int, int]]) -> list[int]:
+    """Apply the earliest-learned merge that fits, everywhere in the word, until none fits.
+
+    `merges` maps a pair to its rank (when it was learned) and its token. The order matters: with "bc"
+    learned before "ab", the word "abc" becomes a·bc, although "ab" comes first in the text.
+    """
+    word = list(word)
+    while candidates := [pair for pair in pairwise(word) if pair in merges]:
+        earliest = min(candidates, key=lambda pair: merges[pair][0])
+        word = merge_pair(word, earliest, merges[earliest][1])
+    return word
+
+
+@dataclass(frozen=True)
+class BytePairTokenizer:
+    """256 bytes, then one token per merge in the order learned, then the special tokens.
+
+    Special tokens are found in the text before anything else and never cut. With GPT-2's merges and the
+    special token <|endoftext|> the numbers are GPT-2's own.
+    """
+
+    merges: tuple[Merge, ...]
+    special_tokens: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        known = set(SINGLE_BYTES)
+        for rank, (left, right) in enumerate(self.merges):
+            if left not in known or right not in known:
+                raise ValueError(f"merge {rank} joins {left!r} and {right!r}; by then not both are tokens")
+            known.add(left + right)
+        if "" in self.special_tokens or len(set(self.special_tokens)) < len(self.special_tokens):
+            raise ValueError(f"expected different, non-empty special tokens, received {self.special_tokens}")
+
+    @classmethod
+    def train(cls, text: str, vocab_size: int, special_tokens: Sequence[str] = ()) -> BytePairTokenizer:
+        """Learn merges from a text until there are `vocab_size` tokens, the special ones included."""
+        ordinary = [part for part in split_special(text, special_tokens) if part not in special_tokens]
+        word_counts = Counter(word for part in ordinary for word in split_pre_tokens(part))
+        merges = learn_merges(word_counts, vocab_size - len(special_tokens))
+        return cls(tuple(merges), tuple(special_tokens))
+
+    @cached_property
+    def spellings(self) -> tuple[bytes, ...]:
+        """The bytes of each token."""
+        # A dictionary keeps the first of two merges that spell the same, and the order.
+        ordinary = dict.fromkeys([*SINGLE_BYTES, *(left + right for left, right in self.merges)])
+        return (*ordinary, *(special.encode() for special in self.special_tokens))
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.spellings)
+
+    @cached_property
+    def special(self) -> dict[str, int]:
+        """The token of each special token."""
+        first = self.vocab_size - len(self.special_tokens)
+        return {word: first + i for i, word in enumerate(self.special_tokens)}
+
+    @cached_property
+    def ranks(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """(left token, right token) → (rank, merged token)."""
+        ordinary = self.spellings[: self.vocab_size - len(self.special_tokens)]
+        token_of = {spelling: token for token, spelling in enumerate(ordinary)}
+        return {
+            (token_of[left], token_of[right]): (rank, token_of[left + right])
+            for rank, (left, right) in enumerate(self.merges)
+        }
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a text: special tokens whole, everything else by merges within pre-tokens."""
+        seen: dict[str, list[int]] = {special: [token] for special, token in self.special.items()}
+        tokens: list[int] = []
+        for part in split_special(text, self.special_tokens):
+            for word in [part] if part in self.special else split_pre_tokens(part):
+                if word not in seen:
+                    seen[word] = encode_word(byte_tokens(word), self.ranks)
+                tokens += seen[word]
+        return tokens
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """The text of some tokens. Bytes that are no UTF-8 (half a character, say) show as U+FFFD.
+
+        All bytes are joined before they are read as UTF-8, because one character may span two tokens.
+        """
+        return b"".join(self.spelling(token) for token in tokens).decode(errors="replace")
+
+    def spelling(self, token: int) -> bytes:
+        """The bytes of one token."""
+        if not 0 <= token < self.vocab_size:
+            raise token_outside(token, self.vocab_size)
+        return self.spellings[token]
+
+
+def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
+    """ "a<end>b" → ["a", "<end>", "b"] for the special token <end>; of two that fit, the longer one."""
+    if not special_tokens:
+        return [text]
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    return re.split(f"({'|'.join(map(re.escape, longest_first))})", text)
+
+
+def read_merges(path: Path) -> tuple[Merge, ...]:
+    """The merges in a file of GPT-2's form: one per line, bytes written as visible characters (Ġ = space)."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    pairs = [line.split(" ") for line in lines if line and not line.startswith("#version")]
+    return tuple((from_visible(left), from_visible(right)) for left, right in pairs)
