@@ -1,0 +1,98 @@
+"""The students' version of a homework: made by nbgrader, searched for what students must not have."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from autograder.build import build
+from autograder.homework import find, names
+from autograder.leaks import RELEASED, leaks
+from autograder.notebook import to_json
+
+
+class ReleaseError(RuntimeError):
+    """nbgrader could not make the students' version; the message is its own log."""
+
+
+class Leak(RuntimeError):
+    """The students' version holds something it must not; nothing was written to homeworks/."""
+
+
+def release(root: Path, name: str) -> Path:
+    """Write homeworks/NAME for the students and return it; raises Leak or ReleaseError."""
+    root = root.resolve()
+    homework = find(name, root)
+    build(root, [name])
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = _generate(root, name, Path(scratch))
+        found = list(leaks(homework, folder))
+        if found:
+            raise Leak(f"{name} is not released:\n- " + "\n- ".join(found))
+        return _publish(folder, root / "homeworks" / name)
+
+
+def course_config(root: Path):
+    """What nbgrader_config.py under root says, as a traitlets Config with that root."""
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    config.CourseDirectory.root = str(root)
+    return config
+
+
+def _generate(root: Path, name: str, scratch: Path) -> Path:
+    """`nbgrader generate_assignment NAME`, into a folder that no student sees yet."""
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.utils import capture_log
+
+    config = course_config(root)
+    config.CourseDirectory.release_directory = str(scratch)
+    config.CourseDirectory.assignment_id = name
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    done = capture_log(converter)
+    if not done["success"]:
+        raise ReleaseError(f"nbgrader could not make {name}:\n{done.get('log') or done['error']}")
+    return scratch / name
+
+
+def _publish(folder: Path, destination: Path) -> Path:
+    """Replace the destination by the folder, every notebook in its one spelling."""
+    for path in folder.glob("*.ipynb"):
+        path.write_text(to_json(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
+    shutil.rmtree(destination, ignore_errors=True)
+    shutil.copytree(folder, destination)
+    return destination
+
+
+def ignored_files(root: Path) -> list[str]:
+    """Globs for `CourseDirectory.ignore`: every file but released ones and time stamps.
+
+    nbgrader asks the same list about a homework's folder itself, so the folders' names are let through.
+    """
+    return ignore_all_but([*RELEASED, "timestamp.txt", *names(root)])
+
+
+def ignore_all_but(endings: Iterable[str]) -> list[str]:
+    """Globs that match every name except those with one of these endings; globs alone cannot say "not".
+
+    [".py"] → ["*[!y]", "*[!p]y", "y", "*[!.]py", "py"], and ".*" for hidden files.
+    """
+    endings = list(endings)
+    tails = {ending[start:] for ending in endings for start in range(1, len(ending) + 1)} - set(endings)
+    allowed = tuple(endings)
+    globs = [".*"]
+    for tail in sorted(tail for tail in tails if not tail.endswith(allowed)):
+        globs += [f"*[!{_letters_before(tail, endings)}]{tail}", *([tail] if tail else [])]
+    return globs
+
+
+def _letters_before(tail: str, endings: Sequence[str]) -> str:
+    longer = [ending for ending in endings if ending.endswith(tail) and len(ending) > len(tail)]
+    return "".join(
+        sorted({ending[-len(tail) - 1] for ending in longer}, key=lambda letter: (letter == "-", letter))
+    )

@@ -1,0 +1,33 @@
+"""nbgrader's settings: every nbgrader command works in this folder.
+
+Homework is written in solutions/ and released to homeworks/; submissions lie in submitted/.
+"""
+
+import os
+import sysconfig
+from pathlib import Path
+
+from autograder.homework import CODE_STUB, TEXT_STUB
+from autograder.release import ignored_files
+
+c = get_config()
+
+c.CourseDirectory.course_id = "language-models"
+
+# nbgrader has a setting of its own called solution_directory: where `nbgrader generate_solution` writes
+# answer keys. That is something else: our solutions/ is what nbgrader calls the source.
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "homeworks"
+
+# nbgrader copies every other file of the source folder into the release: the references, the misconceptions,
+# the hidden checks. It must copy none but data.
+c.CourseDirectory.ignore = ignored_files(Path(__file__).parent)
+
+c.ClearSolutions.code_stub = {"python": CODE_STUB}
+c.ClearSolutions.text_stub = TEXT_STUB
+
+# A homework runs in about a minute; nbgrader gives one cell 30 seconds.
+c.ExecutePreprocessor.timeout = 120
+
+# Where it makes a database, nbgrader calls `alembic`, which is on the PATH only in an activated environment.
+os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
