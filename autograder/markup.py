@@ -1,0 +1,59 @@
+"""Making what a student wrote harmless to whoever looks at it in a browser, without changing how it reads."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# An invisible character that joins words: behind `<` it keeps a tag from opening, in prose and in code alike.
+WORD_JOINER = "\u2060"
+
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_REMOTE_IMAGE = re.compile(r"!(?=\[[^\]]*\](?!\(attachment:))")
+_ACTIVE_LATEX = re.compile(r"\\(?=(?:href|style|class|cssId|require|unicode|data)\b)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+
+_STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+
+
+def harmless_markdown(text: str) -> str:
+    """Markdown in which no HTML tag opens, no picture is fetched and no LaTeX command is active."""
+    text = _TAG.sub("<" + WORD_JOINER, plain_text(text))
+    text = _REMOTE_IMAGE.sub("!" + WORD_JOINER, text)
+    return _ACTIVE_LATEX.sub(r"\\" + WORD_JOINER, text)
+
+
+def plain_text(text: str, *, limit: int | None = None) -> str:
+    """Text without terminal controls and direction marks, cut where it is too long."""
+    text = _CONTROL.sub("", text)
+    if limit is not None and len(text) > limit:
+        return f"{text[:limit]} … ({len(text) - limit} more characters)"
+    return text
+
+
+def harmless_pictures(data: Mapping[str, Any]) -> dict[str, str]:
+    """Of a bundle by media type, the PNG and JPEG pictures that are what they say."""
+    return {kind: data[kind] for kind in _STARTS if is_picture(kind, data.get(kind))}
+
+
+def is_picture(kind: str, content: Any) -> bool:
+    if not isinstance(content, str):
+        return False
+    try:
+        return base64.b64decode("".join(content.split()), validate=True).startswith(_STARTS[kind])
+    except (binascii.Error, ValueError, KeyError):
+        return False
+
+
+def harmless_attachments(attachments: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The pictures a student pasted into a markdown cell, by file name."""
+    bundles = {str(name): content for name, content in attachments.items() if isinstance(content, dict)}
+    kept = {
+        name: harmless_pictures(content)
+        for name, content in bundles.items()
+        if re.fullmatch(r"[\w .-]+", name)
+    }
+    return {name: pictures for name, pictures in kept.items() if pictures}
