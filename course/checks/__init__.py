@@ -1,0 +1,56 @@
+"""Checks: claims about what a student wrote, and feedback that names the mistake.
+
+In a notebook: `check = homework("hw1_language_models")`, then `check(claim, function)`. A claim is a function whose
+docstring is the sentence it checks; it compares with `assert_close`, `assert_equal`, `assert_true`, `assert_raises`.
+"""
+
+from course.checks.check import CheckFailed, Homework, homework
+from course.checks.claim import Finding, examine
+from course.checks.compare import Mismatch, assert_close, assert_equal, assert_raises, assert_true, same
+from course.checks.diagnosis import matches, replay
+from course.checks.difference import describe_difference
+from course.checks.draw import Draw, seed_of
+from course.checks.forbidden import forbidden_uses
+from course.checks.standin import (
+    Link,
+    LocalLink,
+    NotWritten,
+    Reply,
+    StandIn,
+    StudentError,
+    Unreachable,
+    attribute,
+)
+from course.checks.trace import Event, Object, Outcome, Trace
+
+__all__ = [
+    "CheckFailed",
+    "Draw",
+    "Event",
+    "Finding",
+    "Homework",
+    "Link",
+    "LocalLink",
+    "Mismatch",
+    "NotWritten",
+    "Object",
+    "Outcome",
+    "Reply",
+    "StandIn",
+    "StudentError",
+    "Trace",
+    "Unreachable",
+    "assert_close",
+    "assert_equal",
+    "assert_raises",
+    "assert_true",
+    "attribute",
+    "describe_difference",
+    "examine",
+    "forbidden_uses",
+    "homework",
+    "matches",
+    "replay",
+    "same",
+    "seed_of",
+]

@@ -1,0 +1,87 @@
+"""What may cross between a check and the student's code: plain data, always copied, never the objects themselves."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+DEEPEST = 64  # a list that contains itself must end somewhere
+IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range, slice, torch.dtype)
+
+
+def mapped(value: object, leaf: Callable[[object], object], depth: int = 0) -> object:
+    """The same containers, rebuilt as list, tuple, dict, set or frozenset, with `leaf` applied to what they hold."""
+    if depth > DEEPEST:
+        raise ValueError(f"a value nested more than {DEEPEST} levels deep")
+    if isinstance(value, dict):
+        return {mapped(k, leaf, depth + 1): mapped(v, leaf, depth + 1) for k, v in value.items()}
+    for kind in (tuple, list, set, frozenset):
+        if isinstance(value, kind):
+            return kind([mapped(entry, leaf, depth + 1) for entry in value])
+    return leaf(value)
+
+
+def plain(value: object, otherwise: Callable[[object], object]) -> object:
+    """The value as plain data: subclasses become their base, numpy numbers become Python's; `otherwise` takes the rest.
+
+    Tensors keep their gradient history, so that a check can call `backward` on what a student's module returns.
+    """
+    return mapped(value, lambda entry: _plain_leaf(entry, otherwise))
+
+
+def _plain_leaf(value: object, otherwise: Callable[[object], object]) -> object:
+    if type(value) in IMMUTABLE:
+        return value
+    if isinstance(value, Tensor):
+        return _plain_tensor(value)
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist(), otherwise) if value.dtype == object else np.array(value)
+    if isinstance(value, np.generic) and not isinstance(value.item(), np.generic):
+        return value.item()
+    for base in (int, float, complex, str, bytes):
+        if isinstance(value, base):
+            return base(value)
+    return otherwise(value)
+
+
+def _plain_tensor(tensor: Tensor) -> Tensor:
+    dense = tensor.to_dense() if tensor.layout != torch.strided else tensor
+    return dense.cpu().as_subclass(Tensor)
+
+
+def snapshot(value: object) -> object:
+    """A copy that nobody else can change; tensors are cut from their history but remember whether they need gradients."""
+    return mapped(value, copied)
+
+
+def copied(value: object) -> object:
+    """A leaf of its own: see `snapshot`."""
+    if isinstance(value, Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, torch.Generator):
+        return copied_generator(value)
+    return value
+
+
+def copied_generator(generator: torch.Generator) -> torch.Generator:
+    """A generator of its own in the same state."""
+    copy = torch.Generator(generator.device)
+    copy.set_state(generator.get_state())
+    return copy
+
+
+def tensors_in(value: object) -> list[Tensor]:
+    """All tensors inside nested containers, in order."""
+    found: list[Tensor] = []
+    mapped(value, lambda entry: found.append(entry) if isinstance(entry, Tensor) else None)
+    return found
+
+
+def sendable(argument: object) -> object:
+    """The argument itself if it is plain; what is not plain cannot reach a student's code in a sandbox."""
+    if isinstance(argument, (*IMMUTABLE, Tensor, np.ndarray, np.generic, torch.Generator)):
+        return argument
+    raise TypeError(f"a check can pass on plain data only, not a {type(argument).__name__}")

@@ -1,0 +1,147 @@
+"""Stand-ins: what a check holds in place of the student's function, class or object.
+
+A stand-in passes each call to a link, and the link answers with plain data; whether the student's object lives in this
+process or in a sandbox is the link's business alone. Every call is written into the trace.
+"""
+
+from collections.abc import Iterator
+
+from course.checks.autograd import entering, leaving
+from course.checks.compare import same
+from course.checks.errors import NotWritten, StudentError, Unreachable
+from course.checks.link import Link, LocalLink, Reply
+from course.checks.plain import mapped, sendable, snapshot
+from course.checks.trace import Event, Object, Outcome, Thing, Trace
+
+__all__ = [
+    "Link",
+    "LocalLink",
+    "NotWritten",
+    "Reply",
+    "StandIn",
+    "StudentError",
+    "Unreachable",
+    "attribute",
+    "last_outcome",
+]
+
+
+class StandIn:
+    """A student's function, class or object as a check sees it; it has no truth, no number and no equality of its own."""
+
+    def __init__(self, link: Link, trace: Trace, target: str | Object) -> None:
+        self._link, self._trace, self._target = link, trace, target
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return self._ask("", args, kwargs)
+
+    def __getattr__(self, name: str) -> "Method":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Method(self, name)
+
+    def __len__(self) -> int:
+        return self._ask("__len__")
+
+    def __getitem__(self, key: object) -> object:
+        return self._ask("__getitem__", (key,))
+
+    def __contains__(self, entry: object) -> bool:
+        return self._ask("__contains__", (entry,))
+
+    def __iter__(self) -> Iterator:
+        entries = self._ask("__iter__")
+        while True:
+            try:
+                yield entries._ask("__next__")
+            except StudentError as error:
+                if error.error != "StopIteration":
+                    raise
+                return
+
+    def __repr__(self) -> str:
+        return self._target if isinstance(self._target, str) else f"an object of class {self._target.kind}"
+
+    def _ask(self, method: str, args: tuple = (), kwargs: dict | None = None) -> object:
+        return ask(self._link, self._trace, self._target, method, args, kwargs or {})
+
+    def _no_value(self, *_: object) -> None:
+        raise TypeError(f"{self!r} is not a value; a check compares plain values only")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = _no_value
+    __hash__ = object.__hash__
+
+
+class Method:
+    """A method of a student's object, not called yet."""
+
+    def __init__(self, owner: StandIn, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return self._owner._ask(self._name, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"the method {self._name} of {self._owner!r}"
+
+    def _no_value(self, *_: object) -> None:
+        raise TypeError(f"{self!r} was not called; attribute(…, {self._name!r}) is an attribute's value")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = _no_value
+    __hash__ = object.__hash__
+
+
+def attribute(stand_in: StandIn, name: str) -> object:
+    """The value of an attribute of a student's object."""
+    return stand_in._ask("__getattribute__", (name,))
+
+
+def last_outcome(stand_in: StandIn) -> Outcome:
+    """What the latest call on any object of this stand-in's trace led to."""
+    return stand_in._trace.events[-1].outcome
+
+
+def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple, kwargs: dict) -> object:
+    """Put one request to the link, write it into the trace, and hand the check a copy of the answer."""
+    index = len(trace.events)
+    arguments = mapped((args, kwargs), _marked)
+    recorded = snapshot(arguments)
+    given = _renumbered(entering(trace, index, arguments), lambda known: trace.objects[known.index])
+    handle = trace.objects[target.index] if isinstance(target, Object) else target
+    try:
+        reply = link.request(handle, method, *given, seed=index)
+    except (StudentError, NotWritten, Unreachable) as problem:
+        trace.events.append(Event(target, method, *recorded, failure(problem)))
+        raise
+    value, left = (reply.value, reply.left) if isinstance(reply, Reply) else (reply, None)
+    value, left = _renumbered((value, left), trace.number_of)
+    outcome = Outcome(
+        "value", snapshot(value), changed=None if left is None or same(left, recorded) else left
+    )
+    trace.events.append(Event(target, method, *recorded, outcome))
+    return mapped(leaving(trace, index, value), lambda entry: _presented(link, trace, entry))
+
+
+def failure(problem: Exception) -> Outcome:
+    """The outcome of a call that gave no value."""
+    if isinstance(problem, StudentError):
+        return Outcome("error", error=problem.error, message=problem.message)
+    return Outcome("error", error=type(problem).__name__, message=str(problem))
+
+
+def _marked(entry: object) -> object:
+    if isinstance(entry, StandIn):
+        return Thing(entry._target) if isinstance(entry._target, str) else entry._target
+    return sendable(entry)
+
+
+def _renumbered(value: object, number) -> object:
+    return mapped(value, lambda entry: number(entry) if isinstance(entry, Object) else entry)
+
+
+def _presented(link: Link, trace: Trace, entry: object) -> object:
+    if isinstance(entry, Thing):
+        return StandIn(link, trace, entry.name)
+    return StandIn(link, trace, entry) if isinstance(entry, Object) else entry

@@ -1,0 +1,68 @@
+"""The record of a check: every call it made on the student's objects, and what came back."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One of the student's functions or classes, by the name of its exercise, where it is itself an argument."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Object:
+    """Something the student's code returned that is not plain data: it stays there and is known here by a number."""
+
+    index: int
+    kind: str = field(default="object", compare=False)  # its class's name, for messages only
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The tensors that event number `event` returned, as the target of a `backward` event."""
+
+    event: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call led to: a value or an error, and the arguments afterwards where the call changed them."""
+
+    kind: str  # "value" or "error"
+    value: object = None
+    error: str = ""  # the exception's class name
+    message: str = ""
+    changed: tuple | None = None  # (args, kwargs) after the call
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("value", "error"):
+            raise ValueError(f"an outcome is a 'value' or an 'error', not {self.kind!r}")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One call: on which target, with what, to what outcome."""
+
+    target: "str | Object | Answer"
+    method: str  # "" is a plain call
+    args: tuple
+    kwargs: dict
+    outcome: Outcome
+
+
+@dataclass
+class Trace:
+    """All events of one check, in order; `objects` are the link's own handles of the objects met so far."""
+
+    check: str
+    events: list[Event] = field(default_factory=list)
+    objects: list[Object] = field(default_factory=list, repr=False, compare=False)
+
+    def number_of(self, handle: Object) -> Object:
+        """The trace's own number of a link's handle: objects are counted in the order in which they appear."""
+        for index, known in enumerate(self.objects):
+            if known == handle:
+                return Object(index, handle.kind)
+        self.objects.append(handle)
+        return Object(len(self.objects) - 1, handle.kind)
