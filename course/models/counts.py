@@ -1,0 +1,232 @@
+"""n-gram counts, and the models that divide them: uniform, maximum likelihood, add-k, interpolation.
+
+An n-gram model of order n predicts a token from the n − 1 tokens before it. Every sequence is read as if BOS stood
+before it, and whatever precedes a BOS counts as BOS: no context reaches across the border of a sentence. BOS
+itself is never counted as a prediction.
+
+The counts live in sorted integer arrays. A context is numbered from its newest token to its oldest: the number
+of (u, v) is found from the number of its shorter version (v) and the one older token u. So all counting is a few
+sorts, all look-ups a few binary searches, and the shorter context to fall back to is always known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.language_model import check_tokens
+from course.shapes import Float, Int, Tensor
+
+UNSEEN = -1  # the number of a context that does not occur in the training text
+
+
+def as_stream(sequences: Tensor | Sequence[Tensor], bos: int) -> Int[Tensor, " stream"]:
+    """All sequences one after another, BOS before each: [[5, 6], [7]] → [BOS, 5, 6, BOS, 7].
+
+    Raises ValueError where there is no token at all.
+    """
+    if isinstance(sequences, Tensor) and sequences.ndim == 2:
+        stream = F.pad(sequences, (1, 0), value=bos).flatten()
+    else:
+        border = torch.tensor([bos])
+        stream = torch.cat(
+            [part for sequence in sequences for part in (border.to(sequence.device), sequence)] or [border]
+        )
+    if (stream == bos).all():
+        raise ValueError("sequences: expected a corpus with at least one token besides BOS, got none")
+    return stream
+
+
+def contexts_before(
+    tokens: Int[Tensor, "*batch time"], n_context: int, bos: int
+) -> Int[Tensor, "*batch time n_context"]:
+    """The tokens that end at each position, newest first; a BOS and the start fill everything before themselves.
+
+    BOS = 0, [0, 5, 6], 2 → [[0, 0], [5, 0], [6, 5]]
+    """
+    if n_context == 0:
+        return tokens.new_empty(*tokens.shape, 0)
+    windows = F.pad(tokens, (n_context - 1, 0), value=bos).unfold(-1, n_context, 1).flip(-1)
+    return torch.where((windows == bos).cummax(dim=-1).values, bos, windows)
+
+
+def find(keys: Int[Tensor, " sorted"], wanted: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
+    """The index of each wanted number in the sorted `keys`, UNSEEN where it is missing."""
+    index = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
+    return torch.where(keys[index] == wanted, index, UNSEEN)
+
+
+class NGramCounts(nn.Module):
+    """How often each n-gram of orders 1 … n occurs, in a form that answers for many contexts at once.
+
+    For contexts of k tokens: `context_k` (C,) sorted keys shorter · V + oldest; `ngram_k` (N,) sorted keys
+    context · V + word; `count_k` (N,) their counts; `start_k` (C + 1,) where each context's n-grams begin.
+    """
+
+    def __init__(
+        self,
+        sequences: Tensor | Sequence[Tensor],
+        order: int,
+        vocab_size: int,
+        bos: int,
+        pad: int | None = None,
+    ) -> None:
+        """Count every n-gram of `sequences`, (B, T) or a list of (T,); tokens equal to `pad` are not predictions."""
+        super().__init__()
+        if order < 1:
+            raise ValueError(f"order: expected at least 1, got {order}")
+        self.order, self.vocab_size, self.bos = order, vocab_size, bos
+        stream = as_stream(sequences, bos)
+        check_tokens(stream[None], vocab_size)
+        is_predicted = stream[1:] != bos
+        if pad is not None:
+            is_predicted &= stream[1:] != pad
+        word = stream[1:][is_predicted]
+        older_tokens = contexts_before(stream[:-1], order - 1, bos)[is_predicted]  # (N, n − 1)
+        context = torch.zeros_like(word)
+        self._store(0, context.new_zeros(1), context, word)
+        for k in range(1, order):
+            keys, context = torch.unique(context * vocab_size + older_tokens[:, k - 1], return_inverse=True)
+            self._store(k, keys, context, word)
+
+    def _store(self, k: int, keys: Tensor, context: Tensor, word: Tensor) -> None:
+        ngrams, count = torch.unique(context * self.vocab_size + word, return_counts=True)
+        words_per_context = torch.bincount(ngrams // self.vocab_size, minlength=len(keys))
+        self.register_buffer(f"context_{k}", keys)
+        self.register_buffer(f"ngram_{k}", ngrams)
+        self.register_buffer(f"count_{k}", count)
+        self.register_buffer(f"start_{k}", F.pad(words_per_context.cumsum(0), (1, 0)))
+
+    def table(self, k: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """`context`, `ngram`, `count`, `start` for contexts of k tokens."""
+        return tuple(self.get_buffer(f"{name}_{k}") for name in ("context", "ngram", "count", "start"))
+
+    @property
+    def n_ngrams(self) -> int:
+        """How many different n-grams of the highest order were seen: what the model has to remember."""
+        return len(self.get_buffer(f"ngram_{self.order - 1}"))
+
+    def look_up(self, contexts: Int[Tensor, "contexts n_context"]) -> list[Int[Tensor, " contexts"]]:
+        """For k = 0 … n − 1: the number of each context's k newest tokens, or UNSEEN."""
+        numbers = [contexts.new_zeros(len(contexts))]
+        for k in range(1, self.order):
+            found = find(self.get_buffer(f"context_{k}"), numbers[-1] * self.vocab_size + contexts[:, k - 1])
+            numbers.append(torch.where(numbers[-1] == UNSEEN, UNSEEN, found))
+        return numbers
+
+    def rows(
+        self, k: int, contexts: Int[Tensor, " contexts"], values: Tensor | None = None
+    ) -> Float[Tensor, "contexts vocab"]:
+        """The counts of every word after each context of k tokens, zeros where it is unseen.
+
+        Other `values` (N,), one for each n-gram, are laid out in the place of the counts if given.
+        """
+        _, ngram, count, start = self.table(k)
+        values = count if values is None else values
+        different, inverse = torch.unique(contexts, return_inverse=True)
+        first = torch.where(different == UNSEEN, 0, start[different])
+        length = torch.where(different == UNSEEN, 0, start[different + 1] - first)
+        row = torch.repeat_interleave(length)  # row i, length[i] times
+        nth_in_row = torch.arange(len(row), device=row.device) - (length.cumsum(0) - length)[row]
+        entry = first[row] + nth_in_row
+        rows = torch.zeros(
+            len(different), self.vocab_size, dtype=torch.get_default_dtype(), device=row.device
+        )
+        rows[row, ngram[entry] % self.vocab_size] = values[entry].to(rows.dtype)
+        return rows[inverse]
+
+
+class Uniform(nn.Module):
+    """Every token is equally likely: the rung everything else is measured from, log V nats."""
+
+    context_length = None
+
+    def __init__(self, vocab_size: int) -> None:
+        super().__init__()
+        self.vocab_size = vocab_size
+
+    def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
+        """−log V everywhere."""
+        check_tokens(tokens, self.vocab_size)
+        logits = torch.zeros(*tokens.shape, self.vocab_size, device=tokens.device)
+        return logits.log_softmax(dim=-1)
+
+
+class CountingModel(nn.Module):
+    """What all n-gram models share: find the different contexts once, ask `probs` for their distributions."""
+
+    context_length = None  # any number of positions; each one sees n − 1 of them
+
+    def __init__(self, counts: NGramCounts) -> None:
+        super().__init__()
+        self.counts = counts
+        self.vocab_size = counts.vocab_size
+
+    def probs(self, contexts: Int[Tensor, "contexts n_context"]) -> Float[Tensor, "contexts vocab"]:
+        """P(next | context) for contexts written newest token first."""
+        raise NotImplementedError
+
+    def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
+        """Log-probabilities of the next token at every position; −∞ where a model gives a word no chance."""
+        check_tokens(tokens, self.vocab_size)
+        contexts = contexts_before(tokens, self.counts.order - 1, self.counts.bos)  # (B, T, n − 1)
+        if contexts.shape[-1] == 0:
+            return self.probs(contexts[0, :1]).log().expand(*tokens.shape, -1)
+        different, inverse = torch.unique(contexts.flatten(0, 1), dim=0, return_inverse=True)
+        return self.probs(different).log()[inverse].unflatten(0, tokens.shape)
+
+
+class NGram(CountingModel):
+    """P(w | context) = (count(context, w) + k) / (count(context) + k V); k = 0 is maximum likelihood.
+
+    A context that never occurred and k = 0 leave 0/0: then every word is equally likely.
+    """
+
+    def __init__(self, counts: NGramCounts, k: float = 0.0) -> None:
+        super().__init__(counts)
+        if k < 0:
+            raise ValueError(f"k: expected at least 0, got {k}")
+        self.k = k
+
+    def probs(self, contexts: Int[Tensor, "contexts n_context"]) -> Float[Tensor, "contexts vocab"]:
+        highest = self.counts.order - 1
+        return divide(self.counts.rows(highest, self.counts.look_up(contexts)[highest]) + self.k)
+
+
+def divide(rows: Float[Tensor, "contexts vocab"]) -> Float[Tensor, "contexts vocab"]:
+    """Each row by its sum; a row of zeros becomes uniform."""
+    total = rows.sum(dim=-1, keepdim=True)
+    return torch.where(total > 0, rows / total.clamp(min=torch.finfo(rows.dtype).tiny), 1 / rows.shape[-1])
+
+
+class InterpolatedNGram(CountingModel):
+    """λ_0/V + λ_1 P(w) + λ_2 P(w | v) + … + λ_n P(w | context): every order has its share (Jelinek and Mercer 1980).
+
+    The share of a context that never occurred goes to the others, in proportion.
+    """
+
+    def __init__(self, counts: NGramCounts, shares: Sequence[float]) -> None:
+        """`shares` are λ_0 … λ_n. Raises ValueError unless they are n + 1 numbers ≥ 0 that sum to one, λ_0 > 0."""
+        super().__init__(counts)
+        if (
+            len(shares) != counts.order + 1
+            or min(shares) < 0
+            or shares[0] == 0
+            or abs(sum(shares) - 1) > 1e-6
+        ):
+            raise ValueError(
+                f"shares: expected {counts.order + 1} numbers ≥ 0 (uniform, orders 1 … {counts.order}), the first "
+                f"above 0, that sum to one, got {tuple(shares)}"
+            )
+        self.shares = tuple(shares)
+
+    def probs(self, contexts: Int[Tensor, "contexts n_context"]) -> Float[Tensor, "contexts vocab"]:
+        mixed, total_share = self.shares[0] / self.vocab_size, self.shares[0]
+        for k, numbers in enumerate(self.counts.look_up(contexts)):
+            share = self.shares[k + 1] * (numbers != UNSEEN)[:, None]
+            mixed = mixed + share * divide(self.counts.rows(k, numbers))
+            total_share = total_share + share
+        return mixed / total_share

@@ -1,0 +1,176 @@
+"""GPT: a stack of causal Transformer blocks that predicts the next token.
+
+The architecture of GPT-2 (Radford et al. 2019): learned positions, pre-norm, GELU in its tanh form, and one
+matrix that both embeds a token and scores it (tied weights). Positions can be exchanged for the other kinds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.language_model import check_tokens
+from course.models.multi_head_attention import LayerCache
+from course.models.positions import LearnedPositions, RelativeBias, SinusoidalPositions
+from course.models.transformer import EncoderLayer, TransformerConfig
+from course.shapes import Bool, Float, Int, Tensor
+
+POSITIONS = ("learned", "sinusoidal", "rotary", "relative", "none")
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """Sizes of a GPT; the defaults are those of GPT-2 small, 124,439,808 parameters."""
+
+    vocab_size: int = 50_257
+    context_length: int = 1024
+    d_model: int = 768
+    n_heads: int = 12
+    n_layers: int = 12
+    d_ff: int | None = None  # None: 4 · d_model
+    dropout: float = 0.0
+    positions: Literal["learned", "sinusoidal", "rotary", "relative", "none"] = "learned"
+    is_fused: bool = True  # PyTorch's kernels for attention and norm; False: the course's own lines
+
+    def __post_init__(self) -> None:
+        if self.positions not in POSITIONS:
+            raise ValueError(f"positions: expected one of {', '.join(POSITIONS)}, got {self.positions!r}")
+
+    def block(self) -> TransformerConfig:
+        """What one block needs to know."""
+        return TransformerConfig(
+            d_model=self.d_model,
+            n_heads=self.n_heads,
+            n_layers=self.n_layers,
+            d_ff=self.d_ff or 4 * self.d_model,
+            dropout=self.dropout,
+            activation="gelu_tanh",
+            is_pre_norm=True,
+            has_rotation=self.positions == "rotary",
+            is_fused=self.is_fused,
+        )
+
+
+class KeyValueCache:
+    """What a GPT remembers of the tokens it has read: keys and values, layer by layer."""
+
+    def __init__(self, n_layers: int) -> None:
+        self.layers = [LayerCache() for _ in range(n_layers)]
+
+    @property
+    def length(self) -> int:
+        """How many positions are remembered; the next token stands at this position."""
+        return self.layers[0].length
+
+    def select(self, rows: Tensor) -> KeyValueCache:
+        """A cache of its own for the chosen batch rows, so that beams do not write into each other's."""
+        chosen = KeyValueCache(0)
+        chosen.layers = [layer.select(rows) for layer in self.layers]
+        return chosen
+
+
+class GPT(nn.Module):
+    """Embeddings, causal blocks, a last norm, and the embedding matrix again to score every word."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.vocab_size = config.vocab_size
+        self.context_length = config.context_length
+        block = config.block()
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = self._positions(config)
+        self.dropout = nn.Dropout(config.dropout)
+        bias = RelativeBias(config.n_heads) if config.positions == "relative" else None
+        self.blocks = nn.ModuleList(EncoderLayer(block, bias) for _ in range(config.n_layers))
+        self.norm = block.norm()
+        self.reset_parameters()
+
+    @staticmethod
+    def _positions(config: GPTConfig) -> nn.Module | None:
+        kinds = {"learned": LearnedPositions, "sinusoidal": SinusoidalPositions}
+        kind = kinds.get(config.positions)
+        return None if kind is None else kind(config.context_length, config.d_model)
+
+    def reset_parameters(self) -> None:
+        """As GPT-2: normal with deviation 0.02, smaller for what is added to the residual stream, biases 0."""
+        for name, parameter in self.named_parameters():
+            if name.endswith(("W_output.weight", "contract.weight")):
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * self.config.n_layers))
+            elif parameter.ndim == 2 and "position_bias" not in name:
+                nn.init.normal_(parameter, std=0.02)
+            elif name.endswith("bias") and parameter.ndim == 1:
+                nn.init.zeros_(parameter)
+
+    def hidden(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        cache: KeyValueCache | None = None,
+        mask: Bool[Tensor, "batch keys"] | None = None,
+    ) -> Float[Tensor, "batch time d_model"]:
+        """The residual stream after the last norm.
+
+        With a cache, `tokens` are the new ones only and are remembered. `mask` is False at padding and covers
+        what is remembered too. Raises as `check_tokens` does, counting the remembered positions.
+        """
+        first = 0 if cache is None else cache.length
+        check_tokens(tokens, self.vocab_size)
+        n_positions = tokens.shape[1]
+        if first + n_positions > self.context_length:
+            raise ValueError(
+                f"tokens: expected at most {self.context_length} positions, got T = {n_positions}"
+                + (f" after {first} remembered ones" if first else "")
+            )
+        x = self.embedding(tokens)  # (B, T, D)
+        if self.positions is not None:
+            x = x + self.positions(n_positions, first)
+        x = self.dropout(x)
+        keys = None if mask is None else attendable(mask, first, n_positions)
+        for block, layer in zip(
+            self.blocks, cache.layers if cache else [None] * len(self.blocks), strict=True
+        ):
+            x = block(x, keys, is_causal=True, cache=layer)
+        return self.norm(x)
+
+    def logits(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        cache: KeyValueCache | None = None,
+        mask: Bool[Tensor, "batch keys"] | None = None,
+    ) -> Float[Tensor, "batch time vocab"]:
+        """Numbers before the softmax, for the next token at every position."""
+        return F.linear(self.hidden(tokens, cache, mask), self.embedding.weight)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        cache: KeyValueCache | None = None,
+        mask: Bool[Tensor, "batch keys"] | None = None,
+    ) -> Float[Tensor, "batch time vocab"]:
+        """Log-probabilities of the next token at every position."""
+        return self.logits(tokens, cache, mask).log_softmax(dim=-1)
+
+    def new_cache(self) -> KeyValueCache:
+        """An empty memory, to be passed to each call while generating."""
+        return KeyValueCache(self.config.n_layers)
+
+
+def attendable(
+    mask: Bool[Tensor, "batch keys"], first: int, n_queries: int
+) -> Bool[Tensor, "batch 1 queries keys"]:
+    """No query attends to padding, except that each position may attend to itself.
+
+    Without the exception a padded position at the start would have nothing to attend to; nobody reads its output.
+    """
+    B, n_keys = mask.shape
+    if n_keys != first + n_queries:
+        raise ValueError(f"mask: expected {first + n_queries} keys (remembered and new), got {n_keys}")
+    itself = torch.arange(first, n_keys, device=mask.device)[:, None] == torch.arange(
+        n_keys, device=mask.device
+    )
+    return (mask[:, None, :] | itself)[:, None]  # (B, 1, queries, keys)

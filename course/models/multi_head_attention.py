@@ -1,0 +1,148 @@
+"""Multi-head attention: H attentions side by side, each in its own K = D/H dimensions.
+
+Vaswani et al. 2017, section 3.2.2: head_h = attention(x W_query, y W_key, z W_value), and W_output mixes the
+concatenated heads. `is_fused=True` lets PyTorch's kernel compute the same formula without storing the weights.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.models.attention import attention_weights, causal_mask, check_mask, dot_scores
+from course.models.positions import RelativeBias, rotate
+from course.shapes import Bool, Float, Tensor
+
+Heads = Float[Tensor, "batch heads time d_head"]
+
+
+def split_heads(x: Float[Tensor, "batch time d_model"], n_heads: int) -> Heads:
+    """Cut the last axis into heads and move the head axis before time, so that each head attends alone."""
+    B, T, D = x.shape
+    return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, T, H, K) → (B, H, T, K)
+
+
+def merge_heads(x: Heads) -> Float[Tensor, "batch time d_model"]:
+    """Put the heads' outputs side by side again: the inverse of `split_heads`."""
+    return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, K) → (B, T, D)
+
+
+@dataclass
+class LayerCache:
+    """Keys and values one layer has computed so far; each step adds its own and never recomputes them."""
+
+    key: Heads | None = None
+    value: Heads | None = None
+
+    @property
+    def length(self) -> int:
+        """How many positions are remembered."""
+        return 0 if self.key is None else self.key.shape[2]
+
+    def extend(self, key: Heads, value: Heads) -> tuple[Heads, Heads]:
+        """Append along time and return everything remembered."""
+        if self.key is not None:
+            key, value = torch.cat([self.key, key], dim=2), torch.cat([self.value, value], dim=2)
+        self.key, self.value = key, value
+        return key, value
+
+    def select(self, rows: Tensor) -> LayerCache:
+        """A cache of its own for the chosen batch rows; beam search continues a row several times."""
+        if self.key is None:
+            return LayerCache()
+        return LayerCache(self.key[rows], self.value[rows])
+
+
+class MultiHeadAttention(nn.Module):
+    """Queries from one sequence look at the keys and values of another, or of the same, in H ways at once."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        dropout: float = 0.0,
+        is_fused: bool = True,
+        has_rotation: bool = False,
+        position_bias: RelativeBias | None = None,
+    ) -> None:
+        super().__init__()
+        if d_model % n_heads != 0:
+            raise ValueError(f"d_model: expected a multiple of n_heads = {n_heads}, got {d_model}")
+        self.n_heads = n_heads
+        self.dropout = dropout
+        self.is_fused = is_fused
+        self.has_rotation = has_rotation
+        self.position_bias = position_bias
+        self.W_query = nn.Linear(d_model, d_model)
+        self.W_key = nn.Linear(d_model, d_model)
+        self.W_value = nn.Linear(d_model, d_model)
+        self.W_output = nn.Linear(d_model, d_model)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch queries d_model"],
+        key: Float[Tensor, "batch keys d_model"],
+        value: Float[Tensor, "batch keys d_model"],
+        mask: Bool[Tensor, ...] | None = None,
+        is_causal: bool = False,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "batch queries d_model"]:
+        """Attend with every head; `mask` is broadcast to (B, H, queries, keys), True = may be attended to.
+
+        With a cache, `key` and `value` are the new positions only. Raises as `check_mask` does.
+        """
+        q, k, v = self._heads(query, key, value, cache)
+        if self.is_fused:
+            return self.W_output(merge_heads(self._fused(q, k, v, mask, is_causal)))
+        weights = attention_weights(self._scores(q, k), self._whole_mask(q, k, mask, is_causal))
+        return self.W_output(merge_heads(F.dropout(weights, self.dropout, self.training) @ v))
+
+    def weights(
+        self,
+        query: Float[Tensor, "batch queries d_model"],
+        key: Float[Tensor, "batch keys d_model"],
+        value: Float[Tensor, "batch keys d_model"],
+        mask: Bool[Tensor, ...] | None = None,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch heads queries keys"]:
+        """Where each head looks, for the same arguments as a call; for pictures."""
+        q, k, _ = self._heads(query, key, value, None)
+        return attention_weights(self._scores(q, k), self._whole_mask(q, k, mask, is_causal))
+
+    def _heads(
+        self, query: Tensor, key: Tensor, value: Tensor, cache: LayerCache | None
+    ) -> tuple[Heads, ...]:
+        q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, K)
+        k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, K)
+        v = split_heads(self.W_value(value), self.n_heads)
+        if self.has_rotation:
+            first = 0 if cache is None else cache.length
+            q, k = rotate(q, first), rotate(k, first)
+        return (q, k, v) if cache is None else (q, *cache.extend(k, v))
+
+    def _scores(self, q: Heads, k: Heads) -> Float[Tensor, "batch heads queries keys"]:
+        scores = dot_scores(q, k) / math.sqrt(q.shape[-1])
+        return scores if self.position_bias is None else scores + self.position_bias(q.shape[2], k.shape[2])
+
+    def _whole_mask(self, q: Heads, k: Heads, mask: Tensor | None, is_causal: bool) -> Tensor | None:
+        # a query at the last position sees every key: one step with a cache needs no triangle
+        if not is_causal or q.shape[2] == 1:
+            return mask
+        triangle = causal_mask(q.shape[2], k.shape[2], device=q.device)
+        return triangle if mask is None else mask & triangle
+
+    def _fused(self, q: Heads, k: Heads, v: Heads, mask: Tensor | None, is_causal: bool) -> Heads:
+        dropout = self.dropout if self.training else 0.0
+        if mask is None and self.position_bias is None and is_causal and q.shape[2] == k.shape[2]:
+            return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
+        added = mask = self._whole_mask(q, k, mask, is_causal)
+        if mask is not None:
+            check_mask(mask, (*q.shape[:3], k.shape[2]))
+        if self.position_bias is not None:
+            bias = self.position_bias(q.shape[2], k.shape[2])
+            added = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=added, dropout_p=dropout)

@@ -1,0 +1,114 @@
+"""Positions: attention alone cannot tell "the man ate the fish" from "the fish ate the man".
+
+Added to the embeddings: sinusoidal (Vaswani et al. 2017, section 3.5) or learned. Added to the scores: a bias
+per distance (Shaw et al. 2018 clip the distance; Raffel et al. 2020, "T5", put far distances into buckets).
+Applied to queries and keys: a rotation (RoFormer, Su et al. 2021), after which q · k depends on the distance.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+
+from course.shapes import Float, Int, Tensor
+
+
+def wavelengths(
+    d_model: int, base: float = 10_000.0, device: torch.device | None = None
+) -> Float[Tensor, " pairs"]:
+    """Radians per position of each pair of dimensions: base^(−2i/D), i = 0 … ⌈D/2⌉ − 1."""
+    even = torch.arange(0, d_model, 2, dtype=torch.float64, device=device)
+    return base ** (-even / d_model)
+
+
+def sinusoidal_positions(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "time d_model"]:
+    """sin and cos of the position, at a different wavelength for each neighbouring pair (2i, 2i + 1)."""
+    positions = torch.arange(first, first + n_positions, dtype=torch.float64)
+    angles = positions[:, None] * wavelengths(d_model)  # (T, ⌈D/2⌉)
+    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (T, ⌈D/2⌉, 2)
+    return pairs.flatten(start_dim=1)[:, :d_model].to(
+        torch.get_default_dtype()
+    )  # an odd D drops the last cos
+
+
+def rotate(
+    x: Float[Tensor, "*batch time d_head"], first: int = 0, base: float = 10_000.0
+) -> Float[Tensor, "*batch time d_head"]:
+    """Turn each neighbouring pair (x_2i, x_2i+1) by its position times base^(−2i/K) (RoFormer, equation 34).
+
+    Positions count from `first`. Queries and keys are turned, values are not. Raises ValueError for an odd K.
+    """
+    T, K = x.shape[-2:]
+    if K % 2 != 0:
+        raise ValueError(f"d_head: expected an even width, so that dimensions pair up, got {K}")
+    positions = torch.arange(first, first + T, dtype=torch.float64, device=x.device)
+    angles = positions[:, None] * wavelengths(K, base, x.device)  # (T, K/2)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)
+
+
+def distances(n_queries: int, n_keys: int, device: torch.device | None = None) -> Int[Tensor, "queries keys"]:
+    """j − i for query position i and key position j; negative = the key comes before the query.
+
+    With fewer queries than keys the queries are the last positions, as in `causal_mask`.
+    """
+    i = torch.arange(n_keys - n_queries, n_keys, device=device)
+    return torch.arange(n_keys, device=device) - i[:, None]
+
+
+def clipped_buckets(distance: Int[Tensor, "*shape"], n_buckets: int) -> Int[Tensor, "*shape"]:
+    """One bucket per distance from −R to R, farther ones clipped (Shaw et al. 2018, equation 4); N = 2R + 1."""
+    radius = (n_buckets - 1) // 2
+    return distance.clamp(-radius, radius) + radius
+
+
+def t5_buckets(distance: Int[Tensor, "*shape"], n_buckets: int, farthest: int = 128) -> Int[Tensor, "*shape"]:
+    """Half of the buckets for each direction; near distances one by one, far ones in logarithmic steps.
+
+    Buckets 0 … N/2 − 1 hold keys at or before the query, the others keys after it (Raffel et al. 2020).
+    """
+    one_side = n_buckets // 2
+    n_exact = one_side // 2
+    size = distance.abs()
+    logarithmic = (size.clamp(min=1) / n_exact).log() / math.log(farthest / n_exact) * (one_side - n_exact)
+    far = (n_exact + logarithmic.long()).clamp(max=one_side - 1)
+    return torch.where(size < n_exact, size, far) + one_side * (distance > 0)
+
+
+class LearnedPositions(nn.Module):
+    """A trained vector for each position, up to the context length."""
+
+    def __init__(self, context_length: int, d_model: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(context_length, d_model)
+
+    def forward(self, n_positions: int, first: int = 0) -> Float[Tensor, "time d_model"]:
+        return self.embedding.weight[first : first + n_positions]
+
+
+class SinusoidalPositions(nn.Module):
+    """The fixed sines and cosines, as a buffer: no gradient, moves with the model, not saved with it."""
+
+    def __init__(self, context_length: int, d_model: int) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoidal_positions(context_length, d_model), persistent=False)
+
+    def forward(self, n_positions: int, first: int = 0) -> Float[Tensor, "time d_model"]:
+        return self.table[first : first + n_positions]
+
+
+class RelativeBias(nn.Module):
+    """A trained number per head and bucket of distance, added to the scores."""
+
+    def __init__(self, n_heads: int, n_buckets: int = 32, is_clipped: bool = False) -> None:
+        super().__init__()
+        self.n_buckets = n_buckets
+        self.buckets = clipped_buckets if is_clipped else t5_buckets
+        self.bias = nn.Parameter(torch.zeros(n_buckets, n_heads))
+
+    def forward(self, n_queries: int, n_keys: int) -> Float[Tensor, "heads queries keys"]:
+        bucket = self.buckets(distances(n_queries, n_keys, self.bias.device), self.n_buckets)
+        return self.bias[bucket].permute(2, 0, 1)  # (queries, keys, H) → (H, queries, keys)

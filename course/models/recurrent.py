@@ -1,0 +1,247 @@
+"""Recurrent networks: the same few lines applied at every step to a state that remembers.
+
+RNN (Elman 1990), LSTM (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000) and
+GRU (Cho et al. 2014, in the variant of cuDNN and PyTorch). Each cell is split in two: `project` multiplies
+the inputs by W, which no earlier state can change, so all steps are done at once; `step` multiplies the state
+by U, which has to wait for the step before. A state is a tuple of tensors: (h,) or, for the LSTM, (h, c).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.shapes import Bool, Float, Tensor
+
+State = tuple[Tensor, ...]
+
+
+def rnn_step(projected: Tensor, state: State, U: Tensor) -> State:
+    """h_t = tanh(W x_t + b + U h_{t−1}); `projected` (B, D) is W x_t + b."""
+    (h,) = state
+    return (torch.tanh(torch.addmm(projected, h, U.T)),)
+
+
+def lstm_step(projected: Tensor, state: State, U: Tensor) -> State:
+    """The gates i, f, o decide what is written, kept and shown; `projected` (B, 4D) is W x_t + b.
+
+    c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t); the rows of W, U and b are stacked i, f, g, o.
+    """
+    h, c = state
+    i, f, g, o = torch.addmm(projected, h, U.T).chunk(4, dim=-1)  # four times (B, D)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def gru_step(projected: Tensor, state: State, U: Tensor, b_candidate: Tensor) -> State:
+    """r and z decide what the candidate n may see and how much is kept; `projected` (B, 3D) is W x_t + b.
+
+    n = tanh(W_n x + b_n + r ⊙ (U_n h + b_candidate)),  h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}; stacked r, z, n.
+    Here r acts after the product U_n h, as in cuDNN; in the paper before it.
+    """
+    (h,) = state
+    d_hidden = h.shape[-1]
+    gates_from_input, candidate_from_input = projected.split([2 * d_hidden, d_hidden], dim=-1)
+    gates_from_state, candidate_from_state = (h @ U.T).split([2 * d_hidden, d_hidden], dim=-1)
+    r, z = (gates_from_input + gates_from_state).sigmoid().chunk(2, dim=-1)
+    n = torch.tanh(candidate_from_input + r * (candidate_from_state + b_candidate))
+    return (torch.lerp(n, h, z),)  # n + z ⊙ (h − n)
+
+
+class RNNCell(nn.Module):
+    """One step of a plain recurrent network; owns W (D, d_input), U (D, D) and b (D)."""
+
+    n_gates = 1  # how many blocks of D rows are stacked in W, U and b
+    n_states = 1
+
+    def __init__(self, d_input: int, d_hidden: int) -> None:
+        super().__init__()
+        self.d_hidden = d_hidden
+        self.W = nn.Parameter(torch.empty(self.n_gates * d_hidden, d_input))
+        self.U = nn.Parameter(torch.empty(self.n_gates * d_hidden, d_hidden))
+        self.b = nn.Parameter(torch.empty(self.n_gates * d_hidden))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw every weight uniformly from ± 1/√D, as PyTorch does."""
+        bound = 1 / math.sqrt(self.d_hidden)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -bound, bound)
+
+    def project(self, x: Float[Tensor, "*steps batch d_input"]) -> Float[Tensor, "*steps batch gates"]:
+        """W x + b, for one step or for all of them."""
+        return F.linear(x, self.W, self.b)
+
+    def step(self, projected: Tensor, state: State) -> State:
+        """The next state, from a projected input and the last state."""
+        return rnn_step(projected, state, self.U)
+
+    def forward(self, x: Float[Tensor, "batch d_input"], state: State) -> State:
+        """The next state, from an input and the last state."""
+        return self.step(self.project(x), state)
+
+    @torch.no_grad()
+    def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
+        """Take over weights in PyTorch's layout, which splits b into two that are only ever added."""
+        self.W.copy_(W)
+        self.U.copy_(U)
+        self.b.copy_(b_input + b_hidden)
+
+
+class LSTMCell(RNNCell):
+    """One step of an LSTM; W, U and b hold the rows of i, f, g and o."""
+
+    n_gates = 4
+    n_states = 2
+
+    def reset_parameters(self) -> None:
+        """As for the RNN, and a forget bias of 1: a new cell remembers (Jozefowicz et al. 2015)."""
+        super().reset_parameters()
+        nn.init.ones_(self.b[self.d_hidden : 2 * self.d_hidden])
+
+    def step(self, projected: Tensor, state: State) -> State:
+        return lstm_step(projected, state, self.U)
+
+
+class GRUCell(RNNCell):
+    """One step of a GRU; W, U and b hold the rows of r, z and n, and b_candidate stands beside U_n h."""
+
+    n_gates = 3
+
+    def __init__(self, d_input: int, d_hidden: int) -> None:
+        super().__init__(d_input, d_hidden)
+        self.b_candidate = nn.Parameter(torch.zeros(d_hidden))
+
+    def step(self, projected: Tensor, state: State) -> State:
+        return gru_step(projected, state, self.U, self.b_candidate)
+
+    @torch.no_grad()
+    def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
+        """Take over weights in PyTorch's layout; only the candidate needs its two biases apart."""
+        super().copy_from_torch(W, U, b_input, b_hidden)
+        self.b[-self.d_hidden :] = b_input[-self.d_hidden :]
+        self.b_candidate.copy_(b_hidden[-self.d_hidden :])
+
+
+def unroll(
+    cell: RNNCell,
+    x: Float[Tensor, "batch time d_input"],
+    state: State,
+    mask: Bool[Tensor, "batch time"] | None = None,
+    is_backward: bool = False,
+) -> tuple[Float[Tensor, "batch time d_hidden"], State]:
+    """Apply one cell at every step: all its hidden states, in the order of the text, and its last state.
+
+    Where `mask` is False the state stands still and the output is zero, so padding changes nothing.
+    """
+    steps = list(cell.project(x.transpose(0, 1)).unbind(0))  # T times (B, G·D)
+    is_real = [None] * len(steps) if mask is None else list(mask.T[:, :, None].unbind(0))
+    order = reversed(range(len(steps))) if is_backward else range(len(steps))
+    outputs: list[Tensor] = [x] * len(steps)
+    for t in order:
+        new_state = cell.step(steps[t], state)
+        if is_real[t] is not None:
+            new_state = tuple(
+                torch.where(is_real[t], new, old) for new, old in zip(new_state, state, strict=True)
+            )
+        state = new_state
+        outputs[t] = state[0]
+    hidden = torch.stack(outputs, dim=1)  # (B, T, D)
+    return (hidden if mask is None else hidden * mask[:, :, None]), state
+
+
+class RecurrentNetwork(nn.Module):
+    """A stack of recurrent layers, read forwards or in both directions; RNN, LSTM and GRU choose the cell."""
+
+    cell_type = RNNCell
+
+    def __init__(
+        self,
+        d_input: int,
+        d_hidden: int,
+        n_layers: int = 1,
+        is_bidirectional: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.d_hidden = d_hidden
+        self.n_layers = n_layers
+        self.n_directions = 2 if is_bidirectional else 1
+        self.dropout = nn.Dropout(dropout)  # between layers, as in PyTorch
+        widths = [d_input] + [d_hidden * self.n_directions] * (n_layers - 1)
+        self.cells = nn.ModuleList(
+            self.cell_type(width, d_hidden) for width in widths for _ in range(self.n_directions)
+        )
+
+    def initial_state(self, x: Float[Tensor, "batch time d_input"]) -> State:
+        """Zeros, one tensor (L · directions, B, D) for each part of the state."""
+        shape = (len(self.cells), x.shape[0], self.d_hidden)
+        return tuple(x.new_zeros(shape) for _ in range(self.cell_type.n_states))
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time d_input"],
+        state: State | None = None,
+        mask: Bool[Tensor, "batch time"] | None = None,
+    ) -> tuple[Float[Tensor, "batch time d_output"], State]:
+        """The top layer's hidden states (B, T, D · directions) and the final state of every layer.
+
+        `state` is laid out as PyTorch's h_n: layer 0 forwards, layer 0 backwards, layer 1 forwards, …
+        Raises ValueError for a state or a mask of the wrong shape.
+        """
+        state = self.initial_state(x) if state is None else state
+        self._check(x, state, mask)
+        last_states = []
+        for layer in range(self.n_layers):
+            x = self.dropout(x) if layer > 0 else x
+            directions = []
+            for direction in range(self.n_directions):
+                index = layer * self.n_directions + direction
+                start = tuple(part[index] for part in state)
+                hidden, last = unroll(self.cells[index], x, start, mask, is_backward=direction == 1)
+                directions.append(hidden)
+                last_states.append(last)
+            x = directions[0] if self.n_directions == 1 else torch.cat(directions, dim=-1)
+        return x, tuple(torch.stack(parts) for parts in zip(*last_states, strict=True))
+
+    def _check(self, x: Tensor, state: State, mask: Tensor | None) -> None:
+        expected = (len(self.cells), x.shape[0], self.d_hidden)
+        shapes = [tuple(part.shape) for part in state]
+        if shapes != [expected] * self.cell_type.n_states:
+            raise ValueError(
+                f"state: expected {self.cell_type.n_states} tensor(s) of shape {expected} "
+                f"(layers · directions, B, D), got {shapes}"
+            )
+        if mask is not None and mask.shape != x.shape[:2]:
+            raise ValueError(f"mask: expected shape {tuple(x.shape[:2])} (B, T), got {tuple(mask.shape)}")
+
+    def copy_from_torch(self, theirs: nn.RNNBase) -> None:
+        """Take over the weights of a torch.nn.RNN, LSTM or GRU of the same sizes."""
+        weights = dict(theirs.named_parameters())
+        for index, cell in enumerate(self.cells):
+            layer, direction = divmod(index, self.n_directions)
+            suffix = f"_l{layer}" + ("_reverse" if direction == 1 else "")
+            cell.copy_from_torch(
+                *(weights[name + suffix] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+            )
+
+
+class RNN(RecurrentNetwork):
+    """Layers of h_t = tanh(W x_t + b + U h_{t−1})."""
+
+    cell_type = RNNCell
+
+
+class LSTM(RecurrentNetwork):
+    """Layers of long short-term memory; the state is (h, c)."""
+
+    cell_type = LSTMCell
+
+
+class GRU(RecurrentNetwork):
+    """Layers of gated recurrent units; the state is (h,)."""
+
+    cell_type = GRUCell

@@ -1,0 +1,186 @@
+"""The Transformer (Vaswani et al. 2017): attention, a feed-forward layer, residuals and norms, stacked.
+
+An encoder layer reads one sequence; a decoder layer also looks at the encoder's output (`memory`). Post-norm
+is the paper's order, norm(x + f(x)); pre-norm, x + f(norm(x)), trains more easily and needs a norm at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from torch import nn
+from torch.nn import functional as F
+
+from course.models.layer_norm import LayerNorm
+from course.models.multi_head_attention import LayerCache, MultiHeadAttention
+from course.models.positions import RelativeBias
+from course.shapes import Bool, Float, Tensor
+
+ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh")}
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Sizes of a stack of Transformer layers and the choices that all its layers share."""
+
+    d_model: int = 512
+    n_heads: int = 8
+    n_layers: int = 6
+    d_ff: int = 2048
+    dropout: float = 0.0
+    activation: Literal["relu", "gelu", "gelu_tanh"] = "relu"
+    is_pre_norm: bool = False
+    epsilon: float = 1e-5
+    has_rotation: bool = False  # rotary positions in self-attention
+    is_fused: bool = True  # PyTorch's kernels for attention and norm; False: the course's own lines
+
+    def __post_init__(self) -> None:
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"activation: expected one of {', '.join(ACTIVATIONS)}, got {self.activation!r}")
+        if self.d_model % self.n_heads != 0:
+            raise ValueError(f"d_model: expected a multiple of n_heads = {self.n_heads}, got {self.d_model}")
+
+    def norm(self) -> LayerNorm:
+        """A fresh layer norm of this width."""
+        return LayerNorm(self.d_model, self.epsilon, self.is_fused)
+
+    def self_attention(self, position_bias: RelativeBias | None = None) -> MultiHeadAttention:
+        """A fresh attention of a sequence over itself."""
+        return MultiHeadAttention(
+            self.d_model, self.n_heads, self.dropout, self.is_fused, self.has_rotation, position_bias
+        )
+
+    def cross_attention(self) -> MultiHeadAttention:
+        """A fresh attention over another sequence, whose positions are not comparable."""
+        return MultiHeadAttention(self.d_model, self.n_heads, self.dropout, self.is_fused)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a nonlinearity between them, applied to each position alone."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.expand = nn.Linear(config.d_model, config.d_ff)
+        self.activation = ACTIVATIONS[config.activation]
+        self.dropout = nn.Dropout(config.dropout)
+        self.contract = nn.Linear(config.d_ff, config.d_model)
+
+    def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+        return self.contract(
+            self.dropout(self.activation(self.expand(x)))
+        )  # (B, T, D) → (B, T, F) → (B, T, D)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then the feed-forward layer. With `is_causal` it is the block of a GPT."""
+
+    def __init__(self, config: TransformerConfig, position_bias: RelativeBias | None = None) -> None:
+        super().__init__()
+        self.is_pre_norm = config.is_pre_norm
+        self.attention = config.self_attention(position_bias)
+        self.feed_forward = FeedForward(config)
+        self.norm_attention = config.norm()
+        self.norm_feed_forward = config.norm()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        mask: Bool[Tensor, ...] | None = None,
+        is_causal: bool = False,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "batch time d_model"]:
+        """One layer; `mask` is broadcast to (B, H, T, T), True = may be attended to."""
+
+        def attend(x: Tensor) -> Tensor:
+            return self.dropout(self.attention(x, x, x, mask, is_causal, cache))
+
+        if self.is_pre_norm:
+            x = x + attend(self.norm_attention(x))
+            return x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(x + attend(x))
+        return self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, attention over the encoder's memory, then the feed-forward layer."""
+
+    def __init__(self, config: TransformerConfig, position_bias: RelativeBias | None = None) -> None:
+        super().__init__()
+        self.is_pre_norm = config.is_pre_norm
+        self.attention = config.self_attention(position_bias)
+        self.cross_attention = config.cross_attention()
+        self.feed_forward = FeedForward(config)
+        self.norm_attention = config.norm()
+        self.norm_cross_attention = config.norm()
+        self.norm_feed_forward = config.norm()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        mask: Bool[Tensor, ...] | None = None,
+        memory_mask: Bool[Tensor, ...] | None = None,
+        is_causal: bool = True,
+    ) -> Float[Tensor, "batch time d_model"]:
+        """One layer; queries come from `x`, the keys and values of cross-attention from `memory`.
+
+        `mask` is broadcast to (B, H, T, T) and joined with the triangle, `memory_mask` to (B, H, T, S).
+        """
+
+        def attend(x: Tensor) -> Tensor:
+            return self.dropout(self.attention(x, x, x, mask, is_causal))
+
+        def look_back(x: Tensor) -> Tensor:
+            return self.dropout(self.cross_attention(x, memory, memory, memory_mask))
+
+        if self.is_pre_norm:
+            x = x + attend(self.norm_attention(x))
+            x = x + look_back(self.norm_cross_attention(x))
+            return x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(x + attend(x))
+        x = self.norm_cross_attention(x + look_back(x))
+        return self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))
+
+
+class Encoder(nn.Module):
+    """A stack of encoder layers, each with its own weights; pre-norm adds one norm at the end."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+        self.norm = config.norm() if config.is_pre_norm else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        mask: Bool[Tensor, ...] | None = None,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch time d_model"]:
+        for layer in self.layers:
+            x = layer(x, mask, is_causal)
+        return self.norm(x)
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers that all look at the same memory."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
+        self.norm = config.norm() if config.is_pre_norm else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        mask: Bool[Tensor, ...] | None = None,
+        memory_mask: Bool[Tensor, ...] | None = None,
+        is_causal: bool = True,
+    ) -> Float[Tensor, "batch time d_model"]:
+        for layer in self.layers:
+            x = layer(x, memory, mask, memory_mask, is_causal)
+        return self.norm(x)
