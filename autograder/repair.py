@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.handed_in import HandedCell
+from autograder.homework import TEXT_STUB
 from autograder.released import Role, SourceCell, defined_names
 
 
@@ -87,7 +88,7 @@ def _same_text(handed: HandedCell, cell: SourceCell) -> bool:
     if cell.role == "answer":
         return not set(cell.defines).isdisjoint(defined_names(handed.source))
     if cell.role == "written":
-        return _first_line(handed.source) == _first_line(cell.released)
+        return _keeps_the_question(handed.source, cell.released)
     return _plain(handed.source) == _plain(cell.released)
 
 
@@ -95,8 +96,10 @@ def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
-def _first_line(text: str) -> str:
-    return _plain(text).partition("\n")[0]
+def _keeps_the_question(answer: str, released: str) -> bool:
+    """Whether at least half of the question's lines are in the answer."""
+    question = {line for line in _plain(released).splitlines() if line and line != TEXT_STUB}
+    return 2 * len(question.intersection(_plain(answer).splitlines())) >= max(len(question), 1)
 
 
 def _is_copy(handed: HandedCell, source: Sequence[SourceCell]) -> bool:

@@ -1,0 +1,97 @@
+"""Records survive the disk unchanged, and a half-written file is never met."""
+
+import json
+
+import pytest
+
+from autograder.records import (
+    CheckRecord,
+    ExerciseRecord,
+    HomeworkRecord,
+    RecordError,
+    RecordFolder,
+    SubmissionRecord,
+    in_order,
+    read_homework,
+    read_submission,
+    to_json,
+    write,
+)
+
+ADA = SubmissionRecord(
+    student="ada",
+    points=3.0,
+    max_points=4.0,
+    status="graded",
+    flags=("The points were changed.",),
+    seconds=0.25,
+    exercises=(
+        ExerciseRecord(
+            "moving_average",
+            3.0,
+            4.0,
+            ("divides_by_all",),
+            (CheckRecord("averages_are_right", False, "failed", "expected [5.0], received [2.5]"),),
+        ),
+    ),
+    source="ab12",
+    seed=7,
+)
+
+
+def test_a_submission_reads_back_as_it_was_written(tmp_path):
+    write(tmp_path / "ada.json", ADA)
+    assert read_submission(tmp_path / "ada.json") == ADA
+
+
+def test_a_homework_reads_back_as_it_was_written(tmp_path):
+    record = HomeworkRecord(
+        "mini", (ADA,), {"level": "bwrap", "reason": "it works"}, {"torch": "2.13"}, {"why": 3.0}
+    )
+    write(tmp_path / "mini.json", record)
+    assert read_homework(tmp_path / "mini.json") == record
+
+
+def test_the_json_has_the_documented_fields():
+    submission = json.loads(to_json(HomeworkRecord("mini", (ADA,))))["submissions"][0]
+    documented = {"student", "points", "max_points", "status", "problem", "flags", "seconds", "exercises"}
+    assert documented <= submission.keys()
+    exercise = submission["exercises"][0]
+    assert exercise.keys() == {"name", "points", "max_points", "diagnosis", "checks"}
+    assert exercise["checks"][0].keys() == {"name", "hidden", "result", "message"}
+
+
+def test_text_from_anywhere_survives_the_disk(tmp_path):
+    odd = "Zoë \u202e \x00 \ud800 🦆"
+    record = SubmissionRecord(odd.replace("\x00", ""), 0, 0, "graded", problem=odd)
+    write(tmp_path / "odd.json", record)
+    assert read_submission(tmp_path / "odd.json") == record
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"student": "ada"}', "nonsense"])
+def test_what_is_no_record_is_said_to_be_none(tmp_path, text):
+    (tmp_path / "ada.json").write_text(text)
+    with pytest.raises(RecordError, match=r"ada\.json"):
+        read_submission(tmp_path / "ada.json")
+
+
+def test_a_write_that_fails_leaves_the_old_record_and_no_rubbish(tmp_path):
+    write(tmp_path / "ada.json", ADA)
+    with pytest.raises(TypeError):
+        write(tmp_path / "ada.json", SubmissionRecord("ada", object(), 4.0, "graded"))
+    assert read_submission(tmp_path / "ada.json") == ADA
+    assert [path.name for path in tmp_path.iterdir()] == ["ada.json"]
+
+
+def test_a_folder_finds_what_was_added_and_passes_over_what_is_broken(tmp_path):
+    folder = RecordFolder(tmp_path, "mini")
+    folder.add(ADA)
+    (folder.path / "bob.json").write_text("{")
+    assert folder.find("ada") == ADA
+    assert folder.find("bob") is None
+    assert folder.all() == [ADA]
+
+
+def test_records_come_in_the_order_asked_for():
+    others = [SubmissionRecord(name, 0, 1, "graded") for name in ("cleo", "bob")]
+    assert [record.student for record in in_order([*others, ADA], ["ada", "bob", "zoe"])] == ["ada", "bob"]
