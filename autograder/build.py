@@ -51,11 +51,14 @@ def _products(root: Path, wanted: Sequence[str], execute: bool) -> Iterator[tupl
 
 
 def _homework_products(homework: HomeworkSource, root: Path, address: Address) -> Iterator[tuple[Path, str]]:
-    from autograder.fingerprints import fingerprints, fingerprints_path
+    from autograder.fingerprints import fingerprints, fingerprints_path, up_to_date
 
     yield homework.path.with_suffix(".ipynb"), to_json(build_homework(homework, address))
-    prints = json.dumps(fingerprints(homework), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
-    yield fingerprints_path(root, homework.name), prints
+    path, known = fingerprints_path(root, homework.name), fingerprints(homework)
+    if up_to_date(path, known):
+        yield path, path.read_text(encoding="utf-8")
+    else:
+        yield path, json.dumps(known, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
 def _lecture_product(path: Path, address: Address, execute: bool) -> tuple[Path, str]:

@@ -9,6 +9,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -92,7 +93,8 @@ def collect(module: ModuleType, kind: type) -> list:
 
 def _statements(module: ModuleType) -> list[NotCode]:
     """`not_code(…)` stands alone on its line and binds no name, so it is found in the text and evaluated."""
-    text = inspect.getsource(module)
+    path = getattr(module, "__file__", None)
+    text = Path(path).read_text(encoding="utf-8") if path else ""
     calls = [line.value for line in ast.parse(text).body if isinstance(line, ast.Expr)]
     found = [call for call in calls if isinstance(call, ast.Call) and ast.unparse(call.func) == "not_code"]
     return [eval(compile(ast.Expression(call), module.__name__, "eval"), vars(module)) for call in found]

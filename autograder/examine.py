@@ -6,15 +6,28 @@
 from __future__ import annotations
 
 import contextlib
-import zlib
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
-from course.checks import Draw, NotWritten, StandIn, StudentError, Trace, Unreachable
-
 from autograder.homework import Check, HomeworkSource, execute
+from course.checks import (
+    Finding,
+    Link,
+    Mismatch,
+    NotWritten,
+    StandIn,
+    StudentError,
+    Trace,
+    Unreachable,
+    examine,
+    seed_of,
+)
 
 PASSED, FAILED, COULD_NOT_RUN = "passed", "failed", "could_not_run"
+
+# What only the student's code can have brought about, and what only the grader's machine can.
+OF_THE_STUDENT = (Mismatch, StudentError, NotWritten, Unreachable)
+OF_THE_GRADER = (OSError, EOFError, MemoryError)
 
 
 class Examined(NamedTuple):
@@ -28,7 +41,7 @@ class Examined(NamedTuple):
 
 def run_checks(
     homework: HomeworkSource,
-    link: Any,
+    link: Link,
     seed: int | None = None,
     *,
     only: Collection[str] | None = None,
@@ -42,39 +55,41 @@ def run_checks(
     """
     scope = homework.namespace() if scope is None else scope
     chosen = [check for check in homework.checks if only is None or check.name in only]
-    return [_run(homework, check, link, seed, scope) for check in chosen]
+    return [run_check(homework, check, link, seed, scope) for check in chosen]
 
 
-def _run(
-    homework: HomeworkSource, check: Check, link: Any, seed: int | None, scope: dict[str, Any]
+def run_check(
+    homework: HomeworkSource, check: Check, link: Link, seed: int | None, scope: dict[str, Any]
 ) -> Examined:
-    trace = Trace(check.name, [])
-    stand_ins = {exercise.name: StandIn(link, trace, exercise.name) for exercise in homework.exercises}
-    draw = Draw(seed_of(check, seed))
-    names = {**stand_ins, "check": _caller(draw)}
-    with substituted(scope, names):
-        try:
+    """Run the cell of one check, in which `check` takes down what it finds instead of raising."""
+    found: list[Finding] = []
+    names = {
+        exercise.name: StandIn(link, Trace(check.name), exercise.name) for exercise in homework.exercises
+    }
+    names["check"] = _listener(found, link, _seed(check, seed))
+    try:
+        with substituted(scope, names):
             execute(check.source, scope, homework.path, check.line)
-        except Exception as error:
-            return Examined(check, *_verdict(error, check, trace), trace)
-    return Examined(check, PASSED, check.claim, trace)
+    except Exception as error:  # the cell itself is at fault, outside its claim
+        return Examined(check, COULD_NOT_RUN, _broken(check, error), Trace(check.name))
+    if len(found) != 1:
+        error = ValueError(f"its cell calls check() {len(found)} times instead of once")
+        return Examined(check, COULD_NOT_RUN, _broken(check, error), Trace(check.name))
+    return Examined(check, *_verdict(check, found[0]), found[0].trace)
 
 
-def seed_of(check: Check, seed: int | None) -> int:
-    """The seed of a check's draws: by name in the notebook, by submission and name for a hidden check."""
-    if check.hidden and seed is not None:
-        return zlib.crc32(f"{seed}:{check.name}".encode())
-    return zlib.crc32(check.name.encode())
-
-
-def _caller(draw: Draw) -> Callable[..., None]:
-    """What `check` is while the grader examines: it calls the claim and lets its error through."""
+def _listener(found: list[Finding], link: Link, seed: int | None) -> Callable[..., None]:
+    """What `check` is while the grader examines; a claim's parameters say whose stand-ins it gets."""
 
     def check(claim: Callable[..., None], *things: Any) -> None:
-        wants_draw = claim.__code__.co_varnames[: claim.__code__.co_argcount][-1:] == ("draw",)
-        claim(*things, *([draw] if wants_draw else []))
+        found.append(examine(claim, link, seed))
 
     return check
+
+
+def _seed(check: Check, seed: int | None) -> int | None:
+    """None draws by the check's name, as in the notebook."""
+    return None if seed is None or not check.hidden else seed_of(f"{seed}:{check.name}")
 
 
 @contextlib.contextmanager
@@ -92,13 +107,17 @@ def substituted(scope: dict[str, Any], names: dict[str, Any]) -> Iterator[None]:
         scope.update(before)
 
 
-def _verdict(error: Exception, check: Check, trace: Trace) -> tuple[str, str]:
-    if isinstance(error, (AssertionError, StudentError, NotWritten, Unreachable)):
-        return FAILED, str(error) or check.claim
-    if not trace.events:
-        return COULD_NOT_RUN, f"The check {check.name} stopped before it asked anything: {_name(error)}."
-    return FAILED, f"What came back could not be used: {_name(error)}."
+def _verdict(check: Check, finding: Finding) -> tuple[str, str]:
+    """A claim that stops on what came back has failed; one that stops before it asked is broken itself."""
+    problem = finding.problem
+    if problem is None:
+        return PASSED, check.claim
+    if isinstance(problem, OF_THE_STUDENT):
+        return FAILED, finding.message
+    if isinstance(problem, OF_THE_GRADER) or not finding.trace.events:
+        return COULD_NOT_RUN, _broken(check, problem)
+    return FAILED, finding.message
 
 
-def _name(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def _broken(check: Check, error: Exception) -> str:
+    return f"the check {check.name} could not run ({type(error).__name__}: {error})"

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.catalogue import Alternative, Misconception, NotCode, collect
+from autograder.consistency import inconsistencies
 from autograder.notebook import Cell, SourceError, read_source
 
 # What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
@@ -105,17 +106,18 @@ def load(folder: Path | str) -> HomeworkSource:
     """Read solutions/NAME; raises SourceError or CatalogueError naming what does not fit."""
     folder = Path(folder).resolve()
     cells = tuple(read_source(folder / f"{folder.name}.py"))
+    wrong, right = _module(folder / "misconceptions.py"), _module(folder / "alternatives.py")
     homework = HomeworkSource(
         name=folder.name,
         folder=folder,
         cells=cells,
         exercises=tuple(_exercises(cells)),
         written=tuple(_written(cell) for cell in cells if "written" in cell.labels),
-        misconceptions=tuple(_entries(folder / "misconceptions.py", Misconception)),
-        alternatives=tuple(_entries(folder / "alternatives.py", Alternative)),
-        not_code=tuple(_entries(folder / "misconceptions.py", NotCode)),
+        misconceptions=tuple(collect(wrong, Misconception)),
+        alternatives=tuple(collect(right, Alternative)),
+        not_code=tuple(collect(wrong, NotCode)),
     )
-    problems = list(_problems(homework))
+    problems = list(inconsistencies(homework))
     if problems:
         raise SourceError(f"{homework.path} does not fit together:\n- " + "\n- ".join(problems))
     return homework
@@ -147,8 +149,10 @@ def references(homework: HomeworkSource) -> dict[str, Any]:
 def stubs(homework: HomeworkSource) -> dict[str, Any]:
     """What the student starts from, by the exercise's name."""
     scope = homework.namespace()
-    for exercise in homework.exercises:
-        execute(exercise.stub, scope, homework.path, exercise.line)
+    for (
+        exercise
+    ) in homework.exercises:  # of no file, so that no traceback shows a line of the reference instead
+        execute(exercise.stub, scope, Path(f"<the stub of {exercise.name}>"), 1)
     return {exercise.name: scope[exercise.name] for exercise in homework.exercises}
 
 
@@ -244,54 +248,13 @@ def _written(cell: Cell) -> Written:
     )
 
 
-def _entries(path: Path, kind: type) -> list:
-    return collect(_module(path), kind) if path.is_file() else []
-
-
 def _module(path: Path) -> ModuleType:
-    """The module at a path, under a name of its own that dataclasses in it can look up."""
+    """The module at a path, known by a name of its own, as dataclasses in it need; empty if there is no file."""
     name = f"solutions.{path.parent.name}.{path.stem}"
+    if not path.is_file():
+        return ModuleType(name)
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _problems(homework: HomeworkSource) -> Iterator[str]:
-    yield from _repeated_names(homework)
-    for exercise in homework.exercises:
-        yield from _exercise_problems(exercise)
-    for entry in (*homework.misconceptions, *homework.alternatives):
-        if entry.of not in {exercise.name for exercise in homework.exercises}:
-            yield f"{entry.name} is of {entry.of}, which is not an exercise."
-    for entry in homework.misconceptions:
-        yield from _misconception_problems(entry, homework)
-
-
-def _repeated_names(homework: HomeworkSource) -> Iterator[str]:
-    named = [*homework.exercises, *homework.checks, *homework.written, *homework.misconceptions]
-    seen: set[str] = set()
-    for thing in named:
-        if thing.name in seen:
-            yield f"the name {thing.name} is used twice."
-        seen.add(thing.name)
-
-
-def _exercise_problems(exercise: Exercise) -> Iterator[str]:
-    if "### BEGIN SOLUTION" not in exercise.solution:
-        yield f"{exercise.name} has no solution cell with a ### BEGIN SOLUTION region."
-    if not exercise.checks:
-        yield f"{exercise.name} has no check."
-    for check in exercise.checks:
-        if not check.claim:
-            yield f"the cell of {check.name} defines no function of that name with a docstring."
-
-
-def _misconception_problems(entry: Misconception, homework: HomeworkSource) -> Iterator[str]:
-    checks = {check.name for check in homework.checks if check.exercise == entry.of}
-    for name in sorted(entry.fails - checks):
-        yield f"{entry.name} is declared to fail {name}, which is no check of {entry.of}."
-    siblings = {other.name for other in homework.misconceptions if other.of == entry.of}
-    for name in sorted(entry.equals - siblings):
-        yield f"{entry.name} is declared equal to {name}, which is no misconception of {entry.of}."

@@ -1,0 +1,100 @@
+"""What verify found out about one exercise, and how it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+
+STUB, REFERENCE, ALTERNATIVE, MISCONCEPTION = "stub", "reference", "alternative", "misconception"
+
+PASS_SIGN, FAIL_SIGN, BROKEN_SIGN = "·", "✗", "?"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One solution, right or wrong, and what the checks and the diagnosis said of it."""
+
+    name: str
+    kind: str  # "stub", "reference", "alternative" or "misconception"
+    failed: tuple[str, ...]  # checks failed, with any seed
+    passed: tuple[str, ...]  # checks passed, with any seed
+    broken: tuple[str, ...] = ()  # checks that could not run
+    named: tuple[str, ...] = ()  # what the grader's diagnosis calls it, with every seed
+    named_in_notebook: tuple[str, ...] = ()  # what the student's package calls it, from visible checks alone
+
+
+@dataclass(frozen=True)
+class Proof:
+    """All that was tried on an exercise, and a sentence for everything that does not hold."""
+
+    homework: str
+    exercise: str
+    checks: tuple[str, ...]
+    hidden: tuple[str, ...]
+    points: float
+    tried: tuple[Tried, ...]
+    violations: tuple[str, ...] = field(default=())
+
+    @property
+    def holds(self) -> bool:
+        return not self.violations
+
+    def as_json(self) -> dict:
+        return asdict(self)
+
+
+def table(proof: Proof) -> str:
+    """Which solution fails which check, what it is called, and what does not hold."""
+    width = max(len(tried.name) for tried in proof.tried)
+    return "\n".join([_heading(proof), *_legend(proof), *_rows(proof, width), *_violations(proof)])
+
+
+def summary(proofs: list[Proof]) -> str:
+    """One line for all: how much was tried and whether it holds."""
+    wrong = [tried for proof in proofs for tried in proof.tried if tried.kind == MISCONCEPTION]
+    in_notebook = sum(tried.name in tried.named_in_notebook for tried in wrong)
+    violations = sum(len(proof.violations) for proof in proofs)
+    verdict = "everything holds" if not violations else f"{violations} things do not hold"
+    return (
+        f"{len(proofs)} exercises, {sum(len(proof.checks) for proof in proofs)} checks, "
+        f"{len(wrong)} misconceptions ({in_notebook} named in the notebook already): {verdict}."
+    )
+
+
+def _heading(proof: Proof) -> str:
+    sign = "✓" if proof.holds else "✗"
+    return f"{sign} {proof.homework} · {proof.exercise} · {proof.points:g} points"
+
+
+def _legend(proof: Proof) -> Iterator[str]:
+    for number, check in enumerate(proof.checks, 1):
+        yield f"    {number:>2} {check}{' (hidden)' if check in proof.hidden else ''}"
+
+
+def _rows(proof: Proof, width: int) -> Iterator[str]:
+    numbers = " ".join(f"{number:>2}" for number in range(1, len(proof.checks) + 1))
+    yield f"    {'':<13} {'':<{width}}  {numbers}   named   in the notebook"
+    for tried in proof.tried:
+        signs = " ".join(f"{_sign(tried, check):>2}" for check in proof.checks)
+        yield f"    {tried.kind:<13} {tried.name:<{width}}  {signs}   {_names(tried)}".rstrip()
+
+
+def _sign(tried: Tried, check: str) -> str:
+    if check in tried.broken:
+        return BROKEN_SIGN
+    return FAIL_SIGN if check in tried.failed else PASS_SIGN
+
+
+def _names(tried: Tried) -> str:
+    if tried.kind != MISCONCEPTION:
+        return ""
+    return f"{_named(tried.name, tried.named):<8}{_named(tried.name, tried.named_in_notebook)}"
+
+
+def _named(name: str, names: tuple[str, ...]) -> str:
+    others = [other for other in names if other != name]
+    return " ".join((["✓"] if name in names else ["–"]) + [f"= {other}" for other in others])
+
+
+def _violations(proof: Proof) -> Iterator[str]:
+    return (f"    ! {violation}" for violation in proof.violations)
