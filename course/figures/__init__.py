@@ -1,6 +1,8 @@
 """Figures that live everywhere; each accepts the reader's own tensors."""
 
 from course.figures.attention import attention
+from course.figures.chain_rule import chain_rule
 from course.figures.figure import Figure
+from course.figures.still import Still, still
 
-__all__ = ["Figure", "attention"]
+__all__ = ["Figure", "Still", "attention", "chain_rule", "still"]
