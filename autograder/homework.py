@@ -249,7 +249,7 @@ def _written(cell: Cell) -> Written:
 
 
 def _module(path: Path) -> ModuleType:
-    """The module at a path, known by a name of its own, as dataclasses in it need; empty if there is no file."""
+    """The module at a path, known by a name of its own as dataclasses need; empty if there is no file."""
     name = f"solutions.{path.parent.name}.{path.stem}"
     if not path.is_file():
         return ModuleType(name)

@@ -1,0 +1,175 @@
+"""The command line: a table of words, each with its line of help, its options and the function it calls.
+
+The functions know nothing of the command line, and each is imported only when its word is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+Arguments = argparse.Namespace
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A word of the command line."""
+
+    help: str
+    options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[Arguments], int]  # the exit status
+
+
+def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | None = None) -> int:
+    """Run one word; whatever is the user's to mend is said in a sentence, without a traceback."""
+    args = parser(VERBS if verbs is None else verbs).parse_args(arguments)
+    try:
+        return args.run(args)
+    except (ValueError, RuntimeError, LookupError, OSError) as problem:
+        if args.traceback:
+            raise
+        print(f"autograder {args.verb}: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\nautograder {args.verb}: stopped; what was finished is kept.", file=sys.stderr)
+        return 130
+
+
+def parser(verbs: Mapping[str, Verb]) -> argparse.ArgumentParser:
+    """The parser of the whole table."""
+    whole = argparse.ArgumentParser("autograder", description="Write, prove, release and grade homework.")
+    words = whole.add_subparsers(dest="verb", required=True, metavar="WORD")
+    for word, verb in verbs.items():
+        part = words.add_parser(word, help=verb.help, description=verb.help)
+        verb.options(part)
+        part.add_argument(
+            "--root", type=Path, default=Path.cwd(), help="the course's folder (default: this one)"
+        )
+        part.add_argument("--traceback", action="store_true", help="show where an error comes from")
+        part.set_defaults(run=verb.run)
+    return whole
+
+
+def _build_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("names", nargs="*", metavar="NAME", help="homeworks and lectures (default: all)")
+    part.add_argument("--check", action="store_true", help="write nothing; fail if anything is out of date")
+    part.add_argument("--execute", action="store_true", help="run the lectures and keep their outputs")
+
+
+def _build(args: Arguments) -> int:
+    from autograder.build import build
+
+    stale = build(args.root, args.names, check=args.check, execute=args.execute)
+    for path in stale:
+        print(f"{'out of date' if args.check else 'written'}: {os.path.relpath(path, args.root)}")
+    if not stale:
+        print("Everything is up to date.")
+    return int(args.check and bool(stale))
+
+
+def _verify_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("names", nargs="*", metavar="HOMEWORK", help="default: all")
+    part.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one per core)")
+    part.add_argument("--json", type=Path, metavar="FILE", help="also write what was found")
+    part.add_argument("--quiet", action="store_true", help="show only the exercises that do not hold")
+
+
+def _verify(args: Arguments) -> int:
+    from autograder.homework import find, names
+    from autograder.proof import summary, table
+    from autograder.verify import verify
+
+    homeworks = [find(name, args.root) for name in args.names or names(args.root)]
+    proofs = []
+    for proof in verify([homework.folder for homework in homeworks], jobs=args.jobs):
+        proofs.append(proof)
+        if not (args.quiet and proof.holds):
+            print(table(proof), end="\n\n", flush=True)
+    print(summary(proofs))
+    if args.json:
+        args.json.write_text(json.dumps([proof.as_json() for proof in proofs], indent=1) + "\n")
+    return int(not all(proof.holds for proof in proofs))
+
+
+def _release_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("names", nargs="+", metavar="HOMEWORK")
+
+
+def _release(args: Arguments) -> int:
+    from autograder.release import release
+
+    for name in args.names:
+        print(f"released: {os.path.relpath(release(args.root, name), args.root)}")
+    return 0
+
+
+def _grade_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+    part.add_argument(
+        "--submissions",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="STUDENT/HOMEWORK/*.ipynb or STUDENT.ipynb",
+    )
+    part.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), help="submissions at once (default: one per core)"
+    )
+    part.add_argument("--json", type=Path, metavar="FILE", help="also write the results")
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    part.add_argument("--again", action="store_true", help="grade also what is graded already")
+
+
+def _grade(args: Arguments) -> int:
+    from autograder.grade import grade
+
+    record = grade(
+        args.homework,
+        args.submissions,
+        root=args.root,
+        jobs=args.jobs,
+        isolation=args.isolation,
+        again=args.again,
+    )
+    if args.json:
+        from autograder.records import write
+
+        write(args.json, record)
+    return 0
+
+
+def _report_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+
+
+def _report(args: Arguments) -> int:
+    from autograder.report import report
+
+    print(f"written: {os.path.relpath(report(args.homework, args.root), args.root)}")
+    return 0
+
+
+def _demo_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+
+
+def _demo(args: Arguments) -> int:
+    from autograder.demo import demo
+
+    demo(args.root, isolation=args.isolation)
+    return 0
+
+
+VERBS = {
+    "build": Verb("make the notebooks and what the student's package knows", _build_options, _build),
+    "verify": Verb("prove the checks: right passes, wrong fails and is named", _verify_options, _verify),
+    "release": Verb("make the students' version and search it for leaks", _release_options, _release),
+    "grade": Verb("grade a folder of submissions in the sandbox", _grade_options, _grade),
+    "report": Verb("write the class report as one HTML file", _report_options, _report),
+    "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
+}
