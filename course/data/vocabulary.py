@@ -10,7 +10,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
+PAD, BOS, EOS, UNK = "<pad>", "<s>", "</s>", "<unk>"
 SPECIAL_TOKENS = (PAD, BOS, EOS, UNK)
 
 
@@ -25,7 +25,7 @@ class UnknownWord(KeyError):
 class Vocabulary:
     """A fixed list of different words; a word's token is its place in the list.
 
-    The special tokens are ordinary entries spelt <pad>, <bos>, <eos>, <unk>. Any of them may be absent.
+    The special tokens are ordinary entries spelt <pad>, <s>, </s>, <unk>. Any of them may be absent.
     With <unk>, unknown words share its token; without it, an unknown word raises `UnknownWord`:
     nothing is ever dropped in silence, because dropped words make perplexities incomparable.
     """
@@ -75,12 +75,12 @@ class Vocabulary:
 
     @property
     def bos(self) -> int | None:
-        """The token of <bos>; None if there is none."""
+        """The token of <s>; None if there is none."""
         return self.index.get(BOS)
 
     @property
     def eos(self) -> int | None:
-        """The token of <eos>; None if there is none."""
+        """The token of </s>; None if there is none."""
         return self.index.get(EOS)
 
     @property
@@ -96,7 +96,7 @@ class Vocabulary:
         return token
 
     def encode(self, words: Iterable[str], *, bos: bool = False, eos: bool = False) -> list[int]:
-        """["a", "cat"] → [7, 9], between <bos> and <eos> if asked for."""
+        """["a", "cat"] → [7, 9], between <s> and </s> if asked for."""
         before, after = [BOS] * bos, [EOS] * eos
         for word in before + after:
             if word not in self:
@@ -135,7 +135,7 @@ def pad_sequences(sequences: Sequence[Sequence[int]], pad: int, *, length: int |
     """Fill shorter sequences at the end with `pad`, up to the longest one (or to `length`).
 
     The mask comes from the lengths, not from comparing tokens with `pad`, so a padding token that is also
-    used as <eos> does not hide real ends of sentences.
+    used as </s> does not hide real ends of sentences.
     """
     if not sequences:
         raise ValueError("expected at least one sequence, received none")
