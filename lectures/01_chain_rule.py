@@ -1,0 +1,370 @@
+# %% [markdown]
+# # 01 · The chain rule
+#
+# **You will be able to**
+#
+# - say what a language model computes, and write it down;
+# - split the probability of a sentence into one factor per word, exactly;
+# - explain why programs add logarithms where the formula multiplies;
+# - derive cross-entropy from the wish to make the data likely.
+#
+# *25 minutes to read, under 20 seconds to run. You need Python, and conditional probability:
+# $P(A \mid B)$ is how often $A$ happens among the cases where $B$ does.
+# Before this: [00 · Welcome](00_welcome.ipynb).*
+#
+# **The question of the day:** how likely is a whole sentence?
+
+# %% setup
+
+# %%
+import math
+from collections import Counter
+
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+
+from course import figures
+
+# %% [markdown]
+# ## A distribution over the next word
+#
+# You have read *"… and thanks for all the"*. What comes next? A language model answers with a probability for every
+# word it knows: $P(w \mid h)$, the probability of the word $w$ after the history $h$. Here are such numbers, quoted
+# from the slides this course grew from (CIS 7000, University of Pennsylvania, Fall 2024):
+
+# %%
+after_thanks_for_all_the = {
+    "fish": 0.70,
+    "memories": 0.10,
+    "support": 0.05,
+    "help": 0.05,
+    "love": 0.04,
+    "time": 0.02,
+    "work": 0.02,
+    "fun": 0.01,
+}
+print(f"listed: {sum(after_thanks_for_all_the.values()):.2f} of a total of 1")
+
+# %% [markdown]
+# The rest, one per cent, is shared by every word that is not listed. A distribution has to add up to one: what one word
+# gains, the others lose. That is the only rule, and much of this course is about not breaking it by accident.
+#
+# **Predict, then run.** If you draw 1,000 words from this distribution, how many times will you see *fish*? How far from
+# 700 would surprise you?
+
+# %%
+generator = torch.Generator().manual_seed(0)
+words = [*after_thanks_for_all_the, "(any other)"]
+probs = torch.tensor([*after_thanks_for_all_the.values(), 0.01])
+draws = torch.multinomial(probs, 1000, replacement=True, generator=generator)
+Counter(words[i] for i in draws).most_common(4)
+
+# %% [markdown]
+# <details><summary>What to expect</summary>
+#
+# The count has mean 700 and standard deviation $\sqrt{1000 \cdot 0.7 \cdot 0.3} \approx 14.5$. Further than about 30 away
+# happens once in twenty times.
+#
+# </details>
+#
+# ## From words to sentences
+#
+# A sentence is several words. The definition of conditional probability, $P(A, B) = P(A)\, P(B \mid A)$, used again and
+# again, takes it apart:
+#
+# $$P(\text{where are we going}) = P(\text{where}) \; P(\text{are} \mid \text{where}) \; P(\text{we} \mid \text{where are}) \; P(\text{going} \mid \text{where are we})$$
+#
+# and in general, for a sentence of tokens $x_1, x_2, \dots, x_T$,
+#
+# $$P(x_1, \dots, x_T) = \prod_{t=1}^{T} P(x_t \mid x_1, \dots, x_{t-1}) = \prod_{t=1}^{T} P(x_t \mid x_{<t}).$$
+#
+# | symbol | meaning | in the code |
+# |---|---|---|
+# | $x_t$ | the token at position $t$; here a word | `tokens[t]` |
+# | $x_{<t}$ | everything before it, the *history* or *context* | `tokens[:t]` |
+# | $T$ | the number of tokens | `len(tokens)` |
+# | $P(x_t \mid x_{<t})$ | one factor | `factor(tokens[t], tokens[:t])` |
+#
+# This is the **chain rule of probability**. No assumption went into it. To see that, count in a corpus so small that you
+# can check every number by eye. `</s>` marks the end of a sentence; it is a token like any other.
+
+# %%
+corpus = [
+    "where are we going </s>",
+    "where are we going </s>",
+    "where are we </s>",
+    "where are they going </s>",
+    "where is the cat </s>",
+    "we are going </s>",
+    "are we going </s>",
+    "they are here </s>",
+]
+sentences = [tuple(line.split()) for line in corpus]
+
+# %% [markdown]
+# A factor is a ratio of two counts: how many sentences begin with the history *and* the word, among those that begin
+# with the history.
+
+
+# %%
+def sentences_that_begin_with(prefix: tuple[str, ...]) -> int:
+    return sum(sentence[: len(prefix)] == prefix for sentence in sentences)
+
+
+def factor(word: str, history: tuple[str, ...]) -> float:
+    """P(word | history) in this corpus."""
+    return sentences_that_begin_with((*history, word)) / sentences_that_begin_with(history)
+
+
+factor("are", ("where",))  # 4 of the 5 sentences that begin with "where"
+
+# %% [markdown]
+# **Predict, then run.** Work out the five factors of *where are we going* `</s>` from the corpus above, and their product.
+
+# %%
+tokens = ("where", "are", "we", "going", "</s>")
+product = 1.0
+for t in range(len(tokens)):
+    product *= factor(tokens[t], tokens[:t])
+    print(f"P({tokens[t]:>5} | {' '.join(tokens[:t]) or '—':18}) = {factor(tokens[t], tokens[:t]):.4f}")
+print(f"product = {product:.4f}")
+
+# %% [markdown]
+# Now without any chain: the sentence occurs twice among eight. The same number, because each numerator cancels the next
+# denominator.
+
+# %%
+assert math.isclose(product, sentences.count(tokens) / len(sentences))
+sentences.count(tokens) / len(sentences)
+
+# %% [markdown]
+# The same with tensors, which is how the rest of the course will do it: all factors at once, then their product.
+
+# %%
+factors = torch.tensor([factor(tokens[t], tokens[:t]) for t in range(len(tokens))])
+assert torch.isclose(factors.prod(), torch.tensor(product))
+factors
+
+# %% [markdown]
+# Move through the factors below. The blue bar is the product; leave the other two for a moment.
+
+
+# %%
+def ledger(sentence: tuple[str, ...]) -> list[float]:
+    return [factor(sentence[t], sentence[:t]) for t in range(len(sentence))]
+
+
+figures.chain_rule({" ".join(s): ledger(s) for s in dict.fromkeys(sentences)})
+
+# %% [markdown]
+# ## Why the sentence needs an end
+#
+# Without `</s>`, *where are* and *where are we* would both be "sentences", and the probabilities of everything you could
+# say would add up to more than one. With it, they add up to exactly one:
+
+# %%
+total = sum(math.prod(ledger(s)) for s in set(sentences))
+beginnings = {s[:length] for s in sentences for length in range(1, len(s))}  # everything without its </s>
+without_end = sum(math.prod(ledger(beginning)) for beginning in beginnings)
+print(f"with the end token: {total:.3f}   all beginnings together: {without_end:.3f}")
+
+# %% [markdown]
+# ## Generating is the chain rule run forwards
+#
+# Draw the first word from $P(x_1)$, the second from $P(x_2 \mid x_1)$, and so on until `</s>`: each draw is one factor,
+# so a sentence comes out exactly as often as its product says. A model used in this way is called **autoregressive**.
+
+
+# %%
+def next_word(history: tuple[str, ...], generator: torch.Generator) -> str:
+    followers = Counter(s[len(history)] for s in sentences if s[: len(history)] == history)
+    draw = torch.multinomial(torch.tensor(list(followers.values())).float(), 1, generator=generator)
+    return list(followers)[draw]
+
+
+def generate(generator: torch.Generator) -> tuple[str, ...]:
+    tokens = ()
+    while not tokens or tokens[-1] != "</s>":
+        tokens += (next_word(tokens, generator),)
+    return tokens
+
+
+drawn = Counter(generate(generator) for _ in range(4000))
+for sentence in sorted(set(sentences)):
+    print(f"{' '.join(sentence):26} drawn {drawn[sentence] / 4000:.3f}   P = {math.prod(ledger(sentence)):.3f}")
+
+# %% [markdown]
+# The columns agree up to chance, and nothing but the sentences of the corpus ever comes out: with the whole history as
+# its condition, this model has learned its corpus by heart. Lecture 02 gives it a shorter memory, and lets it say new things.
+#
+# ## What it is good for: two sentences that sound the same
+#
+# A speech recogniser hears the same sounds in *I saw a van* and *eyes awe of an*. Only a language model can choose. A
+# model that looks one word back is enough; it is lecture 02's subject, borrowed here from the course's library. The small
+# number $k$ gives every pair of words a little probability even if it never occurred.
+
+# %%
+from course.data.vocabulary import Vocabulary
+from course.models import NGram, NGramCounts
+
+speech = [
+    "i saw a cat",
+    "she saw a van",
+    "i drove a van home",
+    "we saw it",
+    "his eyes were green",
+    "they stood in awe of it",
+    "half of an apple",
+    "an apple a day",
+    "of all the eyes",
+]
+
+# %%
+vocabulary = Vocabulary.from_sentences((line.split() for line in speech), special_tokens=("<s>", "</s>"))
+corpus_tokens = [torch.tensor(vocabulary.encode(line.split(), eos=True)) for line in speech]
+bigrams = NGramCounts(corpus_tokens, order=2, vocab_size=len(vocabulary), bos=vocabulary.bos)
+bigram_model = NGram(bigrams, k=0.1)
+
+
+def log_prob(sentence: str) -> float:
+    """log P of the whole sentence, its end included, in nats."""
+    tokens = torch.tensor([vocabulary.encode(sentence.split(), bos=True, eos=True)])  # (B=1, T + 1)
+    log_probs = bigram_model(tokens[:, :-1])  # (1, T, V): the next token's at every position
+    return log_probs.gather(-1, tokens[:, 1:, None]).sum().item()  # each target's own, added up
+
+
+heard = {sentence: log_prob(sentence) for sentence in ("i saw a van", "eyes awe of an")}
+ratio = math.exp(heard["i saw a van"] - heard["eyes awe of an"])
+print(heard, f"\nthe first is {ratio:,.0f} times as likely")
+assert ratio > 1
+
+# %% [markdown]
+# ## Products vanish
+#
+# A probability is at most one, so a product of many is tiny. A 32-bit number cannot be smaller than about $10^{-45}$.
+#
+# **Predict, then run.** A hundred words, each with probability 0.1, have probability $10^{-100}$. What does the loop
+# below print, and from which $t$ on?
+
+# %%
+product = torch.tensor(1.0)  # float32
+first_zero = None
+for t in range(1, 101):
+    product = product * 0.1
+    if product == 0 and first_zero is None:
+        first_zero = t
+print(f"after 100 words: {product.item()}   zero since word {first_zero}")
+
+# %% [markdown]
+# From word 46 on every sentence is equally impossible, and so is its perplexity in the next lectures. This is
+# **underflow**. The cure is to keep the logarithm, which turns the product into a sum:
+#
+# $$\log P(x_1, \dots, x_T) = \sum_{t=1}^{T} \log P(x_t \mid x_{<t}).$$
+
+# %%
+log_probs = torch.full((100,), 0.1).log()
+print(f"sum of 100 logarithms: {log_probs.sum():.3f} = 100 × log 0.1 = {100 * math.log(0.1):.3f}")
+
+# %% [markdown]
+# The logarithm keeps the order (of two sentences the likelier has the larger logarithm), so nothing is lost. With the
+# natural logarithm the unit is the **nat**, with $\log_2$ the **bit**; dividing by $\log 2 = 0.693\dots$ nats per bit
+# changes one into the other. Go back to the figure, turn *Repeat the text* up, and watch which bars survive.
+#
+# ## From likelihood to cross-entropy
+#
+# Where do the probabilities come from? From data, by choosing the parameters $\theta$ that make the data likely. In five
+# steps:
+#
+# 1. The corpus is $N$ sentences, taken to be **independent and identically distributed** (i.i.d.): $P(\text{corpus}) = \prod_{n=1}^{N} P_\theta(x^{(n)})$.
+# 2. **Maximum likelihood** picks the $\theta$ for which that is largest.
+# 3. The largest product has the largest logarithm: maximise $\sum_n \log P_\theta(x^{(n)}) = \sum_n \sum_t \log P_\theta(x^{(n)}_t \mid x^{(n)}_{<t})$.
+# 4. By custom one minimises, so change the sign: the **negative log-likelihood** (NLL).
+# 5. Divide by the number of tokens, so that corpora of different size compare: the **cross-entropy**
+#
+# $$H = -\frac{1}{\sum_n T_n} \sum_{n=1}^{N} \sum_{t=1}^{T_n} \log P_\theta(x^{(n)}_t \mid x^{(n)}_{<t}) \quad \text{nats per token.}$$
+#
+# The smallest example is a model that ignores the history: one distribution over $V$ words. Its maximum-likelihood
+# answer should be the counts divided by their sum. Let gradient descent find out, with the library's cross-entropy:
+
+# %%
+counts = torch.tensor([5, 2, 1])  # V = 3 words, seen 5, 2 and 1 times
+targets = torch.repeat_interleave(torch.arange(3), counts)  # (8,)
+logits = torch.zeros(3, requires_grad=True)
+for _ in range(400):
+    loss = F.cross_entropy(logits.expand(8, 3), targets)
+    (gradient,) = torch.autograd.grad(loss, logits)
+    logits = (logits - gradient).detach().requires_grad_()
+print("found  ", logits.softmax(-1).detach())
+print("counts ", counts / counts.sum())
+
+# %% [markdown]
+# And the loss that it minimised is the formula above, term by term:
+
+# %%
+log_probs = logits.log_softmax(-1)
+by_hand = -sum(log_probs[target] for target in targets) / len(targets)
+assert torch.isclose(by_hand, F.cross_entropy(logits.expand(8, 3), targets))
+by_hand.item()
+
+# %% [markdown]
+# ## Where it breaks
+#
+# A factor is a ratio of counts, and the denominator counts the whole history. How often does a history come back? Take
+# real English that is on every machine with Python, its documentation, and ask of the second half: what share of its
+# histories of $k$ words occurred in the first half at all?
+
+# %%
+from course.data.corpora import python_documentation
+
+text = python_documentation().lower().split()
+half = len(text) // 2
+
+
+def share_seen_before(k: int) -> float:
+    seen = {tuple(text[i : i + k]) for i in range(half - k)}
+    return sum(tuple(text[i : i + k]) in seen for i in range(half, len(text) - k)) / (len(text) - k - half)
+
+
+shares = [share_seen_before(k) for k in range(1, 9)]
+
+# %%
+drawing, axes = plt.subplots(figsize=(5, 2.6))
+axes.plot(range(1, 9), shares, "o-", color="#0072B2")
+axes.set(xlabel="k, length of the history in words", ylabel="share seen before", ylim=(0, 1))
+figures.still(
+    drawing,
+    alt=f"Share of histories seen before, falling from {shares[0]:.0%} for one word to {shares[-1]:.0%} for eight.",
+    caption="Most histories of more than a few words are new: their counts are zero, and zero divided by zero is no factor.",
+)
+
+# %% [markdown]
+# The chain rule is exact and useless at once: exact because it conditions on everything, useless because everything never
+# happened before. The next lecture conditions on less.
+#
+# ## The ladder
+#
+# Every model of this course climbs the same ladder: bits per token on the same generated stories, whose true
+# probabilities are known, so that the ladder has a floor. Today there is one rung, the model that knows nothing: all $V$ words equally
+# likely, $\log_2 V$ bits.
+
+# %%
+# LADDER
+
+# %% [markdown]
+# ## Recap
+#
+# - A language model gives $P(x_t \mid x_{<t})$, a distribution over the next token.
+# - The chain rule multiplies these factors into the probability of any text; it assumes nothing.
+# - Sampling one factor after the other samples the text: autoregressive generation.
+# - Programs add logarithms, since products underflow.
+# - Maximum likelihood = minimum negative log-likelihood = minimum cross-entropy, in nats or bits per token.
+#
+# **In the homework:** [hw1 · Language models](../homeworks/hw1_language_models/hw1_language_models.ipynb) begins with the
+# log-probability of a sequence; the checks will notice a forgotten `</s>`.
+#
+# ## Further reading
+#
+# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapter 3, "N-gram Language Models".
+# - Claude E. Shannon, "Prediction and Entropy of Printed English", *Bell System Technical Journal* 30 (1951), 50–64.
+# - Claude E. Shannon, "A Mathematical Theory of Communication", *Bell System Technical Journal* 27 (1948), 379–423.
