@@ -1,0 +1,61 @@
+"""Choosing the next token: every method of the course, `logits (…, V), history (…, T) → logits (…, V)`.
+
+temperatures: temperature, dynamic temperature, quadratic (smooth) sampling
+filters: top-k, top-p, min-p, top-a, top-n-sigma, epsilon cutoff, XTC
+entropy_filters: eta cutoff, locally typical, tail-free, top-h
+penalties: presence, frequency, repetition, DRY
+pipeline: several in a stated order, and a report of what each one removed
+mirostat: a controller with a state, versions 1 and 2
+generation: greedy decoding and sampling
+beam_search and contrastive_search: searching instead of drawing
+"""
+
+from course.sampling.beam_search import Hypothesis, beam_search
+from course.sampling.contrastive_search import contrastive_search
+from course.sampling.distribution import entropy
+from course.sampling.entropy_filters import eta_cutoff, locally_typical, tail_free, top_h
+from course.sampling.filters import epsilon_cutoff, min_p, top_a, top_k, top_n_sigma, top_p, xtc
+from course.sampling.generation import generate, greedy, without_ending
+from course.sampling.mirostat import Mirostat, at_most_surprise, first_mu, next_mu, zipf_top_k
+from course.sampling.next_token import most_probable, sample_next_token
+from course.sampling.penalties import dry, frequency_penalty, presence_penalty, repetition_penalty
+from course.sampling.pipeline import Pipeline, Sampler, StepReport
+from course.sampling.temperatures import dynamic_temperature, quadratic, temperature
+
+__all__ = [
+    "Hypothesis",
+    "Mirostat",
+    "Pipeline",
+    "Sampler",
+    "StepReport",
+    "at_most_surprise",
+    "beam_search",
+    "contrastive_search",
+    "dry",
+    "dynamic_temperature",
+    "entropy",
+    "epsilon_cutoff",
+    "eta_cutoff",
+    "first_mu",
+    "frequency_penalty",
+    "generate",
+    "greedy",
+    "locally_typical",
+    "min_p",
+    "most_probable",
+    "next_mu",
+    "presence_penalty",
+    "quadratic",
+    "repetition_penalty",
+    "sample_next_token",
+    "tail_free",
+    "temperature",
+    "top_a",
+    "top_h",
+    "top_k",
+    "top_n_sigma",
+    "top_p",
+    "without_ending",
+    "xtc",
+    "zipf_top_k",
+]

@@ -1,0 +1,68 @@
+"""The loop that turns a language model into a writer: read, choose, append, again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from course.language_model import LanguageModel, check_tokens
+from course.sampling.bounds import expect_count
+from course.sampling.next_token import NextToken, most_probable
+from course.shapes import Int, Tensor
+
+Chooser = Callable[[Tensor, Tensor], Tensor]
+
+
+@torch.no_grad()
+def generate(
+    model: LanguageModel,
+    prompt: Int[Tensor, "batch time"],
+    n_tokens: int,
+    choose: Chooser = most_probable,
+    *,
+    eos: int | None = None,
+    use_cache: bool = True,
+) -> Int[Tensor, "batch longer"]:
+    """Append up to `n_tokens` tokens to each row of the prompt.
+
+    `choose(logits (B, V), history (B, T)) → tokens (B,)` is `most_probable`, a `Sampler` or a `Mirostat`.
+    A row that has produced `eos` is filled with `eos` and no longer changes; generation ends when all rows
+    have. A module is put into evaluation mode meanwhile, so that dropout is off.
+    """
+    expect_count("n_tokens", n_tokens, 10**9, "any length")
+    check_tokens(prompt, model.vocab_size)
+    was_training = getattr(model, "training", False)
+    if was_training:
+        model.eval()
+    try:
+        return _append(NextToken(model, use_cache=use_cache), prompt, n_tokens, choose, eos)
+    finally:
+        if was_training:
+            model.train()
+
+
+def _append(next_token: NextToken, tokens: Tensor, n_tokens: int, choose: Chooser, eos: int | None) -> Tensor:
+    has_ended = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+    for _ in range(n_tokens):
+        chosen = choose(next_token(tokens), tokens)
+        if eos is not None:
+            chosen = chosen.masked_fill(has_ended, eos)
+            has_ended = has_ended | (chosen == eos)
+        tokens = torch.cat([tokens, chosen[:, None]], dim=1)
+        if has_ended.all():
+            break
+    return tokens
+
+
+def greedy(
+    model: LanguageModel, prompt: Int[Tensor, "batch time"], n_tokens: int, *, eos: int | None = None
+) -> Int[Tensor, "batch longer"]:
+    """Always the most probable next token: a locally best, not a most probable text."""
+    return generate(model, prompt, n_tokens, most_probable, eos=eos)
+
+
+def without_ending(row: Int[Tensor, " time"], eos: int) -> list[int]:
+    """The tokens before the first `eos`: what a generated row says."""
+    tokens = row.tolist()
+    return tokens[: tokens.index(eos)] if eos in tokens else tokens

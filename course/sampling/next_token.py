@@ -1,0 +1,55 @@
+"""From a model's log-probabilities to the next token: the most probable one, or one drawn at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course.language_model import LanguageModel
+from course.sampling.distribution import History, Logits
+from course.shapes import Float, Int, Tensor
+
+
+def most_probable(logits: Logits, history: History | None = None) -> Int[Tensor, "*batch"]:
+    """The token with the largest logit, the smaller number of equals: what greedy decoding takes."""
+    return logits.argmax(dim=-1)
+
+
+def sample_next_token(logits: Logits, generator: torch.Generator) -> Int[Tensor, "*batch"]:
+    """Draw one token per row from softmax(logits).
+
+    Raises ValueError if a row leaves no token possible.
+    """
+    if (logits.amax(dim=-1) == -torch.inf).any() or logits.isnan().any():
+        raise ValueError("logits: expected at least one possible token in each row, got a row of −∞ or NaN")
+    probs = logits.softmax(dim=-1).flatten(end_dim=-2) if logits.ndim > 1 else logits.softmax(dim=-1)[None]
+    tokens = torch.multinomial(probs.to(generator.device), num_samples=1, generator=generator)
+    return tokens.reshape(logits.shape[:-1]).to(logits.device)
+
+
+class NextToken:
+    """Log-probabilities of the token after a growing text, read once if the model can remember.
+
+    A model that offers `new_cache()` (GPT does) reads only the tokens it has not seen; any other model reads
+    everything again. Beyond the context length only the last `context_length` tokens are read, and nothing
+    is remembered, because every position changes.
+    """
+
+    def __init__(self, model: LanguageModel, *, use_cache: bool = True) -> None:
+        self.model = model
+        self.cache: Any = model.new_cache() if use_cache and hasattr(model, "new_cache") else None
+
+    @torch.no_grad()
+    def __call__(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch vocab"]:
+        limit = self.model.context_length
+        if limit is not None and tokens.shape[1] > limit:
+            return self.model(tokens[:, -limit:])[:, -1]
+        if self.cache is None:
+            return self.model(tokens)[:, -1]
+        return self.model(tokens[:, self.cache.length :], cache=self.cache)[:, -1]
+
+    def select(self, rows: Int[Tensor, " rows"]) -> None:
+        """Go on with these rows of the batch, in this order: what beam search does after each step."""
+        if self.cache is not None:
+            self.cache = self.cache.select(rows)

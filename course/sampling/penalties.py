@@ -1,0 +1,98 @@
+"""Penalties on repeating what has been said: the samplers that read the history.
+
+`logits (…, V), history (…, T) → logits (…, V)`. The history is all tokens so far, the prompt included.
+Negative numbers in it are padding and count for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from course.sampling.bounds import expect_not_negative, expect_positive
+from course.sampling.distribution import History, Logits
+from course.shapes import Int, Tensor
+
+
+def token_counts(history: History, vocab_size: int) -> Int[Tensor, "*batch vocab"]:
+    """How often each token occurs: [2, 0, 2, −1] → [1, 0, 2] for three tokens."""
+    if history.numel() and int(history.max()) >= vocab_size:
+        raise ValueError(f"history: expected tokens below {vocab_size}, got {int(history.max())}")
+    counts = torch.zeros(*history.shape[:-1], vocab_size, dtype=torch.long, device=history.device)
+    return counts.scatter_add(-1, history.clamp(min=0), (history >= 0).long())
+
+
+def presence_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
+    """z − penalty for each token that occurs in the history, however often. OpenAI API, 2021.
+
+    A negative penalty rewards repetition.
+    """
+    return logits - penalty * (token_counts(history, logits.shape[-1]) > 0)
+
+
+def frequency_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
+    """z − penalty · (number of occurrences in the history). OpenAI API, 2021.
+
+    A negative penalty rewards repetition.
+    """
+    return logits - penalty * token_counts(history, logits.shape[-1])
+
+
+def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
+    """z / penalty where z > 0 and z · penalty where z < 0, for each token that occurs in the history.
+
+    Both lower the logit if penalty > 1. The result depends on where the zero of the logits lies, although
+    the softmax does not. Keskar et al. 2019, "CTRL", equation in section 4.1, which only divides.
+    """
+    expect_positive("penalty", penalty)
+    penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
+    return torch.where(token_counts(history, logits.shape[-1]) > 0, penalised, logits)
+
+
+def repeated_lengths(history: History, breakers: Sequence[int] = ()) -> Int[Tensor, "*batch time-1"]:
+    """For each position but the last: how many tokens up to it are also the last tokens of the history.
+
+    [1, 2, 3, 1, 2] → [0, 2, 0, 0]: the end "1 2" has stood before, up to position 1. A breaker (or padding)
+    ends the comparison.
+    """
+    n_time = history.shape[-1]
+    lengths = torch.zeros_like(history[..., 1:])
+    is_breaker = torch.isin(history, torch.tensor(breakers, dtype=history.dtype, device=history.device))
+    comparable = ~is_breaker & (history >= 0)
+    alive = torch.ones_like(lengths, dtype=torch.bool)
+    for n in range(1, n_time):
+        last = history[..., n_time - n, None]
+        same = (history[..., : n_time - n] == last) & comparable[..., n_time - n, None]
+        alive = alive[..., -same.shape[-1] :] & same  # positions too near the beginning drop out
+        if not alive.any():
+            break
+        lengths[..., n - 1 :] += alive
+    return lengths
+
+
+def dry(
+    logits: Logits,
+    history: History,
+    *,
+    multiplier: float,
+    base: float = 1.75,
+    allowed_length: int = 2,
+    breakers: Sequence[int] = (),
+) -> Tensor:
+    """Don't repeat yourself: prolonging a repeat costs a token multiplier · base^(n − allowed_length).
+
+    n is the length of the longest end of the history that has stood before and was followed by this token;
+    below `allowed_length` nothing is penalised. Repeats do not reach across breakers (full stop, new line).
+    P. E. Weidmann 2024 (text-generation-webui, pull request 5677).
+    """
+    expect_not_negative("multiplier", multiplier)
+    expect_positive("allowed_length", allowed_length)
+    if base < 1:
+        raise ValueError(f"base: expected at least 1, so that longer repeats cost more; got {base}")
+    token_counts(history, logits.shape[-1])
+    lengths = repeated_lengths(history, breakers)
+    longest = torch.zeros(logits.shape, dtype=lengths.dtype, device=logits.device)
+    longest = longest.scatter_reduce(-1, history[..., 1:].clamp(min=0), lengths, "amax")
+    penalty = multiplier * base ** (longest - allowed_length).to(logits.dtype)
+    return torch.where(longest >= allowed_length, logits - penalty, logits)

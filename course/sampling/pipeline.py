@@ -1,0 +1,125 @@
+"""Samplers one after another, in an order that is stated, with a report of what each one did.
+
+The order changes the result. A filter sees the probabilities that the steps before it leave: a temperature
+above 1 placed before min-p lets more tokens through than the same temperature placed after it, and
+a penalty placed after top-k can no longer bring a token back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from course.sampling.distribution import History, Logits, entropy
+from course.sampling.next_token import sample_next_token
+from course.shapes import Float, Int, Tensor
+
+Transform = Callable[..., Tensor]
+
+# Penalties change the model's own logits, filters decide who may be drawn, temperatures share out the
+# probability among those: the order of llama.cpp, with the methods it lacks put beside their relatives.
+USUAL_ORDER = (
+    "repetition_penalty",
+    "presence_penalty",
+    "frequency_penalty",
+    "dry",
+    "top_n_sigma",
+    "top_k",
+    "tail_free",
+    "locally_typical",
+    "top_h",
+    "epsilon_cutoff",
+    "eta_cutoff",
+    "top_a",
+    "top_p",
+    "min_p",
+    "xtc",
+    "quadratic",
+    "dynamic_temperature",
+    "temperature",
+)
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one step did to one row."""
+
+    name: str
+    removed: tuple[int, ...]  # tokens that were possible before the step and are not after it
+    removed_mass: float  # their probability before the step
+    n_kept: int
+    entropy_before: float  # bits
+    entropy_after: float  # bits
+
+    def __str__(self) -> str:
+        change = f"entropy {self.entropy_before:.2f} → {self.entropy_after:.2f} bits"
+        removed = f"removed {len(self.removed)} ({self.removed_mass:.1%}), kept {self.n_kept}"
+        return f"{self.name}: {removed}, {change}"
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Steps `logits, history → logits`, applied from the first to the last.
+
+    Pipeline([partial(top_k, k=50), partial(temperature, t=0.8)]) filters first and cools then.
+    """
+
+    steps: tuple[Transform, ...] = ()
+
+    def __init__(self, steps: Iterable[Transform] = ()) -> None:
+        object.__setattr__(self, "steps", tuple(steps))
+
+    def __call__(self, logits: Logits, history: History | None = None) -> Float[Tensor, "*batch vocab"]:
+        for step in self.steps:
+            logits = step(logits, history)
+        return logits
+
+    def in_usual_order(self) -> Pipeline:
+        """The same steps in `USUAL_ORDER`; steps of other names come last, as they were."""
+        place = {name: i for i, name in enumerate(USUAL_ORDER)}
+        return Pipeline(sorted(self.steps, key=lambda step: place.get(step_name(step), len(place))))
+
+    def report(
+        self, logits: Float[Tensor, " vocab"], history: Int[Tensor, " time"] | None = None
+    ) -> list[StepReport]:
+        """What each step does to one row of logits. A step that draws random numbers draws them here too."""
+        reports = []
+        for step in self.steps:
+            after = step(logits, history)
+            reports.append(describe_step(step_name(step), logits, after))
+            logits = after
+        return reports
+
+
+def step_name(step: Transform) -> str:
+    """ "top_k" for `top_k` and for `partial(top_k, k=50)`."""
+    function = step.func if isinstance(step, partial) else step
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def describe_step(name: str, before: Float[Tensor, " vocab"], after: Float[Tensor, " vocab"]) -> StepReport:
+    """Compare the logits before and after a step."""
+    removed = (before > -torch.inf) & (after == -torch.inf)
+    return StepReport(
+        name=name,
+        removed=tuple(removed.nonzero().flatten().tolist()),
+        removed_mass=float(before.softmax(dim=-1)[removed].sum()),
+        n_kept=int((after > -torch.inf).sum()),
+        entropy_before=float(entropy(before)) / math.log(2),
+        entropy_after=float(entropy(after)) / math.log(2),
+    )
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Draws from what a pipeline leaves: `logits (B, V), history (B, T) → tokens (B,)`, for `generate`."""
+
+    generator: torch.Generator
+    pipeline: Pipeline = Pipeline()
+
+    def __call__(self, logits: Float[Tensor, "batch vocab"], history: Int[Tensor, "batch time"]) -> Tensor:
+        return sample_next_token(self.pipeline(logits, history), self.generator)
