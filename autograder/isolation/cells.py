@@ -1,0 +1,198 @@
+"""Notebook cells as IPython runs them, without a kernel: magics, top-level await, displays, short output."""
+
+import base64
+import io
+import linecache
+import subprocess
+import sys
+import traceback
+from typing import Any
+
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+
+MEDIA = ("text/plain", "image/png")  # nothing that can carry markup or a script
+MAX_MESSAGE = 2000
+MAX_FRAMES = 20
+
+
+class Output:
+    """Text and displays up to a limit; the rest is dropped and said to be."""
+
+    def __init__(self, limit: int):
+        self.limit = limit
+        self.clear()
+
+    def clear(self) -> None:
+        self.used = 0
+        self.texts: list[str] = []
+        self.displays: list[dict[str, str]] = []
+
+    def fits(self, size: int) -> bool:
+        self.used += size
+        return self.used <= self.limit
+
+    def write(self, text: str) -> None:
+        left = self.limit - self.used
+        if left > 0:
+            self.texts.append(text[:left])
+        self.used += len(text)
+
+    def display(self, bundle: dict[str, Any]) -> None:
+        shown = {kind: as_text(bundle[kind]) for kind in MEDIA if kind in bundle}
+        if shown and self.fits(sum(map(len, shown.values()))):
+            self.displays.append(shown)
+
+    def take(self) -> tuple[str, list[dict[str, str]]]:
+        cut = f"\n[output cut at {self.limit} characters]\n" if self.used > self.limit else ""
+        taken = "".join(self.texts) + cut, self.displays
+        self.clear()
+        return taken
+
+
+def as_text(content: str | bytes) -> str:
+    """A display's content as text; a picture in base64."""
+    return base64.b64encode(content).decode() if isinstance(content, bytes) else str(content)
+
+
+class OutputStream(io.TextIOBase):
+    """sys.stdout and sys.stderr of the cells."""
+
+    encoding = "utf-8"
+    errors = "replace"
+
+    def __init__(self, output: Output):
+        self.output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.output.write(text)
+        return len(text)
+
+
+class CellCompiler(CachingCompiler):
+    """Names code after its cell, so that a traceback says "cell 3"."""
+
+    cell = "cell"
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        return f"<{self.cell}>"
+
+
+class QuietHook(DisplayHook):
+    """Keeps the value of a cell's last expression instead of printing it."""
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: dict | None = None) -> None:
+        self.shell.output.display(format_dict)
+
+    def finish_displayhook(self) -> None:
+        self._is_active = False
+
+
+class QuietPublisher(DisplayPublisher):
+    """Keeps what `display` shows."""
+
+    def publish(self, data: dict[str, Any], *arguments: Any, **options: Any) -> None:
+        self.shell.output.display(data)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.shell.output.clear()
+
+
+class Shell(InteractiveShell):
+    """IPython's shell, its output kept in `output`."""
+
+    displayhook_class = Type(QuietHook)
+    display_pub_class = Type(QuietPublisher)
+    compiler_class = Type(CellCompiler)
+    output = Output(0)
+
+    def showtraceback(self, *arguments: Any, **options: Any) -> None:
+        """Nothing: the error is returned with the cell's result."""
+
+    def showsyntaxerror(self, *arguments: Any, **options: Any) -> None:
+        """Nothing: the error is returned with the cell's result."""
+
+    def system(self, command: str) -> None:
+        """`!command`: run it and print what it prints."""
+        done = subprocess.run(
+            self.var_expand(command, depth=1), shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        self.user_ns["_exit_code"] = done.returncode
+        print(done.stdout.decode(errors="replace"), end="")
+
+
+def make_shell() -> Shell:
+    """A shell that keeps no history on disk and starts no thread."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    shell = Shell.instance(config=config)
+    shell.display_formatter.active_types = list(MEDIA)
+    return shell
+
+
+class Cells:
+    """Runs cells in one namespace."""
+
+    def __init__(self, shell: Shell, output_bytes: int):
+        self.shell = shell
+        self.shell.output = Output(output_bytes)
+        self.count = 0
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        return self.shell.user_ns
+
+    def open_streams(self) -> None:
+        """From here on what Python prints is kept."""
+        sys.stdout = sys.stderr = OutputStream(self.shell.output)
+
+    def run(self, source: str, name: str | None = None) -> dict[str, Any]:
+        """Run one cell; what it printed, displayed and raised."""
+        self.count += 1
+        self.shell.compile.cell = name or f"cell {self.count}"
+        self.shell.output.clear()
+        result = self.shell.run_cell(source, store_history=True)
+        error = result.error_before_exec or result.error_in_exec
+        output, displays = self.shell.output.take()
+        return {"output": output, "displays": displays, "error": None if error is None else describe(error)}
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """An error as plain data: its class, its message and the lines of the student's cells it came through."""
+    frames = [
+        {"cell": frame.filename[1:-1], "line": frame.lineno, "function": frame.name, "text": frame.line or ""}
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith("<") and frame.filename in linecache.cache
+    ]
+    line, text = (frames[-1]["line"], frames[-1]["text"]) if frames else (None, "")
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        line, text = error.lineno, (error.text or "").rstrip("\n")
+    return {
+        "class_name": type(error).__name__,
+        "message": message_of(error),
+        "bases": [base.__name__ for base in type(error).__mro__ if base is not object],
+        "frames": frames[-MAX_FRAMES:],
+        "line": line,
+        "text": text[:MAX_MESSAGE],
+    }
+
+
+def message_of(error: BaseException) -> str:
+    """What the error says, even where saying it fails."""
+    if isinstance(error, SyntaxError) and error.msg:
+        return str(error.msg)[:MAX_MESSAGE]
+    try:
+        return str(error)[:MAX_MESSAGE]
+    except Exception:
+        return "(its message cannot be read)"

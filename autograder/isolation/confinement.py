@@ -1,0 +1,84 @@
+"""What a freshly forked student process gives up before it runs a line of the student's code."""
+
+import ctypes
+import os
+import resource
+from pathlib import Path
+
+from autograder.isolation import kernel
+from autograder.isolation.limits import Limits
+
+CAPABILITY_VERSION_3 = 0x20080522
+
+
+class CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class CapabilitySets(ctypes.Structure):
+    _fields_ = (
+        *(("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32)),
+    )
+
+
+def drop_capabilities() -> None:
+    """Empty all five capability sets, for this process and everything it starts."""
+    last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
+    for capability in range(last + 1):
+        kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
+    kernel.prctl(kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_CLEAR_ALL)
+    header, empty = CapabilityHeader(CAPABILITY_VERSION_3, 0), (CapabilitySets * 2)()
+    kernel.checked(kernel.LIBC.capset(ctypes.byref(header), ctypes.byref(empty)), "capset")
+
+
+def forbid_new_privileges() -> None:
+    """No program started from here on gains rights by being set-uid."""
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+
+
+def limit_resources(limits: Limits, processes: int | None) -> None:
+    """Limits the kernel keeps for each process.
+
+    processes: how many the kernel may count, or None where it counts others' too.
+    """
+    born_with = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    ceilings = {
+        resource.RLIMIT_AS: born_with + limits.memory_bytes,
+        resource.RLIMIT_CPU: limits.cpu_seconds,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: 256,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 64 << 10,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    if processes is not None:
+        ceilings[resource.RLIMIT_NPROC] = processes
+    for kind, ceiling in ceilings.items():
+        _, most = resource.getrlimit(kind)
+        ceiling = ceiling if most == resource.RLIM_INFINITY else min(ceiling, most)
+        resource.setrlimit(kind, (ceiling, ceiling))
+
+
+def close_all_but(keep: set[int]) -> None:
+    """Close every open descriptor that is not named."""
+    kept = sorted(keep)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    for low, high in zip([-1, *kept], [*kept, min(most, 1 << 16)], strict=True):
+        os.closerange(low + 1, high)
+
+
+def silence() -> None:
+    """Nothing to read on standard input, nowhere to write on standard output and error."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    if nothing > 2:
+        os.close(nothing)
+
+
+def verify_powerless() -> None:
+    """Read in /proc/self/status that no right is left; raises PermissionError, so that nothing runs."""
+    status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    held = [name for name in ("CapPrm", "CapEff", "CapInh", "CapAmb") if int(status[name], 16)]
+    if held or status["NoNewPrivs"] != "1" or os.geteuid() == 0:
+        raise PermissionError(f"the student's process still holds rights: {held or status['Uid']}")

@@ -1,0 +1,36 @@
+"""A sentence for every way in which a student's process can end."""
+
+import os
+import signal
+
+from autograder.isolation.limits import Limits, in_words
+
+CRASHES = {
+    signal.SIGSEGV: "crashed with a segmentation fault",
+    signal.SIGBUS: "crashed with a bus error",
+    signal.SIGFPE: "crashed with an arithmetic error outside Python",
+    signal.SIGABRT: "aborted",
+    signal.SIGSYS: "made a system call that is not allowed",
+    signal.SIGXFSZ: "wrote a file that is too large",
+}
+
+
+def how_it_ended(report: dict, limits: Limits) -> str:
+    """A keeper's report → "used more than 2 GB of memory"."""
+    status, reason, seconds = (report.get(name) for name in ("status", "reason", "cpu_seconds"))
+    if reason == "memory_bytes":
+        return f"used more than {in_words(limits.memory_bytes)} of memory"
+    if reason == "submission_seconds":
+        return f"did not finish within {limits.submission_seconds:g} s in all"
+    if reason == "file_bytes":
+        return f"wrote more than {in_words(limits.file_bytes)} of files"
+    if type(status) is not int:
+        return "was ended by the system"
+    if os.WIFEXITED(status):
+        return f"ended itself with exit status {os.WEXITSTATUS(status)}"
+    if type(seconds) is float and seconds >= limits.cpu_seconds:
+        return f"used more than {limits.cpu_seconds} s of processor time"
+    number = os.WTERMSIG(status)
+    if number in CRASHES:
+        return CRASHES[number]
+    return f"was ended by {signal.Signals(number).name}" if number in set(signal.Signals) else "was ended"

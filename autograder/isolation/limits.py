@@ -1,0 +1,33 @@
+"""How much one submission may use."""
+
+from dataclasses import asdict, dataclass
+
+MEGABYTE = 1 << 20
+GIGABYTE = 1 << 30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use, all its processes together; enforced from outside its code."""
+
+    memory_bytes: int = 2 * GIGABYTE  # beyond the memory it is born with
+    cpu_seconds: int = 120  # of each process
+    call_seconds: float = 10.0  # one request
+    cell_seconds: float = 60.0  # one notebook cell
+    submission_seconds: float = 600.0  # everything, from the first byte to the last
+    processes: int = 64  # processes and threads
+    file_bytes: int = 256 * MEGABYTE  # one file, and all files together
+    output_bytes: int = 64 << 10  # printed and displayed by one cell
+    reply_bytes: int = 64 * MEGABYTE  # one answer
+
+    def as_dict(self) -> dict[str, float]:
+        """The limits by name, as they are sent to the process that enforces them."""
+        return asdict(self)
+
+
+def in_words(number_of_bytes: float) -> str:
+    """2147483648 → "2 GB"."""
+    for unit, size in (("GB", GIGABYTE), ("MB", MEGABYTE), ("kB", 1 << 10)):
+        if number_of_bytes >= size:
+            return f"{number_of_bytes / size:.3g} {unit}"
+    return f"{int(number_of_bytes)} bytes"

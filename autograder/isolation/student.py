@@ -1,0 +1,259 @@
+"""The grader's side of one student's process: requests go in, values, faults or a cause of death come out."""
+
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from autograder.isolation import channel, wire
+from autograder.isolation.border import attach
+from autograder.isolation.deaths import how_it_ended
+from autograder.isolation.files import regular_files
+from autograder.isolation.limits import Limits, in_words
+from autograder.isolation.results import (
+    CellResult,
+    Died,
+    Fault,
+    Frame,
+    Handle,
+    IsolationUnavailable,
+    Named,
+    Raised,
+    Reply,
+)
+
+START_SECONDS = 30.0
+FAREWELL_SECONDS = 5.0
+MAX_REPORT = 1 << 16
+MAX_FRAMES = 20
+MEDIA = ("text/plain", "image/png")
+UNREADABLE = "sent a reply that cannot be read"
+
+
+class Student:
+    """One fresh sandboxed process and the notebook's namespace in it.
+
+    Every method raises Died once the process is gone, with a sentence such as "did not finish within 10 s".
+    """
+
+    def __init__(
+        self, control: socket.socket, connection: socket.socket, limits: Limits, files: Path | None = None
+    ):
+        self.control = control
+        self.connection = connection
+        self.limits = limits
+        self.files = regular_files(files, limits.file_bytes)
+        self.started = False
+        self.death: Died | None = None
+
+    def run(self, source: str, seconds: float | None = None, name: str | None = None) -> CellResult:
+        """Run one notebook cell; an error in it is part of the result.
+
+        name: what tracebacks call the cell; otherwise cells are counted.
+        """
+        answer = self.exchange("run", {"source": source, "name": name}, seconds or self.limits.cell_seconds)
+        return self.understand(read_cell, answer)
+
+    def request(
+        self,
+        target: str | Handle,
+        method: str = "",
+        args: Iterable = (),
+        kwargs: dict[str, Any] | None = None,
+        *,
+        gradients: bool = False,
+        seed: int | None = 0,
+        seconds: float | None = None,
+    ) -> Any:
+        """Call the student's function, class or object; plain data comes back, anything else as a Handle.
+
+        method: "" to call, a method's name, "__getattr__", "__getitem__", "__len__", "__iter__", "__next__";
+        of a module also "gradients", a dictionary from parameter names to gradients.
+        gradients: the result's tensors carry a graph, and backward() through it crosses the border.
+        seed: for the student's global random numbers, set before the call; None leaves them running.
+        Raises Raised, with the student's error, or Died.
+        """
+        return self.ask(target, method, args, kwargs, gradients=gradients, seed=seed, seconds=seconds).value
+
+    def ask(
+        self,
+        target: str | Handle,
+        method: str = "",
+        args: Iterable = (),
+        kwargs: dict[str, Any] | None = None,
+        *,
+        gradients: bool = False,
+        seed: int | None = 0,
+        seconds: float | None = None,
+    ) -> Reply:
+        """As `request`, with what the call did to its arguments."""
+        args, kwargs = list(args), dict(kwargs or {})
+        message = {
+            "target": target,
+            "method": method,
+            "args": args,
+            "kwargs": kwargs,
+            "gradients": gradients,
+            "seed": None if method == "__next__" else seed,
+        }
+        seconds = seconds or self.limits.call_seconds
+        answer = self.exchange("request", message, seconds, gradients=gradients)
+        value, changed, graph = self.understand(read_answer, answer)
+        if graph is not None:
+            value = attach(self, graph, [args, kwargs], value)
+        return Reply(value, changed)
+
+    def backward(self, graph: int, cotangents: list) -> list:
+        """The gradients of a call's arguments, given those of its results."""
+        message = {"graph": graph, "cotangents": cotangents}
+        answer = self.exchange("backward", message, self.limits.call_seconds)
+        return self.understand(list.copy, answer)
+
+    def defined(self, names: Iterable[str]) -> set[str]:
+        """Those of the names that the notebook has defined."""
+        names = list(names)
+        answer = self.exchange("defined", {"names": names}, self.limits.call_seconds)
+        return {name for name in names if name in self.understand(list.copy, answer)}
+
+    def guard(self, names: Iterable[str]) -> None:
+        """Make calls of exactly these dotted names raise Forbidden from now on; an empty list lifts it.
+
+        Guard every name before the cells run, so that `from torch import softmax` gets the guarded one.
+        """
+        self.exchange("forbid", {"names": sorted(names)}, START_SECONDS)
+
+    def kill(self) -> None:
+        """End the process and everything it started; returns when they are gone."""
+        if self.death is None:
+            self.die("was ended by the grader")
+
+    def exchange(self, operation: str, fields: dict, seconds: float, *, gradients: bool = False) -> Any:
+        """Send one request and read its reply, all within `seconds`."""
+        if self.death is not None:
+            raise Died(str(self.death))
+        if not self.started:
+            self.start()
+        message = wire.encode({"operation": operation, **fields}, refer)
+        reply = self.converse(message, seconds, gradients)
+        if type(reply) is dict and "fault" in reply:
+            raise Raised(self.understand(read_fault, reply["fault"]))
+        return self.understand(lambda answer: answer["value"], reply)
+
+    def start(self) -> None:
+        """Wait for the process and give it its files; what fails here is not the student's doing."""
+        self.started = True
+        try:
+            self.exchange("place", {"files": self.files}, START_SECONDS)
+        except (Died, Raised) as problem:
+            raise IsolationUnavailable(f"a student's process did not start: it {problem}") from None
+
+    def converse(self, message: bytes, seconds: float, gradients: bool) -> Any:
+        deadline = time.monotonic() + seconds
+        try:
+            channel.send(self.connection, message, deadline)
+            frame = channel.receive(self.connection, self.limits.reply_bytes, deadline)
+            return wire.decode(frame, Handle.from_reference, gradients=gradients)
+        except TimeoutError:
+            raise self.die(f"did not finish within {seconds:g} s") from None
+        except channel.TooLarge:
+            raise self.die(f"sent a reply of more than {in_words(self.limits.reply_bytes)}") from None
+        except wire.WireError:
+            raise self.die(UNREADABLE) from None
+        except (EOFError, OSError):
+            raise self.die() from None
+
+    def understand(self, read: Callable[[Any], Any], answer: Any) -> Any:
+        """Take a reply apart; one of another form than agreed ends the process."""
+        try:
+            return read(answer)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise self.die(UNREADABLE) from None
+
+    def die(self, sentence: str | None = None) -> Died:
+        """End the process; the error to raise, saying what happened or what the keeper says happened."""
+        self.connection.close()
+        report = self.last_report()
+        self.death = Died(sentence or how_it_ended(report, self.limits))
+        if "problem" in report:
+            self.death = Died(f"could not be kept: {report['problem']}")
+        return self.death
+
+    def last_report(self) -> dict:
+        """Tell the keeper to end everything, and hear from it how it ended."""
+        deadline = time.monotonic() + FAREWELL_SECONDS
+        with self.control, contextlib.suppress(OSError, EOFError, ValueError):
+            self.control.shutdown(socket.SHUT_WR)
+            return json.loads(channel.receive(self.control, MAX_REPORT, deadline))
+        return {}
+
+    def __enter__(self) -> "Student":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.kill()
+
+
+def refer(thing: Any) -> list:
+    """How a handle or a name is written down; anything else that is not plain data stays here."""
+    if isinstance(thing, Handle):
+        return ["object", thing.index, thing.type_name, thing.callable]
+    if isinstance(thing, Named):
+        return ["name", thing.name]
+    raise wire.Unencodable(f"a {type(thing).__name__} cannot be passed to a student's process")
+
+
+def read_answer(answer: dict) -> tuple[Any, tuple[list, dict] | None, int | None]:
+    """The value, the changed arguments, the number of the graph."""
+    changed, graph = answer["changed"], answer["graph"]
+    if graph is not None and type(graph) is not int:
+        raise TypeError("the number of a graph is an integer")
+    if changed is not None:
+        args, kwargs = changed
+        changed = (list.copy(args), dict.copy(kwargs))
+    return answer["value"], changed, graph
+
+
+def read_cell(answer: dict) -> CellResult:
+    """A cell's result, every part of it text."""
+    displays = [
+        {kind: text_of(content) for kind, content in display.items() if kind in MEDIA}
+        for display in list.copy(answer["displays"])
+    ]
+    error = answer["error"]
+    return CellResult(text_of(answer["output"]), displays, None if error is None else read_fault(error))
+
+
+def read_fault(fields: dict) -> Fault:
+    """An error, every part of it text or a line number."""
+    return Fault(
+        class_name=text_of(fields["class_name"]),
+        message=text_of(fields["message"]),
+        bases=tuple(text_of(name) for name in list.copy(fields["bases"])[:MAX_FRAMES]),
+        frames=tuple(map(read_frame, list.copy(fields["frames"])[:MAX_FRAMES])),
+        line=None if fields["line"] is None else line_of(fields["line"]),
+        text=text_of(fields["text"]),
+    )
+
+
+def read_frame(fields: dict) -> Frame:
+    return Frame(
+        cell=text_of(fields["cell"]),
+        line=line_of(fields["line"]),
+        function=text_of(fields["function"]),
+        text=text_of(fields["text"]),
+    )
+
+
+def text_of(content: Any) -> str:
+    if type(content) is not str:
+        raise TypeError("text was expected")
+    return content
+
+
+def line_of(number: Any) -> int:
+    if type(number) is not int:
+        raise TypeError("a line number was expected")
+    return number

@@ -1,0 +1,100 @@
+"""The grader's side of the warm process: start it once, get fresh student's processes from it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from autograder.isolation import channel
+from autograder.isolation.levels import Level
+from autograder.isolation.limits import Limits
+from autograder.isolation.results import IsolationUnavailable
+from autograder.isolation.settings import DEFAULT_IMPORTS, Settings
+from autograder.isolation.student import Student
+
+START_SECONDS = 180.0  # a cold disk, a busy machine
+MAX_REPORT = 1 << 16
+INHERITED = ("PATH", "LANG", "LC_ALL", "TZ")
+
+
+class Warm:
+    """A process that has torch imported and forks a sandboxed process per submission; a context manager.
+
+    It may be used from processes forked off the one that started it, which alone ends it.
+    Raises IsolationUnavailable where it cannot start.
+    """
+
+    def __init__(
+        self, level: Level, limits: Limits | None = None, imports: tuple[str, ...] = DEFAULT_IMPORTS
+    ):
+        self.level = level
+        self.limits = limits or Limits()
+        self.imports = imports
+
+    def __enter__(self) -> "Warm":
+        self.connection, theirs = socket.socketpair()
+        settings = Settings(self.level.name, self.limits, self.imports)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "autograder.isolation.zygote", str(theirs.fileno()), settings.as_text()],
+            pass_fds=[theirs.fileno()],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        theirs.close()
+        self.owner = os.getpid()
+        try:
+            self.uid = self.greeting()["uid"]
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def greeting(self) -> dict:
+        """What the zygote says when it is ready."""
+        deadline = time.monotonic() + START_SECONDS
+        try:
+            greeting = json.loads(channel.receive(self.connection, MAX_REPORT, deadline))
+        except (EOFError, TimeoutError):
+            raise IsolationUnavailable("the warm process did not start; its errors are above") from None
+        if "problem" in greeting:
+            raise IsolationUnavailable(greeting["problem"])
+        return greeting
+
+    def student(self, files: Path | None = None) -> Student:
+        """A fresh sandboxed process; it finds the regular files of `files` in its work directory."""
+        control, their_control = socket.socketpair()
+        connection, their_connection = socket.socketpair()
+        with their_control, their_connection:
+            descriptors = [their_control.fileno(), their_connection.fileno()]
+            socket.send_fds(self.connection, [b"s"], descriptors)
+        return Student(control, connection, self.limits, files)
+
+    def close(self) -> None:
+        """End the warm process and every student's process that is left."""
+        self.connection.close()
+        if self.owner == os.getpid():
+            self.process.kill()
+            self.process.wait()
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def environment() -> dict[str, str]:
+    """What the warm process inherits: by name, so that no token comes along."""
+    kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    packages = Path(__file__).resolve().parents[2]
+    return {
+        **kept,
+        **threads,
+        "HOME": "/nonexistent",
+        "PYTHONPATH": str(packages),
+        "PYTHONSAFEPATH": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    }

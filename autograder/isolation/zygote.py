@@ -1,0 +1,119 @@
+"""The warm process: imports everything once, then forks a keeper per submission. It never runs student code.
+
+One thread, no secrets, no request ever in its memory: what a submission needs is read only after the fork.
+Started as `python -m autograder.isolation.zygote DESCRIPTOR SETTINGS` by `Warm`.
+"""
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from autograder.isolation import channel
+from autograder.isolation.keeper import Keeper
+from autograder.isolation.room import Room, student_room
+from autograder.isolation.settings import Settings
+
+
+def import_all(names: tuple[str, ...]) -> None:
+    """Import modules, and every part of the course; what is not installed is left out."""
+    for name in names:
+        import_quietly(name)
+    course = importlib.import_module("course")
+    for part in pkgutil.walk_packages(course.__path__, "course.", onerror=lambda name: None):
+        import_quietly(part.name)
+
+
+def import_quietly(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(f"{name} is not imported ahead: {error}", file=sys.stderr)
+
+
+def warm_up() -> None:
+    """Use torch once on one thread, so that its lazy parts are in memory before the first fork."""
+    import torch
+    from torch.nn import functional
+
+    torch.set_num_threads(1)
+    layers = (torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.GELU(), torch.nn.Linear(8, 3))
+    model = torch.nn.Sequential(*layers)
+    for optimizer_class in (torch.optim.SGD, torch.optim.AdamW):
+        optimizer = optimizer_class(model.parameters(), lr=0.1)
+        functional.cross_entropy(model(torch.ones(5, 4)), torch.zeros(5, dtype=torch.long)).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    query = torch.ones(1, 2, 4, 8)
+    functional.scaled_dot_product_attention(query, query, query)
+    torch.einsum("bhid,bhjd->bhij", query, query).softmax(-1)
+    torch.nn.LSTM(4, 4)(torch.ones(2, 1, 4))
+    repr(query)
+    torch.manual_seed(0)
+
+
+def verify_forkable() -> None:
+    """Raise RuntimeError unless this process has one thread and no children: a fork would not be safe."""
+    tasks = Path("/proc/self/task")
+    if not tasks.is_dir():
+        return
+    threads = len(list(tasks.iterdir()))
+    if threads != 1:
+        raise RuntimeError(f"the warm process has {threads} threads; forking it would not be safe")
+    children = tasks / str(os.getpid()) / "children"
+    if children.exists() and children.read_text().split():
+        raise RuntimeError("the warm process has child processes")
+
+
+def prepare(settings: Settings) -> tuple["Shell", Room]:
+    """Import, warm up, give up root; leaves a process that is safe to fork."""
+    import_all(settings.imports)
+    from autograder.isolation import session  # noqa: F401
+    from autograder.isolation.cells import make_shell
+
+    warm_up()
+    shell = make_shell()
+    shell.run_cell("1 + 1", store_history=False)
+    shell.output.clear()
+    room = student_room()
+    verify_forkable()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    return shell, room
+
+
+def serve(listener: socket.socket, keeper: Keeper) -> None:
+    """Fork a keeper for each pair of descriptors that arrives, until the grader is gone."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
+    while True:
+        word, descriptors, _, _ = socket.recv_fds(listener, 1, 2)
+        if not word:
+            os._exit(0)  # skip torch's slow farewell
+        if os.fork() == 0:
+            listener.close()
+            keeper.run(*descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def main() -> None:
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    settings = Settings.from_text(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        shell, room = prepare(settings)
+    except Exception as error:
+        channel.send(listener, json.dumps({"problem": f"{type(error).__name__}: {error}"}).encode())
+        raise
+    channel.send(listener, json.dumps({"uid": os.geteuid()}).encode())
+    serve(listener, Keeper(settings.level, settings.limits, room, shell))
+
+
+if __name__ == "__main__":
+    main()
