@@ -1,0 +1,135 @@
+"""The grader's run of a check gives the verdict the notebook gives, and tells whose fault a failure is."""
+
+import contextlib
+import io
+
+import pytest
+
+from autograder.examine import run_checks
+from autograder.homework import load, references, stubs
+from course.checks import CheckFailed, LocalLink, Unreachable, homework
+
+
+def verdicts(source, things, **options):
+    return {done.check.name: done.result for done in run_checks(source, LocalLink(things), **options)}
+
+
+@pytest.fixture
+def source(mini):
+    return load(mini)
+
+
+@pytest.fixture
+def right(source):
+    return references(source)
+
+
+def inputs(source, things, seed):
+    runs = run_checks(source, LocalLink(things), seed)
+    return {done.check.name: [event.args for event in done.trace.events] for done in runs}
+
+
+def test_the_reference_passes_and_the_stub_fails_every_check(source, right):
+    assert set(verdicts(source, right).values()) == {"passed"}
+    assert set(verdicts(source, stubs(source)).values()) == {"failed"}
+
+
+def test_a_stub_is_told_that_it_is_not_written_yet(source):
+    [done, *_] = run_checks(source, LocalLink(stubs(source)))
+    assert done.message == "moving_average is not written yet. That is where this homework continues."
+
+
+def test_the_verdict_is_the_one_the_notebook_gives(source):
+    for entry in source.misconceptions:
+        for check in source.checks:
+            scope = source.namespace() | {
+                "moving_average": entry.thing,
+                "check": homework("none", fingerprints={"exercises": {}, "checks": {}}),
+            }
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(check.source, scope)
+                in_notebook = "passed"
+            except CheckFailed:
+                in_notebook = "failed"
+            assert verdicts(source, {"moving_average": entry.thing}, only={check.name}) == {
+                check.name: in_notebook
+            }
+
+
+def test_a_submission_has_hidden_inputs_of_its_own_and_the_visible_ones_of_all(source, right):
+    one, two = inputs(source, right, seed=1), inputs(source, right, seed=2)
+    hidden = "averages_are_right_for_any_width"
+    assert one.pop(hidden) != two.pop(hidden)
+    assert one == two
+    assert inputs(source, right, seed=1)[hidden] == inputs(source, right, seed=1)[hidden]
+
+
+def test_only_the_named_checks_run(source, right):
+    assert list(verdicts(source, right, only={"averages_are_right"})) == ["averages_are_right"]
+
+
+def test_the_scope_is_left_as_it_was(source, right):
+    scope = source.namespace()
+    before = dict(scope)
+    run_checks(source, LocalLink(right), scope=scope)
+    assert scope == before
+
+
+def test_a_claim_that_stumbles_over_what_came_back_has_failed(source):
+    runs = run_checks(source, LocalLink({"moving_average": lambda values, width: 5}))
+    assert {done.result for done in runs} == {"failed"}
+    assert "TypeError" in runs[0].message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("    values = draw.normal(7).tolist()\n", "    values = nonsense\n", "NameError"),
+        ("check(there_is_one_average_per_window, moving_average)", "pass", "0 times"),
+        (
+            "check(there_is_one_average_per_window, moving_average)",
+            "check(absent, moving_average)",
+            "NameError",
+        ),
+    ],
+)
+def test_a_broken_check_could_not_run_and_costs_nobody_anything(mini, edit, old, new, why):
+    edit(mini / "mini_homework.py", old, new)
+    source = load(mini)
+    done = run_checks(source, LocalLink(references(source)))[0]
+    assert done.result == "could_not_run"
+    assert why in done.message
+
+
+class Unplugged:
+    """A link that fails in a given way from its second call on."""
+
+    def __init__(self, things, problem):
+        self.link, self.problem, self.calls = LocalLink(things), problem, 0
+
+    def request(self, *args, **kwargs):
+        self.calls += 1
+        if self.calls > 1:
+            raise self.problem
+        return self.link.request(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("problem", "result"),
+    [(Unreachable("it did not finish within 10 s"), "failed"), (BrokenPipeError("lost"), "could_not_run")],
+)
+def test_a_silent_student_has_failed_and_a_lost_connection_could_not_run(source, right, problem, result):
+    runs = run_checks(source, Unplugged(right, problem))
+    assert [done.result for done in runs] == ["passed", result, result]
+
+
+def test_provided_functions_reach_the_students_names(mini, edit, right):
+    path = mini / "mini_homework.py"
+    edit(
+        path,
+        "# %% [markdown] exercise",
+        "def twice(values):\n    return moving_average(values, 2)\n\n# %% [markdown] exercise",
+    )
+    edit(path, "    values = draw.normal(7).tolist()\n", "    values = twice([0.0] * 8)\n")
+    assert verdicts(load(mini), right)["there_is_one_average_per_window"] == "passed"

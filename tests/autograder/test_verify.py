@@ -1,0 +1,175 @@
+"""Verify holds for a sound homework and names everything that is wrong with an unsound one."""
+
+import json
+
+import pytest
+
+from autograder.cli import main
+from autograder.homework import load
+from autograder.proof import summary, table
+from autograder.verify import prove, verify
+
+WRONG, RIGHT = "misconceptions.py", "alternatives.py"
+ALL = '{"there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width"}'
+TWIN = '''
+
+@misconception(of="moving_average", fails={"averages_are_right_for_any_width"})
+def width_is_three(values, width):
+    """The width is always three.
+
+    Which widths did you try?
+    """
+    return [sum(values[start : start + 3]) / 3 for start in range(len(values) - 2)]
+'''
+
+
+def proof_of(mini):
+    homework = load(mini)
+    return prove(homework, homework.exercises[0])
+
+
+def tried(proof, name):
+    return next(one for one in proof.tried if one.name == name)
+
+
+def test_a_sound_homework_holds(mini):
+    proof = proof_of(mini)
+    assert proof.violations == ()
+    assert tried(proof, "divides_by_all").failed == ("averages_are_right", "averages_are_right_for_any_width")
+
+
+def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks_show(mini):
+    proof = proof_of(mini)
+    for name in ("divides_by_all", "forgets_the_last_window"):
+        assert tried(proof, name).named == tried(proof, name).named_in_notebook == (name,)
+    assert tried(proof, "width_is_always_three").named == ("width_is_always_three",)
+    assert tried(proof, "width_is_always_three").named_in_notebook == ()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "violation"),
+    [
+        pytest.param(
+            "mini_homework.py",
+            "    assert_equal(len(moving_average(values, 3)), 5)",
+            "    assert_equal(len(values), 7)",
+            "No wrong solution fails there_is_one_average_per_window: it proves nothing.",
+            id="a check that no wrong solution fails",
+        ),
+        pytest.param(
+            "mini_homework.py",
+            "    assert_equal(len(moving_average(values, 3)), 5)",
+            "    assert_equal(len(values), 7)",
+            "The stub passes there_is_one_average_per_window, which gives points.",
+            id="a stub that passes",
+        ),
+        pytest.param(
+            RIGHT,
+            "(end - start) / width",
+            "(end - start) / (width + 1)",
+            "by_running_totals is right and fails averages_are_right.",
+            id="an alternative that fails",
+        ),
+        pytest.param(
+            "mini_homework.py",
+            "/ width for start in heron_starts",
+            "/ 3 for start in heron_starts",
+            "the reference is right and fails averages_are_right_for_any_width.",
+            id="a reference that fails",
+        ),
+        pytest.param(
+            WRONG,
+            'fails={"averages_are_right", "averages_are_right_for_any_width"}',
+            f"fails={ALL}",
+            "divides_by_all is declared to fail there_is_one_average_per_window and passes it.",
+            id="a declared failure that does not happen",
+        ),
+        pytest.param(
+            WRONG,
+            'fails={"averages_are_right", "averages_are_right_for_any_width"}',
+            'fails={"averages_are_right"}',
+            "divides_by_all fails averages_are_right_for_any_width, which is not declared.",
+            id="a failure that is not declared",
+        ),
+        pytest.param(
+            WRONG,
+            "range(len(values) - width)]",
+            "range(len(values) - width + 1)]",
+            "forgets_the_last_window is not named by the diagnosis.",
+            id="a misconception that is not named",
+        ),
+        pytest.param(
+            "mini_homework.py",
+            "    values = draw.normal(7).tolist()\n",
+            "    values = nonsense\n",
+            "there_is_one_average_per_window could not run on the reference.",
+            id="a check that is broken",
+        ),
+        pytest.param(
+            "mini_homework.py",
+            "    heron_starts = ",
+            "    statistics.mean([1])\n    heron_starts = ",
+            "The reference calls statistics.mean, which the exercise forbids.",
+            id="a reference that does what is forbidden",
+        ),
+    ],
+)
+def test_what_is_unsound_is_named_in_a_sentence(mini, edit, file, old, new, violation):
+    edit(mini / file, old, new)
+    proof = proof_of(mini)
+    assert violation in proof.violations
+    assert violation in table(proof)
+
+
+def test_two_misconceptions_that_cannot_be_told_apart_must_be_declared_equal(mini, edit):
+    (mini / WRONG).write_text((mini / WRONG).read_text() + TWIN)
+    assert set(proof_of(mini).violations) == {
+        "width_is_always_three is also named width_is_three, which is not declared equal.",
+        "width_is_three is also named width_is_always_three, which is not declared equal.",
+    }
+    edit(mini / WRONG, '"})\ndef width_is_three', '"}, equals={"width_is_always_three"})\ndef width_is_three')
+    assert proof_of(mini).violations == ()
+
+
+def test_an_exercise_without_an_alternative_is_not_proven(mini):
+    (mini / RIGHT).unlink()
+    assert proof_of(mini).violations == ("moving_average has no alternative solution.",)
+
+
+def test_a_misconception_that_escapes_with_some_inputs_is_reported(mini, edit):
+    edit(mini / "mini_homework.py", "for width in (1, 4, 11):", "for width in [draw.integers(3, 5)]:")
+    escapes = (
+        "width_is_always_three is declared to fail averages_are_right_for_any_width and passes it with some"
+    )
+    assert any(violation.startswith(escapes) for violation in proof_of(mini).violations)
+
+
+def test_exercises_proven_side_by_side_come_out_as_one_by_one(mini):
+    assert list(verify([mini, mini], jobs=2)) == [proof_of(mini)] * 2
+
+
+def test_the_table_shows_every_check_of_every_solution_and_the_summary_counts(mini):
+    proof = proof_of(mini)
+    row = next(line for line in table(proof).splitlines() if "divides_by_all" in line)
+    assert row.split()[2:] == ["·", "✗", "✗", "✓", "✓"]
+    assert summary([proof]) == (
+        "1 exercises, 3 checks, 3 misconceptions (2 named in the notebook already): everything holds."
+    )
+
+
+def test_the_exit_status_says_whether_all_holds(course_folder, mini, edit, capsys):
+    words = [
+        "verify",
+        "--root",
+        str(course_folder),
+        "--jobs",
+        "1",
+        "--json",
+        str(course_folder / "proof.json"),
+    ]
+    assert main(words) == 0
+    assert json.loads((course_folder / "proof.json").read_text())[0]["violations"] == []
+    edit(mini / RIGHT, "(end - start) / width", "(end - start)")
+    assert main([*words, "mini_homework"]) == 1
+    assert "by_running_totals is right and fails averages_are_right." in capsys.readouterr().out
+    assert json.loads((course_folder / "proof.json").read_text())[0]["violations"] != []
