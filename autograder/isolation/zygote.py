@@ -13,11 +13,13 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from autograder.isolation import channel
 from autograder.isolation.keeper import Keeper
 from autograder.isolation.room import Room, student_room
 from autograder.isolation.settings import Settings
+from autograder.isolation.unprivileged import CannotDescend, descend
 
 
 def import_all(names: tuple[str, ...]) -> None:
@@ -81,6 +83,8 @@ def prepare(settings: Settings) -> tuple["Shell", Room]:
     shell.run_cell("1 + 1", store_history=False)
     shell.output.clear()
     room = student_room()
+    if os.geteuid() == 0:
+        descend(room.visible)
     verify_forkable()
     gc.collect()
     gc.freeze()
@@ -102,15 +106,22 @@ def serve(listener: socket.socket, keeper: Keeper) -> None:
             os.close(descriptor)
 
 
+def refuse(listener: socket.socket, sentence: str) -> NoReturn:
+    """Tell the grader why there will be no warm process."""
+    channel.send(listener, json.dumps({"problem": sentence}).encode())
+    sys.exit(sentence)
+
+
 def main() -> None:
     listener = socket.socket(fileno=int(sys.argv[1]))
     settings = Settings.from_text(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         shell, room = prepare(settings)
+    except CannotDescend as problem:
+        refuse(listener, str(problem))
     except Exception as error:
-        channel.send(listener, json.dumps({"problem": f"{type(error).__name__}: {error}"}).encode())
-        raise
+        refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
     channel.send(listener, json.dumps({"uid": os.geteuid()}).encode())
     serve(listener, Keeper(settings.level, settings.limits, room, shell))
 
