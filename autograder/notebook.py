@@ -138,5 +138,21 @@ def to_json(content: Mapping) -> str:
 
 
 def _with_lines(cell: Mapping) -> dict:
-    source = cell["source"]
-    return {**cell, "source": source.splitlines(keepends=True) if isinstance(source, str) else source}
+    lined = {**cell, "source": _lines(cell["source"])}
+    if "outputs" in cell:
+        lined["outputs"] = [_output_with_lines(output) for output in cell["outputs"]]
+    return lined
+
+
+def _output_with_lines(output: Mapping) -> dict:
+    data = output.get("data", {})
+    text = {mime: _lines(shown) for mime, shown in data.items() if mime.startswith("text/")}
+    return {
+        **output,
+        **({"text": _lines(output["text"])} if "text" in output else {}),
+        **({"data": {**data, **text}} if data else {}),
+    }
+
+
+def _lines(text: str | list[str]) -> list[str]:
+    return text.splitlines(keepends=True) if isinstance(text, str) else text

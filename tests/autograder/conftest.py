@@ -22,23 +22,31 @@ print(6 * 7)
 """
 
 
+@pytest.fixture(scope="session")
+def lay_out():
+    """Lay a folder out as the repository is, with mini_homework as its only homework: lay_out(folder)."""
+
+    def fill(folder):
+        shutil.copytree(MINI, folder / "solutions" / MINI.name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "nbgrader_config.py"):
+            shutil.copy(REPOSITORY / name, folder)
+        (folder / "lectures").mkdir()
+        (folder / "lectures" / "01_numbers.py").write_text(LECTURE)
+        return folder
+
+    return fill
+
+
 @pytest.fixture
-def course_folder(tmp_path):
-    """A folder laid out as the repository is, with mini_homework as its only homework."""
-    shutil.copytree(
-        MINI, tmp_path / "solutions" / "mini_homework", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for name in ("pyproject.toml", "nbgrader_config.py"):
-        shutil.copy(REPOSITORY / name, tmp_path)
-    (tmp_path / "lectures").mkdir()
-    (tmp_path / "lectures" / "01_numbers.py").write_text(LECTURE)
-    return tmp_path
+def course_folder(tmp_path, lay_out):
+    """A course to do with as one likes."""
+    return lay_out(tmp_path)
 
 
 @pytest.fixture
 def mini(course_folder):
     """The folder of mini_homework, free to be spoiled."""
-    return course_folder / "solutions" / "mini_homework"
+    return course_folder / "solutions" / MINI.name
 
 
 @pytest.fixture

@@ -86,6 +86,16 @@ def test_the_order_in_which_keys_were_set_does_not_show():
     assert to_json(turned) == to_json(content)
 
 
+def test_outputs_are_split_into_lines_as_nbformat_does():
+    content = small_notebook()
+    shown = {"text/plain": "a\nb", "image/png": "ab\n"}
+    content["cells"][1]["outputs"] = [
+        {"output_type": "stream", "name": "stdout", "text": "one\ntwo\n"},
+        {"output_type": "display_data", "data": shown, "metadata": {}},
+    ]
+    assert json.loads(to_json(content)) == json.loads(nbformat.writes(nbformat.from_dict(content)))
+
+
 def test_nbformat_reads_back_the_text_that_was_written():
     read = nbformat.reads(to_json(small_notebook()), as_version=4)
     assert [cell.source for cell in read.cells] == ["one\ntwo", "print('ä')"]

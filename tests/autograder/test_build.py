@@ -1,0 +1,233 @@
+"""Notebooks are made from their sources alone and carry what nbgrader and Colab need."""
+
+import json
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
+
+from autograder import lectures
+from autograder.address import Address
+from autograder.build import build, build_homework, build_lecture
+from autograder.homework import load
+from autograder.notebook import SourceError, to_json
+
+ADDRESS = Address("https://github.com/somewhere/else", "v9")
+NOTEBOOK = "solutions/mini_homework/mini_homework.ipynb"
+PRINTS = "course/checks/fingerprints/mini_homework.json"
+LECTURE = "lectures/01_numbers.ipynb"
+
+
+@pytest.fixture
+def built(mini):
+    return build_homework(load(mini), ADDRESS)
+
+
+def cell(notebook, name):
+    return next(cell for cell in notebook["cells"] if cell["id"] == name)
+
+
+def everything(folder):
+    return {name: (folder / name).read_bytes() for name in (NOTEBOOK, PRINTS, LECTURE)}
+
+
+def test_the_same_source_gives_the_same_bytes_in_every_process(course_folder):
+    results = []
+    for hash_seed in ("1", "2"):
+        command = [sys.executable, "-m", "autograder", "build", "--root", str(course_folder)]
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        subprocess.run(command, check=True, capture_output=True, env=environment, cwd="/")
+        results.append(everything(course_folder))
+        for name in results[0]:
+            (course_folder / name).unlink()
+    assert results[0] == results[1]
+
+
+def test_check_writes_nothing_and_says_what_is_out_of_date(course_folder, mini, edit):
+    stale = build(course_folder, check=True)
+    assert {str(path.relative_to(course_folder)) for path in stale} == {NOTEBOOK, PRINTS, LECTURE}
+    assert not any(path.exists() for path in stale)
+    build(course_folder)
+    assert build(course_folder, check=True) == []
+    edit(mini / "mini_homework.py", "# # Averages", "# # Means")
+    assert build(course_folder, check=True) == [course_folder / NOTEBOOK]
+
+
+def test_nbformat_and_nbgrader_accept_the_notebook(built):
+    notebook = nbformat.reads(to_json(built), as_version=4)
+    nbformat.validate(notebook)
+    MetadataValidatorV3().validate_nb(notebook)
+
+
+@pytest.mark.parametrize(
+    ("name", "grade", "solution", "points"),
+    [
+        ("setup", False, False, None),
+        ("imports", False, False, None),
+        ("moving_average-statement", False, False, None),
+        ("moving_average", False, True, None),
+        ("averages_are_right", True, False, 1),
+        ("averages_are_right_for_any_width", True, False, 2),
+        ("why_smooth", True, True, 3),
+    ],
+)
+def test_a_label_becomes_nbgraders_metadata(built, name, grade, solution, points):
+    metadata = cell(built, name)["metadata"]["nbgrader"]
+    expected = {"grade_id": name, "grade": grade, "solution": solution, "locked": not solution, "task": False}
+    assert metadata == expected | {"schema_version": 3} | ({"points": points} if points else {})
+
+
+def test_a_hidden_check_leaves_one_line_outside_its_region(built):
+    lines = cell(built, "averages_are_right_for_any_width")["source"].splitlines()
+    assert lines[0] == "# Examined after you hand in: Averages are right for windows of any width."
+    assert (lines[1], lines[-1]) == ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+
+
+def test_a_statement_says_how_hard_it_is_and_what_it_is_worth(built):
+    lines = cell(built, "moving_average-statement")["source"].splitlines()
+    assert lines[:3] == ["## 1. Moving average", "", "*●○○ · 4 points · about 5 minutes*"]
+
+
+def test_the_badge_comes_first_and_opens_the_students_notebook(built):
+    assert built["cells"][0]["id"] == "badge"
+    assert built["cells"][0]["source"].endswith(
+        "github/somewhere/else/blob/v9/homeworks/mini_homework/mini_homework.ipynb)"
+    )
+
+
+def test_the_setup_cell_is_the_same_in_lectures_and_homework(built, course_folder):
+    lecture = build_lecture(course_folder / "lectures" / "01_numbers.py", ADDRESS)
+    assert cell(lecture, "setup")["source"] == cell(built, "setup")["source"]
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """The commands that the set-up cell runs, without running them."""
+    commands = []
+    monkeypatch.setattr(subprocess, "check_call", commands.append)
+    return commands
+
+
+def test_the_setup_cell_does_nothing_where_the_course_is_installed(built, installed, capsys):
+    exec(cell(built, "setup")["source"], {})
+    assert installed == []
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_setup_cell_installs_this_package_alone_where_it_is_missing(built, installed, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    exec(cell(built, "setup")["source"], {})
+    [command] = installed
+    assert command[1:4] == ["-m", "pip", "install"]
+    assert "--no-deps" in command
+    assert [word for word in command[4:] if not word.startswith("-")] == [
+        "git+https://github.com/somewhere/else@v9"
+    ]
+
+
+def test_a_new_address_restamps_every_notebook_and_keeps_a_lectures_outputs(course_folder, edit):
+    build(course_folder)
+    show_something(course_folder / LECTURE)
+    old = Address.read(course_folder)
+    edit(course_folder / "pyproject.toml", old.repository, ADDRESS.repository)
+    edit(course_folder / "pyproject.toml", f'ref = "{old.ref}"', f'ref = "{ADDRESS.ref}"')
+    build(course_folder)
+    for name in (NOTEBOOK, LECTURE):
+        text = (course_folder / name).read_text()
+        assert text.count("somewhere/else") == 2
+        assert old.repository.removeprefix("https://github.com/") not in text
+    assert "42" in (course_folder / LECTURE).read_text()
+
+
+def show_something(path):
+    """Give the lecture's last cell an output, as if it had been run."""
+    notebook = json.loads(path.read_text())
+    notebook["cells"][-1]["outputs"] = [{"name": "stdout", "output_type": "stream", "text": ["42\n"]}]
+    path.write_text(to_json(notebook))
+
+
+def test_a_lecture_keeps_its_outputs_until_its_code_changes(course_folder, edit):
+    source = course_folder / "lectures" / "01_numbers.py"
+    build(course_folder)
+    show_something(course_folder / LECTURE)
+    assert build(course_folder, check=True) == []
+    edit(source, "Say, do, look.", "Look, do, say.")
+    build(course_folder)
+    assert '"42\\n"' in (course_folder / LECTURE).read_text()
+    edit(source, "print(6 * 7)", "print(6 * 8)")
+    build(course_folder)
+    assert '"42\\n"' not in (course_folder / LECTURE).read_text()
+
+
+def test_execute_runs_a_lecture_and_keeps_what_it_shows(course_folder):
+    build(course_folder, ["01_numbers"], execute=True)
+    code = json.loads((course_folder / LECTURE).read_text())["cells"]
+    assert code[-1]["outputs"] == [{"name": "stdout", "output_type": "stream", "text": ["42\n"]}]
+    assert [c["execution_count"] for c in code if c["cell_type"] == "code"] == [1, 2]
+    assert build(course_folder, ["01_numbers"], check=True) == []
+
+
+def test_outputs_nobody_would_fetch_are_refused(course_folder):
+    built = build_lecture(course_folder / "lectures" / "01_numbers.py", ADDRESS)
+    shown = {"name": "stdout", "output_type": "stream", "text": "x" * lectures.CELL_BYTES}
+    cells = [c | {"outputs": [shown]} if c["id"] == "setup-2" else c for c in built["cells"]]
+    with pytest.raises(lectures.OutputTooLarge, match="the cell setup-2 shows"):
+        lectures.with_outputs(built, built | {"cells": cells})
+
+
+def test_ids_of_other_cells_survive_a_cell_put_between(mini, edit, built):
+    edit(
+        mini / "mini_homework.py",
+        "# %% [markdown]\n# ## 2.",
+        "# %% [markdown]\n# New.\n\n# %% [markdown]\n# ## 2.",
+    )
+    before = [c["id"] for c in built["cells"]]
+    after = [c["id"] for c in build_homework(load(mini), ADDRESS)["cells"]]
+    assert [name for name in after if name in before] == before
+    assert len(after) == len(before) + 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("# %% setup\n", "", "needs exactly one line"),
+        ("# %% setup\n", "# %% setup\nimport torch\n", "filled in by the builder"),
+        (
+            'provided="imports"',
+            'provided="moving_average"',
+            "moving_average is longer than 64 characters or taken",
+        ),
+    ],
+)
+def test_a_source_that_makes_no_notebook_is_refused(mini, edit, old, new, complaint):
+    edit(mini / "mini_homework.py", old, new)
+    with pytest.raises(SourceError, match=complaint):
+        build_homework(load(mini), ADDRESS)
+
+
+def test_fingerprints_know_neither_hidden_checks_nor_solutions(course_folder):
+    build(course_folder)
+    text = (course_folder / PRINTS).read_text()
+    assert set(json.loads(text)["checks"]) == {"there_is_one_average_per_window", "averages_are_right"}
+    for secret in ("any_width", "heron", "pelican", "albatross", "cormorant", "width_is_always_three"):
+        assert secret not in text
+
+
+def test_fingerprints_hold_the_wrong_answers_and_not_the_right_one(course_folder):
+    build(course_folder)
+    check = json.loads((course_folder / PRINTS).read_text())["checks"]["averages_are_right"]
+    assert check["answers"] == {
+        "divides_by_all": [[0, {"value": {"list": 2, "sample": [3.75, 3.5]}}]],
+        "forgets_the_last_window": [[0, {"value": {"list": 1, "sample": [5.0]}}]],
+    }
+
+
+def test_the_last_digits_of_a_fingerprint_do_not_make_it_stale(course_folder, edit):
+    build(course_folder)
+    edit(course_folder / PRINTS, "3.75", "3.7500000000000004")
+    assert build(course_folder, check=True) == []
+    edit(course_folder / PRINTS, "3.7500000000000004", "3.76")
+    assert build(course_folder, check=True) == [course_folder / PRINTS]

@@ -1,0 +1,182 @@
+"""Students get the notebook and nothing that is not theirs; plain nbgrader grades what comes back."""
+
+import fnmatch
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbgrader.api import Gradebook
+
+from autograder.homework import load
+from autograder.leaks import leaks, secret_lines
+from autograder.release import Leak, course_config, ignore_all_but, release
+
+NAME = "mini_homework"
+
+# A word in each thing that students must not have: solution, hidden check, misconception, rubric.
+PLANTED = ["heron", "pelican", "albatross", "cormorant"]
+
+BARE = {"PATH": "/usr/bin:/bin", "HOME": "/tmp"}  # what a shell has in which no environment is activated
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory, lay_out):
+    """A course whose homework was released by command from an environment that is not activated."""
+    course = lay_out(tmp_path_factory.mktemp("course"))
+    (course / "solutions" / NAME / "marks of last year.txt").write_text("heron")
+    command = [sys.executable, "-m", "autograder", "release", NAME, "--root", str(course)]
+    subprocess.run(command, check=True, capture_output=True, env=BARE, cwd="/")
+    return course
+
+
+def student_notebook(course):
+    return nbformat.read(course / "homeworks" / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+def cell(notebook, name):
+    return next(cell for cell in notebook.cells if cell.id == name)
+
+
+def test_a_release_is_one_notebook(released):
+    files = [path for path in (released / "homeworks").rglob("*") if path.is_file()]
+    assert files == [released / "homeworks" / NAME / f"{NAME}.ipynb"]
+
+
+def test_nothing_secret_is_released_and_every_secret_was_there_to_be_found(released):
+    source = "".join(path.read_text() for path in (released / "solutions" / NAME).glob("*.py"))
+    text = (released / "homeworks" / NAME / f"{NAME}.ipynb").read_text()
+    assert [word for word in PLANTED if word in source] == PLANTED
+    assert [word for word in PLANTED if word in text] == []
+
+
+def test_the_stub_the_question_and_a_line_about_the_hidden_check_are_released(released):
+    notebook = student_notebook(released)
+    assert cell(notebook, "moving_average").source.endswith("# YOUR CODE HERE\n    raise NotImplementedError")
+    assert cell(notebook, "why_smooth").source.endswith("what does it cost?\n\n*Write your answer here.*")
+    hidden = cell(notebook, "averages_are_right_for_any_width").source
+    assert hidden == "# Examined after you hand in: Averages are right for windows of any width."
+
+
+def test_releasing_again_gives_the_same_bytes(released):
+    path = released / "homeworks" / NAME / f"{NAME}.ipynb"
+    before = path.read_bytes()
+    assert release(released, NAME) == path.parent
+    assert path.read_bytes() == before
+
+
+def test_a_release_runs_up_to_its_first_stub_and_says_so_kindly(released):
+    notebook = student_notebook(released)
+    with pytest.raises(CellExecutionError) as caught:
+        NotebookClient(notebook, kernel_name="python3").execute()
+    assert "moving_average is not written yet. That is where this homework continues." in str(caught.value)
+    counts = {c.id: c.execution_count for c in notebook.cells if c.cell_type == "code"}
+    assert list(counts.values()) == [1, 2, 3, 4, None, None]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A release that holds what a test puts there."""
+    path = tmp_path / "release"
+    path.mkdir()
+    return path
+
+
+def write_notebook(folder, **cell):
+    cells = [{"cell_type": "code", "source": "", "metadata": {}, "outputs": []} | cell]
+    (folder / f"{NAME}.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "solution of moving_average",
+        "solution of why_smooth",
+        "hidden check",
+        "misconceptions.py",
+        "alternatives.py",
+    ],
+)
+@pytest.mark.parametrize("place", ["source", "outputs", "metadata"])
+def test_a_secret_line_is_found_wherever_it_hides(mini, folder, origin, place):
+    homework = load(mini)
+    line = max((line for line, where in secret_lines(homework) if origin in where), key=len)
+    hidden = {
+        "source": {"source": [f"x = 1  # {line}"]},
+        "outputs": {"outputs": [{"text": f"before\n  {line}\nafter"}]},
+        "metadata": {"metadata": {"note": line}},
+    }
+    write_notebook(folder, **hidden[place])
+    assert any(line in sentence and origin in sentence for sentence in leaks(homework, folder))
+
+
+def test_a_clean_notebook_has_no_leak(mini, folder):
+    write_notebook(folder, source=load(mini).exercises[0].stub)
+    assert list(leaks(load(mini), folder)) == []
+
+
+def test_a_line_that_students_see_anyway_is_no_secret(mini, folder, edit):
+    """A hidden check shares its comparison with a visible one, so finding that line means nothing."""
+    shared = "assert_equal(len(moving_average(values, 3)), 5)"
+    edit(mini / "mini_homework.py", "assert_close(moving_average(pelican_values, width), expected)", shared)
+    write_notebook(folder, source=shared)
+    assert list(leaks(load(mini), folder)) == []
+
+
+@pytest.mark.parametrize("name", ["misconceptions.py", "notes.txt", "Makefile"])
+def test_a_file_that_is_no_notebook_and_no_data_does_not_belong_in_a_release(mini, folder, name):
+    (folder / name).write_text("")
+    assert list(leaks(load(mini), folder)) == [f"{name} does not belong in a release."]
+
+
+def test_a_leak_refuses_the_release_and_leaves_the_former_one(course_folder, edit):
+    release(course_folder, NAME)
+    path = course_folder / "homeworks" / NAME / f"{NAME}.ipynb"
+    before = path.read_bytes()
+    config = course_folder / "nbgrader_config.py"
+    config.write_text(
+        config.read_text() + '\nc.ClearHiddenTests.begin_test_delimeter = "BEGIN SOMETHING ELSE"\n'
+    )
+    with pytest.raises(Leak, match="holds a line of the hidden check averages_are_right_for_any_width"):
+        release(course_folder, NAME)
+    assert path.read_bytes() == before
+
+
+def test_everything_but_the_named_endings_is_ignored():
+    globs = ignore_all_but([".ipynb", ".csv", "timestamp.txt", "hw1-x"])
+    names = ["a.ipynb", "b.csv", "timestamp.txt", "hw1-x", "a.py", "b", "nb", "x", "ipynb", "a.ipynb.bak"]
+    names += ["a.txt", ".hidden", "__pycache__", "Makefile", "hw1", "hw1_x", "1-x", "wrong.pyc", "a.CSV"]
+    kept = [name for name in names if not any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
+    assert kept == ["a.ipynb", "b.csv", "timestamp.txt", "hw1-x"]
+
+
+def submit(course, student, answer):
+    notebook = student_notebook(course)
+    cell(notebook, "moving_average").source = answer
+    path = course / "submitted" / student / NAME / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
+
+
+def test_plain_nbgrader_restores_the_hidden_check_and_scores_it(released):
+    reference = load(released / "solutions" / NAME).exercises[0].solution
+    submit(released, "ada", reference)
+    submit(released, "bob", reference.replace("/ width", "/ 3"))
+    nbgrader = Path(sys.executable).parent / "nbgrader"
+    subprocess.run([nbgrader, "autograde", NAME], check=True, capture_output=True, env=BARE, cwd=released)
+    alike = {"there_is_one_average_per_window": 1, "averages_are_right": 1, "why_smooth": 0}
+    assert scores(released, "ada") == alike | {"averages_are_right_for_any_width": 2}
+    assert scores(released, "bob") == alike | {"averages_are_right_for_any_width": 0}
+    graded = nbformat.read(released / "autograded" / "bob" / NAME / f"{NAME}.ipynb", as_version=4)
+    assert "pelican" in cell(graded, "averages_are_right_for_any_width").source
+
+
+def scores(course, student):
+    config = course_config(course)
+    with Gradebook(f"sqlite:///{course}/gradebook.db", config.CourseDirectory.course_id) as gradebook:
+        submission = gradebook.find_submission_notebook(NAME, NAME, student)
+        return {grade.name: grade.auto_score for grade in submission.grades if grade.auto_score is not None}
