@@ -14,6 +14,7 @@ from pathlib import Path
 
 MEGABYTE = 1_000_000
 LARGEST_NOTEBOOK = 20 * MEGABYTE
+TIMESTAMP = "timestamp.txt"
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Found:
     path: Path | None
     problem: str = ""
     flags: tuple[str, ...] = ()
+    handed_in: bool = True  # whether there is anything of this homework at all
+    timestamp: str | None = None  # what nbgrader wrote beside the notebook when it was handed in
 
 
 class Unreadable(Exception):
@@ -64,7 +67,10 @@ def _found(entry: Path, homework: str) -> Found:
         )
     if entry.is_symlink():
         return Found(student, None, f"{entry.name} is a link; only what was handed in itself is read.")
-    return _in_directory(student, entry, homework) if entry.is_dir() else Found(student, entry)
+    try:
+        return _in_directory(student, entry, homework) if entry.is_dir() else Found(student, entry)
+    except OSError as error:
+        return Found(student, None, f"{entry.name} cannot be read ({error.strerror}).")
 
 
 def _in_directory(student: str, folder: Path, homework: str) -> Found:
@@ -75,11 +81,16 @@ def _in_directory(student: str, folder: Path, homework: str) -> Found:
         )
     if not there.is_dir():
         others = ", ".join(sorted(path.name for path in folder.iterdir() if _is_text(path.name))[:5])
-        problem = f"{student}/ holds no directory {homework}" + (
-            f"; it holds: {others}." if others else "; it is empty."
-        )
-        return Found(student, None, problem)
-    return _notebook(student, there, homework)
+        there_is = f"; it holds: {others}." if others else "; it is empty."
+        return Found(student, None, f"{student}/ holds no directory {homework}{there_is}", handed_in=False)
+    return replace(_notebook(student, there, homework), timestamp=_timestamp(there / TIMESTAMP))
+
+
+def _timestamp(path: Path) -> str | None:
+    try:
+        return read(path, limit=200).decode("utf-8", "replace").strip()
+    except Unreadable:
+        return None
 
 
 def _notebook(student: str, folder: Path, homework: str) -> Found:

@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from nbgrader.api import Grade, Gradebook, MissingEntry
+from nbgrader.api import (
+    Grade,
+    Gradebook,
+    InvalidEntry,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.coursedir import CourseDirectory
-from traitlets.config import Config, PyFileConfigLoader
+from nbgrader.utils import parse_utc
+from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.notebook import to_json
 from autograder.records import write_text
-
-CONFIGURATION = "nbgrader_config.py"
+from autograder.release import course_config
 
 
 class NotReleased(LookupError):
     """The gradebook does not know the homework as it stands; the message says which command to run."""
 
 
-def course_directory(root: Path) -> CourseDirectory:
-    """The course as nbgrader sees it, with the settings of its nbgrader_config.py."""
-    root = root.resolve()
-    config = Config()
-    if (root / CONFIGURATION).is_file():
-        config = PyFileConfigLoader(CONFIGURATION, path=str(root)).load_config()
-    return CourseDirectory(root=str(root), config=config)
+class GradebookUnavailable(RuntimeError):
+    """The gradebook cannot be opened or written; what is graded is kept in records and entered next time."""
 
 
 class MarkBook:
     """The gradebook of one homework, open for one run of the grader."""
 
-    def __init__(self, course: CourseDirectory, homework: str) -> None:
-        self.course = course
+    def __init__(self, root: Path, homework: str) -> None:
+        self.course = CourseDirectory(config=course_config(root.resolve()))
         self.homework = homework
-        self._gradebook = Gradebook(course.db_url, course.course_id)
+        with _in_a_sentence():
+            self._gradebook = Gradebook(self.course.db_url, self.course.course_id)
 
     def __enter__(self) -> MarkBook:
         return self
@@ -62,10 +66,19 @@ class MarkBook:
                 f"{self.homework} has changed since its release ({', '.join(names[:5])}). {again}"
             )
 
-    def students(self) -> set[str]:
-        """Those who have a submission of this homework in the gradebook."""
-        found = self._gradebook.assignment_submissions(self.homework)
-        return {submission.student_id for submission in found}
+    def entered(self) -> dict[str, dict[str, float | None]]:
+        """The grader's points for each graded cell, by student, as they are in the gradebook now."""
+        session = self._gradebook.db
+        rows = (
+            session.query(SubmittedAssignment.student_id, Grade.cell_id, Grade.auto_score)
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .filter(Grade.cell_id.in_(self._cells))
+        )
+        entered: dict[str, dict[str, float | None]] = defaultdict(dict)
+        for student, cell, points in rows:
+            entered[student][self._cells[cell]] = points
+        return dict(entered)
 
     def write(
         self,
@@ -73,15 +86,15 @@ class MarkBook:
         verdicts: Mapping[str, float | None],
         comments: Mapping[str, str | None],
         *,
-        timestamp: Any = None,
+        timestamp: str | None = None,
         new_bytes: bool = True,
     ) -> None:
         """Enter one student's marks, None for a person to decide; what was entered by hand stays.
 
         new_bytes: whether the student handed in something new, so that marks by hand need another look."""
         gradebook = self._gradebook
-        extra = {"timestamp": timestamp} if timestamp is not None else {}
-        with one_transaction(gradebook):
+        extra = {"timestamp": known} if (known := _time_of(timestamp)) is not None else {}
+        with _in_a_sentence(), one_transaction(gradebook):
             gradebook.update_or_create_student(student)
             submission = gradebook.update_or_create_submission(self.homework, student, **extra)
             notebook = next(entry for entry in submission.notebooks if entry.name == self.homework)
@@ -100,12 +113,14 @@ class MarkBook:
             for cell in (*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells)
         }
 
-    def write_notebook(self, student: str, content: Mapping) -> Path:
-        """Put the autograded notebook where nbgrader looks for it."""
+    def notebook_path(self, student: str) -> Path:
+        """Where nbgrader looks for a student's autograded notebook."""
         folder = self.course.format_path(self.course.autograded_directory, student, self.homework)
-        path = Path(folder) / f"{self.homework}.ipynb"
-        write_text(path, to_json(content))
-        return path
+        return Path(folder) / f"{self.homework}.ipynb"
+
+    def write_notebook(self, student: str, content: Mapping) -> None:
+        """Put a student's autograded notebook where nbgrader looks for it."""
+        write_text(self.notebook_path(student), to_json(content))
 
 
 def _enter(grade: Grade, points: float | None, *, new_bytes: bool) -> None:
@@ -116,16 +131,36 @@ def _enter(grade: Grade, points: float | None, *, new_bytes: bool) -> None:
     grade.needs_manual_grade = by_hand and not (reviewed and same)
 
 
+def _time_of(timestamp: str | None) -> datetime | None:
+    try:
+        return parse_utc(timestamp) if timestamp else None
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
 @contextlib.contextmanager
 def one_transaction(gradebook: Gradebook) -> Iterator[None]:
     """Everything inside becomes visible together or not at all; nbgrader's methods commit as they go."""
     session = gradebook.db
     session.commit = session.flush
     try:
-        yield
+        with session.no_autoflush:  # nbgrader asks for cells while a submission is half made
+            yield
     except BaseException:
         session.rollback()
         raise
     finally:
         del session.commit
     session.commit()
+
+
+@contextlib.contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry) as error:
+        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise GradebookUnavailable(
+            f"The gradebook cannot be used ({reason}). "
+            "What is graded so far is kept; run the same command again."
+        ) from error

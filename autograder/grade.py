@@ -1,0 +1,225 @@
+"""Grading a folder of submissions: a forked judge for each, on every core, and one writer of the marks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from autograder.collect import Found, Unreadable, collect, read
+from autograder.forked import Lost, forked
+from autograder.gradebook import MarkBook
+from autograder.isolation import Level, Limits, Warm, choose
+from autograder.plan import Plan, plan_for
+from autograder.records import HomeworkRecord, RecordFolder, SubmissionRecord, in_order, write
+from autograder.submission import Graded, grade_submission, not_run
+
+PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader")
+GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
+SECONDS_BETWEEN_SUMMARIES = 1.0
+
+
+def grade(
+    name: str,
+    submissions: Path,
+    *,
+    root: Path = Path("."),
+    jobs: int | None = None,
+    isolation: str = "best",
+    again: bool = False,
+    json_file: Path | None = None,
+    limits: Limits | None = None,
+) -> HomeworkRecord:
+    """Grade what was handed in or changed since the last time, or all of it `again`; the record of all.
+
+    Each student's record is in grades/NAME/ and in the gradebook as soon as it is there; all together are
+    in grades/NAME.json, and in `json_file`. Stopping keeps what is finished. Raises what a person must
+    mend: IsolationUnavailable, NothingHandedIn, NotReleased, GradebookUnavailable or SourceError.
+    """
+    torch.set_num_threads(1)  # every core has a judge of its own
+    found = collect(Path(submissions), name)
+    level, limits = choose(isolation), limits or Limits()
+    with warm_meanwhile(level, limits) as warm_process, MarkBook(Path(root), name) as marks:
+        plan = plan_for(name, Path(root), limits)
+        marks.require(plan.points)
+        plan.prepare()
+        clerk = Clerk(plan, marks, RecordFolder(Path(root) / "grades", name), level, found, json_file)
+        todo = found if again else list(clerk.due())
+        clerk.work(todo, warm_process(), jobs or os.cpu_count() or 1)
+        return clerk.summary()
+
+
+@contextmanager
+def warm_meanwhile(level: Level, limits: Limits) -> Iterator[Callable[[], Warm]]:
+    """A warm process that starts while the caller prepares; calling what is yielded waits for it."""
+    warm = Warm(level, limits)
+    with ThreadPoolExecutor(1) as pool:
+        starting = pool.submit(warm.__enter__)
+
+        def wait() -> Warm:
+            starting.result()
+            pool.shutdown()  # no second thread may be left when judges are forked
+            return warm
+
+        try:
+            yield wait
+        finally:
+            if starting.exception() is None:
+                warm.close()
+
+
+@dataclass(frozen=True)
+class Clerk:
+    """Knows what is graded already, has the rest judged, and alone writes records, notebooks and marks."""
+
+    plan: Plan
+    marks: MarkBook
+    folder: RecordFolder
+    level: Level
+    found: list[Found]
+    json_file: Path | None = None
+
+    def due(self) -> Iterator[Found]:
+        """The submissions that are new, that changed, or whose marks are not in the gradebook."""
+        entered = self.marks.entered()
+        for submission in self.found:
+            record = self.folder.find(submission.student)
+            if record is None or not self.is_valid(record, submission, entered.get(submission.student)):
+                yield submission
+
+    def is_valid(
+        self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
+    ) -> bool:
+        if (record.source, record.version) != (digest(submission), self.plan.version):
+            return False
+        if not submission.handed_in:
+            return True
+        is_there = self.marks.notebook_path(record.student).is_file()
+        return is_there and entered is not None and points_of(record, self.plan).items() <= entered.items()
+
+    def work(self, todo: list[Found], warm: Warm, jobs: int) -> None:
+        """Have the submissions judged, `jobs` at once, and save each as it comes."""
+
+        def judge(submission: Found) -> dict:
+            return self.judged(submission, warm).as_json()
+
+        seconds = self.plan.limits.submission_seconds + GRACE_SECONDS
+        results = forked(todo, judge, jobs=jobs, seconds=seconds)
+        written = time.monotonic()
+        try:
+            for submission, result in Progress(results, total=len(todo), unit="submission", disable=None):
+                self.save(submission, self.understood(submission, result))
+                if time.monotonic() - written > SECONDS_BETWEEN_SUMMARIES:
+                    self.summary()
+                    written = time.monotonic()
+        finally:
+            results.close()
+            self.summary()
+
+    def judged(self, submission: Found, warm: Warm) -> Graded:
+        """Read and judge one submission, in a process forked for it."""
+        if submission.path is None:
+            return not_run(submission.student, submission.problem, self.plan)
+        try:
+            data = read(submission.path)
+        except Unreadable as problem:
+            return not_run(submission.student, str(problem), self.plan)
+        seed = secrets.randbits(32)
+        return grade_submission(submission.student, data, self.plan, warm.student, seed)
+
+    def understood(self, submission: Found, result: dict | Lost) -> Graded:
+        """The judge's result with what only the clerk knows; a lost judge is no fault of the student's."""
+        if isinstance(result, Lost):
+            problem = f"The grader failed here: its process {result.reason}. Run it again."
+            return not_run(submission.student, problem, self.plan)
+        graded = Graded.from_json(result)
+        record = replace(
+            graded.record,
+            flags=submission.flags + graded.record.flags,
+            source=digest(submission),
+            version=self.plan.version,
+            isolation=self.level.name,
+        )
+        return replace(graded, record=record)
+
+    def save(self, submission: Found, graded: Graded) -> None:
+        """Keep the record, then the notebook, then the marks; what a crash leaves out, the next run does."""
+        self.folder.add(graded.record)
+        if submission.handed_in:
+            self.marks.write_notebook(graded.record.student, graded.notebook)
+            self.marks.write(
+                graded.record.student,
+                points_of(graded.record, self.plan) | written_points(graded, self.plan),
+                comments_of(graded, self.plan),
+                timestamp=submission.timestamp,
+            )
+
+    def summary(self) -> HomeworkRecord:
+        """All records there are of the students found, written to the files that hold them together."""
+        students = [submission.student for submission in self.found]
+        record = HomeworkRecord(
+            homework=self.plan.homework.name,
+            submissions=in_order(self.folder.all(), students),
+            isolation={"level": self.level.name, "reason": self.level.reason},
+            versions=versions(),
+            graded_by_hand=self.plan.written,
+        )
+        for path in (self.folder.path.with_suffix(".json"), self.json_file):
+            if path is not None:
+                write(path, record)
+        return record
+
+
+class Progress(tqdm):
+    """A progress bar without a thread of its own, which no fork would survive well."""
+
+    monitor_interval = 0
+
+
+def digest(submission: Found) -> str:
+    """SHA-256 of what was handed in, or of what is wrong with it."""
+    try:
+        data = submission.problem.encode() if submission.path is None else read(submission.path)
+    except Unreadable as problem:
+        data = str(problem).encode()
+    return hashlib.sha256(data).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """What the marks were made with."""
+    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+
+
+def points_of(record: SubmissionRecord, plan: Plan) -> dict[str, float | None]:
+    """What each check earned; None where it could not be run, which a person decides."""
+    checks = (check for exercise in record.exercises for check in exercise.checks)
+    earned = {"passed": plan.points, "failed": dict.fromkeys(plan.points, 0.0)}
+    return {check.name: earned.get(check.result, {}).get(check.name) for check in checks}
+
+
+def written_points(graded: Graded, plan: Plan) -> dict[str, float | None]:
+    """Nothing for a question that was left as it is; otherwise a person decides."""
+    is_read = graded.record.status == "graded"
+    return {name: 0.0 if is_read and name in graded.unanswered else None for name in plan.written}
+
+
+def comments_of(graded: Graded, plan: Plan) -> dict[str, str | None]:
+    """nbgrader's comment on each answer: the mistake's name and the question to think about."""
+    known = {entry.name: entry for entry in plan.homework.misconceptions}
+    comments = dict.fromkeys(graded.unanswered, "No response.")
+    for exercise in graded.record.exercises:
+        if exercise.diagnosis:
+            entries = [known[name] for name in exercise.diagnosis]
+            comments[exercise.name] = "\n\n".join(f"{entry.diagnosis} {entry.question}" for entry in entries)
+    return comments

@@ -1,0 +1,71 @@
+"""What it takes to judge submissions of one homework, prepared once before the first of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.gradebook import NotReleased
+from autograder.homework import HomeworkSource, find, references
+from autograder.isolation import Limits
+from autograder.released import SourceCell, source_cells
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A homework, the cells of its notebook, and how submissions are treated."""
+
+    homework: HomeworkSource
+    source: Sequence[SourceCell]
+    limits: Limits
+    forbidden_costs_points: bool = True
+
+    @cached_property
+    def references(self) -> dict[str, Any]:
+        """The right answers, by the exercise's name."""
+        return references(self.homework)
+
+    @cached_property
+    def scope(self) -> dict[str, Any]:
+        """What the homework's provided cells define, for the checks."""
+        return self.homework.namespace()
+
+    @property
+    def guarded(self) -> frozenset[str]:
+        """Every name that some exercise forbids."""
+        return frozenset(name for exercise in self.homework.exercises for name in exercise.forbids)
+
+    @property
+    def points(self) -> dict[str, float]:
+        """Everything that nbgrader keeps points for: the checks and the written questions."""
+        return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.nbgrader.get("grade")}
+
+    @property
+    def written(self) -> dict[str, float]:
+        """The questions graded by hand, and their points."""
+        return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.role == "written"}
+
+    @cached_property
+    def version(self) -> str:
+        """A digest of everything that can change a mark."""
+        files = sorted(self.homework.folder.glob("*.py"))
+        return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
+
+    def prepare(self) -> None:
+        """Work out what every judge needs, so that it is there before the first fork."""
+        _ = self.references, self.scope, self.version
+
+
+def plan_for(name: str, root: Path, limits: Limits) -> Plan:
+    """The plan of a homework as it was released; raises SourceError or NotReleased."""
+    homework = find(name, root)
+    built = homework.folder / f"{name}.ipynb"
+    if not built.is_file():
+        raise NotReleased(f"{name} was never released in {root.resolve()}. Run `autograder release {name}`.")
+    notebook = json.loads(built.read_text(encoding="utf-8"))
+    return Plan(homework, source_cells(notebook), limits)

@@ -1,0 +1,35 @@
+"""What is said of a hidden check: no word of it chosen by the student's code, so no input gets out."""
+
+from __future__ import annotations
+
+import builtins
+
+from autograder.homework import Check
+from course.checks import Trace
+
+NOT_SHOWN = "The inputs of this check are not shown."
+
+
+def redacted(check: Check, trace: Trace, death: str | None) -> str:
+    """Why a hidden check failed, in the course's words alone.
+
+    death: what happened to the student's process during the check, in the grader's words.
+    """
+    return f"{_what_happened(check, trace, death)} {NOT_SHOWN}"
+
+
+def _what_happened(check: Check, trace: Trace, death: str | None) -> str:
+    error = trace.events[-1].outcome.error if trace.events else ""
+    if death:
+        return f"{check.exercise} {death}."
+    if error == "NotWritten":
+        return f"{check.exercise} is not written yet."
+    if _is_builtin_error(error):
+        return f"{check.exercise} raised {error}."
+    return "This does not hold."
+
+
+def _is_builtin_error(name: str) -> bool:
+    """Whether a class name is one of Python's own; any other may have been made up to say something."""
+    known = getattr(builtins, name, None) if name.isidentifier() else None
+    return isinstance(known, type) and issubclass(known, Exception)

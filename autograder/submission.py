@@ -1,0 +1,96 @@
+"""One submission from its bytes to its record: a pure function of them, the plan and a seed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from autograder.autograded import autograded_notebook
+from autograder.collect import Unreadable
+from autograder.handed_in import HandedCell, parse
+from autograder.isolation import Student
+from autograder.judge import Judgement, judge
+from autograder.plan import Plan
+from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord, submission_from
+from autograder.released import SourceCell
+from autograder.repair import Repaired, repair
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A record, the notebook that shows it, and the answer cells that are as they were handed out."""
+
+    record: SubmissionRecord
+    notebook: Mapping[str, Any]
+    unanswered: tuple[str, ...]
+
+    def as_json(self) -> dict:
+        return {"record": asdict(self.record), "notebook": self.notebook, "unanswered": self.unanswered}
+
+    @classmethod
+    def from_json(cls, data: Mapping) -> Graded:
+        return cls(submission_from(data["record"]), data["notebook"], tuple(data["unanswered"]))
+
+
+def grade_submission(
+    student: str,
+    data: bytes,
+    plan: Plan,
+    start: Callable[[], Student],
+    seed: int,
+) -> Graded:
+    """Repair, judge and record one submission; never raises on account of what is in it."""
+    begun = time.monotonic()
+    try:
+        handed, flags = parse(data)
+    except Unreadable as problem:
+        return not_run(student, str(problem), plan)
+    repaired = repair(handed, plan.source)
+    judgement = judge(plan, repaired, start, seed)
+    record = SubmissionRecord(
+        student=student,
+        points=sum(exercise.points for exercise in judgement.exercises),
+        max_points=sum(exercise.max_points for exercise in judgement.exercises),
+        status="graded",
+        flags=(*flags, *repaired.flags, *judgement.flags),
+        seconds=round(time.monotonic() - begun, 3),
+        exercises=judgement.exercises,
+        seed=seed,
+    )
+    return _graded(record, repaired, judgement)
+
+
+def not_run(student: str, problem: str, plan: Plan) -> Graded:
+    """The record of a submission that could not be run: no check has failed, a person decides."""
+    exercises = tuple(
+        ExerciseRecord(
+            exercise.name,
+            0.0,
+            exercise.points,
+            checks=tuple(
+                CheckRecord(check.name, check.hidden, "could_not_run", problem) for check in exercise.checks
+            ),
+        )
+        for exercise in plan.homework.exercises
+    )
+    most = sum(exercise.max_points for exercise in exercises)
+    record = SubmissionRecord(student, 0.0, most, "could_not_run", problem, exercises=exercises)
+    return _graded(record, as_released(plan.source), Judgement(exercises, (), {}))
+
+
+def as_released(source: Sequence[SourceCell]) -> Repaired:
+    """The homework as it was handed out, to stand for a submission that cannot be read."""
+    handed = [HandedCell(cell.kind, cell.released, cell.name, nbgrader=cell.nbgrader) for cell in source]
+    return repair(handed, source)
+
+
+def _graded(record: SubmissionRecord, repaired: Repaired, judgement: Judgement) -> Graded:
+    notebook = autograded_notebook(repaired.cells, judgement.outputs, record)
+    unanswered = tuple(
+        cell.of.name
+        for cell in repaired.cells
+        if cell.of and cell.role in ("answer", "written") and cell.is_ours
+    )
+    return Graded(record, notebook, unanswered)
