@@ -6,7 +6,15 @@ docstring is the sentence it checks; it compares with `assert_close`, `assert_eq
 
 from course.checks.check import CheckFailed, Homework, homework
 from course.checks.claim import Finding, examine
-from course.checks.compare import Mismatch, assert_close, assert_equal, assert_raises, assert_true, same
+from course.checks.compare import (
+    Mismatch,
+    assert_close,
+    assert_equal,
+    assert_raises,
+    assert_true,
+    assert_unchanged,
+    same,
+)
 from course.checks.diagnosis import matches, replay
 from course.checks.difference import describe_difference
 from course.checks.draw import Draw, seed_of
@@ -44,6 +52,7 @@ __all__ = [
     "assert_equal",
     "assert_raises",
     "assert_true",
+    "assert_unchanged",
     "attribute",
     "describe_difference",
     "examine",

@@ -1,65 +1,142 @@
 """`check(claim, thing)`: what a student runs, in a notebook or anywhere else."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from course.checks.brief import brief_pair
 from course.checks.claim import Finding, examine, names_in
+from course.checks.compare import Mismatch
 from course.checks.diagnosis import candidates
-from course.checks.explain import Explanation, as_html, as_text
+from course.checks.explain import Explanation, as_html, as_text, sentence
 from course.checks.fingerprints import load
+from course.checks.source import forbidden_in
 from course.checks.standin import LocalLink
-from course.checks.trace import Trace
+
+MOST_NAMES = 3  # mistakes that may be named together; more would name nothing
 
 
 class CheckFailed(AssertionError):
-    """A check did not hold; Jupyter shows its message instead of a traceback."""
+    """A claim does not hold. The message is all there is to read: Jupyter shows it in place of a traceback."""
+
+    def __init__(self, message: str, shown: str | None = None) -> None:
+        super().__init__(message)
+        self.shown = message if shown is None else shown
 
     def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+        return self.shown.splitlines()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Homework:
-    """The checks of one homework in one session: remembers what was tried, so that hints come one by one."""
+    """The checks of one homework in one session; remembers what was tried, so that hints come one by one."""
 
     name: str
-    fingerprints: dict
-    failures: dict[str, int] = field(default_factory=dict)
-    seen: dict[str, tuple[tuple, Trace, bool]] = field(default_factory=dict)
+    fingerprints: Mapping
+    tried: dict[str, "Attempt"] = field(default_factory=dict, repr=False)
+    failures: dict[str, int] = field(default_factory=dict, repr=False)
 
     def __call__(self, claim: Callable, *things: object) -> None:
-        """Check one claim about the student's objects; says what holds, or raises CheckFailed with what does not."""
+        """Check one claim about the student's functions or classes, given in the order in which it names them.
+
+        Prints the claim if it holds; raises CheckFailed if it does not.
+        """
         names = names_in(claim)
         if len(names) != len(things):
-            raise TypeError(
-                f"{claim.__name__} speaks of {', '.join(names)}: {len(things)} objects were given"
-            )
+            raise TypeError(f"{claim.__name__} is about {', '.join(names)}; {len(things)} things were given")
         finding = examine(claim, LocalLink(dict(zip(names, things, strict=True))))
-        self.seen[finding.check] = (things, finding.trace, finding.problem is None)
-        if finding.problem is None:
-            print(f"✓ {finding.sentence}")
-            return
-        raise CheckFailed(as_text(self._explanation(finding, things))) from None
+        self.tried[finding.check] = Attempt(things, finding)
+        if finding.result == "passed":
+            print("\n".join(filter(None, [f"✓ {finding.sentence}", self._advice(finding, things)])))
+        elif finding.result == "not_written":
+            raise CheckFailed(finding.message) from None
+        else:
+            raise shown(self._explanation(finding, things)) from None
 
     def _explanation(self, finding: Finding, things: tuple) -> Explanation:
-        names = self._diagnosis(things)
-        exercise = self.fingerprints["checks"].get(finding.check, {}).get("exercise", "")
-        known = self.fingerprints["exercises"].get(exercise, {}).get("misconceptions", {})
-        named = known.get(names[0], {}) if len(names) == 1 else {}
+        failures = self.failures[finding.check] = self.failures.get(finding.check, 0) + 1
+        about = self._about(finding.check)
+        mistakes = tuple(
+            (entry["diagnosis"], entry["question"]) for entry in self._mistakes(finding, things, about)
+        )
+        hints = about.get("hints", [])
+        shown_hint = min(failures, len(hints))
+        received, expected = values(finding.problem)
         return Explanation(
-            finding.sentence,
-            finding.message,
-            diagnosis=named.get("diagnosis", ""),
-            question=named.get("question", ""),
+            claim=finding.sentence,
+            difference=""
+            if len(mistakes) == 1 and isinstance(finding.problem, Mismatch)
+            else sentence(finding.message),
+            received=received,
+            expected=expected,
+            mistakes=mistakes,
+            advice=self._advice(finding, things),
+            hint=hints[shown_hint - 1] if hints else "",
+            hint_number=shown_hint,
+            hints=len(hints),
         )
 
-    def _diagnosis(self, things: tuple) -> list[str]:
-        alike = {check: entry for check, entry in self.seen.items() if entry[0] == things}
-        answers = {check: self.fingerprints["checks"].get(check, {}).get("answers", {}) for check in alike}
-        traces = {check: trace for check, (_, trace, _) in alike.items()}
-        return candidates(traces, {check for check, entry in alike.items() if not entry[2]}, answers)
+    def _about(self, check: str) -> Mapping:
+        exercise = self.fingerprints["checks"].get(check, {}).get("exercise")
+        return self.fingerprints["exercises"].get(exercise, {})
+
+    def _mistakes(self, finding: Finding, things: tuple, about: Mapping) -> list[Mapping]:
+        """What is known of the mistakes that explain all that these very objects did in the checks so far."""
+        attempts = {check: attempt for check, attempt in self.tried.items() if attempt.is_of(things)}
+        answers = {check: self.fingerprints["checks"].get(check, {}).get("answers", {}) for check in attempts}
+        traces = {check: attempt.finding.trace for check, attempt in attempts.items()}
+        failed = {check for check, attempt in attempts.items() if attempt.finding.problem is not None}
+        names = candidates(traces, failed, answers)
+        known = about.get("misconceptions", {})
+        return [known[name] for name in names if name in known] if len(names) <= MOST_NAMES else []
+
+    def _advice(self, finding: Finding, things: tuple) -> str:
+        """A reminder where the exercise is to be done without something that is used."""
+        forbids = self._about(finding.check).get("forbids", [])
+        uses = [use for thing in things for use in forbidden_in(thing, forbids)]
+        if not uses:
+            return ""
+        found = ", ".join(f"`{use.name}` (line {use.line})" for use in uses)
+        return f"This exercise is to be written without {found}."
 
 
-def homework(name: str, *, fingerprints: dict | None = None) -> Homework:
-    """The checks of a homework; what is known about its mistakes is loaded by name unless given."""
+@dataclass(frozen=True)
+class Attempt:
+    """The objects that a check was made with, and what came of it."""
+
+    things: tuple
+    finding: Finding
+
+    def is_of(self, things: tuple) -> bool:
+        """Whether these are the very same objects."""
+        return len(things) == len(self.things) and all(
+            a is b for a, b in zip(things, self.things, strict=True)
+        )
+
+
+def homework(name: str, *, fingerprints: Mapping | None = None) -> Homework:
+    """The checks of a homework; what is known of its mistakes is read by its name unless given."""
     return Homework(name, load(name) if fingerprints is None else fingerprints)
+
+
+def values(problem: Exception | None) -> tuple[str, str]:
+    """What was received and expected, in brief; ("", "") where nothing was compared."""
+    if not isinstance(problem, Mismatch) or (problem.received is None and problem.expected is None):
+        return "", ""
+    return brief_pair(problem.received, problem.expected)
+
+
+def shown(explanation: Explanation) -> CheckFailed:
+    """The exception to raise: in Jupyter the message is displayed and the exception repeats only its headline."""
+    display = jupyter_display()
+    if display is None:
+        return CheckFailed(as_text(explanation))
+    display({"text/html": as_html(explanation), "text/plain": as_text(explanation)}, raw=True)
+    return CheckFailed(as_text(explanation), explanation.headline)
+
+
+def jupyter_display() -> Callable | None:
+    """IPython's display where a notebook shows its HTML; None in a terminal and without IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return ipython.display.display if hasattr(shell, "kernel") else None

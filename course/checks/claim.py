@@ -1,4 +1,4 @@
-"""A claim put to the student's objects: what it says, what it needs, and whether it holds."""
+"""A claim put to the student's objects: what it says, whether it holds, and if not, why."""
 
 import contextlib
 import inspect
@@ -6,16 +6,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from course.checks.brief import brief, kind_name
 from course.checks.compare import Mismatch
+from course.checks.difference import describe_difference
 from course.checks.draw import Draw, seed_of
 from course.checks.errors import NotWritten, StudentError, Unreachable
-from course.checks.standin import Link, StandIn
-from course.checks.trace import Trace
+from course.checks.link import Link, called
+from course.checks.standin import StandIn
+from course.checks.trace import Answer, Event, Trace
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a claim holds, and if not, the problem that stopped it."""
+    """What came of putting a claim to somebody's objects."""
 
     check: str
     sentence: str
@@ -33,8 +36,8 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """What stopped the claim, in a sentence; "" if it holds."""
-        return "" if self.problem is None else reason(self.problem)
+        """Why the claim does not hold, in a clause; "" if it does."""
+        return "" if self.problem is None else reason(self.problem, self.trace)
 
 
 def sentence_of(claim: Callable) -> str:
@@ -43,26 +46,58 @@ def sentence_of(claim: Callable) -> str:
 
 
 def names_in(claim: Callable) -> list[str]:
-    """The student's objects that a claim speaks of, by name."""
+    """The student's functions and classes that a claim speaks of, by name."""
     return [name for name in inspect.signature(claim).parameters if name != "draw"]
 
 
 def examine(claim: Callable, link: Link, seed: int | None = None) -> Finding:
-    """Run a claim against stand-ins over the link; its inputs come from the seed, or from the claim's name."""
+    """Put a claim to stand-ins over the link; what it draws comes from the seed, or from its name if that is None."""
     trace = Trace(claim.__name__)
-    arguments = {name: StandIn(link, trace, name) for name in names_in(claim)}
+    arguments: dict[str, object] = {name: StandIn(link, trace, name) for name in names_in(claim)}
     if "draw" in inspect.signature(claim).parameters:
         arguments["draw"] = Draw(seed_of(claim.__name__) if seed is None else seed)
     try:
-        with contextlib.redirect_stderr(sys.stdout):
+        with contextlib.redirect_stderr(sys.stdout):  # nbgrader takes a warning for a failure
             claim(**arguments)
     except Exception as problem:
         return Finding(claim.__name__, sentence_of(claim), trace, problem)
     return Finding(claim.__name__, sentence_of(claim), trace)
 
 
-def reason(problem: Exception) -> str:
-    """Why a claim does not hold, in a sentence."""
-    if isinstance(problem, Mismatch | StudentError | NotWritten | Unreachable):
+def reason(problem: Exception, trace: Trace) -> str:
+    """Why a claim does not hold; the arguments of its last call help to find the cause of a NaN or a factor."""
+    if isinstance(problem, Mismatch):
+        return _difference(problem, trace)
+    if isinstance(problem, StudentError | NotWritten | Unreachable):
         return str(problem)
-    return f"the check could not use what came back ({type(problem).__name__}: {problem})"
+    if isinstance(problem, AssertionError):
+        return str(problem) or "it does not hold"
+    error = f"{type(problem).__name__}: {problem}"
+    call = last_call(trace)
+    if call is None:
+        return f"the check itself stopped ({error})"
+    name = called(call.target, call.method)
+    return f"the check could not go on with what `{name}` returned, {_value_text(call)} ({error})"
+
+
+def last_call(trace: Trace) -> Event | None:
+    """The latest call that gave a value."""
+    calls = [event for event in trace.events if not isinstance(event.target, Answer)]
+    return next((event for event in reversed(calls) if event.outcome.kind == "value"), None)
+
+
+def _difference(problem: Mismatch, trace: Trace) -> str:
+    call = last_call(trace)
+    if call is None or (problem.received is None and problem.expected is None):
+        return str(problem)
+    arguments = [*call.args, *call.kwargs.values()]
+    described = describe_difference(
+        problem.received, problem.expected, arguments=arguments, tolerance=problem.tolerance
+    )
+    known = described or problem.explanation
+    return f"{problem.what}: {known}" if problem.what else known
+
+
+def _value_text(call: Event) -> str:
+    value, name = call.outcome.value, kind_name(call.outcome.value)
+    return name if value is None or len(brief(value)) > 60 else f"{name}: {brief(value)}"

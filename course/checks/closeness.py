@@ -16,13 +16,7 @@ TOLERANCES = {
     torch.bfloat16: (2e-2, 1e-2),
 }
 PYTHON_NUMBER = (1e-5, 1e-8)  # often .item() of a float32 tensor
-
-
-def is_number(value: object) -> bool:
-    """Whether the value is one number: int, float, complex, or a tensor or array without axes; truth values are not."""
-    if isinstance(value, Tensor | np.ndarray):
-        return value.ndim == 0 and kind_of(value) != "bool"
-    return isinstance(value, Number) and not isinstance(value, bool)
+EXACT = (0.0, 0.0)
 
 
 def is_array(value: object) -> bool:
@@ -30,9 +24,29 @@ def is_array(value: object) -> bool:
     return isinstance(value, Tensor | np.ndarray)
 
 
+def is_number(value: object) -> bool:
+    """Whether the value is one number, a tensor without axes included; truth values are not numbers."""
+    if is_array(value):
+        return value.ndim == 0 and kind_of(value) != "bool"
+    return isinstance(value, Number) and not isinstance(value, bool)
+
+
+def is_truth(value: object) -> bool:
+    """Whether the value is one truth value, a tensor without axes included."""
+    return isinstance(value, bool) or (is_array(value) and value.ndim == 0 and kind_of(value) == "bool")
+
+
 def tensor_of(value: object) -> Tensor:
-    """The value as a tensor cut from its history."""
-    return value.detach() if isinstance(value, Tensor) else torch.as_tensor(value)
+    """The value as a tensor cut from its history; numbers of Python keep their full precision."""
+    if isinstance(value, Tensor):
+        return value.detach()
+    if isinstance(value, float):
+        return torch.tensor(value, dtype=torch.float64)
+    if isinstance(value, complex):
+        return torch.tensor(value, dtype=torch.complex128)
+    if isinstance(value, int) and abs(value) >= 2**63:
+        return torch.tensor(float(value), dtype=torch.float64)
+    return torch.as_tensor(value)
 
 
 def kind_of(array: Tensor | np.ndarray) -> str:
@@ -45,52 +59,70 @@ def kind_of(array: Tensor | np.ndarray) -> str:
 
 def tolerance_between(received: object, expected: object) -> tuple[float, float]:
     """The relative and absolute tolerance for two numbers or arrays: that of the less precise of them."""
-    tolerances = [_tolerance(value) for value in (received, expected)]
-    return max(tolerances)
+    return max(_tolerance(received), _tolerance(expected))
 
 
 def _tolerance(value: object) -> tuple[float, float]:
     if not is_array(value):
-        return (0.0, 0.0) if isinstance(value, int) else PYTHON_NUMBER
+        return EXACT if isinstance(value, int) else PYTHON_NUMBER
     dtype = tensor_of(value).dtype
-    if dtype.is_complex:
-        dtype = dtype.to_real()
-    return TOLERANCES.get(dtype, (0.0, 0.0))
+    return TOLERANCES.get(dtype.to_real() if dtype.is_complex else dtype, EXACT)
 
 
 def close(received: Tensor, expected: Tensor, tolerance: tuple[float, float]) -> Tensor:
     """Entry by entry, whether two broadcastable tensors agree; NaN agrees with NaN, an infinity with itself."""
-    relative, absolute = tolerance
+    if kind_of(received) in ("bool", "int") and kind_of(expected) in ("bool", "int"):
+        return received == expected
     wide = torch.complex128 if received.is_complex() or expected.is_complex() else torch.float64
+    relative, absolute = tolerance
     return torch.isclose(received.to(wide), expected.to(wide), rtol=relative, atol=absolute, equal_nan=True)
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two outcomes are equal: same structure, numbers within the tolerance of their precision, NaN like NaN.
+    """Whether two outcomes are equal: same structure, numbers within their precision's tolerance, NaN like NaN.
 
-    A number is the same as a float, an int or a tensor without axes; a list the same as a tuple.
+    A float, an int and a tensor without axes are all numbers; a list is the same as a tuple of the same entries.
     """
     if isinstance(a, Outcome) and isinstance(b, Outcome):
         return (a.kind, a.error) == (b.kind, b.error) and same((a.value, a.changed), (b.value, b.changed))
-    if is_number(a) and is_number(b) or is_array(a) and is_array(b):
-        return _same_numbers(a, b)
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, torch.Generator) and isinstance(b, torch.Generator):
-        return True  # where a call leaves a generator is not part of its answer
-    if is_array(a) or is_array(b):
-        return False
-    kinds = (Object, Thing, set | frozenset)
-    return (type(a) is type(b) or any(isinstance(a, k) and isinstance(b, k) for k in kinds)) and a == b
+    for alike, compare in _COMPARISONS:
+        if alike(a) or alike(b):
+            return alike(a) and alike(b) and compare(a, b)
+    return type(a) is type(b) and bool(a == b)
+
+
+def _same_truths(a: object, b: object) -> bool:
+    return bool(a) == bool(b)
 
 
 def _same_numbers(a: object, b: object) -> bool:
-    tolerance = tolerance_between(a, b)
-    if not is_array(a) and not is_array(b) and tolerance == (0.0, 0.0):
+    if isinstance(a, int) and isinstance(b, int):
         return a == b
-    a, b = tensor_of(a), tensor_of(b)
-    if a.shape != b.shape or a.ndim > 0 and kind_of(a) != kind_of(b):
+    a, b, tolerance = tensor_of(a), tensor_of(b), tolerance_between(a, b)
+    if a.shape != b.shape or (a.ndim > 0 and kind_of(a) != kind_of(b)):
         return False
     return bool(close(a, b, tolerance).all())
+
+
+def _same_sequences(a: list | tuple, b: list | tuple) -> bool:
+    return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _same_dicts(a: dict, b: dict) -> bool:
+    return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+
+
+def _kinds(*kinds: type):
+    return lambda value: isinstance(value, kinds)
+
+
+_COMPARISONS = (
+    (is_truth, _same_truths),
+    (is_number, _same_numbers),
+    (is_array, _same_numbers),
+    (_kinds(list, tuple), _same_sequences),
+    (_kinds(dict), _same_dicts),
+    (_kinds(set, frozenset), lambda a, b: a == b),
+    (_kinds(Object, Thing), lambda a, b: a == b),
+    (_kinds(torch.Generator), lambda a, b: True),  # where a call leaves a generator is not part of its answer
+)

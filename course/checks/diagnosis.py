@@ -12,16 +12,23 @@ from course.checks.plain import mapped, snapshot
 from course.checks.standin import LocalLink, StandIn
 from course.checks.trace import Answer, Event, Object, Outcome, Thing, Trace
 
+Answers = Mapping[str, Sequence[Sequence]]  # misconception → [[event, outcome as JSON], …] on one check
+
 
 def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
-    """The same calls on other objects: how a known mistake is asked what the student was asked."""
+    """The same calls on other objects: how a known mistake is asked what the student was asked.
+
+    Ends early where the other objects do not give what a later call needs, as an object to call a method of.
+    """
     link, copy, answers = LocalLink(things), Trace(trace.check), {}
     for index, event in enumerate(trace.events):
+        if not _can_be_asked(event, copy, answers):
+            break
         if isinstance(event.target, Answer):
-            _send_back(copy, event, answers)
-            continue
-        answers[index] = _ask_again(link, copy, event)
-        if len(copy.events) <= index:
+            _send_back(copy, event, answers[event.target.event])
+        else:
+            answers[index] = _ask_again(link, copy, event)
+        if len(copy.events) != index + 1:
             break
     return copy
 
@@ -31,9 +38,61 @@ def matches(student: Sequence[Trace], wrong: Sequence[Trace], right: Sequence[Tr
     return _equal(student, wrong) and not _equal(student, right)
 
 
+def candidates(
+    traces: Mapping[str, Trace], failed: frozenset[str] | set[str], fingerprints: Mapping[str, Answers]
+) -> list[str]:
+    """The mistakes that explain what a student's checks in one session, made with the same objects, have shown.
+
+    A mistake is kept if it fails each check that failed, and if in every check in which it differs from the right
+    answer the student's calls came out as its calls do, each of them.
+    """
+    names = {name for check in failed for name in fingerprints.get(check, {})}
+    return sorted(name for name in names if _explains(name, traces, failed, fingerprints))
+
+
+def _explains(
+    name: str,
+    traces: Mapping[str, Trace],
+    failed: frozenset[str] | set[str],
+    fingerprints: Mapping[str, Answers],
+) -> bool:
+    for check, trace in traces.items():
+        answers = fingerprints.get(check, {}).get(name)
+        if answers is None and check in failed:
+            return False
+        if answers is not None and not _fits(trace, answers, check in failed):
+            return False
+    return True
+
+
+def _fits(trace: Trace, answers: Sequence[Sequence], has_failed: bool) -> bool:
+    """Whether a trace, which may have ended earlier than the mistake's own, is its beginning."""
+    seen = [(index, encoded) for index, encoded in answers if index < len(trace.events)]
+    if has_failed and not any("sealed" not in encoded for _, encoded in seen):
+        return False
+    complete = [index for index, _ in answers] == list(range(len(answers)))
+    if complete and len(trace.events) != len(answers):
+        return False
+    return all(known_answer(trace.events[index].outcome, encoded) for index, encoded in seen)
+
+
 def _equal(a: Sequence[Trace], b: Sequence[Trace]) -> bool:
     outcomes = [[event.outcome for trace in traces for event in trace.events] for traces in (a, b)]
     return len(outcomes[0]) == len(outcomes[1]) and all(map(same, *outcomes))
+
+
+def _can_be_asked(event: Event, copy: Trace, answers: Mapping[int, object]) -> bool:
+    """Whether the objects that a call is made on and speaks of have come about in the replay as well."""
+    if isinstance(event.target, Answer):
+        return event.target.event in answers
+    needed: list[int] = []
+    mapped((event.target, event.args, event.kwargs), lambda entry: _note_object(entry, needed))
+    return all(index < len(copy.objects) for index in needed)
+
+
+def _note_object(entry: object, needed: list[int]) -> None:
+    if isinstance(entry, Object):
+        needed.append(entry.index)
 
 
 def _ask_again(link: LocalLink, copy: Trace, event: Event) -> object:
@@ -50,35 +109,9 @@ def _stand_in(link: LocalLink, copy: Trace, entry: object) -> object:
     return StandIn(link, copy, entry) if isinstance(entry, Object) else entry
 
 
-def _send_back(copy: Trace, event: Event, answers: dict[int, object]) -> None:
-    outputs, gradients = differentiable(answers[event.target.event]), event.args
+def _send_back(copy: Trace, event: Event, answer: object) -> None:
     try:
-        torch.autograd.backward(outputs, gradients, retain_graph=True)
-    except RuntimeError as problem:
+        torch.autograd.backward(differentiable(answer), event.args, retain_graph=True)
+    except (RuntimeError, IndexError) as problem:
         outcome = Outcome("error", error=type(problem).__name__, message=str(problem))
         copy.events.append(Event(event.target, "backward", event.args, {}, outcome))
-
-
-def candidates(
-    traces: Mapping[str, Trace], failed: set[str], fingerprints: Mapping[str, Mapping]
-) -> list[str]:
-    """The misconceptions that explain a student's session: traces by check, the checks that failed, their fingerprints.
-
-    A name is kept if it differs from the right answer in every failed check, and wherever it does, in any check made
-    with the same object, the student answered the same.
-    """
-    names = {name for check in failed for name in fingerprints.get(check, {})}
-    return sorted(name for name in names if _explains(name, traces, failed, fingerprints))
-
-
-def _explains(
-    name: str, traces: Mapping[str, Trace], failed: set[str], fingerprints: Mapping[str, Mapping]
-) -> bool:
-    for check, trace in traces.items():
-        answers = fingerprints.get(check, {}).get(name, [])
-        seen = [(i, encoded) for i, encoded in answers if i < len(trace.events)]
-        if check in failed and not seen:
-            return False
-        if not all(known_answer(trace.events[i], encoded) for i, encoded in seen):
-            return False
-    return True

@@ -1,44 +1,190 @@
-"""In which way two values differ, in one sentence that states only what is there to see."""
+"""In which way two values differ, in a clause that states only what is there to see."""
 
-from course.checks.closeness import is_array, is_number, kind_of, same, tensor_of
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from course.checks.brief import brief, kind_name
+from course.checks.closeness import (
+    close,
+    is_array,
+    is_number,
+    is_truth,
+    kind_of,
+    same,
+    tensor_of,
+    tolerance_between,
+)
+from course.checks.factors import sizes_of
+from course.checks.not_finite import not_finite
+from course.checks.number_difference import confined, first_difference, number_difference
+from course.checks.sequence_difference import (
+    length_difference,
+    list_difference,
+    missing_and_extra,
+    set_difference,
+    text_difference,
+)
+from course.checks.shape_difference import shape_difference
+
+NUMBERS = {
+    "bool": "truth values",
+    "int": "whole numbers",
+    "float": "real numbers",
+    "complex": "complex numbers",
+}
 
 
-def describe_difference(received: object, expected: object) -> str:
-    """How `received` differs from `expected`, or "" where they are the same."""
-    return form_difference(received, expected) or _value_difference(received, expected)
+@dataclass(frozen=True)
+class Circumstances:
+    """What else is known: the arguments of the call that gave the value, and how far it may be off."""
+
+    arguments: Sequence[object] = ()
+    tolerance: float | None = None
+
+
+def describe_difference(
+    received: object, expected: object, *, arguments: Sequence[object] = (), tolerance: float | None = None
+) -> str:
+    """How `received` differs from `expected`, in one clause; "" where they are equal.
+
+    In this order: type, keys, length and shape; NaN and infinities, with the cause if the `arguments` of the call
+    show it; a relation that holds for every value (transposed, reversed, shifted by one, a constant factor, the
+    logarithm); where the differences are; the first of them.
+    """
+    if form := form_difference(received, expected):
+        return form
+    return _value_difference(received, expected, Circumstances(arguments, tolerance))
 
 
 def form_difference(received: object, expected: object) -> str:
-    """What is wrong with the type, length, keys or shape of `received`; "" where they are as expected."""
+    """What is wrong with the type, keys, length or shape; "" if these are as expected."""
     if received is None and expected is not None:
-        return "nothing came back (None); is there a return?"
-    if is_number(expected):
-        return "" if is_number(received) else f"{type(received).__name__} where a number is expected"
+        return "nothing came back (None); a function without `return` gives None"
+    for alike in (is_truth, is_number):
+        if alike(expected):
+            return "" if alike(received) else f"{_came(received)} where {kind_name(expected)} is expected"
     if is_array(expected):
         return _array_form(received, expected)
     if type(received) is not type(expected):
-        return f"{type(received).__name__} where {type(expected).__name__} is expected"
-    if isinstance(expected, dict) and received.keys() != expected.keys():
-        return "the keys differ"
+        return _type_difference(received, expected)
+    if isinstance(expected, dict):
+        return _keys_difference(received, expected)
     if isinstance(expected, list | tuple) and len(received) != len(expected):
-        return f"{len(received)} entries where {len(expected)} are expected"
+        return length_difference(received, expected)
     return ""
 
 
-def _array_form(received: object, expected: object) -> str:
+def _came(received: object) -> str:
+    if is_array(received):
+        return f"{kind_name(received)} of shape {tuple(received.shape)}"
+    return kind_name(received)
+
+
+def _type_difference(received: object, expected: object) -> str:
+    difference = f"{_came(received)} where {kind_name(expected)} is expected"
+    if isinstance(received, list | tuple) and isinstance(expected, list | tuple) and same(received, expected):
+        return f"{difference}; its entries are right"
+    return difference
+
+
+def _array_form(received: object, expected: Tensor) -> str:
+    if is_number(received) and not is_array(received):
+        return f"a number where {kind_name(expected)} of shape {tuple(expected.shape)} is expected"
     if not is_array(received):
-        return f"{type(received).__name__} where a tensor is expected"
+        return f"{kind_name(received)} where {kind_name(expected)} is expected"
+    received, expected = tensor_of(received), tensor_of(expected)
     if received.shape != expected.shape:
-        return f"shape {tuple(received.shape)} where {tuple(expected.shape)} is expected"
-    if kind_of(received) != kind_of(expected):
-        return f"{kind_of(received)} numbers where {kind_of(expected)} numbers are expected"
-    return ""
+        return shape_difference(received, expected)
+    kinds = kind_of(received), kind_of(expected)
+    return f"{NUMBERS[kinds[0]]} where {NUMBERS[kinds[1]]} are expected" if kinds[0] != kinds[1] else ""
 
 
-def _value_difference(received: object, expected: object) -> str:
-    if same(received, expected):
+def _keys_difference(received: dict, expected: dict) -> str:
+    if received.keys() == expected.keys():
         return ""
-    if is_array(expected):
-        where = (tensor_of(received) != tensor_of(expected)).nonzero()[0].tolist()
-        return f"first differs at {where}"
-    return "the values differ"
+    for aspect in (_key_kind, _key_length):
+        kinds = [{aspect(key) for key in values} for values in (received, expected)]
+        if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
+            return f"the keys are {kinds[0].pop()}, where {kinds[1].pop()} are expected: {_first_keys(received, expected)}"
+    missing, extra = expected.keys() - received.keys(), received.keys() - expected.keys()
+    return (
+        f"of {len(expected)} expected keys, {missing_and_extra(missing, extra)}"
+        if missing
+        else (f"besides the expected keys, {missing_and_extra(missing, extra)}")
+    )
+
+
+def _key_kind(key: object) -> str:
+    return {str: "strings", tuple: "tuples", int: "whole numbers", bytes: "bytes"}.get(
+        type(key), "of another type"
+    )
+
+
+def _key_length(key: object) -> str:
+    return f"tuples of {len(key)}" if isinstance(key, tuple) else _key_kind(key)
+
+
+def _first_keys(received: dict, expected: dict) -> str:
+    return f"{brief(next(iter(received)))} against {brief(next(iter(expected)))}"
+
+
+def _value_difference(received: object, expected: object, known: Circumstances) -> str:
+    if is_truth(expected):
+        return (
+            "" if bool(received) == bool(expected) else f"{bool(received)} where {bool(expected)} is expected"
+        )
+    if is_array(expected) or is_number(expected):
+        return _number_difference(tensor_of(received), tensor_of(expected), known)
+    if isinstance(expected, str | bytes):
+        return "" if received == expected else text_difference(received, expected)
+    if isinstance(expected, set | frozenset):
+        return set_difference(received, expected)
+    if isinstance(expected, dict):
+        return _entries_difference(received, expected, list(expected), known)
+    if isinstance(expected, list | tuple):
+        return _entries_difference(received, expected, range(len(expected)), known)
+    return "" if same(received, expected) else f"{brief(received)} where {brief(expected)} is expected"
+
+
+def _number_difference(received: Tensor, expected: Tensor, known: Circumstances) -> str:
+    bounds = tolerance_between(received, expected) if known.tolerance is None else (known.tolerance,) * 2
+    if bool(close(received, expected, bounds).all()):
+        return ""
+    if found := not_finite(received, expected, known.arguments):
+        return found
+    if relation := number_difference(received, expected, sizes_of(known.arguments)):
+        return relation
+    first = first_difference(received, expected, bounds)
+    place = confined(received, expected, bounds)
+    return f"{place}; {first}" if place else first
+
+
+def _entries_difference(received: object, expected: object, places: Sequence, known: Circumstances) -> str:
+    values = [(received[place], expected[place]) for place in places]
+    differing = [place for place, (r, e) in zip(places, values, strict=True) if describe_difference(r, e)]
+    if not differing:
+        return ""
+    if relation := _as_a_whole(received, expected, values, known):
+        return relation
+    first = differing[0]
+    inner = describe_difference(
+        received[first], expected[first], arguments=known.arguments, tolerance=known.tolerance
+    )
+    many = f"{len(differing)} of {len(places)} entries differ; the first, at" if len(places) > 1 else "at"
+    return f"{many} {brief(first)}: {inner}"
+
+
+def _as_a_whole(received: object, expected: object, values: list[tuple], known: Circumstances) -> str:
+    """A relation between all entries: those of a list as of a text, those that are numbers as of a tensor."""
+    if isinstance(expected, list | tuple) and (relation := list_difference(received, expected)):
+        return relation
+    if len(values) < 2 or not all(is_number(entry) for pair in values for entry in pair):
+        return ""
+    columns = [
+        torch.stack([tensor_of(entry).double() for entry in column]) for column in zip(*values, strict=True)
+    ]
+    finite = all(column.isfinite().all() for column in columns)
+    return number_difference(*columns, sizes_of(known.arguments)) if finite else ""

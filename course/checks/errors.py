@@ -18,12 +18,11 @@ class StudentError(Exception):
         super().__init__(self.sentence())
 
     def sentence(self) -> str:
-        """`attention_weights raised ZeroDivisionError: division by zero, at line 3: return 1 / 0`."""
-        raised = f"{self.name or 'Your code'} raised {self.error}" + (
-            f": {self.message}" if self.message else ""
-        )
+        """ "`attention_weights` raised ZeroDivisionError: division by zero, at line 3: `return 1 / 0`"."""
+        name = f"`{self.name}`" if self.name else "your code"
+        raised = f"{name} raised {self.error}" + (f": {_cut(self.message, 300)}" if self.message else "")
         place = f", at line {self.line}" if self.line else ""
-        return raised + place + (f": {self.text}" if place and self.text else "")
+        return raised + place + (f": `{_cut(self.text, 100)}`" if place and self.text else "")
 
 
 class NotWritten(Exception):
@@ -47,3 +46,7 @@ def is_stub(error: str, message: str, text: str) -> bool:
     if error != "NotImplementedError":
         return False
     return "raise NotImplementedError" in text if text.strip() else not message
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

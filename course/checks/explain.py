@@ -1,43 +1,125 @@
-"""What a student reads when a check fails: as text, and as HTML that is legible on light and dark pages."""
+"""What a student reads after a check: as text, and as HTML that is legible on light and dark pages."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+
+RED, BLUE = "#d9484a", "#3d85d8"  # in between, so that they stand out on white and on black
+
+BOX = "border-left:4px solid {colour};padding:.4em .9em;margin:.3em 0;line-height:1.5;max-width:56em"
+MONO = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em;white-space:pre-wrap"
+FAINT = "opacity:.75"
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The parts of the message, in the order in which they are read; empty ones are left out."""
+    """The parts of the message in the order in which they are read; empty ones are left out."""
 
     claim: str
     difference: str = ""
     received: str = ""
     expected: str = ""
-    diagnosis: str = ""
-    question: str = ""
+    mistakes: tuple[tuple[str, str], ...] = ()  # (diagnosis, question) of each mistake that it looks like
     advice: str = ""
     hint: str = ""
+    hint_number: int = 0
+    hints: int = 0
 
-    def parts(self) -> list[tuple[str, str]]:
-        """Heading and text of each part that has something to say."""
-        named = [
-            ("", self.difference),
-            ("received", self.received),
-            ("expected", self.expected),
-            ("", self.diagnosis),
-            ("", self.question),
-            ("", self.advice),
-            ("", self.hint),
-        ]
-        return [(heading, text) for heading, text in named if text]
+    @property
+    def diagnosis(self) -> str:
+        """The mistake in a sentence; several are named as what they are, possibilities."""
+        if len(self.mistakes) < 2:
+            return self.mistakes[0][0] if self.mistakes else ""
+        return "This looks like one of these: " + " Or: ".join(diagnosis for diagnosis, _ in self.mistakes)
+
+    @property
+    def question(self) -> str:
+        """The question to think about; none where the mistake is not certain."""
+        return self.mistakes[0][1] if len(self.mistakes) == 1 else ""
+
+    @property
+    def headline(self) -> str:
+        """Claim and diagnosis, or what differs, in a line or two."""
+        why = self.diagnosis or self.difference
+        return f"✗ {self.claim}" + (f"\n  {why}" if why else "")
+
+    @property
+    def hint_title(self) -> str:
+        """`Hint 1 of 3`."""
+        return f"Hint {self.hint_number} of {self.hints}"
+
+
+def sentence(clause: str) -> str:
+    """A clause as a sentence: a capital at its beginning and a full stop at its end."""
+    clause = clause.strip()
+    if not clause:
+        return ""
+    end = "" if clause[-1] in ".?!:…`" or "\n" in clause else "."
+    return clause[0].upper() + clause[1:] + end
 
 
 def as_text(explanation: Explanation) -> str:
     """The message for a terminal."""
-    lines = [f"✗ {explanation.claim}"]
-    return "\n".join(lines + [f"  {heading} {text}".rstrip() for heading, text in explanation.parts()])
+    return "\n".join(_lines(explanation))
+
+
+def _lines(this: Explanation) -> Iterator[str]:
+    yield f"✗ {this.claim}"
+    for name, value in (("received", this.received), ("expected", this.expected)):
+        if value:
+            yield f"  {name}: " + value.replace("\n", "\n            ")
+    for text in (this.difference, this.diagnosis, this.question, this.advice):
+        if text:
+            yield "  " + text.replace("\n", "\n  ")
+    if this.hint:
+        yield f"  {this.hint_title}: " + this.hint.replace("\n", "\n  ")
 
 
 def as_html(explanation: Explanation) -> str:
-    """The message for a notebook, without scripts; colours are those of the page."""
-    parts = "".join(f"<div>{escape(f'{h} {t}'.strip())}</div>" for h, t in explanation.parts())
-    return f"<div><b>✗ {escape(explanation.claim)}</b>{parts}</div>"
+    """The message for a notebook: no scripts, nothing of a student's unescaped, the page's own text colour."""
+    return f'<div style="{BOX.format(colour=RED)}">{"".join(_blocks(explanation))}</div>'
+
+
+def _blocks(this: Explanation) -> Iterator[str]:
+    yield f'<div><span style="color:{RED};font-weight:700">✗</span> <strong>{_prose(this.claim)}</strong></div>'
+    values = [
+        (name, value) for name, value in (("received", this.received), ("expected", this.expected)) if value
+    ]
+    if values:
+        yield f'<div style="margin:.4em 0">{"".join(_value(name, value) for name, value in values)}</div>'
+    if this.difference:
+        yield f"<div>{_prose(this.difference)}</div>"
+    if this.diagnosis:
+        yield f'<div style="margin-top:.5em"><strong>{_prose(this.diagnosis)}</strong></div>'
+    if this.question:
+        yield f"<div>{_prose(this.question)}</div>"
+    if this.advice:
+        yield f'<div style="margin-top:.5em">{_prose(this.advice)}</div>'
+    if this.hint:
+        title = f'<span style="color:{BLUE};font-weight:700">{this.hint_title}</span>'
+        yield f'<div style="margin-top:.5em">{title} {_prose(this.hint)}</div>'
+
+
+def _value(name: str, value: str) -> str:
+    label = f'<span style="flex:0 0 5.5em;{FAINT}">{name}</span>'
+    return f'<div style="display:flex">{label}<span style="{MONO}">{escape(value)}</span></div>'
+
+
+def _prose(text: str) -> str:
+    """Escaped text in which ```blocks``` and `code` are set as code and line breaks are kept."""
+    parts = re.split(r"```(?:\w*\n)?(.*?)```", text, flags=re.DOTALL)
+    return "".join(_block(part) if i % 2 else _inline(part) for i, part in enumerate(parts))
+
+
+def _block(code: str) -> str:
+    return f'<pre style="{MONO};margin:.3em 0;background:none;color:inherit">{escape(code.strip())}</pre>'
+
+
+def _inline(text: str) -> str:
+    parts = re.split(r"`([^`\n]+)`", text)
+    code = [
+        f'<code style="{MONO};background:none;color:inherit">{escape(part)}</code>' for part in parts[1::2]
+    ]
+    plain = [escape(part).replace("\n", "<br>") for part in parts[::2]]
+    return "".join(a + b for a, b in zip(plain, [*code, ""], strict=True))

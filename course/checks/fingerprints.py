@@ -1,20 +1,34 @@
-"""The fingerprints of wrong solutions: outcomes as plain JSON, short enough to ship, exact enough to recognise."""
+"""Fingerprints of wrong solutions: how they answer the visible checks, as plain JSON small enough to ship.
+
+What a mistake gets wrong is written down; what it gets right is sealed, so that no right answer can be read here.
+"""
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import torch
 
-from course.checks.closeness import same, tensor_of
-from course.checks.trace import Event, Object, Outcome, Thing, Trace
+from course.checks.closeness import (
+    EXACT,
+    PYTHON_NUMBER,
+    TOLERANCES,
+    is_array,
+    is_number,
+    is_truth,
+    same,
+    tensor_of,
+)
+from course.checks.seal import bears, essence, seal
+from course.checks.trace import Object, Outcome, Thing, Trace
 
-LONGEST = 64  # entries kept of one tensor, list or text
+LONGEST = 64  # entries of one value that are written down
+DIGITS = 9  # of each number: more than any tolerance asks for
 
 
 def load(name: str) -> dict:
-    """The fingerprints of a homework: NAME.json beside the notebook, else the one installed; empty if there is none."""
+    """The fingerprints of a homework: NAME.json beside the notebook, else the installed one; empty without either."""
     for folder in (Path.cwd(), Path(__file__).parent / "fingerprints"):
         path = folder / f"{name}.json"
         if path.is_file():
@@ -23,17 +37,26 @@ def load(name: str) -> dict:
 
 
 def differing(wrong: Trace, right: Trace) -> list[list]:
-    """The fingerprint of a wrong solution on one check: [event, outcome] wherever it answers other than the right one.
+    """The fingerprint of a mistake on one check, [event, outcome] for every event; [] if it answers all rightly.
 
-    `wrong` is the wrong solution's own run of the check, `right` the replay of that run on the reference: so the
-    arguments are those that a student with the same mistake is asked.
+    `wrong` is the mistake's own run of the check, up to where that failed; `right` is the replay of that run on the
+    reference. So the arguments are those that a student with the same mistake is asked.
     """
-    pairs = zip(wrong.events, right.events, strict=False)
-    return [[i, encode(w.outcome)] for i, (w, r) in enumerate(pairs) if not same(w.outcome, r.outcome)]
+    pairs = [(w.outcome, r.outcome) for w, r in zip(wrong.events, right.events, strict=False)]
+    if all(same(w, r) for w, r in pairs):
+        return []
+    return [[i, {"sealed": seal(w)} if same(w, r) else encode(w)] for i, (w, r) in enumerate(pairs)]
+
+
+def known_answer(outcome: Outcome, encoded: Mapping) -> bool:
+    """Whether an outcome is the one that was written down or sealed."""
+    if "sealed" in encoded:
+        return bears(outcome, encoded["sealed"])
+    return agree(encode(outcome), encoded)
 
 
 def encode(outcome: Outcome) -> dict:
-    """An outcome as plain JSON: large values as length or shape and an evenly spaced sample of at most 64 entries."""
+    """An outcome as JSON; long values as their length or shape, a sample of 64 entries and two sums over all."""
     if outcome.kind == "error":
         return {"error": outcome.error}
     encoded = {"value": encode_value(outcome.value)}
@@ -43,20 +66,33 @@ def encode(outcome: Outcome) -> dict:
 
 
 def encode_value(value: object) -> object:
-    """A plain value as JSON; each kind that JSON lacks is a one-entry object named after it."""
-    if value is None or isinstance(value, bool | int):
-        return value
+    """A plain value as JSON; what JSON lacks becomes an object whose first key is its kind."""
+    if value is None or is_truth(value):
+        return None if value is None else bool(value)
+    if is_number(value):
+        return _number(value.item() if is_array(value) else value)
     if isinstance(value, str | bytes):
         return _text(value)
-    if isinstance(value, float):
-        return _number(value)
-    if isinstance(value, complex):
-        return {"complex": [_number(value.real), _number(value.imag)]}
-    if isinstance(value, torch.Tensor | np.ndarray):
+    if is_array(value):
         return _tensor(tensor_of(value))
     if isinstance(value, list | tuple):
-        return {"list": len(value), "sample": [encode_value(value[i]) for i in spread(len(value))]}
-    return _unordered(value)
+        return _sampled("list", [*value])
+    if isinstance(value, dict):
+        return _sampled("dict", sorted(([k, v] for k, v in value.items()), key=lambda entry: repr(entry[0])))
+    if isinstance(value, set | frozenset):
+        return _sampled("set", sorted(value, key=repr))
+    return {"object": value.index} if isinstance(value, Object) else _other(value)
+
+
+def agree(a: object, b: object) -> bool:
+    """Whether two pieces of encoded JSON are equal within the tolerance of their numbers."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        if "tensor" in a and "tensor" in b:
+            return _tensors_agree(a, b)
+        return a.keys() == b.keys() and all(agree(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(agree(x, y) for x, y in zip(a, b, strict=True))
+    return same(a, b)
 
 
 def spread(length: int) -> list[int]:
@@ -66,52 +102,65 @@ def spread(length: int) -> list[int]:
     return [round(i * (length - 1) / (LONGEST - 1)) for i in range(LONGEST)]
 
 
-def _number(value: float) -> float | str:
-    return value if math.isfinite(value) else {"float": str(value)}
+def _number(value: complex) -> object:
+    if isinstance(value, complex):
+        return {"complex": [_number(value.real), _number(value.imag)]}
+    if isinstance(value, int):
+        return value
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else {"float": str(value)}
 
 
 def _text(value: str | bytes) -> object:
-    kind = "text" if isinstance(value, str) else "bytes"
-    if kind == "text" and len(value) <= LONGEST:
+    if isinstance(value, str) and len(value) <= LONGEST:
         return value
-    return {
-        kind: len(value),
-        "sample": [ord(value[i]) if kind == "text" else value[i] for i in spread(len(value))],
-    }
+    kind = "text" if isinstance(value, str) else "bytes"
+    return {kind: len(value), "start": repr(value[:LONGEST]), "whole": seal(Outcome("value", value))}
+
+
+def _sampled(kind: str, entries: list) -> dict:
+    encoded = {kind: len(entries), "sample": [_entry(kind, entries[i]) for i in spread(len(entries))]}
+    return encoded if len(entries) <= LONGEST else encoded | {"sums": _sums(entries)}
+
+
+def _entry(kind: str, entry: object) -> object:
+    return [encode_value(part) for part in entry] if kind == "dict" else encode_value(entry)
 
 
 def _tensor(tensor: torch.Tensor) -> dict:
-    flat = tensor.detach().reshape(-1)
-    sample = flat[spread(flat.numel())].tolist()
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    return {"tensor": dtype, "shape": list(tensor.shape), "sample": [encode_value(entry) for entry in sample]}
+    flat = torch.view_as_real(tensor).reshape(-1) if tensor.is_complex() else tensor.reshape(-1)
+    sample = [_plain(entry) for entry in flat[spread(flat.numel())].tolist()]
+    encoded = {
+        "tensor": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+        "sample": sample,
+    }
+    return encoded if flat.numel() <= LONGEST else encoded | {"sums": _sums(tensor)}
 
 
-def _unordered(value: object) -> dict:
-    if isinstance(value, dict):
-        entries = sorted(([encode_value(k), encode_value(v)] for k, v in value.items()), key=_order)
-        return {"dict": len(entries), "sample": [entries[i] for i in spread(len(entries))]}
-    if isinstance(value, set | frozenset):
-        entries = sorted((encode_value(entry) for entry in value), key=_order)
-        return {"set": len(entries), "sample": [entries[i] for i in spread(len(entries))]}
-    if isinstance(value, Object):
-        return {"object": value.index}
+def _plain(entry: float) -> object:
+    number = _number(entry)
+    return number["float"] if isinstance(number, dict) else number
+
+
+def _sums(value: object) -> list[float]:
+    return [float(f"{total:.{DIGITS}g}") for total in essence(value)[1]]
+
+
+def _other(value: object) -> dict:
     return {"thing": value.name} if isinstance(value, Thing) else {"other": repr(value)}
 
 
-def _order(encoded: object) -> str:
-    return json.dumps(encoded[0] if isinstance(encoded, list) else encoded)
+def _tensors_agree(a: dict, b: dict) -> bool:
+    dtypes = [getattr(torch, encoded["tensor"]) for encoded in (a, b)]
+    kinds = [(dtype.is_floating_point, dtype.is_complex, dtype == torch.bool) for dtype in dtypes]
+    if a["shape"] != b["shape"] or kinds[0] != kinds[1]:
+        return False
+    relative, absolute = max(
+        TOLERANCES.get(dtype, PYTHON_NUMBER if dtype.is_complex else EXACT) for dtype in dtypes
+    )
+    pairs = zip(a["sample"] + a.get("sums", []), b["sample"] + b.get("sums", []), strict=True)
+    return all(_near(float(x), float(y), relative, absolute) for x, y in pairs)
 
 
-def agree(a: object, b: object) -> bool:
-    """Whether two encoded outcomes are equal within the tolerance of their numbers."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(agree(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(agree(x, y) for x, y in zip(a, b, strict=True))
-    return same(a, b)
-
-
-def known_answer(event: Event, encoded: dict) -> bool:
-    """Whether an event came out as a fingerprint says."""
-    return agree(encode(event.outcome), encoded)
+def _near(x: float, y: float, relative: float, absolute: float) -> bool:
+    return x == y or (x != x and y != y) or abs(x - y) <= absolute + relative * abs(y)

@@ -1,54 +1,149 @@
-"""Calls that an exercise asks you to do without, found in the source."""
+"""Calls that an exercise asks you to do without, found in the source; nothing is run.
+
+In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with all that is in it, `.softmax` a
+method of whatever object, `sorted` a builtin. Imports, renamings and getattr with a fixed name are followed.
+"""
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Use:
-    """A forbidden name and the line where it is used."""
+    """The line on which a forbidden name is used, and the name in full."""
 
-    name: str
     line: int
+    name: str
 
 
-def forbidden_uses(source: str, forbids: Sequence[str]) -> list[Use]:
-    """The forbidden names used in the source, in the order of their lines."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
+def forbidden_uses(
+    source: str, forbids: Iterable[str], *, aliases: Mapping[str, str] | None = None
+) -> list[Use]:
+    """The forbidden names used in the source of a cell, function or class, by line; [] if it does not parse.
+
+    `aliases`: what names that come from elsewhere stand for, {"F": "torch.nn.functional"}.
+    """
+    tree = parsed(source)
+    if tree is None:
         return []
-    aliases = _imports(tree)
-    uses = {_use(node, aliases, forbids) for node in ast.walk(tree)}
-    return sorted(uses - {None}, key=lambda use: (use.line, use.name))
+    names = Names.of(tree, aliases or {})
+    search = _Search(names, frozenset(forbids))
+    search.visit(tree)
+    return sorted(search.found)
 
 
-def _imports(tree: ast.AST) -> dict[str, str]:
-    aliases = {}
-    for node in ast.walk(tree):
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree of a notebook's source, magics and shell lines left out; None if it is not Python."""
+    lines = [_without_magic(line) for line in textwrap.dedent(source).splitlines()]
+    try:
+        return ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _without_magic(line: str) -> str:
+    code = line.lstrip()
+    return line[: len(line) - len(code)] + "pass" if code[:1] in ("%", "!") else line
+
+
+@dataclass
+class Names:
+    """What the names in a source stand for."""
+
+    aliases: dict[str, str] = field(default_factory=dict)  # F → torch.nn.functional
+    starred: list[str] = field(default_factory=list)  # modules imported with *
+    own: set[str] = field(default_factory=set)  # functions, classes, parameters, variables of the source
+    methods: set[str] = field(default_factory=set)  # methods that the source's classes define
+
+    @classmethod
+    def of(cls, tree: ast.Module, aliases: Mapping[str, str]) -> "Names":
+        """The names bound anywhere in the tree, on top of those that come from elsewhere."""
+        names = cls(dict(aliases))
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            names._bind(node)
+        for node in nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                names._rename(node.targets[0].id, node.value)
+        return names
+
+    def path(self, node: ast.AST) -> str:
+        """The full name that an expression stands for: F.softmax → torch.nn.functional.softmax; "" if unknown."""
+        if isinstance(node, ast.Attribute):
+            base = self.path(node.value)
+            return f"{base}.{node.attr}" if base else ""
+        if not isinstance(node, ast.Name):
+            return ""
+        if node.id in self.aliases:
+            return self.aliases[node.id]
+        return "" if node.id in self.own else node.id
+
+    def _bind(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
             for name in node.names:
-                aliases[name.asname or name.name.split(".")[0]] = (
-                    name.name if name.asname else name.name.split(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for name in node.names:
-                aliases[name.asname or name.name] = f"{node.module}.{name.name}"
-    return aliases
+                root = name.name.partition(".")[0]
+                self.aliases[name.asname or root] = name.name if name.asname else root
+        elif isinstance(node, ast.ImportFrom):
+            self._bind_from(node)
+        elif isinstance(node, ast.ClassDef):
+            self.own.add(node.name)
+            self.methods |= {entry.name for entry in node.body if isinstance(entry, ast.FunctionDef)}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            self.own.add(node.name)
+        elif isinstance(node, ast.arg):
+            self.own.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            self.own.add(node.id)
+
+    def _bind_from(self, node: ast.ImportFrom) -> None:
+        for name in node.names:
+            if name.name == "*":
+                self.starred.append(node.module or "")
+            else:
+                self.aliases[name.asname or name.name] = f"{node.module}.{name.name}"
+
+    def _rename(self, name: str, value: ast.AST) -> None:
+        path = self.path(value)
+        if path and path.partition(".")[0] in {alias.partition(".")[0] for alias in self.aliases.values()}:
+            self.aliases[name] = path
 
 
-def _use(node: ast.AST, aliases: dict[str, str], forbids: Sequence[str]) -> Use | None:
-    path = _path(node, aliases) if isinstance(node, ast.Name | ast.Attribute) else ""
-    if path in forbids:
-        return Use(path, node.lineno)
-    if isinstance(node, ast.Attribute) and f".{node.attr}" in forbids:
-        return Use(f".{node.attr}", node.lineno)
-    return None
+class _Search(ast.NodeVisitor):
+    def __init__(self, names: Names, forbids: frozenset[str]) -> None:
+        self.names, self.forbids, self.found = names, forbids, set()
 
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            path = self.names.path(node)
+            starred = [f"{module}.{path}" for module in self.names.starred if path == node.id]
+            self._note(node.lineno, [path, *starred])
 
-def _path(node: ast.AST, aliases: dict[str, str]) -> str:
-    if isinstance(node, ast.Attribute):
-        base = _path(node.value, aliases)
-        return f"{base}.{node.attr}" if base else ""
-    return aliases.get(node.id, node.id) if isinstance(node, ast.Name) else ""
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if not self._note(node.end_lineno, self._readings(node.value, node.attr)):
+            self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        match node:
+            case ast.Call(func=ast.Name(id="getattr"), args=[base, ast.Constant(value=str(name)), *_]):
+                self._note(node.lineno, self._readings(base, name))
+        self.generic_visit(node)
+
+    def _readings(self, base: ast.AST, name: str) -> list[str]:
+        """What `base.name` may be: a function of a module, a method of an object, or a method of one's own class."""
+        path = self.names.path(base)
+        if path and not path.endswith("Tensor") and path.partition(".")[0] in self._modules():
+            return [f"{path}.{name}"]
+        own = isinstance(base, ast.Name) and base.id in ("self", "cls") and name in self.names.methods
+        return [] if own else [f".{name}"]
+
+    def _modules(self) -> set[str]:
+        return {alias.partition(".")[0] for alias in self.names.aliases.values()}
+
+    def _note(self, line: int, readings: list[str]) -> bool:
+        for reading in readings:
+            if any(reading == name or reading.startswith(f"{name}.") for name in self.forbids):
+                self.found.add(Use(line, reading))
+                return True
+        return False

@@ -7,7 +7,7 @@ process or in a sandbox is the link's business alone. Every call is written into
 from collections.abc import Iterator
 
 from course.checks.autograd import entering, leaving
-from course.checks.compare import same
+from course.checks.closeness import same
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.link import Link, LocalLink, Reply
 from course.checks.plain import mapped, sendable, snapshot
@@ -22,7 +22,6 @@ __all__ = [
     "StudentError",
     "Unreachable",
     "attribute",
-    "last_outcome",
 ]
 
 
@@ -98,9 +97,10 @@ def attribute(stand_in: StandIn, name: str) -> object:
     return stand_in._ask("__getattribute__", (name,))
 
 
-def last_outcome(stand_in: StandIn) -> Outcome:
-    """What the latest call on any object of this stand-in's trace led to."""
-    return stand_in._trace.events[-1].outcome
+def last_outcome(function: StandIn | Method) -> Outcome:
+    """What the latest call led to."""
+    owner = function._owner if isinstance(function, Method) else function
+    return owner._trace.events[-1].outcome
 
 
 def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple, kwargs: dict) -> object:

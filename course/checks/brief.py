@@ -1,0 +1,126 @@
+"""Values in few words: what a student sees of what came back and of what was expected."""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course.checks.closeness import is_array, is_number, is_truth, tensor_of
+from course.checks.trace import Object
+
+WIDEST = 300  # characters of one value
+MOST_ENTRIES = 30  # of a tensor, before only its beginning is shown
+
+
+def number(value: object, digits: int = 4) -> str:
+    """One number with `digits` significant digits: 0.3333, 1.2e-07, NaN, −inf."""
+    value = value.item() if is_array(value) else value
+    if isinstance(value, bool | int | complex):
+        return str(value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "inf" if value > 0 else "−inf"
+    return f"{value:.{digits}g}"
+
+
+def apart(received: object, expected: object) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to see that they differ."""
+    for digits in range(4, 17):
+        pair = number(received, digits), number(expected, digits)
+        if pair[0] != pair[1]:
+            return pair
+    return pair
+
+
+def brief(value: object) -> str:
+    """A value in one line, or a small matrix in a few; what is cut off is marked by an ellipsis."""
+    if value is None or is_truth(value) or is_number(value):
+        return str(bool(value)) if is_truth(value) else number(value, 6) if is_number(value) else "None"
+    if is_array(value):
+        return _array(tensor_of(value))
+    text = _container(value) if isinstance(value, dict | list | tuple | set | frozenset) else repr(value)
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+
+
+def brief_pair(received: object, expected: object) -> tuple[str, str]:
+    """Two values to be read one below the other; of large tensors, the place where they first differ."""
+    if is_number(received) and is_number(expected):
+        return apart(received, expected)
+    if not (is_array(received) and is_array(expected)) or received.shape != expected.shape:
+        return brief(received), brief(expected)
+    one, other = tensor_of(received), tensor_of(expected)
+    if one.numel() <= MOST_ENTRIES and one.ndim <= 2:
+        return _array(one), _array(other)
+    differing = (one != other) & ~((one != one) & (other != other))
+    where = differing.nonzero()[0].tolist() if differing.any() else [0] * one.ndim
+    return _window(one, where), _window(other, where)
+
+
+def _window(tensor: Tensor, where: list[int]) -> str:
+    """A few entries of the line on which an index lies: `[0, 2, 3:9] = 0.1  0.2 …`."""
+    line, start = tensor[tuple(where[:-1])], max(0, where[-1] - 1)
+    entries = "  ".join(number(entry) for entry in line[start : start + 6])
+    stop = min(start + 6, len(line))
+    return f"[{', '.join([*map(str, where[:-1]), f'{start}:{stop}'])}] = {entries}"
+
+
+def kind_name(value: object) -> str:
+    """What a value is, with its article: a list, a number, an object of class RNNCell."""
+    if value is None:
+        return "None"
+    if is_truth(value) or is_number(value):
+        return "a truth value" if is_truth(value) else "a number"
+    names = {str: "a string", bytes: "bytes", list: "a list", tuple: "a tuple", dict: "a dictionary"}
+    names |= {set: "a set", frozenset: "a frozen set", Tensor: "a tensor", np.ndarray: "a numpy array"}
+    if isinstance(value, Object):
+        return f"an object of class {value.kind}"
+    return names.get(type(value)) or repr(value)
+
+
+def _array(tensor: Tensor) -> str:
+    if tensor.numel() <= MOST_ENTRIES and tensor.ndim <= 2:
+        rows = tensor.reshape(-1, tensor.shape[-1]) if tensor.numel() else tensor.reshape(0, 1)
+        return _matrix(rows) if tensor.numel() else f"an empty tensor of shape {shape_text(tensor)}"
+    first = ", ".join(number(entry) for entry in tensor.reshape(-1)[:6])
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return f"{dtype} tensor of shape {shape_text(tensor)}: {first}, …"
+
+
+def _matrix(rows: Tensor) -> str:
+    cells = [[number(entry) for entry in row] for row in rows]
+    width = max(len(cell) for row in cells for cell in row)
+    return "\n".join("[" + "  ".join(cell.rjust(width) for cell in row) + "]" for row in cells)
+
+
+def shape_text(value: object) -> str:
+    """The shape as a tuple: (2, 5)."""
+    return str(tuple(value.shape))
+
+
+def _container(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + _joined(f"{brief(k)}: {brief(v)}" for k, v in value.items()) + "}"
+    opening, closing = (
+        ("[", "]") if isinstance(value, list) else ("(", ")") if isinstance(value, tuple) else ("{", "}")
+    )
+    entries = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+    return opening + _joined(brief(entry) for entry in entries) + closing
+
+
+def _joined(parts) -> str:
+    text = ""
+    for part in parts:
+        text += ", " + part if text else part
+        if len(text) > WIDEST:
+            break
+    return text
+
+
+def is_floating(value: object) -> bool:
+    """Whether the value is an array of real numbers."""
+    return is_array(value) and tensor_of(value).dtype in (
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+    )

@@ -1,0 +1,100 @@
+"""Constants that have a name: the factors and powers by which answers in language models are usually off."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from course.checks.brief import number
+from course.checks.closeness import is_array
+
+PRECISION = 2e-5  # relative; answers in float32 are to be named too
+
+UNITS = {
+    math.log(2): ("ln 2", "nats where bits are expected"),
+    1 / math.log(2): ("1/ln 2", "bits where nats are expected"),
+    1 / math.log(10): ("1/ln 10", "a logarithm to base 10 where a natural one is expected"),
+    math.log(10): ("ln 10", "a natural logarithm where one to base 10 is expected"),
+    math.log10(2): ("log₁₀ 2", "a logarithm to base 10 where bits are expected"),
+    1 / math.log10(2): ("1/log₁₀ 2", "bits where a logarithm to base 10 is expected"),
+}
+POWERS = {
+    math.log(2): "raised to the power ln 2, as when 2 is raised to nats",
+    1 / math.log(2): "raised to the power 1/ln 2, as when e is raised to bits",
+    -1.0: "turned into its reciprocal",
+    0.5: "replaced by its square root",
+    2.0: "squared",
+}
+
+
+def nearly(a: float, b: float) -> bool:
+    """Equal but for rounding, relative to their size."""
+    return math.isclose(a, b, rel_tol=PRECISION)
+
+
+def sizes_of(arguments: Sequence[object]) -> dict[int, str]:
+    """What each size found in the arguments of a call is: {7: "the length of argument 1"}; the first meaning counts."""
+    sizes: dict[int, str] = {}
+    for position, argument in enumerate(arguments, 1):
+        name = f"argument {position}" if len(arguments) > 1 else "the argument"
+        for size, meaning in _sizes(argument, name):
+            sizes.setdefault(size, meaning)
+    return sizes
+
+
+def _sizes(argument: object, name: str) -> list[tuple[int, str]]:
+    if is_array(argument):
+        axes = [(size, f"the size of axis {axis} of {name}") for axis, size in enumerate(argument.shape)]
+        return [*axes, (math.prod(argument.shape), f"the number of values in {name}")]
+    if isinstance(argument, str | bytes | list | tuple | dict | set | frozenset):
+        return [(len(argument), f"the length of {name}"), *_inner_lengths(argument, name)]
+    return [(argument, name)] if isinstance(argument, int) and not isinstance(argument, bool) else []
+
+
+def _inner_lengths(argument: object, name: str) -> list[tuple[int, str]]:
+    if not isinstance(argument, list | tuple) or not all(
+        isinstance(entry, list | tuple) for entry in argument
+    ):
+        return []
+    return [(sum(map(len, argument)), f"the number of entries in all lists of {name}")]
+
+
+def named_factor(factor: float, sizes: Mapping[int, str]) -> str:
+    """ "ln 2 times the expected one: nats where bits are expected", if the factor has a name; else ""."""
+    if nearly(factor, -1.0):
+        return "the negative of the expected one"
+    sign = "minus " if factor < 0 else ""
+    for value, (name, meaning) in UNITS.items():
+        if nearly(abs(factor), value):
+            return f"{sign}{name} times the expected one: {meaning}"
+    named = _size_factor(abs(factor), sizes) or _simple_factor(abs(factor))
+    return sign + named if named else ""
+
+
+def _size_factor(factor: float, sizes: Mapping[int, str]) -> str:
+    for size, name in sizes.items():
+        if size < 2:
+            continue
+        if nearly(factor, size):
+            return f"{size} times the expected one, and {size} is {name}: as if a sum stood for a mean"
+        if nearly(factor, 1 / size):
+            return f"1/{size} of the expected one, and {size} is {name}: divided by it once too often"
+        if size > 2 and nearly(factor, math.sqrt(size)):
+            return f"√{size} times the expected one, and {size} is {name}"
+        if size > 2 and nearly(factor, 1 / math.sqrt(size)):
+            return f"1/√{size} of the expected one, and {size} is {name}"
+    return ""
+
+
+def _simple_factor(factor: float) -> str:
+    if nearly(factor, 2.0):
+        return "twice the expected one"
+    return "half of the expected one" if nearly(factor, 0.5) else ""
+
+
+def factor_text(factor: float, sizes: Mapping[int, str]) -> str:
+    """The factor in words, with its name if it has one."""
+    return named_factor(factor, sizes) or f"{number(factor)} times the expected one"
+
+
+def named_power(power: float) -> str:
+    """What happened to the expected value if it was raised to a power that has a name, else ""."""
+    return next((meaning for value, meaning in POWERS.items() if nearly(power, value)), "")

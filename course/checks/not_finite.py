@@ -1,0 +1,126 @@
+"""NaN and infinities where numbers are expected, with the cause where the arguments of the call show it."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from course.checks.brief import is_floating, number
+from course.checks.closeness import is_array, kind_of, tensor_of
+
+
+def not_finite(received: Tensor, expected: Tensor, arguments: Sequence[object] = ()) -> str:
+    """Where NaN or an infinity stands in place of another value; "" if nowhere.
+
+    `arguments`: what the call that gave `received` was given.
+    """
+    if not (received.is_floating_point() or expected.is_floating_point()):
+        return ""
+    received, expected = received.double(), expected.double()
+    if (nan := received.isnan() & ~expected.isnan()).any():
+        return f"{_count(nan)} NaN{_place(nan)}; {_cause_of_nan(nan, arguments)}"
+    if (infinite := received.isinf() & expected.isfinite()).any():
+        return f"{_count(infinite)} {_sign(received[infinite])}{_place(infinite)}; {_cause_of_inf(received, arguments)}"
+    if (finite := ~received.isinf() & expected.isinf()).any():
+        where = finite.nonzero()[0].tolist()
+        return (
+            f"{number(received[tuple(where)])} where {number(expected[tuple(where)])} is expected{_at(where)}"
+        )
+    return ""
+
+
+def _count(places: Tensor) -> str:
+    if places.ndim == 0:
+        return "the result is"
+    if places.all():
+        return "every value is"
+    return f"{int(places.sum())} of {places.numel()} values {'is' if places.sum() == 1 else 'are'}"
+
+
+def _place(places: Tensor) -> str:
+    if places.ndim == 0 or places.all():
+        return ""
+    rows = places.all(-1)
+    if places.ndim > 1 and (places == rows.unsqueeze(-1)).all():
+        return f", in whole rows: {_indices(rows)}"
+    return f", first{_at(places.nonzero()[0].tolist())}"
+
+
+def _indices(rows: Tensor) -> str:
+    found = [index[0] if len(index) == 1 else index for index in rows.nonzero().tolist()]
+    return ", ".join(map(str, found[:4])) + (", …" if len(found) > 4 else "")
+
+
+def _at(index: list[int]) -> str:
+    return f" at {index}" if index else ""
+
+
+def _sign(values: Tensor) -> str:
+    return "−inf" if (values < 0).all() else "inf" if (values > 0).all() else "±inf"
+
+
+def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
+    for position, argument in enumerate(arguments, 1):
+        if is_array(argument):
+            argument = tensor_of(argument)
+            cause = (
+                _given_nan(argument)
+                or _masked_row(argument)
+                or _zero_times_infinity(argument, nan)
+                or _overflow(argument, "inf/inf is NaN")
+            )
+            if cause:
+                return cause.replace("argument", f"argument {position}", 1)
+    return "NaN comes of 0/0, 0 · inf, inf − inf, inf/inf after an overflow, or the logarithm of a negative number"
+
+
+def _given_nan(argument: Tensor) -> str:
+    return "the argument holds NaN itself" if is_floating(argument) and argument.isnan().any() else ""
+
+
+def _masked_row(argument: Tensor) -> str:
+    if argument.ndim == 0:
+        return ""
+    if is_floating(argument) and (argument == -math.inf).all(-1).any():
+        return "the argument has a row that is −inf throughout, and the softmax of such a row is 0/0"
+    if kind_of(argument) == "bool" and argument.ndim > 1:
+        rows = argument.all(-1) | (~argument).all(-1)
+        if rows.any():
+            return (
+                "the argument masks or keeps a whole row; the softmax of a row that is −inf throughout is 0/0"
+            )
+    return ""
+
+
+def _zero_times_infinity(argument: Tensor, nan: Tensor) -> str:
+    if not ((argument == 0) | (argument == 1)).all() or argument.numel() < 2:
+        return ""
+    try:
+        zeros, ones = (torch.broadcast_to(argument == value, nan.shape) for value in (0, 1))
+    except RuntimeError:
+        return ""
+    for value, places in ((0, zeros), (1, ones)):
+        if places.any() and not places.all() and (places == nan).all():
+            return f"NaN stands exactly where the argument is {value}, and 0 · inf is NaN"
+    return ""
+
+
+def _overflow(argument: Tensor, then: str) -> str:
+    if not is_floating(argument) or argument.numel() == 0:
+        return ""
+    limit = math.log(torch.finfo(argument.dtype).max)
+    largest = argument[argument.isfinite()].abs().max().item() if argument.isfinite().any() else 0.0
+    if largest <= limit:
+        return ""
+    dtype = str(argument.dtype).removeprefix("torch.")
+    return f"the argument holds {largest:.4g}, and exp overflows above {limit:.0f} in {dtype}; {then}"
+
+
+def _cause_of_inf(received: Tensor, arguments: Sequence[object]) -> str:
+    for position, argument in enumerate(arguments, 1):
+        if is_array(argument) and (cause := _overflow(tensor_of(argument), "what overflows is inf")):
+            return cause.replace("argument", f"argument {position}", 1)
+    if (received == -math.inf).any():
+        return "−inf is the logarithm of 0"
+    return "inf comes of division by 0, of −log 0 or of an overflow"

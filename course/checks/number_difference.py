@@ -1,0 +1,206 @@
+"""In which way the numbers of one tensor differ from those of another of the same shape."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from course.checks.brief import apart, number
+from course.checks.closeness import close, tolerance_between
+from course.checks.factors import factor_text, named_factor, named_power, nearly
+from course.checks.shape_difference import agree, order_name, orders
+
+
+def number_difference(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) -> str:
+    """The relation between the two if one holds for every entry, else ""; both finite, of the same shape.
+
+    `sizes` says what the sizes of the arguments are: {7: "the length of argument 1"}.
+    """
+    if received.dtype == torch.bool:
+        return (
+            "every truth value is inverted"
+            if (received != expected).all()
+            else _rearranged(received, expected)
+        )
+    if received.numel() == 1:
+        return _one_number(received.reshape(()), expected.reshape(()), sizes)
+    a, b = received.double(), expected.double()
+    return (
+        _rearranged(received, expected)
+        or _factor(a, b, sizes)
+        or _normalised(a, b)
+        or _function(a, b)
+        or _offset(a, b)
+        or _along_an_axis(a, b)
+    )
+
+
+def first_difference(received: Tensor, expected: Tensor, tolerance: tuple[float, float] | None = None) -> str:
+    """How many values differ, and the first that does."""
+    bounds = tolerance_between(received, expected) if tolerance is None else tolerance
+    differing = ~close(received, expected, bounds)
+    if not differing.any():
+        differing = received != expected
+    where = differing.nonzero()[0].tolist()
+    one, other = apart(received[tuple(where)], expected[tuple(where)])
+    if not where:
+        return f"{one} where {other} is expected"
+    count, total = int(differing.sum()), differing.numel()
+    many = (
+        f"all {total} values differ; the first"
+        if count == total
+        else f"{count} of {total} values differ; the first"
+    )
+    return f"{many}, at {where}, is {one} where {other} is expected"
+
+
+def _one_number(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) -> str:
+    if not received.is_floating_point() and not expected.is_floating_point():
+        excess = int(received) - int(expected)
+        return f"one too {'many' if excess > 0 else 'few'}" if abs(excess) == 1 else ""
+    a, b = float(received), float(expected)
+    if a != 0 and b != 0 and (name := named_factor(a / b, sizes)):
+        return f"the result is {name}"
+    return _function(received.double().reshape(1), expected.double().reshape(1))
+
+
+def _rearranged(received: Tensor, expected: Tensor) -> str:
+    for order in orders(received, expected):
+        if agree(received.permute(order), expected):
+            return f"the values are right once {order_name(order)}"
+    for axis in range(received.ndim):
+        if agree(received.flip(axis), expected):
+            return f"the values stand in reverse along axis {axis}"
+        if shift := _shift(received, expected, axis):
+            return shift
+    return _reordered(received, expected)
+
+
+def _shift(received: Tensor, expected: Tensor, axis: int) -> str:
+    size = received.shape[axis]
+    if size < 3:
+        return ""
+    for steps, place in ((1, "before"), (-1, "after")):
+        start = max(steps, 0)
+        moved = received.narrow(axis, start, size - 1)
+        original = expected.narrow(axis, 1 - start, size - 1)
+        if agree(moved, original) and not agree(original.narrow(axis, 0, 1).expand_as(original), original):
+            return f"shifted by one along axis {axis}: each place holds what is expected one {place} it"
+    return ""
+
+
+def _reordered(received: Tensor, expected: Tensor) -> str:
+    flat = received.reshape(-1).sort().values, expected.reshape(-1).sort().values
+    distinct = expected.unique().numel() > 2
+    return "the same values in another order" if distinct and agree(*flat) else ""
+
+
+def _factor(a: Tensor, b: Tensor, sizes: Mapping[int, str]) -> str:
+    factor = _ratio(a, b)
+    if factor is None:
+        return ""
+    return f"every value is {factor_text(factor, sizes)}"
+
+
+def _ratio(a: Tensor, b: Tensor) -> float | None:
+    """The one number that turns all of b into a; None if there is none or too little to tell."""
+    largest = b.abs().argmax()
+    if b.reshape(-1)[largest] == 0 or (b != 0).sum() < 2 or (b == b.reshape(-1)[largest]).all():
+        return None
+    factor = (a.reshape(-1)[largest] / b.reshape(-1)[largest]).item()
+    return factor if factor != 0 and _nearly_all(a, b * factor) else None
+
+
+def _nearly_all(a: Tensor, b: Tensor) -> bool:
+    return bool(torch.isclose(a, b, rtol=1e-5, atol=1e-9).all())
+
+
+def _normalised(a: Tensor, b: Tensor) -> str:
+    """Probabilities, or their logarithms, that sum to one along another axis than they should."""
+    for name, x, y in (("values", a, b), ("exponentials of the values", a.exp(), b.exp())):
+        right, found = _axes_of_ones(y), _axes_of_ones(x)
+        if right and found and not set(right) & set(found):
+            return f"the {name} sum to one along axis {found[0]}, where they should along axis {right[0]}"
+    return ""
+
+
+def _axes_of_ones(x: Tensor) -> list[int]:
+    return [k for k in range(x.ndim) if x.shape[k] > 1 and _nearly_all(x.sum(k), torch.ones_like(x.sum(k)))]
+
+
+def _function(a: Tensor, b: Tensor) -> str:
+    relations = (
+        ("the exponential of", b.exp()),
+        ("the logarithm of", b.log()),
+        ("the logarithm to base 2 of", b.log2()),
+        ("2 to the power of", b.exp2()),
+        ("one minus", 1 - b),
+    )
+    subject = "the result is" if a.numel() == 1 else "every value is"
+    for name, image in relations:
+        if image.isfinite().all() and _nearly_all(a, image):
+            return f"{subject} {name} the expected one"
+    power = _power(a.reshape(-1), b.reshape(-1))
+    return f"{subject} the expected one {power}" if power else ""
+
+
+def _power(a: Tensor, b: Tensor) -> str:
+    """a = b ** power with a power that has a name; entries near one say nothing about it."""
+    told = (b.log().abs() > 1e-3) & (a > 0) & (b > 0)
+    if not ((a > 0) & (b > 0)).all() or not told.any():
+        return ""
+    power = (a.log() / b.log())[told][0]
+    return named_power(power.item()) if _nearly_all(a, b**power) else ""
+
+
+def _offset(a: Tensor, b: Tensor) -> str:
+    difference = a - b
+    first = difference.reshape(-1)[0]
+    if (
+        first == 0
+        or not _nearly_all(difference, first.expand_as(difference))
+        or nearly(b.max().item(), b.min().item())
+    ):
+        return ""
+    return f"every value is {number(first.abs())} too {'large' if first > 0 else 'small'}"
+
+
+def _along_an_axis(a: Tensor, b: Tensor) -> str:
+    for axis in range(a.ndim if a.ndim > 1 else 0):
+        if a.shape[axis] < 3:
+            continue
+        difference, ratio = a - b, a / b
+        if _constant(difference, axis):
+            return f"along axis {axis} all values are off by the same amount, another one for each line"
+        if ratio.isfinite().all() and _constant(ratio, axis):
+            return f"along axis {axis} all values are off by the same factor, another one for each line"
+    return ""
+
+
+def _constant(tensor: Tensor, axis: int) -> bool:
+    return _nearly_all(tensor, tensor.narrow(axis, 0, 1).expand_as(tensor))
+
+
+def confined(received: Tensor, expected: Tensor, tolerance: tuple[float, float] | None = None) -> str:
+    """Where the differences are, if they keep to one line of an axis or to one side of the diagonal; else ""."""
+    differing = ~close(received, expected, tolerance or tolerance_between(received, expected))
+    for axis in range(received.ndim):
+        others = [k for k in range(received.ndim) if k != axis]
+        lines = differing.any(dim=others) if others else differing
+        if lines.sum() == 1 and received.shape[axis] > 2:
+            index, last = int(lines.nonzero()[0]), received.shape[axis] - 1
+            ends = {0: "only the first entry", last: "only the last entry"}
+            return f"{ends.get(index, f'only entry {index}')} along axis {axis} is wrong"
+    return _triangle(differing)
+
+
+def _triangle(differing: Tensor) -> str:
+    if differing.ndim < 2 or min(differing.shape[-2:]) < 3 or differing.all() or not differing.any():
+        return ""
+    above, below = differing.triu(1), differing.tril(-1)
+    diagonal = differing & ~above & ~below
+    if not above.any() and not below.any():
+        return "only the diagonal is wrong"
+    if not below.any() and not diagonal.any():
+        return "only values above the diagonal are wrong"
+    return "only values below the diagonal are wrong" if not above.any() and not diagonal.any() else ""

@@ -1,0 +1,91 @@
+"""In which way two texts, lists or sets differ."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from course.checks.brief import brief
+from course.checks.closeness import same
+
+AROUND = 12  # characters of a text shown on each side of the first difference
+
+
+def text_difference(received: str | bytes, expected: str | bytes) -> str:
+    """Case, white space, length, or the first character that differs with what surrounds it."""
+    if isinstance(received, str) and received.lower() == expected.lower():
+        return "only upper and lower case differ"
+    if received.split() == expected.split():
+        return f"only white space differs: {received!r} where {expected!r} is expected"
+    if relation := _ends(received, expected, "character") or _order(received, expected):
+        return relation
+    place = next((i for i, (a, b) in enumerate(zip(received, expected, strict=False)) if a != b), None)
+    place = min(len(received), len(expected)) if place is None else place
+    shown = [text[max(0, place - AROUND) : place + AROUND] for text in (received, expected)]
+    return f"the texts differ from character {place} on: {shown[0]!r} where {shown[1]!r} is expected"
+
+
+def list_difference(received: Sequence, expected: Sequence) -> str:
+    """How two lists are related as wholes: an entry too many, shifted, reversed, another order; else ""."""
+    return _ends(received, expected, "entry") or _order(received, expected)
+
+
+def length_difference(received: Sequence, expected: Sequence) -> str:
+    """Both lengths, and what is missing or superfluous where the rest agrees."""
+    lengths = (
+        f"{_entries(len(received))} where {len(expected)} {'is' if len(expected) == 1 else 'are'} expected"
+    )
+    if relation := _ends(received, expected, "entry"):
+        return f"{lengths}: {relation}"
+    pairs = zip(received, expected, strict=False)
+    first = next((i for i, (a, b) in enumerate(pairs) if not same(a, b)), None)
+    if first is None:
+        return lengths
+    return f"{lengths}; the first difference, at {first}, is {brief(received[first])} for {brief(expected[first])}"
+
+
+def set_difference(received: set | frozenset, expected: set | frozenset) -> str:
+    """What is missing and what is superfluous."""
+    return missing_and_extra(expected - received, received - expected)
+
+
+def missing_and_extra(missing: set | list, extra: set | list) -> str:
+    """`missing: 'a', 'b'; not expected: 'c'`."""
+    parts = [
+        (name, sorted(entries, key=repr)) for name, entries in (("missing", missing), ("not expected", extra))
+    ]
+    return "; ".join(f"{name}: {_several(entries)}" for name, entries in parts if entries)
+
+
+def _several(entries: list) -> str:
+    more = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
+    return ", ".join(brief(entry) for entry in entries[:3]) + more
+
+
+def _entries(count: int) -> str:
+    return f"{count} {'entry' if count == 1 else 'entries'}"
+
+
+def _ends(received: Sequence, expected: Sequence, unit: str) -> str:
+    excess = len(received) - len(expected)
+    if abs(excess) != 1:
+        return ""
+    longer, shorter = (received, expected) if excess > 0 else (expected, received)
+    state = "superfluous" if excess > 0 else "missing"
+    for place, rest, entry in (("last", longer[:-1], longer[-1]), ("first", longer[1:], longer[0])):
+        if same(rest, shorter):
+            return f"the {place} {unit}, {brief(entry)}, is {state}"
+    return ""
+
+
+def _order(received: Sequence, expected: Sequence) -> str:
+    if len(received) != len(expected) or len(expected) < 3:
+        return ""
+    if same(received[::-1], expected):
+        return "it stands in reverse order"
+    if len(set(map(repr, expected))) > 2:
+        if same(received[1:], expected[:-1]):
+            return "shifted by one: each place holds what is expected one before it"
+        if same(received[:-1], expected[1:]):
+            return "shifted by one: each place holds what is expected one after it"
+    if Counter(map(repr, received)) == Counter(map(repr, expected)):
+        return "the same entries in another order"
+    return ""

@@ -1,0 +1,72 @@
+"""The source of what a student has defined in this session, where it can be had."""
+
+import ast
+import inspect
+import linecache
+import sys
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
+
+from course.checks.forbidden import Use, forbidden_uses, parsed
+
+
+def forbidden_in(thing: object, forbids: Iterable[str]) -> list[Use]:
+    """The forbidden names that a function or class of this session uses, by the lines of its cell."""
+    forbids = tuple(forbids)
+    source, first_line = source_of(thing)
+    uses = forbidden_uses(source, forbids, aliases=imported(thing, source, forbids)) if forbids else []
+    return [Use(use.line + first_line - 1, use.name) for use in uses]
+
+
+def source_of(thing: object) -> tuple[str, int]:
+    """The source of a function or class and the line of its cell or file where it begins; ("", 1) if unknown."""
+    function = _some_function(thing)
+    if function is None:
+        return "", 1
+    if isinstance(thing, FunctionType):
+        try:
+            lines, first_line = inspect.getsourcelines(thing)
+        except (OSError, TypeError):
+            return "", 1
+        return "".join(lines), first_line
+    return _class_source(thing.__name__, "".join(linecache.getlines(function.__code__.co_filename)))
+
+
+def _class_source(name: str, whole: str) -> tuple[str, int]:
+    """inspect.getsource does not find classes of a notebook; the cell in which their methods lie does."""
+    tree = parsed(whole)
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return "\n".join(whole.splitlines()[node.lineno - 1 : node.end_lineno]), node.lineno
+    return "", 1
+
+
+def imported(thing: object, source: str, forbids: Iterable[str]) -> dict[str, str]:
+    """What the names in the source stand for in the session: modules, and forbidden functions whatever they are called."""
+    function, tree = _some_function(thing), parsed(source)
+    if function is None or tree is None:
+        return {}
+    known = {id(found): path for path in forbids if (found := _loaded(path)) is not None}
+    aliases = {}
+    for name in {
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
+    } & function.__globals__.keys():
+        value = function.__globals__[name]
+        if isinstance(value, ModuleType):
+            aliases[name] = value.__name__
+        elif id(value) in known:
+            aliases[name] = known[id(value)]
+    return aliases
+
+
+def _some_function(thing: object) -> FunctionType | None:
+    if isinstance(thing, FunctionType):
+        return thing
+    members = vars(thing).values() if isinstance(thing, type) else ()
+    return next((member for member in members if isinstance(member, FunctionType)), None)
+
+
+def _loaded(path: str) -> object:
+    """The object of this full name, if its module has been imported already."""
+    module, _, name = path.rpartition(".")
+    return getattr(sys.modules.get(module), name, None) if module else None
