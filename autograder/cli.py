@@ -128,18 +128,15 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 def _grade(args: Arguments) -> int:
     from autograder.grade import grade
 
-    record = grade(
+    grade(
         args.homework,
         args.submissions,
         root=args.root,
         jobs=args.jobs,
         isolation=args.isolation,
         again=args.again,
+        json_file=args.json,
     )
-    if args.json:
-        from autograder.records import write
-
-        write(args.json, record)
     return 0
 
 

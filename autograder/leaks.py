@@ -12,14 +12,18 @@ from autograder.homework import CODE_STUB, TEXT_STUB, HomeworkSource, clear_solu
 # What a release is made of: notebooks, tables, arrays and pictures. No source and no text of another kind.
 RELEASED = (".ipynb", ".csv", ".npz", ".png")
 
+SOLUTION = "the solution of"
+
 # A shorter line may stand inside a longer one by chance, so it counts only where it stands alone.
 LONG_ENOUGH_TO_SEARCH = 12
+
+# A shorter line of a solution, such as `B, T, D = x.shape`, may well stand in a visible cell too.
+TELLTALE = 20
 
 
 def leaks(homework: HomeworkSource, folder: Path) -> Iterator[str]:
     """A sentence for every file that does not belong in the folder and every secret line found in one."""
-    visible = _Text(visible_lines(homework))
-    secrets = {line: origin for line, origin in secret_lines(homework) if line not in visible}
+    secrets = _secrets(homework)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if not path.name.endswith(RELEASED):
             yield f"{path.name} does not belong in a release."
@@ -27,6 +31,16 @@ def leaks(homework: HomeworkSource, folder: Path) -> Iterator[str]:
         for line in sorted(secrets):
             if line in text:
                 yield f'{path.name} holds a line of {secrets[line]}: "{line}"'
+
+
+def _secrets(homework: HomeworkSource) -> dict[str, str]:
+    """The secret lines that students do not see anyway; a telling line of a solution they must never see."""
+    visible = _Text(visible_lines(homework))
+    return {
+        line: origin
+        for line, origin in secret_lines(homework)
+        if line not in visible or (origin.startswith(SOLUTION) and len(line) >= TELLTALE)
+    }
 
 
 class _Text:
@@ -47,7 +61,7 @@ def secret_lines(homework: HomeworkSource) -> Iterator[tuple[str, str]]:
             yield from _with_origin(cell.source, f"the hidden check {cell.labels['check']}")
         for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL):
             name = cell.labels.get("solution") or cell.labels.get("written")
-            yield from _with_origin(region, f"the solution of {name}")
+            yield from _with_origin(region, f"{SOLUTION} {name}")
     for module in ("misconceptions.py", "alternatives.py"):
         path = homework.folder / module
         if path.is_file():

@@ -11,11 +11,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from autograder.diagnosis import diagnosis
 from autograder.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_checks
 from autograder.fingerprints import answers
 from autograder.homework import Exercise, HomeworkSource, load, references, stubs
 from autograder.proof import ALTERNATIVE, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
-from course.checks import LocalLink, Trace, matches, replay
+from course.checks import LocalLink
 from course.checks.diagnosis import candidates
 
 SEEDS = (1, 2, 3)
@@ -119,7 +120,9 @@ class _Bench:
 
     def names(self, runs: list[list[Examined]]) -> tuple[str, ...]:
         """The misconceptions that answer every run as this one did."""
-        per_run = [self.diagnosis([done.trace for done in run]) for run in runs]
+        per_run = [
+            diagnosis([done.trace for done in run], self.misconceptions, self.references) for run in runs
+        ]
         return tuple(name for name in per_run[0] if all(name in names for names in per_run))
 
     def names_in_notebook(self, run: list[Examined]) -> tuple[str, ...]:
@@ -128,14 +131,6 @@ class _Bench:
         traces = {done.check.name: done.trace for done in visible}
         failed = {done.check.name for done in visible if done.result == FAILED}
         return tuple(candidates(traces, failed, self.fingerprints)) if failed else ()
-
-    def diagnosis(self, traces: list[Trace]) -> list[str]:
-        right = [replay(trace, self.references) for trace in traces]
-        return [
-            entry.name
-            for entry in self.misconceptions
-            if matches(traces, [replay(trace, self.things(entry.thing)) for trace in traces], right)
-        ]
 
 
 def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tried]) -> Iterator[str]:

@@ -127,6 +127,14 @@ def test_a_line_that_students_see_anyway_is_no_secret(mini, folder, edit):
     assert list(leaks(load(mini), folder)) == []
 
 
+def test_a_solution_in_plain_sight_refuses_the_release(course_folder, mini, edit):
+    line = "heron_starts = range(len(values) - width + 1)"
+    edit(mini / "mini_homework.py", "# ## 2. In words", f"# ## 2. In words\n#\n# Recall that `{line}`.")
+    with pytest.raises(Leak, match="a line of the solution of moving_average"):
+        release(course_folder, NAME)
+    assert not (course_folder / "homeworks").exists()
+
+
 @pytest.mark.parametrize("name", ["misconceptions.py", "notes.txt", "Makefile"])
 def test_a_file_that_is_no_notebook_and_no_data_does_not_belong_in_a_release(mini, folder, name):
     (folder / name).write_text("")

@@ -1,0 +1,79 @@
+"""The command line is a table: each word calls its function, imports it late and answers in sentences."""
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder.cli import VERBS, Verb, main
+
+
+def test_help_says_one_line_about_every_word(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    for word, verb in VERBS.items():
+        assert any(line.split()[:1] == [word] and line.endswith(verb.help) for line in lines), word
+
+
+def test_help_imports_nothing_heavy():
+    program = (
+        "import sys; from autograder.cli import main\ntry: main(['grade', '--help'])\nexcept SystemExit: pass"
+    )
+    watch = "; print([name for name in ('torch', 'nbformat', 'nbgrader') if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program + "\n" + watch.lstrip("; ")], capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_word_calls_its_function_with_its_options(capsys):
+    greet = Verb(
+        "greet", lambda part: part.add_argument("name"), lambda args: print(f"hello {args.name}") or 7
+    )
+    assert main(["greet", "ada"], {"greet": greet}) == 7
+    assert capsys.readouterr().out == "hello ada\n"
+
+
+def fail(problem):
+    def run(args):
+        raise problem
+
+    return {"try": Verb("try", lambda part: None, run)}
+
+
+@pytest.mark.parametrize(
+    ("problem", "status"), [(ValueError("it is not there"), 2), (KeyboardInterrupt(), 130)]
+)
+def test_what_a_user_can_mend_is_said_without_a_traceback(capsys, problem, status):
+    assert main(["try"], fail(problem)) == status
+    captured = capsys.readouterr()
+    assert captured.err.strip().startswith("autograder try: ")
+    assert "Traceback" not in captured.err
+
+
+def test_the_traceback_is_there_for_who_asks(capsys):
+    with pytest.raises(ValueError, match="it is not there"):
+        main(["try", "--traceback"], fail(ValueError("it is not there")))
+
+
+@pytest.mark.parametrize("word", ["build", "verify", "release"])
+def test_an_unknown_homework_is_named_with_those_there_are(course_folder, capsys, word):
+    assert main([word, "hw9", "--root", str(course_folder)]) == 2
+    assert capsys.readouterr().err == (
+        f"autograder {word}: There is no homework called hw9. There are: mini_homework.\n"
+    )
+
+
+def test_build_says_what_it_wrote_and_check_fails_on_what_is_stale(course_folder, mini, edit, capsys):
+    words = ["build", "mini_homework", "--root", str(course_folder)]
+    assert main([*words, "--check"]) == 1
+    assert main(words) == 0
+    assert main([*words, "--check"]) == 0
+    edit(mini / "mini_homework.py", "# # Averages", "# # Means")
+    assert main([*words, "--check"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    notebook = "solutions/mini_homework/mini_homework.ipynb"
+    assert f"out of date: {notebook}" == out[0] == out[-1]
+    assert f"written: {notebook}" in out
+    assert "Everything is up to date." in out
