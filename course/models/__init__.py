@@ -1,41 +1,116 @@
-"""Every model of the course, in the order in which it is taught."""
+"""Every model of the course, in the order in which it is taught.
 
-from course.models.counts import InterpolatedNGram, NGram, NGramCounts, Uniform
+counts, kneser_ney              tables of n-grams
+feedforward                     a window of words through a hidden layer
+recurrent, recurrent_language_model   RNN, LSTM, GRU; and the language model made of them
+seq2seq                         recurrent encoder-decoder, with and without attention
+attention, multi_head_attention, positions, layer_norm   the parts of a Transformer
+transformer                     encoder and decoder layers and their stacks
+gpt, bert, translator           decoder, encoder, encoder-decoder
+masked_tokens, attention_maps   what BERT practises on; where a model looks
+checkpoints, ledger             weights from elsewhere; parameters counted from sizes
+"""
+
+from course.models.attention import (
+    additive_scores,
+    attention_weights,
+    bilinear_scores,
+    causal_mask,
+    dot_scores,
+    padding_mask,
+    scaled_dot_product_attention,
+)
+from course.models.attention_maps import attention_maps
+from course.models.bert import BERT, BERTConfig, MaskedLanguageModel, SequenceClassifier, SpanFinder, Tagger
+from course.models.checkpoints import CheckpointError, bert_config, gpt_config, load_weights
+from course.models.counts import InterpolatedNGram, NGram, NGramCounts, Uniform, fit_shares
 from course.models.feedforward import FeedForwardConfig, FeedForwardLanguageModel
 from course.models.gpt import GPT, GPTConfig, KeyValueCache
 from course.models.kneser_ney import KneserNey
-from course.models.layer_norm import LayerNorm, RMSNorm
+from course.models.layer_norm import LayerNorm, RMSNorm, layer_norm, rms_norm
+from course.models.ledger import Ledger, bert_ledger, gpt_ledger
+from course.models.masked_tokens import hide_tokens
 from course.models.multi_head_attention import MultiHeadAttention
-from course.models.positions import LearnedPositions, RelativeBias, SinusoidalPositions
-from course.models.recurrent import GRU, LSTM, RNN
+from course.models.positions import (
+    LearnedPositions,
+    RelativeBias,
+    SinusoidalPositions,
+    rotate,
+    sinusoidal_positions,
+)
+from course.models.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from course.models.recurrent_language_model import RecurrentConfig, RecurrentLanguageModel
-from course.models.transformer import Decoder, DecoderLayer, Encoder, EncoderLayer, TransformerConfig
+from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from course.models.transformer import (
+    Decoder,
+    DecoderLayer,
+    Encoder,
+    EncoderLayer,
+    FeedForward,
+    TransformerConfig,
+)
+from course.models.translator import Translator, TranslatorConfig
 
 __all__ = [
+    "BERT",
     "GPT",
     "GRU",
     "LSTM",
     "RNN",
+    "BERTConfig",
+    "CheckpointError",
     "Decoder",
     "DecoderLayer",
     "Encoder",
     "EncoderLayer",
+    "FeedForward",
     "FeedForwardConfig",
     "FeedForwardLanguageModel",
     "GPTConfig",
+    "GRUCell",
     "InterpolatedNGram",
     "KeyValueCache",
     "KneserNey",
+    "LSTMCell",
     "LayerNorm",
     "LearnedPositions",
+    "Ledger",
+    "MaskedLanguageModel",
     "MultiHeadAttention",
     "NGram",
     "NGramCounts",
     "RMSNorm",
+    "RNNCell",
     "RecurrentConfig",
     "RecurrentLanguageModel",
     "RelativeBias",
+    "Seq2Seq",
+    "Seq2SeqConfig",
+    "SequenceClassifier",
     "SinusoidalPositions",
+    "SpanFinder",
+    "Tagger",
     "TransformerConfig",
+    "Translator",
+    "TranslatorConfig",
     "Uniform",
+    "additive_scores",
+    "attention_maps",
+    "attention_weights",
+    "bert_config",
+    "bert_ledger",
+    "bilinear_scores",
+    "causal_mask",
+    "dot_scores",
+    "fit_shares",
+    "gpt_config",
+    "gpt_ledger",
+    "hide_tokens",
+    "layer_norm",
+    "load_weights",
+    "padding_mask",
+    "rms_norm",
+    "rotate",
+    "scaled_dot_product_attention",
+    "sinusoidal_positions",
 ]

@@ -1,12 +1,13 @@
 """n-gram counts, and the models that divide them: uniform, maximum likelihood, add-k, interpolation.
 
-An n-gram model of order n predicts a token from the n − 1 tokens before it. Every sequence is read as if BOS stood
-before it, and whatever precedes a BOS counts as BOS: no context reaches across the border of a sentence. BOS
-itself is never counted as a prediction.
+An n-gram model of order n predicts a token from the n − 1 tokens before it. Every sequence is read as if
+BOS stood before it, and whatever precedes a BOS counts as BOS: no context reaches across the border of a
+sentence. BOS itself is never counted as a prediction.
 
-The counts live in sorted integer arrays. A context is numbered from its newest token to its oldest: the number
-of (u, v) is found from the number of its shorter version (v) and the one older token u. So all counting is a few
-sorts, all look-ups a few binary searches, and the shorter context to fall back to is always known.
+The counts live in sorted integer arrays. A context is numbered from its newest token to its oldest: the
+number of (u, v) is found from the number of its shorter version (v) and the one older token u. So all
+counting is a few sorts, all look-ups a few binary searches, and the shorter context to fall back to is
+always known.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def as_stream(sequences: Tensor | Sequence[Tensor], bos: int) -> Int[Tensor, " s
 def contexts_before(
     tokens: Int[Tensor, "*batch time"], n_context: int, bos: int
 ) -> Int[Tensor, "*batch time n_context"]:
-    """The tokens that end at each position, newest first; a BOS and the start fill everything before themselves.
+    """The tokens that end at each position, newest first; BOS fills everything before a BOS and the start.
 
     BOS = 0, [0, 5, 6], 2 → [[0, 0], [5, 0], [6, 5]]
     """
@@ -74,7 +75,10 @@ class NGramCounts(nn.Module):
         bos: int,
         pad: int | None = None,
     ) -> None:
-        """Count every n-gram of `sequences`, (B, T) or a list of (T,); tokens equal to `pad` are not predictions."""
+        """Count every n-gram of `sequences`, (B, T) or a list of (T,); a token `pad` is no prediction.
+
+        Raises ValueError for an empty corpus, TypeError and ValueError for tokens as `check_tokens` does.
+        """
         super().__init__()
         if order < 1:
             raise ValueError(f"order: expected at least 1, got {order}")
@@ -203,13 +207,13 @@ def divide(rows: Float[Tensor, "contexts vocab"]) -> Float[Tensor, "contexts voc
 
 
 class InterpolatedNGram(CountingModel):
-    """λ_0/V + λ_1 P(w) + λ_2 P(w | v) + … + λ_n P(w | context): every order has its share (Jelinek and Mercer 1980).
+    """λ_0/V + λ_1 P(w) + λ_2 P(w | v) + … + λ_n P(w | context), as Jelinek and Mercer 1980.
 
     The share of a context that never occurred goes to the others, in proportion.
     """
 
     def __init__(self, counts: NGramCounts, shares: Sequence[float]) -> None:
-        """`shares` are λ_0 … λ_n. Raises ValueError unless they are n + 1 numbers ≥ 0 that sum to one, λ_0 > 0."""
+        """`shares` are λ_0 … λ_n: n + 1 numbers ≥ 0 that sum to one, the first above 0; else ValueError."""
         super().__init__(counts)
         if (
             len(shares) != counts.order + 1
@@ -218,8 +222,8 @@ class InterpolatedNGram(CountingModel):
             or abs(sum(shares) - 1) > 1e-6
         ):
             raise ValueError(
-                f"shares: expected {counts.order + 1} numbers ≥ 0 (uniform, orders 1 … {counts.order}), the first "
-                f"above 0, that sum to one, got {tuple(shares)}"
+                f"shares: expected {counts.order + 1} numbers ≥ 0 that sum to one (uniform, then orders "
+                f"1 … {counts.order}), the first above 0, got {tuple(shares)}"
             )
         self.shares = tuple(shares)
 
@@ -230,3 +234,29 @@ class InterpolatedNGram(CountingModel):
             mixed = mixed + share * divide(self.counts.rows(k, numbers))
             total_share = total_share + share
         return mixed / total_share
+
+
+def fit_shares(
+    counts: NGramCounts, held_out: Int[Tensor, "batch time"], n_rounds: int = 20
+) -> tuple[float, ...]:
+    """The shares λ_0 … λ_n that make a held-out text most likely, by expectation maximisation.
+
+    Each round asks for every token which order would have predicted it, and shares the vote. `held_out`
+    must not be the text that was counted, whose highest order predicts it best by having seen it, nor the
+    test text.
+    """
+    contexts = contexts_before(held_out[:, :-1], counts.order - 1, counts.bos).flatten(0, 1)
+    words = held_out[:, 1:].flatten()
+    is_predicted = words != counts.bos
+    contexts, words = contexts[is_predicted], words[is_predicted]
+    by_order = [torch.full(words.shape, 1 / counts.vocab_size)]
+    is_seen = [torch.ones(words.shape)]
+    for k, numbers in enumerate(counts.look_up(contexts)):
+        by_order.append(divide(counts.rows(k, numbers)).gather(-1, words[:, None])[:, 0])
+        is_seen.append((numbers != UNSEEN).to(by_order[0].dtype))
+    probs, seen = torch.stack(by_order, dim=-1), torch.stack(is_seen, dim=-1)  # (N, n + 1)
+    shares = torch.full((counts.order + 1,), 1 / (counts.order + 1))
+    for _ in range(n_rounds):
+        votes = shares * seen * probs
+        shares = (votes / votes.sum(dim=-1, keepdim=True)).mean(dim=0)
+    return tuple((shares.double() / shares.double().sum()).tolist())

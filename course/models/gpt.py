@@ -34,6 +34,7 @@ class GPTConfig:
     n_layers: int = 12
     d_ff: int | None = None  # None: 4 · d_model
     dropout: float = 0.0
+    epsilon: float = 1e-5
     positions: Literal["learned", "sinusoidal", "rotary", "relative", "none"] = "learned"
     is_fused: bool = True  # PyTorch's kernels for attention and norm; False: the course's own lines
 
@@ -51,6 +52,7 @@ class GPTConfig:
             dropout=self.dropout,
             activation="gelu_tanh",
             is_pre_norm=True,
+            epsilon=self.epsilon,
             has_rotation=self.positions == "rotary",
             is_fused=self.is_fused,
         )
@@ -98,7 +100,7 @@ class GPT(nn.Module):
         return None if kind is None else kind(config.context_length, config.d_model)
 
     def reset_parameters(self) -> None:
-        """As GPT-2: normal with deviation 0.02, smaller for what is added to the residual stream, biases 0."""
+        """As GPT-2: normal with deviation 0.02, less for what is added to the residual stream, biases 0."""
         for name, parameter in self.named_parameters():
             if name.endswith(("W_output.weight", "contract.weight")):
                 nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * self.config.n_layers))
@@ -165,9 +167,9 @@ def attendable(
 ) -> Bool[Tensor, "batch 1 queries keys"]:
     """No query attends to padding, except that each position may attend to itself.
 
-    Without the exception a padded position at the start would have nothing to attend to; nobody reads its output.
+    Without the exception padding at the start would have nothing to attend to; nobody reads its output.
     """
-    B, n_keys = mask.shape
+    n_keys = mask.shape[1]
     if n_keys != first + n_queries:
         raise ValueError(f"mask: expected {first + n_queries} keys (remembered and new), got {n_keys}")
     itself = torch.arange(first, n_keys, device=mask.device)[:, None] == torch.arange(

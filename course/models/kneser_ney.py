@@ -1,8 +1,8 @@
 """Modified Kneser-Ney smoothing: subtract a little from every count, give it to the shorter context.
 
-Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 3. The highest
-order uses counts; a lower order asks after how many *different* tokens the n-gram appears, because it speaks only
-where the longer context failed ("Francisco" is frequent, but only after "San").
+Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 3. The
+highest order uses counts; a lower order asks after how many *different* tokens the n-gram appears, because it
+speaks only where the longer context failed ("Francisco" is frequent, but only after "San").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Discounts = tuple[float, float, float]  # what n-grams of count 1, 2, and 3 or m
 def chen_goodman_discounts(counts: Int[Tensor, " ngrams"]) -> Discounts:
     """D_i = i − (i + 1) Y n_{i+1}/n_i with Y = n_1/(n_1 + 2 n_2); n_i n-grams have the count i (equation 26).
 
-    Where a small corpus lacks one of the n_i, that discount is i/2, which keeps 0 ≤ D_i ≤ i.
+    Where a small corpus lacks one of the n_i, that discount is i/2, as in KenLM (Heafield et al. 2013).
     """
     n_1, n_2, n_3, n_4 = (int((counts == i).sum()) for i in (1, 2, 3, 4))
     Y = n_1 / (n_1 + 2 * n_2) if n_1 + n_2 else 0.0
@@ -52,7 +52,7 @@ def begins_sentence(counts: NGramCounts, k: int) -> Tensor:
 
 
 def reaches_behind_bos(counts: NGramCounts, k: int) -> Tensor:
-    """For every context of k tokens: are its two oldest tokens BOS, so that it says no more than k − 1 tokens?"""
+    """For every context of k tokens: are its two oldest BOS, so that it says no more than its shorter one?"""
     if k < 2:
         return torch.zeros(len(counts.table(k)[0]), dtype=torch.bool, device=counts.table(k)[0].device)
     shorter = counts.table(k)[0] // counts.vocab_size
@@ -62,8 +62,8 @@ def reaches_behind_bos(counts: NGramCounts, k: int) -> Tensor:
 class KneserNey(CountingModel):
     """P(w | context) = (c(context, w) − D)/c(context) + γ(context) P(w | shorter context), down to 1/V.
 
-    γ(context) is what the discounts have collected, so every row sums to one and no word gets nothing. Interpolated
-    Kneser-Ney with one discount d is `discounts=[(d, d, d)] * order`.
+    γ(context) is what the discounts have collected, so every row sums to one and no word gets nothing.
+    Interpolated Kneser-Ney with one discount d is `discounts=[(d, d, d)] * order`.
     """
 
     def __init__(self, counts: NGramCounts, discounts: Sequence[Discounts] | None = None) -> None:

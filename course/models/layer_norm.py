@@ -18,7 +18,7 @@ def layer_norm(
     bias: Float[Tensor, " d_model"],
     epsilon: float = 1e-5,
 ) -> Float[Tensor, "*positions d_model"]:
-    """gain ⊙ (x − mean) / √(variance + ε) + bias, over the last axis; the variance divides by D, not D − 1."""
+    """gain ⊙ (x − mean) / √(variance + ε) + bias over the last axis; the variance divides by D, not D − 1."""
     centred = x - x.mean(dim=-1, keepdim=True)
     variance = centred.square().mean(dim=-1, keepdim=True)
     return gain * centred * torch.rsqrt(variance + epsilon) + bias
@@ -32,7 +32,7 @@ def rms_norm(
 
 
 class LayerNorm(nn.Module):
-    """Layer normalisation with its trained gain and bias; `is_fused` lets PyTorch's kernel do the same sum."""
+    """Layer normalisation with its trained gain and bias; `is_fused`: by PyTorch's kernel, the same sum."""
 
     def __init__(self, d_model: int, epsilon: float = 1e-5, is_fused: bool = True) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Multi-head attention: H attentions side by side, each in its own K = D/H dimensions.
 
 Vaswani et al. 2017, section 3.2.2: head_h = attention(x W_query, y W_key, z W_value), and W_output mixes the
-concatenated heads. `is_fused=True` lets PyTorch's kernel compute the same formula without storing the weights.
+concatenated heads. With `is_fused=True` PyTorch's kernel computes the same without storing the weights.
 """
 
 from __future__ import annotations

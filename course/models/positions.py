@@ -60,7 +60,7 @@ def distances(n_queries: int, n_keys: int, device: torch.device | None = None) -
 
 
 def clipped_buckets(distance: Int[Tensor, "*shape"], n_buckets: int) -> Int[Tensor, "*shape"]:
-    """One bucket per distance from −R to R, farther ones clipped (Shaw et al. 2018, equation 4); N = 2R + 1."""
+    """One bucket per distance from −R to R, N = 2R + 1; farther ones are clipped (Shaw et al. 2018)."""
     radius = (n_buckets - 1) // 2
     return distance.clamp(-radius, radius) + radius
 

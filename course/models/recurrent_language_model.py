@@ -31,7 +31,7 @@ class RecurrentConfig:
 
 
 class RecurrentLanguageModel(nn.Module):
-    """An RNN, LSTM or GRU that predicts the next token from its state; sees everything before, in principle."""
+    """An RNN, LSTM or GRU that predicts the next token from its state; in principle it sees all before it."""
 
     context_length = None
 

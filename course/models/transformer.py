@@ -1,7 +1,7 @@
 """The Transformer (Vaswani et al. 2017): attention, a feed-forward layer, residuals and norms, stacked.
 
 An encoder layer reads one sequence; a decoder layer also looks at the encoder's output (`memory`). Post-norm
-is the paper's order, norm(x + f(x)); pre-norm, x + f(norm(x)), trains more easily and needs a norm at the end.
+is the paper's order, norm(x + f(x)); pre-norm, x + f(norm(x)), trains more easily and needs one last norm.
 """
 
 from __future__ import annotations

@@ -1,0 +1,189 @@
+"""BERT: a Transformer encoder that sees both sides of every token, and the heads that put it to use.
+
+Devlin et al. 2019. Token, position and segment embeddings are summed and normalised; the stack is post-norm
+with GELU. Pre-training fills in masked tokens; fine-tuning puts one linear layer on a sequence, on its
+tokens, or on the question where an answer begins and ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.language_model import check_tokens
+from course.models.layer_norm import LayerNorm
+from course.models.transformer import Encoder, TransformerConfig
+from course.shapes import Bool, Float, Int, Tensor
+
+
+@dataclass(frozen=True)
+class BERTConfig:
+    """Sizes of a BERT; the defaults are those of BERT base."""
+
+    vocab_size: int = 30_522
+    context_length: int = 512
+    d_model: int = 768
+    n_heads: int = 12
+    n_layers: int = 12
+    d_ff: int = 3072
+    n_segments: int = 2
+    dropout: float = 0.0
+    epsilon: float = 1e-12
+    is_fused: bool = True
+
+    def stack(self) -> TransformerConfig:
+        """What the encoder layers need to know."""
+        return TransformerConfig(
+            d_model=self.d_model,
+            n_heads=self.n_heads,
+            n_layers=self.n_layers,
+            d_ff=self.d_ff,
+            dropout=self.dropout,
+            activation="gelu",
+            epsilon=self.epsilon,
+            is_fused=self.is_fused,
+        )
+
+
+def initialise(module: nn.Module) -> None:
+    """As BERT: every matrix normal with deviation 0.02, biases 0; use as `model.apply(initialise)`."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+class BERT(nn.Module):
+    """The encoder: tokens (B, T) → one vector per token (B, T, D), each aware of all the others."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = nn.Embedding(config.context_length, config.d_model)
+        self.segments = nn.Embedding(config.n_segments, config.d_model)
+        self.norm = LayerNorm(config.d_model, config.epsilon, config.is_fused)
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = Encoder(config.stack())
+        self.apply(initialise)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        mask: Bool[Tensor, "batch time"] | None = None,
+        segments: Int[Tensor, "batch time"] | None = None,
+    ) -> Float[Tensor, "batch time d_model"]:
+        """`mask` is True at real tokens; `segments` says which text a token belongs to, 0 if not given.
+
+        Raises ValueError for a mask or segments of another shape than the tokens, and as `check_tokens` does.
+        """
+        check_tokens(tokens, self.config.vocab_size, self.config.context_length)
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        for name, given in (("mask", mask), ("segments", segments)):
+            if given is not None and given.shape != tokens.shape:
+                raise ValueError(f"{name}: expected {tuple(tokens.shape)} (B, T), got {tuple(given.shape)}")
+        smallest, largest = (extreme.item() for extreme in segments.aminmax())
+        if smallest < 0 or largest >= self.config.n_segments:
+            outside = smallest if smallest < 0 else largest
+            raise ValueError(f"segments: expected values in 0 … {self.config.n_segments - 1}, got {outside}")
+        x = self.embedding(tokens) + self.positions.weight[: tokens.shape[1]] + self.segments(segments)
+        return self.encoder(self.dropout(self.norm(x)), None if mask is None else mask[:, None, None, :])
+
+
+class Pooler(nn.Module):
+    """tanh(W h_1 + b): the vector of the first token, <cls>, made ready to stand for the whole sequence."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.linear = nn.Linear(config.d_model, config.d_model)
+        self.apply(initialise)
+
+    def forward(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch d_model"]:
+        return torch.tanh(self.linear(hidden[:, 0]))
+
+
+class MaskedLanguageModel(nn.Module):
+    """BERT with the head that says which word stood at each position; its matrix is the embedding's."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.vocab_size = config.vocab_size
+        self.bert = BERT(config)
+        self.transform = nn.Linear(config.d_model, config.d_model)
+        self.norm = LayerNorm(config.d_model, config.epsilon, config.is_fused)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        initialise(self.transform)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        mask: Bool[Tensor, "batch time"] | None = None,
+        segments: Int[Tensor, "batch time"] | None = None,
+    ) -> Float[Tensor, "batch time vocab"]:
+        """Logits for the word *at* each position (not after it)."""
+        hidden = self.norm(F.gelu(self.transform(self.bert(tokens, mask, segments))))
+        return F.linear(hidden, self.bert.embedding.weight, self.bias)
+
+
+class SequenceClassifier(nn.Module):
+    """BERT with one decision per sequence, read off the first token: sentiment, for instance."""
+
+    def __init__(self, config: BERTConfig, n_classes: int) -> None:
+        super().__init__()
+        self.bert = BERT(config)
+        self.pooler = Pooler(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.d_model, n_classes)
+        initialise(self.output)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        mask: Bool[Tensor, "batch time"] | None = None,
+        segments: Int[Tensor, "batch time"] | None = None,
+    ) -> Float[Tensor, "batch classes"]:
+        """Logits of the classes."""
+        return self.output(self.dropout(self.pooler(self.bert(tokens, mask, segments))))
+
+
+class Tagger(nn.Module):
+    """BERT with one decision per token: named entities, for instance."""
+
+    def __init__(self, config: BERTConfig, n_tags: int) -> None:
+        super().__init__()
+        self.bert = BERT(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.d_model, n_tags)
+        initialise(self.output)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        mask: Bool[Tensor, "batch time"] | None = None,
+        segments: Int[Tensor, "batch time"] | None = None,
+    ) -> Float[Tensor, "batch time tags"]:
+        """Logits of the tags."""
+        return self.output(self.dropout(self.bert(tokens, mask, segments)))
+
+
+class SpanFinder(nn.Module):
+    """BERT with two scores per token: does the answer begin here, does it end here."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.bert = BERT(config)
+        self.output = nn.Linear(config.d_model, 2)
+        initialise(self.output)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        mask: Bool[Tensor, "batch time"] | None = None,
+        segments: Int[Tensor, "batch time"] | None = None,
+    ) -> tuple[Float[Tensor, "batch time"], Float[Tensor, "batch time"]]:
+        """Logits over positions, for the first and for the last token of the answer."""
+        first, last = self.output(self.bert(tokens, mask, segments)).unbind(dim=-1)
+        return first, last

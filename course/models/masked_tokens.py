@@ -1,0 +1,38 @@
+"""What BERT practises on: hide some tokens, ask for what stood there (Devlin et al. 2019, section 3.1)."""
+
+from __future__ import annotations
+
+import torch
+
+from course.shapes import Bool, Int, Tensor
+
+IGNORED = -100  # the target that torch.nn.functional.cross_entropy leaves out by default
+
+
+def hide_tokens(
+    tokens: Int[Tensor, "batch time"],
+    is_ordinary: Bool[Tensor, " vocab"],
+    mask_token: int,
+    generator: torch.Generator,
+    share: float = 0.15,
+) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
+    """Inputs and targets: a `share` of the ordinary tokens is asked for, the other targets are IGNORED.
+
+    Of those asked for 80 % become `mask_token`, 10 % a random ordinary token, 10 % stay, so that the model
+    cannot rely on seeing the mask. `is_ordinary` (V,) is False for padding, <cls>, <mask> and the like:
+    they are neither hidden nor drawn. Call it anew for each epoch. Raises ValueError for a share outside
+    (0, 1] or no ordinary token.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share: expected a number in (0, 1], got {share}")
+    if not is_ordinary.any():
+        raise ValueError("is_ordinary: expected at least one ordinary token, got none")
+    draw, kind = torch.rand(2, *tokens.shape, generator=generator).to(tokens.device)
+    is_asked = is_ordinary[tokens] & (draw < share)
+    ordinary = is_ordinary.nonzero()[:, 0]
+    random_tokens = ordinary[
+        torch.randint(len(ordinary), tokens.shape, generator=generator).to(tokens.device)
+    ]
+    inputs = torch.where(is_asked & (kind < 0.8), mask_token, tokens)
+    inputs = torch.where(is_asked & (kind >= 0.9), random_tokens, inputs)
+    return inputs, torch.where(is_asked, tokens, IGNORED)

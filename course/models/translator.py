@@ -1,0 +1,136 @@
+"""The Transformer of 2017 as a translator: an encoder reads the source, a decoder writes the target.
+
+Three masks: the source's padding, for the encoder; the triangle, for the decoder; and the source's padding
+again, for the decoder's look at the encoder. Embeddings are scaled by √D so that the positions, whose
+entries are as large as 1, do not drown them; one matrix embeds and scores the target's words (Vaswani et
+al. 2017, 3.4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.language_model import check_tokens
+from course.models.attention import padding_mask
+from course.models.positions import SinusoidalPositions
+from course.models.transformer import Decoder, Encoder, TransformerConfig
+from course.shapes import Bool, Float, Int, Tensor
+
+
+@dataclass(frozen=True)
+class TranslatorConfig:
+    """Sizes of a Transformer that translates."""
+
+    source_vocab_size: int
+    target_vocab_size: int
+    context_length: int = 128  # of the source and of the target
+    d_model: int = 128
+    n_heads: int = 4
+    n_layers: int = 2
+    d_ff: int = 512
+    dropout: float = 0.0
+    is_pre_norm: bool = True
+    is_fused: bool = True
+    pad: int = 0  # of the source
+
+    def stack(self) -> TransformerConfig:
+        """What encoder and decoder layers need to know."""
+        return TransformerConfig(
+            d_model=self.d_model,
+            n_heads=self.n_heads,
+            n_layers=self.n_layers,
+            d_ff=self.d_ff,
+            dropout=self.dropout,
+            is_pre_norm=self.is_pre_norm,
+            is_fused=self.is_fused,
+        )
+
+
+class Translator(nn.Module):
+    """Encoder, decoder with cross-attention, and the embeddings at both ends."""
+
+    def __init__(self, config: TranslatorConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.vocab_size = config.target_vocab_size
+        self.source_embedding = nn.Embedding(config.source_vocab_size, config.d_model)
+        self.target_embedding = nn.Embedding(config.target_vocab_size, config.d_model)
+        self.positions = SinusoidalPositions(config.context_length, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = Encoder(config.stack())
+        self.decoder = Decoder(config.stack())
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Xavier for every matrix; embeddings with deviation 1/√D, so that scaled by √D they have 1."""
+        for name, parameter in self.named_parameters():
+            if "embedding" in name:
+                nn.init.normal_(parameter, std=1 / math.sqrt(self.config.d_model))
+            elif parameter.ndim == 2:
+                nn.init.xavier_uniform_(parameter)
+
+    def _embed(
+        self, tokens: Int[Tensor, "batch time"], embedding: nn.Embedding
+    ) -> Float[Tensor, "batch time d_model"]:
+        check_tokens(tokens, embedding.num_embeddings, self.config.context_length)
+        return self.dropout(
+            embedding(tokens) * math.sqrt(self.config.d_model) + self.positions(tokens.shape[1])
+        )
+
+    def encode(
+        self, source: Int[Tensor, "batch source"]
+    ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
+        """The memory the decoder looks at, and the mask of its real positions."""
+        mask = padding_mask(source, self.config.pad)
+        return self.encoder(self._embed(source, self.source_embedding), mask), mask
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch time"],
+        memory: Float[Tensor, "batch source d_model"],
+        memory_mask: Bool[Tensor, "batch 1 1 source"],
+    ) -> Float[Tensor, "batch time vocab"]:
+        """Logits of the token after each position of `target`."""
+        x = self.decoder(self._embed(target, self.target_embedding), memory, memory_mask=memory_mask)
+        return F.linear(x, self.target_embedding.weight)
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch time vocab"]:
+        """Teacher forcing: log-probabilities of the token after each position of `target`, BOS first."""
+        return self.decode(target, *self.encode(source)).log_softmax(dim=-1)
+
+    def alignment(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch time"], layer: int = -1
+    ) -> Float[Tensor, "batch time source"]:
+        """Cross-attention of one layer, averaged over heads, while the token *after* position t is chosen."""
+        memory, mask = self.encode(source)
+        seen: list[Tensor] = []
+        cross_attention = self.decoder.layers[layer].cross_attention
+        hook = cross_attention.register_forward_pre_hook(
+            lambda module, arguments: seen.append(module.weights(*arguments))
+        )
+        try:
+            self.decode(target, memory, mask)
+        finally:
+            hook.remove()
+        return seen[0].mean(dim=1)  # (B, H, T, S) → (B, T, S)
+
+    @torch.no_grad()
+    def translate(
+        self, source: Int[Tensor, "batch source"], bos: int, eos: int, max_length: int
+    ) -> Int[Tensor, "batch time"]:
+        """Free running, greedily: each step reads its own words; EOS and what follows it are EOS."""
+        memory, mask = self.encode(source)
+        tokens = torch.full_like(source[:, :1], bos)
+        has_ended = torch.zeros_like(tokens, dtype=torch.bool)
+        while tokens.shape[1] <= max_length and not has_ended.all():
+            token = self.decode(tokens, memory, mask)[:, -1:].argmax(dim=-1).masked_fill(has_ended, eos)
+            has_ended |= token == eos
+            tokens = torch.cat([tokens, token], dim=1)
+        return tokens[:, 1:]
