@@ -1,0 +1,1 @@
+"""Texts with known truth and texts from the real world."""

@@ -1,0 +1,93 @@
+"""Stories in a small English whose true next-word distribution is known at every position.
+
+    nora dreamed of red tickets burning , blue lamps floating and green drums growing .
+    the girls near the mill sing . she found the blue lamps floating behind the red tickets .
+    " who saw the green drums growing ? " asked nora .
+
+What a model needs in order to predict a story well:
+
+    word order, collocations    what red things do in a dream: burning          counts of short n-grams
+    agreement                   the girls near the mill sing                    a state
+    quotes and brackets         each closes, in the right order                 a stack
+    hero and pronoun            nora … she, a whole story later                 a lasting memory
+    bindings                    which thing is blue? several, in any order      attention
+
+`story_words` holds the lexicon, `story_rules` the grammar, `story_filter` the exact P(next word | prefix).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from course.data.story_filter import next_word_probs
+from course.data.story_grammar import Automaton, compile_grammar
+from course.data.story_rules import StoryConfig, StoryRules
+from course.data.story_sampling import sample_derivations
+from course.data.story_words import Roles
+from course.data.vocabulary import Batch, Vocabulary
+from course.language_model import check_tokens
+
+
+class StoryLanguage:
+    """The language and its own true model: a `LanguageModel` that no other can beat.
+
+    After a prefix that the grammar cannot produce it answers with the uniform distribution.
+    """
+
+    context_length = None
+
+    def __init__(self, config: StoryConfig | None = None) -> None:
+        self.config = StoryConfig() if config is None else config
+        self.vocabulary: Vocabulary = self.config.lexicon.vocabulary()
+        self.roles = Roles.of(self.config.lexicon, self.vocabulary)
+        self.automaton: Automaton = compile_grammar(StoryRules(self.config, self.vocabulary).story())
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.vocabulary)
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        """Exact log-probabilities of the next word, (B, T) → (B, T, V); −inf for words that cannot come next."""
+        check_tokens(tokens, self.vocab_size)
+        probs = next_word_probs(self.automaton, self.roles, tokens.cpu())
+        impossible = probs.sum(-1, keepdim=True) == 0
+        probs = torch.where(impossible, 1 / self.vocab_size, probs)
+        return probs.log().to(tokens.device, torch.get_default_dtype())
+
+    def sample(self, n_stories: int, generator: torch.Generator) -> Batch:
+        """Stories from <bos> to <eos>, one per row; beyond its <eos> a row is padding."""
+        if n_stories < 1:
+            raise ValueError(f"n_stories: expected at least 1, got {n_stories}")
+        words, nodes = sample_derivations(self.automaton, self.roles, n_stories, generator)
+        is_end = nodes == self.automaton.n_nodes - 1
+        mask = is_end.cumsum(-1) <= 1
+        longest = int(mask.sum(-1).max())
+        return Batch(words[:, :longest], mask[:, :longest])
+
+    def read(self, story: Tensor) -> str:
+        """A row of tokens as text, up to its end."""
+        return " ".join(self.vocabulary.decode(story.tolist()))
+
+    @property
+    def longest_story(self) -> int:
+        """Most tokens of a story, <bos> and <eos> included."""
+        return self.automaton.longest_text()
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Predicted tokens per story on average: <eos> counts, <bos> does not, because it is given."""
+        return float(self.automaton.expected_visits().sum()) - 1
+
+    @cached_property
+    def entropy_per_story(self) -> float:
+        """Bits that it takes on average to tell one story from all others, by exact summation."""
+        return self.automaton.entropy() / math.log(2)
+
+    @property
+    def entropy_rate(self) -> float:
+        """Bits per token: the floor that cross-entropy approaches on more and more stories."""
+        return self.entropy_per_story / self.mean_length

@@ -1,0 +1,44 @@
+"""Stories drawn from the grammar, all at once, word by word."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from course.data.story_grammar import Automaton
+from course.data.story_memory import Memory
+from course.data.story_words import Roles
+
+
+def draw(probs: Tensor, generator: torch.Generator) -> Tensor:
+    """One index per row of (B, n) probabilities, by inverting the cumulative distribution."""
+    cumulative = probs.cumsum(-1)
+    uniform = torch.rand(len(probs), 1, generator=generator, dtype=torch.float64) * cumulative[:, -1:]
+    drawn = torch.searchsorted(cumulative, uniform, right=True)[:, 0]
+    return drawn.clamp(max=probs.shape[1] - 1)
+
+
+def draw_words(automaton: Automaton, node: Tensor, memory: Memory, generator: torch.Generator) -> Tensor:
+    """One word for each prefix from the source of its node; node (B,) → words (B,)."""
+    source_of_prefix = automaton.source_of[node]
+    words = torch.empty_like(node)
+    for index in source_of_prefix.unique().tolist():
+        prefixes = (source_of_prefix == index).nonzero()[:, 0]
+        words[prefixes] = draw(automaton.sources[index].probs(memory.rows(prefixes)), generator)
+    return words
+
+
+def sample_derivations(
+    automaton: Automaton, roles: Roles, n_stories: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Words and nodes of whole stories, each (n_stories, longest); the end repeats to the right."""
+    node = torch.zeros(n_stories, dtype=torch.int64)
+    memory = Memory.empty(roles, n_stories)
+    words, nodes = [], []
+    for _ in range(automaton.longest_text()):
+        word = draw_words(automaton, node, memory, generator)
+        words.append(word)
+        nodes.append(node)
+        memory = memory.after(word)
+        node = draw(automaton.follow[node], generator)
+    return torch.stack(words, dim=1), torch.stack(nodes, dim=1)

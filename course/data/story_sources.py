@@ -1,0 +1,163 @@
+"""Sources: where one slot of a story gets its word from, at random or from memory.
+
+A source answers P(word | memory) for a batch of memories, and knows its entropy. The entropy is the same for every
+memory that the slot can meet, which is why the entropy of whole stories is a finite sum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from course.data.story_memory import NOTHING, Memory
+
+
+class Source(Protocol):
+    """Where a slot gets its word from."""
+
+    @property
+    def entropy(self) -> float:
+        """In nats."""
+        ...
+
+    def probs(self, memory: Memory) -> Tensor:
+        """P(word | memory), (B, V) float64; a row of zeros where the memory has nothing to offer."""
+        ...
+
+
+def shares(weights: tuple[float, ...]) -> list[float]:
+    """Weights, scaled to sum to one."""
+    return [weight / sum(weights) for weight in weights]
+
+
+def entropy(probs: list[float]) -> float:
+    """−Σ p ln p, in nats."""
+    return -sum(p * math.log(p) for p in probs)
+
+
+def uniform(allowed: Tensor) -> Tensor:
+    """(B, V) bool → equal shares of each row's allowed words."""
+    return allowed.double() / allowed.sum(-1, keepdim=True).clamp(min=1)
+
+
+def certain(words: Tensor, vocab_size: int) -> Tensor:
+    """(B,) → (B, V): probability one for this word, a row of zeros for NOTHING."""
+    return (torch.arange(vocab_size) == words[:, None]).double()
+
+
+@dataclass(frozen=True)
+class Words:
+    """A fixed distribution, whatever the story has said."""
+
+    tokens: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def entropy(self) -> float:
+        return entropy(shares(self.weights))
+
+    def row(self, vocab_size: int) -> Tensor:
+        """(V,) the distribution."""
+        row = torch.zeros(vocab_size, dtype=torch.float64)
+        row[list(self.tokens)] = torch.tensor(shares(self.weights), dtype=torch.float64)
+        return row
+
+    def probs(self, memory: Memory) -> Tensor:
+        return self.row(memory.vocab_size).expand(len(memory.latest), -1)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What things of the last colour do: each colour has its favourites, weighted alike."""
+
+    favourites: tuple[tuple[int, tuple[int, ...]], ...]  # (colour, its motions)
+    weights: tuple[float, ...]
+
+    @property
+    def entropy(self) -> float:
+        return entropy(shares(self.weights))
+
+    def probs(self, memory: Memory) -> Tensor:
+        table = torch.zeros(memory.vocab_size + 1, memory.vocab_size, dtype=torch.float64)
+        for colour, motions in self.favourites:
+            table[colour, list(motions)] = torch.tensor(shares(self.weights), dtype=torch.float64)
+        return table[memory.colour]  # NOTHING = −1 finds the last row, which is empty
+
+
+@dataclass(frozen=True)
+class FreshColour:
+    """A colour that the story has not used yet, when `n_left` are left."""
+
+    n_left: int
+
+    @property
+    def entropy(self) -> float:
+        return math.log(self.n_left)
+
+    def probs(self, memory: Memory) -> Tensor:
+        return uniform(memory.roles.is_colour & ~memory.is_known())
+
+
+@dataclass(frozen=True)
+class KnownColour:
+    """One of the `n_known` colours that the story has introduced."""
+
+    n_known: int
+
+    @property
+    def entropy(self) -> float:
+        return math.log(self.n_known)
+
+    def probs(self, memory: Memory) -> Tensor:
+        return uniform(memory.is_known())
+
+
+@dataclass(frozen=True)
+class OtherColour:
+    """One of the `n_known` colours, but not the last one mentioned."""
+
+    n_known: int
+
+    @property
+    def entropy(self) -> float:
+        return math.log(self.n_known - 1)
+
+    def probs(self, memory: Memory) -> Tensor:
+        is_last = torch.arange(memory.vocab_size) == memory.colour[:, None]
+        return uniform(memory.is_known() & ~is_last)
+
+
+@dataclass(frozen=True)
+class RecalledThing:
+    """The thing that has the colour just mentioned."""
+
+    entropy: float = 0.0
+
+    def probs(self, memory: Memory) -> Tensor:
+        thing = memory.thing_of.gather(1, memory.latest.clamp(min=0)[:, None])[:, 0]
+        return certain(thing, memory.vocab_size)
+
+
+@dataclass(frozen=True)
+class HeroName:
+    """The name of the story's first person."""
+
+    entropy: float = 0.0
+
+    def probs(self, memory: Memory) -> Tensor:
+        return certain(memory.hero, memory.vocab_size)
+
+
+@dataclass(frozen=True)
+class HeroPronoun:
+    """She or he, whichever the hero's name demands."""
+
+    entropy: float = 0.0
+
+    def probs(self, memory: Memory) -> Tensor:
+        pronoun = torch.where(memory.hero == NOTHING, NOTHING, memory.roles.pronoun_of[memory.hero])
+        return certain(pronoun, memory.vocab_size)
