@@ -1,7 +1,8 @@
 """Checks: claims about what a student wrote, and feedback that names the mistake.
 
-In a notebook: `check = homework("hw1_language_models")`, then `check(claim, function)`. A claim is a function whose
-docstring is the sentence it checks; it compares with `assert_close`, `assert_equal`, `assert_true`, `assert_raises`.
+In a notebook: `check = homework("hw1_language_models")`, then `check(claim, function)`. A claim is a function
+whose docstring is the sentence it checks; it compares with `assert_close`, `assert_equal`, `assert_true`,
+`assert_raises` and `assert_unchanged`.
 """
 
 from course.checks.check import CheckFailed, Homework, homework

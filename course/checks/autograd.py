@@ -1,7 +1,7 @@
 """Gradients across the border: a backward pass through a student's answer becomes an event of the trace.
 
-Tensors that need gradients enter and leave a call through an identity whose backward takes note; replaying the event
-sends the same gradients into the answer of another object.
+Tensors that need gradients enter and leave a call through an identity whose backward takes note; replaying
+the event sends the same gradients into the answer of another object.
 """
 
 from collections.abc import Callable

@@ -17,7 +17,7 @@ MOST_NAMES = 3  # mistakes that may be named together; more would name nothing
 
 
 class CheckFailed(AssertionError):
-    """A claim does not hold. The message is all there is to read: Jupyter shows it in place of a traceback."""
+    """A claim does not hold; Jupyter shows the message in place of a traceback."""
 
     def __init__(self, message: str, shown: str | None = None) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class Homework:
     failures: dict[str, int] = field(default_factory=dict, repr=False)
 
     def __call__(self, claim: Callable, *things: object) -> None:
-        """Check one claim about the student's functions or classes, given in the order in which it names them.
+        """Check a claim about the student's functions or classes, given in the order in which it names them.
 
         Prints the claim if it holds; raises CheckFailed if it does not.
         """
@@ -127,7 +127,7 @@ def values(problem: Exception | None) -> tuple[str, str]:
 
 
 def shown(explanation: Explanation) -> CheckFailed:
-    """The exception to raise: in Jupyter the message is displayed and the exception repeats only its headline."""
+    """The exception to raise; in Jupyter the message is displayed, and the exception repeats its headline."""
     display = jupyter_display()
     if display is None:
         return CheckFailed(as_text(explanation))

@@ -51,7 +51,7 @@ def names_in(claim: Callable) -> list[str]:
 
 
 def examine(claim: Callable, link: Link, seed: int | None = None) -> Finding:
-    """Put a claim to stand-ins over the link; what it draws comes from the seed, or from its name if that is None."""
+    """Put a claim to stand-ins over the link; it draws from the seed, or from its name where that is None."""
     trace = Trace(claim.__name__)
     arguments: dict[str, object] = {name: StandIn(link, trace, name) for name in names_in(claim)}
     if "draw" in inspect.signature(claim).parameters:
@@ -65,7 +65,7 @@ def examine(claim: Callable, link: Link, seed: int | None = None) -> Finding:
 
 
 def reason(problem: Exception, trace: Trace) -> str:
-    """Why a claim does not hold; the arguments of its last call help to find the cause of a NaN or a factor."""
+    """Why a claim does not hold; the arguments of its last call may tell the cause of a NaN or a factor."""
     if isinstance(problem, Mismatch):
         return _difference(problem, trace)
     if isinstance(problem, StudentError | NotWritten | Unreachable):

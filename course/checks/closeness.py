@@ -70,7 +70,7 @@ def _tolerance(value: object) -> tuple[float, float]:
 
 
 def close(received: Tensor, expected: Tensor, tolerance: tuple[float, float]) -> Tensor:
-    """Entry by entry, whether two broadcastable tensors agree; NaN agrees with NaN, an infinity with itself."""
+    """Entry by entry, whether two tensors agree; NaN agrees with NaN, an infinity with itself."""
     if kind_of(received) in ("bool", "int") and kind_of(expected) in ("bool", "int"):
         return received == expected
     wide = torch.complex128 if received.is_complex() or expected.is_complex() else torch.float64
@@ -79,9 +79,9 @@ def close(received: Tensor, expected: Tensor, tolerance: tuple[float, float]) ->
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two outcomes are equal: same structure, numbers within their precision's tolerance, NaN like NaN.
+    """Whether two outcomes are equal: in structure, and in numbers as far as their precision goes.
 
-    A float, an int and a tensor without axes are all numbers; a list is the same as a tuple of the same entries.
+    A float, an int and a tensor without axes are all numbers; a list is like a tuple; NaN equals NaN.
     """
     if isinstance(a, Outcome) and isinstance(b, Outcome):
         return (a.kind, a.error) == (b.kind, b.error) and same((a.value, a.changed), (b.value, b.changed))

@@ -48,7 +48,9 @@ class Mismatch(AssertionError):
 def assert_close(
     received: object, expected: object, *, tolerance: float | None = None, what: str = ""
 ) -> None:
-    """Numbers, tensors and containers of them agree within `tolerance`, relative and absolute; by dtype if None.
+    """Numbers, tensors and containers of them agree within `tolerance`, relative and absolute.
+
+    Without a tolerance that of their dtype holds.
 
     Looked at in this order: whether anything came, its type, its shape, NaN and infinities, its values.
     Raises Mismatch.
@@ -60,7 +62,7 @@ def assert_close(
 
 
 def assert_equal(received: object, expected: object, *, what: str = "") -> None:
-    """Exactly equal, down to the last entry: for whole numbers, texts, lists, dictionaries. Raises Mismatch."""
+    """Exactly equal: for whole numbers, texts, lists, dictionaries. Raises Mismatch."""
     if not _agree(received, expected, _exactly):
         explanation = describe_difference(received, expected) or "the values are close, but not equal"
         raise Mismatch(explanation, received, expected, what=what)

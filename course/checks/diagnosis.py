@@ -34,17 +34,17 @@ def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
 
 
 def matches(student: Sequence[Trace], wrong: Sequence[Trace], right: Sequence[Trace]) -> bool:
-    """Whether the student's answers equal the wrong ones on every event and differ from the right on at least one."""
+    """Whether a student's answers equal the wrong ones everywhere and differ from the right somewhere."""
     return _equal(student, wrong) and not _equal(student, right)
 
 
 def candidates(
     traces: Mapping[str, Trace], failed: frozenset[str] | set[str], fingerprints: Mapping[str, Answers]
 ) -> list[str]:
-    """The mistakes that explain what a student's checks in one session, made with the same objects, have shown.
+    """The mistakes that explain what the checks of one session, made with the same objects, have shown.
 
-    A mistake is kept if it fails each check that failed, and if in every check in which it differs from the right
-    answer the student's calls came out as its calls do, each of them.
+    A mistake is kept if it fails each check that failed, and if in every check in which it differs from the
+    right answer each of the student's calls came out as its own does.
     """
     names = {name for check in failed for name in fingerprints.get(check, {})}
     return sorted(name for name in names if _explains(name, traces, failed, fingerprints))

@@ -50,9 +50,9 @@ def describe_difference(
 ) -> str:
     """How `received` differs from `expected`, in one clause; "" where they are equal.
 
-    In this order: type, keys, length and shape; NaN and infinities, with the cause if the `arguments` of the call
-    show it; a relation that holds for every value (transposed, reversed, shifted by one, a constant factor, the
-    logarithm); where the differences are; the first of them.
+    In this order: type, keys, length and shape; NaN and infinities, with the cause where the `arguments` of
+    the call show it; a relation that holds for every value, such as a shift by one or a constant factor;
+    where the differences lie, and the first of them.
     """
     if form := form_difference(received, expected):
         return form
@@ -108,7 +108,8 @@ def _keys_difference(received: dict, expected: dict) -> str:
     for aspect in (_key_kind, _key_length):
         kinds = [{aspect(key) for key in values} for values in (received, expected)]
         if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
-            return f"the keys are {kinds[0].pop()}, where {kinds[1].pop()} are expected: {_first_keys(received, expected)}"
+            keys = f"{brief(next(iter(received)))} against {brief(next(iter(expected)))}"
+            return f"the keys are {kinds[0].pop()}, where {kinds[1].pop()} are expected: {keys}"
     missing, extra = expected.keys() - received.keys(), received.keys() - expected.keys()
     return (
         f"of {len(expected)} expected keys, {missing_and_extra(missing, extra)}"
@@ -125,10 +126,6 @@ def _key_kind(key: object) -> str:
 
 def _key_length(key: object) -> str:
     return f"tuples of {len(key)}" if isinstance(key, tuple) else _key_kind(key)
-
-
-def _first_keys(received: dict, expected: dict) -> str:
-    return f"{brief(next(iter(received)))} against {brief(next(iter(expected)))}"
 
 
 def _value_difference(received: object, expected: object, known: Circumstances) -> str:

@@ -15,7 +15,7 @@ def seed_of(name: str) -> int:
 
 
 class Draw:
-    """A source of small inputs: everything comes from `random.Random(seed).random()`, in the order it is asked for."""
+    """A source of small inputs; all of them come, in order, from `random.Random(seed).random()`."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
@@ -64,7 +64,7 @@ class Draw:
         return [self.choice(words) for _ in range(length)]
 
     def generator(self) -> torch.Generator:
-        """A torch generator with a seed of its own; each call to a student's function starts from the state it has now."""
+        """A torch generator with a seed of its own; a student's function works on a copy of it."""
         return torch.Generator().manual_seed(self._integer(0, 2**31))
 
     def _integer(self, low: int, high: int) -> int:

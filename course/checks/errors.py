@@ -42,7 +42,7 @@ class Unreachable(Exception):
 
 
 def is_stub(error: str, message: str, text: str) -> bool:
-    """Whether an exception is a stub's own `raise NotImplementedError`, not one of torch's about a missing kernel."""
+    """Whether an exception is a stub's own NotImplementedError, not one of torch's about a missing kernel."""
     if error != "NotImplementedError":
         return False
     return "raise NotImplementedError" in text if text.strip() else not message

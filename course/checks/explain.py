@@ -77,12 +77,13 @@ def _lines(this: Explanation) -> Iterator[str]:
 
 
 def as_html(explanation: Explanation) -> str:
-    """The message for a notebook: no scripts, nothing of a student's unescaped, the page's own text colour."""
+    """The message for a notebook: everything escaped, no scripts, the page's own text colour."""
     return f'<div style="{BOX.format(colour=RED)}">{"".join(_blocks(explanation))}</div>'
 
 
 def _blocks(this: Explanation) -> Iterator[str]:
-    yield f'<div><span style="color:{RED};font-weight:700">✗</span> <strong>{_prose(this.claim)}</strong></div>'
+    cross = f'<span style="color:{RED};font-weight:700">✗</span>'
+    yield f"<div>{cross} <strong>{_prose(this.claim)}</strong></div>"
     values = [
         (name, value) for name, value in (("received", this.received), ("expected", this.expected)) if value
     ]

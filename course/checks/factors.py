@@ -31,7 +31,7 @@ def nearly(a: float, b: float) -> bool:
 
 
 def sizes_of(arguments: Sequence[object]) -> dict[int, str]:
-    """What each size found in the arguments of a call is: {7: "the length of argument 1"}; the first meaning counts."""
+    """What the sizes found in the arguments of a call are: {7: "the length of argument 1"}."""
     sizes: dict[int, str] = {}
     for position, argument in enumerate(arguments, 1):
         name = f"argument {position}" if len(arguments) > 1 else "the argument"

@@ -1,6 +1,7 @@
 """Fingerprints of wrong solutions: how they answer the visible checks, as plain JSON small enough to ship.
 
-What a mistake gets wrong is written down; what it gets right is sealed, so that no right answer can be read here.
+What a mistake gets wrong is written down; what it gets right is sealed, so that no right answer can be read
+here.
 """
 
 import json
@@ -28,7 +29,7 @@ DIGITS = 9  # of each number: more than any tolerance asks for
 
 
 def load(name: str) -> dict:
-    """The fingerprints of a homework: NAME.json beside the notebook, else the installed one; empty without either."""
+    """The fingerprints of a homework: NAME.json beside the notebook, else the installed one, else empty."""
     for folder in (Path.cwd(), Path(__file__).parent / "fingerprints"):
         path = folder / f"{name}.json"
         if path.is_file():
@@ -37,10 +38,10 @@ def load(name: str) -> dict:
 
 
 def differing(wrong: Trace, right: Trace) -> list[list]:
-    """The fingerprint of a mistake on one check, [event, outcome] for every event; [] if it answers all rightly.
+    """The fingerprint of a mistake on one check, [event, outcome] for each event; [] if all are right.
 
-    `wrong` is the mistake's own run of the check, up to where that failed; `right` is the replay of that run on the
-    reference. So the arguments are those that a student with the same mistake is asked.
+    `wrong` is the mistake's own run of the check, up to where that failed; `right` the replay of that run on
+    the reference. So the arguments are those that a student with the same mistake is asked.
     """
     pairs = [(w.outcome, r.outcome) for w, r in zip(wrong.events, right.events, strict=False)]
     if all(same(w, r) for w, r in pairs):
@@ -56,7 +57,7 @@ def known_answer(outcome: Outcome, encoded: Mapping) -> bool:
 
 
 def encode(outcome: Outcome) -> dict:
-    """An outcome as JSON; long values as their length or shape, a sample of 64 entries and two sums over all."""
+    """An outcome as JSON; of long values their length or shape, a sample of 64 entries and two sums."""
     if outcome.kind == "error":
         return {"error": outcome.error}
     encoded = {"value": encode_value(outcome.value)}

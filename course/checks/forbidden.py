@@ -1,7 +1,8 @@
 """Calls that an exercise asks you to do without, found in the source; nothing is run.
 
-In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with all that is in it, `.softmax` a
-method of whatever object, `sorted` a builtin. Imports, renamings and getattr with a fixed name are followed.
+In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with all that is in it,
+`.softmax` a method of whatever object, `sorted` a builtin. Imports, renamings and getattr with a fixed name are
+followed.
 """
 
 import ast
@@ -70,7 +71,7 @@ class Names:
         return names
 
     def path(self, node: ast.AST) -> str:
-        """The full name that an expression stands for: F.softmax → torch.nn.functional.softmax; "" if unknown."""
+        """What an expression stands for: F.softmax → torch.nn.functional.softmax; "" if unknown."""
         if isinstance(node, ast.Attribute):
             base = self.path(node.value)
             return f"{base}.{node.attr}" if base else ""
@@ -131,7 +132,7 @@ class _Search(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _readings(self, base: ast.AST, name: str) -> list[str]:
-        """What `base.name` may be: a function of a module, a method of an object, or a method of one's own class."""
+        """What `base.name` may be: a function of a module, or a method unless the class defines it itself."""
         path = self.names.path(base)
         if path and not path.endswith("Tensor") and path.partition(".")[0] in self._modules():
             return [f"{path}.{name}"]

@@ -1,4 +1,4 @@
-"""The way from a check to the student's objects: what every link promises, and the link within one process."""
+"""The way from a check to the student's objects: what every link promises, and the one within a process."""
 
 import contextlib
 import linecache
@@ -22,7 +22,7 @@ from course.checks.trace import Object, Thing
 
 @dataclass(frozen=True)
 class Reply:
-    """A value together with the arguments as the student's code left them; None where they are as they were."""
+    """A value, and the arguments as the student's code left them; None where they are as they were."""
 
     value: object
     left: tuple | None = None  # (args, kwargs)
@@ -37,8 +37,8 @@ class Link(Protocol):
         """Seed torch, numpy and random, then call `method` of the target; "" calls the target itself.
 
         Arguments are plain data, `Object` (a handle this link gave out) or `Thing` (an exercise by its name).
-        The answer is plain data in which everything else is an `Object`, or a `Reply` with that and the arguments
-        as the call left them. Besides its own methods a module answers `gradients()`: name → gradient.
+        The answer is plain data in which everything else is an `Object`, or a `Reply` with that and the
+        arguments as the call left them. Besides its own methods a module answers `gradients()`, a dictionary.
         Raises StudentError, NotWritten or Unreachable.
         """
 
@@ -109,7 +109,7 @@ def perform(thing: object, method: str, args: tuple, kwargs: dict) -> object:
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Every global source of random numbers starts from `seed` inside, and goes on outside as if nothing had been drawn."""
+    """Inside, all global random numbers start from `seed`; outside they go on as if none had been drawn."""
     before = torch.get_rng_state(), np.random.get_state(), random.getstate()
     torch.default_generator.manual_seed(seed)
     np.random.seed(seed)
@@ -123,7 +123,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def student_problem(problem: BaseException, name: str) -> StudentError | NotWritten:
-    """The exception as a check reports it: with the innermost line of the student's own, or "not written yet"."""
+    """The exception as a check reports it: with the innermost line that is the student's own."""
     frame, line = _student_place(problem.__traceback__)
     error, message = type(problem).__name__, str(problem)
     text = linecache.getline(frame.f_code.co_filename, line).strip() if frame else ""

@@ -21,7 +21,8 @@ def not_finite(received: Tensor, expected: Tensor, arguments: Sequence[object] =
     if (nan := received.isnan() & ~expected.isnan()).any():
         return f"{_count(nan)} NaN{_place(nan)}; {_cause_of_nan(nan, arguments)}"
     if (infinite := received.isinf() & expected.isfinite()).any():
-        return f"{_count(infinite)} {_sign(received[infinite])}{_place(infinite)}; {_cause_of_inf(received, arguments)}"
+        found = f"{_count(infinite)} {_sign(received[infinite])}{_place(infinite)}"
+        return f"{found}; {_cause_of_inf(received, arguments)}"
     if (finite := ~received.isinf() & expected.isinf()).any():
         where = finite.nonzero()[0].tolist()
         return (
@@ -72,7 +73,7 @@ def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
             )
             if cause:
                 return cause.replace("argument", f"argument {position}", 1)
-    return "NaN comes of 0/0, 0 · inf, inf − inf, inf/inf after an overflow, or the logarithm of a negative number"
+    return "NaN comes of 0/0, 0 · inf, inf − inf, inf/inf after an overflow, or log of a negative number"
 
 
 def _given_nan(argument: Tensor) -> str:

@@ -182,7 +182,7 @@ def _constant(tensor: Tensor, axis: int) -> bool:
 
 
 def confined(received: Tensor, expected: Tensor, tolerance: tuple[float, float] | None = None) -> str:
-    """Where the differences are, if they keep to one line of an axis or to one side of the diagonal; else ""."""
+    """Where the differences lie, if on one line of an axis or on one side of the diagonal; else ""."""
     differing = ~close(received, expected, tolerance or tolerance_between(received, expected))
     for axis in range(received.ndim):
         others = [k for k in range(received.ndim) if k != axis]

@@ -1,4 +1,4 @@
-"""What may cross between a check and the student's code: plain data, always copied, never the objects themselves."""
+"""What may cross between a check and the student's code: plain data, always copied."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range, slice, to
 
 
 def mapped(value: object, leaf: Callable[[object], object], depth: int = 0) -> object:
-    """The same containers, rebuilt as list, tuple, dict, set or frozenset, with `leaf` applied to what they hold."""
+    """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to all that these hold."""
     if depth > DEEPEST:
         raise ValueError(f"a value nested more than {DEEPEST} levels deep")
     if isinstance(value, dict):
@@ -23,9 +23,10 @@ def mapped(value: object, leaf: Callable[[object], object], depth: int = 0) -> o
 
 
 def plain(value: object, otherwise: Callable[[object], object]) -> object:
-    """The value as plain data: subclasses become their base, numpy numbers become Python's; `otherwise` takes the rest.
+    """The value as plain data: subclasses become their base, numpy numbers become Python's.
 
-    Tensors keep their gradient history, so that a check can call `backward` on what a student's module returns.
+    `otherwise` turns what is not plain into something that is. Tensors keep their gradient history, so that a
+    check can call `backward` on what a student's module returns.
     """
     return mapped(value, lambda entry: _plain_leaf(entry, otherwise))
 
@@ -51,7 +52,7 @@ def _plain_tensor(tensor: Tensor) -> Tensor:
 
 
 def snapshot(value: object) -> object:
-    """A copy that nobody else can change; tensors are cut from their history but remember whether they need gradients."""
+    """A copy that nobody else can change; its tensors lose their history, not their need of gradients."""
     return mapped(value, copied)
 
 

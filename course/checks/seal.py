@@ -1,7 +1,7 @@
 """A seal tells whether an outcome is a certain one without telling what that is.
 
-It is a hash of the outcome's structure and of two weighted sums of its real numbers, rounded: equal answers computed
-in another way have the same seal, and nobody reads the answer off it.
+It is a hash of the outcome's structure and of two weighted sums of its real numbers, rounded: equal answers
+computed in another way have the same seal, and nobody reads the answer off it.
 """
 
 import hashlib

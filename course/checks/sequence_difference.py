@@ -39,7 +39,8 @@ def length_difference(received: Sequence, expected: Sequence) -> str:
     first = next((i for i, (a, b) in enumerate(pairs) if not same(a, b)), None)
     if first is None:
         return lengths
-    return f"{lengths}; the first difference, at {first}, is {brief(received[first])} for {brief(expected[first])}"
+    shown = f"{brief(received[first])} where {brief(expected[first])} is expected"
+    return f"{lengths}; the first difference, at {first}: {shown}"
 
 
 def set_difference(received: set | frozenset, expected: set | frozenset) -> str:

@@ -106,7 +106,8 @@ def _one_off(received: Tensor, expected: Tensor) -> str:
     few = "few" if missing > 0 else "many"
     for place, start in (("last", 0), ("first", 1)):
         if agree(shorter, longer.narrow(axis, start, shorter.shape[axis])):
-            return f"one too {few} along axis {axis}: the {place} is {'missing' if missing > 0 else 'superfluous'}"
+            state = "missing" if missing > 0 else "superfluous"
+            return f"one too {few} along axis {axis}: the {place} is {state}"
     return f"one too {few} along axis {axis}"
 
 

@@ -19,7 +19,7 @@ def forbidden_in(thing: object, forbids: Iterable[str]) -> list[Use]:
 
 
 def source_of(thing: object) -> tuple[str, int]:
-    """The source of a function or class and the line of its cell or file where it begins; ("", 1) if unknown."""
+    """The source of a function or class and the line of its cell where it begins; ("", 1) if unknown."""
     function = _some_function(thing)
     if function is None:
         return "", 1
@@ -42,7 +42,7 @@ def _class_source(name: str, whole: str) -> tuple[str, int]:
 
 
 def imported(thing: object, source: str, forbids: Iterable[str]) -> dict[str, str]:
-    """What the names in the source stand for in the session: modules, and forbidden functions whatever they are called."""
+    """What names in the source stand for in the session: modules and forbidden functions, however called."""
     function, tree = _some_function(thing), parsed(source)
     if function is None or tree is None:
         return {}

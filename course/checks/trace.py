@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Thing:
-    """One of the student's functions or classes, by the name of its exercise, where it is itself an argument."""
+    """One of the student's functions or classes, by its exercise's name, where it is itself an argument."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Object:
-    """Something the student's code returned that is not plain data: it stays there and is known here by a number."""
+    """What the student's code returned that is not plain data: it stays there and has a number here."""
 
     index: int
     kind: str = field(default="object", compare=False)  # its class's name, for messages only
@@ -60,7 +60,7 @@ class Trace:
     objects: list[Object] = field(default_factory=list, repr=False, compare=False)
 
     def number_of(self, handle: Object) -> Object:
-        """The trace's own number of a link's handle: objects are counted in the order in which they appear."""
+        """The trace's own number of a link's handle: objects are counted in order of appearance."""
         for index, known in enumerate(self.objects):
             if known == handle:
                 return Object(index, handle.kind)
