@@ -122,6 +122,9 @@ class Shell(InteractiveShell):
     def showsyntaxerror(self, *arguments: Any, **options: Any) -> None:
         """Nothing: the error is returned with the cell's result."""
 
+    def enable_gui(self, gui: str | None = None) -> None:
+        """Nothing: there is no window to show."""
+
     def system(self, command: str) -> None:
         """`!command`: run it and print what it prints."""
         done = subprocess.run(

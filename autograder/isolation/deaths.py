@@ -22,8 +22,12 @@ def how_it_ended(report: dict, limits: Limits) -> str:
         return f"used more than {in_words(limits.memory_bytes)} of memory"
     if reason == "submission_seconds":
         return f"did not finish within {limits.submission_seconds:g} s in all"
+    if reason == "processes":
+        return f"started more than {limits.processes} processes and threads"
     if reason == "file_bytes":
         return f"wrote more than {in_words(limits.file_bytes)} of files"
+    if reason == "files":
+        return f"made more than {limits.files} files"
     if type(status) is not int:
         return "was ended by the system"
     if os.WIFEXITED(status):

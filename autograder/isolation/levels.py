@@ -1,55 +1,130 @@
 """Which isolation this machine gives, found out by trying it."""
 
+import contextlib
 import os
+import select
+import signal
+import sys
 import tempfile
-import threading
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.isolation import confinement, landlock, seccomp
+from autograder.isolation.limits import Limits
 from autograder.isolation.results import IsolationUnavailable
+from autograder.isolation.room import student_room
+from autograder.isolation.sandboxes import SANDBOXES, Sandbox
+from autograder.isolation.unprivileged import descend
+
+TRIAL_SECONDS = 30.0
+WORDS = {
+    "bwrap": "namespaces of its own by bubblewrap, system calls filtered",
+    "landlock": "files by Landlock's allow-list, system calls filtered, no network",
+    "none": "asked for by name: submissions can read, write and send whatever the grader can",
+}
+# Settings that forbid user namespaces: (file, value, what it means).
+OBSTACLES = (
+    ("/proc/sys/user/max_user_namespaces", "0", "user.max_user_namespaces is 0"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone is 0"),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "AppArmor restricts user namespaces; its profile bwrap-userns-restrict lets bwrap have them",
+    ),
+)
 
 
 @dataclass(frozen=True)
 class Level:
-    """How submissions are kept in: "bwrap", "landlock" or "none", and why this one."""
+    """How submissions are kept in: "bwrap", "landlock" or "none", and why so."""
 
     name: str
     reason: str
 
 
 def choose(wanted: str = "best") -> Level:
-    """The best isolation there is, or the one asked for by name: "bwrap", "landlock" or "none".
+    """The best isolation this machine gives, or the one asked for: "bwrap", "landlock" or "none".
 
-    Raises IsolationUnavailable; submissions never run unconfined unless that was asked for.
+    Submissions run unconfined only if that is asked for by name. Raises IsolationUnavailable.
     """
     if wanted == "none":
-        return Level("none", "asked for: submissions can read, write and send whatever the grader can")
-    landlock_problem = try_landlock()
-    if wanted in ("best", "landlock") and landlock_problem is None:
-        return Level("landlock", "Landlock, seccomp and resource limits")
-    raise IsolationUnavailable(f"no isolation on this machine: {landlock_problem}")
+        return Level("none", WORDS["none"])
+    if wanted not in ("best", "bwrap", "landlock"):
+        raise IsolationUnavailable(f"there is no isolation called {wanted}: best, bwrap, landlock or none")
+    problems = []
+    for name in ("bwrap", "landlock") if wanted == "best" else (wanted,):
+        problem = attempt(name)
+        if problem is None:
+            return Level(name, "; ".join([WORDS[name], *problems]))
+        problems.append(f"no {name}: {problem}")
+    raise IsolationUnavailable("; ".join(problems))
 
 
-def try_landlock() -> str | None:
-    """Confine a thread of this process and look whether it still reads a file; what is wrong, or None."""
-    problems: list[str | None] = []
-    with tempfile.NamedTemporaryFile() as secret:
-        thread = threading.Thread(target=lambda: problems.append(landlock_problem(secret.name)))
-        thread.start()
-        thread.join()
-    return problems[0]
+def attempt(name: str) -> str | None:
+    """Build the sandbox of a level and look out of it; what is wrong, or None."""
+    if sys.platform != "linux":
+        return f"it needs Linux, and this is {sys.platform}; grade in a Linux container or virtual machine"
+    with tempfile.NamedTemporaryFile(prefix="secret-") as secret:
+        os.chmod(secret.name, 0o644)
+        return answer_of_trial(name, secret.name)
 
 
-def landlock_problem(secret: str) -> str | None:
+def answer_of_trial(name: str, secret: str) -> str | None:
+    """Run the trial in a process of its own."""
+    answer, tell = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the fork makes system calls and leaves
+        trial = os.fork()
+    if trial == 0:
+        os.write(tell, trial_problem(name, secret).encode()[:4096])
+        os._exit(0)
+    os.close(tell)
+    finished = select.select([answer], [], [], TRIAL_SECONDS)[0]
+    problem = os.read(answer, 4096).decode(errors="replace") if finished else "it did not finish"
+    os.close(answer)
+    os.kill(trial, signal.SIGKILL)
+    os.waitpid(trial, 0)
+    return problem or None
+
+
+def trial_problem(name: str, secret: str) -> str:
+    """Confine a child as a submission would be and let it try to read a file it must not see."""
     try:
-        confinement.forbid_new_privileges()
-        landlock.restrict([Path("/usr")], [], [])
-        seccomp.install(seccomp.program(seccomp.Strictness(namespaces=False, signal_scope=True)))
-    except (OSError, NotImplementedError, AttributeError) as error:
-        return f"Landlock or seccomp is missing ({error})"
+        room = student_room()
+        if os.geteuid() == 0:
+            descend(room.visible)
+        sandbox = SANDBOXES[name](room, Limits())
+        sandbox.open()
+        child = os.fork()
+        if child == 0:
+            os._exit(look_out(sandbox, secret))
+        _, status = os.waitpid(child, 0)
+        sandbox.tree.kill()
+        sandbox.close()
+    except Exception as error:
+        return " ".join([str(error), *obstacles()]) if name == "bwrap" else str(error)
+    return "" if status == 0 else "it is there, but files outside can be read"
+
+
+def look_out(sandbox: Sandbox, secret: str) -> int:
+    """0 if the confined process cannot read the file."""
     try:
-        os.open(secret, os.O_RDONLY)
-    except PermissionError:
-        return None
-    return "Landlock is there but does not keep files closed"
+        sandbox.confine()
+        open(secret).close()
+    except (PermissionError, FileNotFoundError):
+        return 0
+    except BaseException as error:
+        print(f"confinement failed: {error}", file=sys.stderr)
+    return 1
+
+
+def obstacles() -> list[str]:
+    """What on this machine may forbid user namespaces."""
+    found = []
+    for path, value, meaning in OBSTACLES:
+        with contextlib.suppress(OSError):
+            if Path(path).read_text().strip() == value:
+                found.append(f"({meaning})")
+    if any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv")):
+        found.append("(a container usually forbids user namespaces)")
+    return found

@@ -15,7 +15,8 @@ class Limits:
     call_seconds: float = 10.0  # one request
     cell_seconds: float = 60.0  # one notebook cell
     submission_seconds: float = 600.0  # everything, from the first byte to the last
-    processes: int = 64  # processes and threads
+    processes: int = 64  # processes and threads at one time
+    files: int = 10_000
     file_bytes: int = 256 * MEGABYTE  # one file, and all files together
     output_bytes: int = 64 << 10  # printed and displayed by one cell
     reply_bytes: int = 64 * MEGABYTE  # one answer

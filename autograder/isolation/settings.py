@@ -8,7 +8,12 @@ from autograder.isolation.limits import Limits
 DEFAULT_IMPORTS = (
     *("numpy", "torch", "torch._dynamo", "torch.nn.functional", "torch.utils.data", "torch.func"),
     *("torch.optim.lr_scheduler", "torch.distributions", "torch.autograd.gradcheck", "torch.nn.attention"),
-    *("matplotlib.pyplot", "matplotlib_inline.config", "IPython.core.pylabtools", "IPython.core.completer"),
+    *(
+        "matplotlib.pyplot",
+        "matplotlib_inline.backend_inline",
+        "IPython.core.pylabtools",
+        "IPython.core.completer",
+    ),
     *("collections", "dataclasses", "itertools", "functools", "typing", "unittest", "doctest", "inspect"),
     *("multiprocessing.popen_fork", "multiprocessing.shared_memory", "pickle", "random", "tqdm.auto"),
 )

@@ -1,21 +1,63 @@
-"""All the processes a submission has started: how much memory they hold, and their end."""
+"""All the processes a submission has started: how many they are, what memory they hold, and their end."""
 
 import contextlib
 import os
 import signal
 import time
 from pathlib import Path
+from typing import Protocol
+
+
+class Holder(Protocol):
+    """What ends a sandbox as a whole."""
+
+    def kill(self) -> None: ...
 
 
 class Tree:
-    """The descendants of a process that adopts orphans (a subreaper)."""
+    """A submission's processes; subclasses know how to find and how to end them."""
 
-    def __init__(self, root: int):
-        self.root = root
+    def __init__(self) -> None:
         self.ended: dict[int, tuple[int, float]] = {}  # wait status and processor seconds of each one reaped
 
     def pids(self) -> list[int]:
-        """Every living descendant."""
+        """Every living process."""
+        raise NotImplementedError
+
+    def kill(self) -> None:
+        """End every process; returns when none is left."""
+        raise NotImplementedError
+
+    def census(self) -> tuple[int, int]:
+        """Their threads, and bytes of memory, shared pages counted once per process: never too few."""
+        threads = memory = 0
+        for pid in self.pids():
+            status = fields_of(Path(f"/proc/{pid}/status"))
+            threads += status.get("Threads", 0)
+            memory += status.get("RssAnon", 0) + status.get("RssShmem", 0)
+        return threads, memory << 10
+
+    def exact_memory(self) -> int:
+        """Bytes of memory, shared pages divided among those who share them: slow."""
+        shares = [fields_of(Path(f"/proc/{pid}/smaps_rollup")) for pid in self.pids()]
+        return sum(share.get("Pss_Anon", 0) + share.get("Pss_Shmem", 0) for share in shares) << 10
+
+    def reap(self) -> None:
+        """Note how those that ended did."""
+        with contextlib.suppress(ChildProcessError):
+            while (end := os.wait4(-1, os.WNOHANG))[0]:
+                pid, status, usage = end
+                self.ended[pid] = (status, usage.ru_utime + usage.ru_stime)
+
+
+class Descendants(Tree):
+    """The descendants of a process that adopts orphans (a subreaper)."""
+
+    def __init__(self, root: int):
+        super().__init__()
+        self.root = root
+
+    def pids(self) -> list[int]:
         found: list[int] = []
         waiting = [self.root]
         while waiting:
@@ -24,16 +66,8 @@ class Tree:
             waiting += children
         return found
 
-    def memory(self) -> int:
-        """Bytes of memory of their own, shared pages counted once per process: quick, never too little."""
-        return sum(map(resident_bytes, self.pids()))
-
-    def exact_memory(self) -> int:
-        """Bytes of memory, shared pages divided among those who share them: slow."""
-        return sum(map(proportional_bytes, self.pids()))
-
     def kill(self) -> None:
-        """End every descendant, however fast they multiply: stop them all first, then kill."""
+        """However fast they multiply: stop them all first, then kill."""
         for number in (signal.SIGSTOP, signal.SIGKILL):
             seen: set[int] = set()
             while new := [pid for pid in self.pids() if pid not in seen]:
@@ -45,10 +79,22 @@ class Tree:
             self.reap()
             time.sleep(0.001)
 
-    def reap(self) -> None:
+
+class Inhabitants(Tree):
+    """The processes of a pid namespace whose /proc this process sees."""
+
+    def __init__(self, holder: Holder):
+        super().__init__()
+        self.holder = holder
+
+    def pids(self) -> list[int]:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+    def kill(self) -> None:
+        self.holder.kill()
         with contextlib.suppress(ChildProcessError):
-            while (end := os.wait4(-1, os.WNOHANG))[0]:
-                pid, status, usage = end
+            while True:
+                pid, status, usage = os.wait4(-1, 0)
                 self.ended[pid] = (status, usage.ru_utime + usage.ru_stime)
 
 
@@ -61,17 +107,13 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-def resident_bytes(pid: int) -> int:
-    return kilobytes(Path(f"/proc/{pid}/status"), ("RssAnon:", "RssShmem:"))
-
-
-def proportional_bytes(pid: int) -> int:
-    return kilobytes(Path(f"/proc/{pid}/smaps_rollup"), ("Pss_Anon:", "Pss_Shmem:"))
-
-
-def kilobytes(path: Path, names: tuple[str, ...]) -> int:
-    """The sum of some lines of a /proc file, in bytes; 0 for a process that is gone."""
+def fields_of(path: Path) -> dict[str, int]:
+    """The numbers in a /proc file of lines like "RssAnon: 12 kB"; none if the process is gone."""
+    fields: dict[str, int] = {}
     with contextlib.suppress(OSError):
-        lines = path.read_text().splitlines()
-        return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(names))
-    return 0
+        for line in path.read_text().splitlines():
+            name, _, value = line.partition(":")
+            number = value.split()[0] if value.strip() else ""
+            if number.isdigit():
+                fields[name] = int(number)
+    return fields

@@ -31,7 +31,7 @@ def descend(needed: Iterable[Path]) -> int:
         reach(needed, closed)
     except OSError as error:
         raise CannotDescend(
-            f"Python lies in {closed[0]}, where only root may go, and it cannot be shown elsewhere ({error}); "
+            f"Python lies in {closed[0]}, where only root may go, and cannot be shown elsewhere ({error}); "
             "start the grader as an ordinary user, or install Python where all may read it"
         ) from None
     become(uid)

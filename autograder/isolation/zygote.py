@@ -15,9 +15,14 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+import torch
+from torch.nn import functional
+
 from autograder.isolation import channel
+from autograder.isolation.cells import Shell, make_shell
 from autograder.isolation.keeper import Keeper
 from autograder.isolation.room import Room, student_room
+from autograder.isolation.sandboxes import SANDBOXES
 from autograder.isolation.settings import Settings
 from autograder.isolation.unprivileged import CannotDescend, descend
 
@@ -34,15 +39,12 @@ def import_all(names: tuple[str, ...]) -> None:
 def import_quietly(name: str) -> None:
     try:
         importlib.import_module(name)
-    except ImportError as error:
+    except Exception as error:  # whatever is wrong with it is for the submission that imports it to meet
         print(f"{name} is not imported ahead: {error}", file=sys.stderr)
 
 
 def warm_up() -> None:
     """Use torch once on one thread, so that its lazy parts are in memory before the first fork."""
-    import torch
-    from torch.nn import functional
-
     torch.set_num_threads(1)
     layers = (torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.GELU(), torch.nn.Linear(8, 3))
     model = torch.nn.Sequential(*layers)
@@ -74,13 +76,11 @@ def verify_forkable() -> None:
 
 def prepare(settings: Settings) -> tuple["Shell", Room]:
     """Import, warm up, give up root; leaves a process that is safe to fork."""
+    shell = make_shell()  # before matplotlib, which looks for one when it is imported
     import_all(settings.imports)
-    from autograder.isolation import session  # noqa: F401
-    from autograder.isolation.cells import make_shell
-
     warm_up()
-    shell = make_shell()
-    shell.run_cell("1 + 1", store_history=False)
+    shell.run_cell("import matplotlib.pyplot; matplotlib.pyplot.plot([1, 2])", store_history=False)
+    shell.user_ns.pop("matplotlib")
     shell.output.clear()
     room = student_room()
     if os.geteuid() == 0:
@@ -122,8 +122,9 @@ def main() -> None:
         refuse(listener, str(problem))
     except Exception as error:
         refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
+    sandbox = SANDBOXES[settings.level](room, settings.limits)
     channel.send(listener, json.dumps({"uid": os.geteuid()}).encode())
-    serve(listener, Keeper(settings.level, settings.limits, room, shell))
+    serve(listener, Keeper(sandbox, settings.limits, shell))
 
 
 if __name__ == "__main__":

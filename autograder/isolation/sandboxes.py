@@ -1,0 +1,90 @@
+"""The three ways to keep a submission in, under one interface, for the keeper."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from autograder.isolation import bwrap, confinement, kernel, landlock, seccomp
+from autograder.isolation.limits import Limits
+from autograder.isolation.room import DEVICES, FACTS, SETTINGS, Room, allow_list
+from autograder.isolation.tree import Descendants, Inhabitants, Tree
+
+
+class Unconfined:
+    """No sandbox: a process of its own with limits, in a directory of its own."""
+
+    own_processes = 0
+
+    def __init__(self, room: Room, limits: Limits):
+        self.room = room
+        self.limits = limits
+
+    def open(self) -> Path:
+        """In the keeper, before the fork: make the place; where the student's files will lie."""
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        self.tree: Tree = Descendants(os.getpid())
+        self.home = Path(tempfile.mkdtemp(prefix="submission-"))
+        self.writable = (self.home,)
+        return self.home
+
+    def confine(self) -> None:
+        """In the student's process: give up everything."""
+        confinement.forbid_new_privileges()
+        confinement.limit_resources(self.limits, processes=None)
+
+    def close(self) -> None:
+        """In the keeper, after the last process is gone."""
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+class Landlocked(Unconfined):
+    """Files by allow-list, no sockets, no reach to other processes; the filesystem is the host's."""
+
+    def __init__(self, room: Room, limits: Limits):
+        super().__init__(room, limits)
+        self.readable, self.listable = allow_list(room)
+        strictness = seccomp.Strictness(namespaces=False, signal_scope=landlock.version() >= 6)
+        self.filter = seccomp.program(strictness)
+
+    def confine(self) -> None:
+        super().confine()
+        readable = [*self.readable, *SETTINGS, *DEVICES, *FACTS]
+        landlock.restrict(readable, self.listable, [self.home, Path("/dev/null")])
+        seccomp.install(self.filter)
+        confinement.verify_powerless()
+
+
+class Bubblewrapped:
+    """Namespaces of its own, made by bwrap: nothing of the host but the room exists."""
+
+    own_processes = 2  # the first process of the namespace, and the holder
+    writable = (Path("/tmp"), Path("/dev/shm"))
+
+    def __init__(self, room: Room, limits: Limits):
+        self.limits = limits
+        self.filter = seccomp.program(seccomp.Strictness(namespaces=True, signal_scope=True))
+        program = bwrap.program()
+        self.holder = bwrap.Holder(room, limits, self.filter, program, bwrap.options_of(program))
+
+    def open(self) -> Path:
+        self.holder.start()
+        self.holder.join()
+        self.tree: Tree = Inhabitants(self.holder)
+        return Path(tempfile.mkdtemp(prefix="submission-", dir="/tmp"))
+
+    def confine(self) -> None:
+        confinement.forbid_new_privileges()
+        if landlock.version():
+            landlock.shut_off()
+        confinement.limit_resources(self.limits, processes=self.limits.processes)
+        seccomp.install(self.filter)
+        confinement.verify_powerless()
+
+    def close(self) -> None:
+        """Nothing: the sandbox is gone with its processes."""
+
+
+Sandbox = Unconfined | Bubblewrapped
+
+SANDBOXES = {"none": Unconfined, "landlock": Landlocked, "bwrap": Bubblewrapped}
