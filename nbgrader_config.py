@@ -8,6 +8,7 @@ import sysconfig
 from pathlib import Path
 
 from autograder.homework import CODE_STUB, TEXT_STUB
+from autograder.nbgrader_plugin import use_feedback, use_judge  # noqa: F401
 from autograder.release import ignored_files
 
 c = get_config()
@@ -31,3 +32,11 @@ c.ExecutePreprocessor.timeout = 120
 
 # Where it makes a database, nbgrader calls `alembic`, which is on the PATH only in an activated environment.
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+
+# ---- this grader inside nbgrader's own commands ----
+# Feedback shows no hidden check and no markup that a student wrote.
+use_feedback(c)
+
+# `nbgrader autograde` runs students' code and the checks in one kernel, unconfined. Uncomment the next line
+# and it repairs submissions, runs them in the sandbox and judges them from outside, as `autograder grade`.
+# use_judge(c)

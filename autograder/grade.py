@@ -18,6 +18,7 @@ import torch
 from tqdm import tqdm
 
 from autograder.collect import Found, Unreadable, collect, read
+from autograder.comments import comments
 from autograder.forked import Lost, forked
 from autograder.gradebook import MarkBook
 from autograder.isolation import Level, Limits, Warm, choose
@@ -161,7 +162,7 @@ class Clerk:
             self.marks.write(
                 graded.record.student,
                 points_of(graded.record, self.plan) | written_points(graded, self.plan),
-                comments_of(graded, self.plan),
+                comments(graded, self.plan),
                 timestamp=submission.timestamp,
             )
 
@@ -212,14 +213,3 @@ def written_points(graded: Graded, plan: Plan) -> dict[str, float | None]:
     """Nothing for a question that was left as it is; otherwise a person decides."""
     is_read = graded.record.status == "graded"
     return {name: 0.0 if is_read and name in graded.unanswered else None for name in plan.written}
-
-
-def comments_of(graded: Graded, plan: Plan) -> dict[str, str | None]:
-    """nbgrader's comment on each answer: the mistake's name and the question to think about."""
-    known = {entry.name: entry for entry in plan.homework.misconceptions}
-    comments = dict.fromkeys(graded.unanswered, "No response.")
-    for exercise in graded.record.exercises:
-        if exercise.diagnosis:
-            entries = [known[name] for name in exercise.diagnosis]
-            comments[exercise.name] = "\n\n".join(f"{entry.diagnosis} {entry.question}" for entry in entries)
-    return comments

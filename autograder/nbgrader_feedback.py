@@ -1,0 +1,81 @@
+"""A preprocessor for `nbgrader generate_feedback`: no hidden check, no markup of the student's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode, from_dict
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import has_failed
+
+from autograder.autograded import check_outputs, error, stream
+from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
+from autograder.records import CheckRecord, RecordFolder
+from autograder.redaction import NOT_SHOWN
+from autograder.released import SourceCell, source_cells
+
+
+class Feedback(NbGraderPreprocessor):
+    """What a student gets back: their own words, our messages, and the checks they were given."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Show each check as it was released, with the record's message, and the rest made harmless."""
+        about = resources["nbgrader"]
+        source = released_cells(about["assignment"])
+        checks = recorded_checks(about["assignment"], about["student"])
+        for cell in nb.cells:
+            known = source.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+            if known is not None and known.role == "check":
+                _show_check(cell, known, checks.get(known.name))
+            else:
+                _make_harmless(cell, known)
+        return nb, resources
+
+
+def released_cells(homework: str) -> dict[str, SourceCell]:
+    """The homework's cells by name, from the instructor's notebook in this course's folder."""
+    path = Path("solutions", homework, f"{homework}.ipynb")
+    return {cell.name: cell for cell in source_cells(json.loads(path.read_text(encoding="utf-8")))}
+
+
+def recorded_checks(homework: str, student: str) -> Mapping[str, CheckRecord]:
+    """What this grader recorded of a student's checks; nothing where another one graded."""
+    record = RecordFolder(Path("grades"), homework).find(student)
+    exercises = record.exercises if record else ()
+    return {check.name: check for exercise in exercises for check in exercise.checks}
+
+
+def _show_check(cell: NotebookNode, known: SourceCell, record: CheckRecord | None) -> None:
+    """The cell as released; its outputs follow from the record, or else say only whether it held."""
+    failed = has_failed(cell)
+    cell.source = known.released
+    if record is not None and (record.result != "passed") == failed:
+        outputs = check_outputs(record)
+    elif known.released == known.source:
+        _make_harmless(cell, known)
+        return
+    else:
+        outputs = [error("CheckFailed", f"This does not hold. {NOT_SHOWN}")] if failed else [stream("✓\n")]
+    cell.outputs = [from_dict(output) for output in outputs]
+
+
+def _make_harmless(cell: NotebookNode, known: SourceCell | None) -> None:
+    if cell.cell_type == "code":
+        cell.outputs = [kept for output in cell.outputs if (kept := _harmless_output(output)) is not None]
+        return
+    if known is None or cell.source not in (known.source, known.released):
+        cell.source = harmless_markdown(cell.source)
+    if "attachments" in cell:
+        cell.attachments = from_dict(harmless_attachments(cell.attachments))
+
+
+def _harmless_output(output: NotebookNode) -> NotebookNode | None:
+    """Text and pictures stay; everything that could carry a script goes."""
+    if output.output_type in ("stream", "error"):
+        return output
+    text = {"text/plain": plain_text(str(output.data["text/plain"]))} if "text/plain" in output.data else {}
+    output.data = from_dict(text | harmless_pictures(output.data))
+    return output if output.data else None
