@@ -52,8 +52,14 @@ def brief_pair(received: object, expected: object) -> tuple[str, str]:
     if one.numel() <= MOST_ENTRIES and one.ndim <= 2:
         return _array(one), _array(other)
     differing = (one != other) & ~((one != one) & (other != other))
-    where = differing.nonzero()[0].tolist() if differing.any() else [0] * one.ndim
+    where = first_index(differing) if differing.any() else [0] * one.ndim
     return _window(one, where), _window(other, where)
+
+
+def first_index(places: Tensor) -> list[int]:
+    """The index of the first True of a mask that holds one."""
+    first = places.reshape(-1).to(torch.uint8).argmax()
+    return [int(position) for position in torch.unravel_index(first, places.shape)]
 
 
 def _window(tensor: Tensor, where: list[int]) -> str:

@@ -54,41 +54,42 @@ class Homework:
             raise shown(self._explanation(finding, things)) from None
 
     def _explanation(self, finding: Finding, things: tuple) -> Explanation:
-        failures = self.failures[finding.check] = self.failures.get(finding.check, 0) + 1
-        about = self._about(finding.check)
-        mistakes = tuple(
-            (entry["diagnosis"], entry["question"]) for entry in self._mistakes(finding, things, about)
-        )
-        hints = about.get("hints", [])
-        shown_hint = min(failures, len(hints))
+        number = self.failures[finding.check] = self.failures.get(finding.check, 0) + 1
+        mistakes = self._mistakes(finding, things)
+        is_named = len(mistakes) == 1 and isinstance(finding.problem, Mismatch)
+        hints = self._about(finding.check).get("hints", [])
         received, expected = values(finding.problem)
         return Explanation(
             claim=finding.sentence,
-            difference=""
-            if len(mistakes) == 1 and isinstance(finding.problem, Mismatch)
-            else sentence(finding.message),
+            difference="" if is_named else sentence(finding.message),
             received=received,
             expected=expected,
             mistakes=mistakes,
             advice=self._advice(finding, things),
-            hint=hints[shown_hint - 1] if hints else "",
-            hint_number=shown_hint,
-            hints=len(hints),
+            hints=tuple(hints[:number]),
+            hints_in_all=len(hints),
         )
 
     def _about(self, check: str) -> Mapping:
-        exercise = self.fingerprints["checks"].get(check, {}).get("exercise")
-        return self.fingerprints["exercises"].get(exercise, {})
+        return self.fingerprints["exercises"].get(self._exercise(check), {})
 
-    def _mistakes(self, finding: Finding, things: tuple, about: Mapping) -> list[Mapping]:
-        """What is known of the mistakes that explain all that these very objects did in the checks so far."""
-        attempts = {check: attempt for check, attempt in self.tried.items() if attempt.is_of(things)}
+    def _exercise(self, check: str) -> str | None:
+        return self.fingerprints["checks"].get(check, {}).get("exercise")
+
+    def _mistakes(self, finding: Finding, things: tuple) -> tuple[tuple[str, str], ...]:
+        """Diagnosis and question of the mistakes that explain what these very objects did so far."""
+        exercise = self._exercise(finding.check)
+        attempts = {
+            check: attempt.finding
+            for check, attempt in self.tried.items()
+            if attempt.is_of(things) and self._exercise(check) == exercise
+        }
         answers = {check: self.fingerprints["checks"].get(check, {}).get("answers", {}) for check in attempts}
-        traces = {check: attempt.finding.trace for check, attempt in attempts.items()}
-        failed = {check for check, attempt in attempts.items() if attempt.finding.problem is not None}
-        names = candidates(traces, failed, answers)
-        known = about.get("misconceptions", {})
-        return [known[name] for name in names if name in known] if len(names) <= MOST_NAMES else []
+        traces = {check: attempt.trace for check, attempt in attempts.items()}
+        failed = {check for check, attempt in attempts.items() if attempt.problem is not None}
+        known = self._about(finding.check).get("misconceptions", {})
+        named = [known[name] for name in candidates(traces, failed, answers) if name in known]
+        return tuple((one["diagnosis"], one["question"]) for one in named) if len(named) <= MOST_NAMES else ()
 
     def _advice(self, finding: Finding, things: tuple) -> str:
         """A reminder where the exercise is to be done without something that is used."""

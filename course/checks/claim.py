@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 
 from course.checks.brief import brief, kind_name
 from course.checks.compare import Mismatch
-from course.checks.difference import describe_difference
 from course.checks.draw import Draw, seed_of
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.link import Link, called
 from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
+
+NO_GRADIENT = (
+    "no gradient flows back through what came back: it was cut off on the way, "
+    "by `detach`, `item`, `data`, `torch.no_grad`, `torch.tensor` or numpy"
+)
 
 
 @dataclass(frozen=True)
@@ -66,14 +70,16 @@ def examine(claim: Callable, link: Link, seed: int | None = None) -> Finding:
 
 def reason(problem: Exception, trace: Trace) -> str:
     """Why a claim does not hold; the arguments of its last call may tell the cause of a NaN or a factor."""
+    call = last_call(trace)
     if isinstance(problem, Mismatch):
-        return _difference(problem, trace)
+        return problem.explained([*call.args, *call.kwargs.values()] if call else ())
     if isinstance(problem, StudentError | NotWritten | Unreachable):
         return str(problem)
     if isinstance(problem, AssertionError):
         return str(problem) or "it does not hold"
+    if "does not require grad" in str(problem):
+        return NO_GRADIENT
     error = f"{type(problem).__name__}: {problem}"
-    call = last_call(trace)
     if call is None:
         return f"the check itself stopped ({error})"
     name = called(call.target, call.method)
@@ -84,18 +90,6 @@ def last_call(trace: Trace) -> Event | None:
     """The latest call that gave a value."""
     calls = [event for event in trace.events if not isinstance(event.target, Answer)]
     return next((event for event in reversed(calls) if event.outcome.kind == "value"), None)
-
-
-def _difference(problem: Mismatch, trace: Trace) -> str:
-    call = last_call(trace)
-    if call is None or (problem.received is None and problem.expected is None):
-        return str(problem)
-    arguments = [*call.args, *call.kwargs.values()]
-    described = describe_difference(
-        problem.received, problem.expected, arguments=arguments, tolerance=problem.tolerance
-    )
-    known = described or problem.explanation
-    return f"{problem.what}: {known}" if problem.what else known
 
 
 def _value_text(call: Event) -> str:

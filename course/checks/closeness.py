@@ -96,12 +96,19 @@ def _same_truths(a: object, b: object) -> bool:
 
 
 def _same_numbers(a: object, b: object) -> bool:
-    if isinstance(a, int) and isinstance(b, int):
-        return a == b
-    a, b, tolerance = tensor_of(a), tensor_of(b), tolerance_between(a, b)
-    if a.shape != b.shape or (a.ndim > 0 and kind_of(a) != kind_of(b)):
-        return False
-    return bool(close(a, b, tolerance).all())
+    return near(a, b, tolerance_between(a, b))
+
+
+def _same_arrays(a: object, b: object) -> bool:
+    return a.shape == b.shape and kind_of(a) == kind_of(b) and near(a, b, tolerance_between(a, b))
+
+
+def near(a: object, b: object, tolerance: tuple[float, float]) -> bool:
+    """Whether two numbers, or two arrays of one shape, agree throughout."""
+    if not is_array(a) and not is_array(b):
+        return a == b or (a != a and b != b) or abs(a - b) <= tolerance[1] + tolerance[0] * abs(b)
+    a, b = tensor_of(a), tensor_of(b)
+    return (a.dtype == b.dtype and torch.equal(a, b)) or bool(close(a, b, tolerance).all())
 
 
 def _same_sequences(a: list | tuple, b: list | tuple) -> bool:
@@ -119,7 +126,7 @@ def _kinds(*kinds: type):
 _COMPARISONS = (
     (is_truth, _same_truths),
     (is_number, _same_numbers),
-    (is_array, _same_numbers),
+    (is_array, _same_arrays),
     (_kinds(list, tuple), _same_sequences),
     (_kinds(dict), _same_dicts),
     (_kinds(set, frozenset), lambda a, b: a == b),

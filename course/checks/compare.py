@@ -1,19 +1,11 @@
 """The assertions of a check; each says what was expected, what came and in which way they differ."""
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from course.checks.closeness import (
-    EXACT,
-    close,
-    is_array,
-    is_number,
-    is_truth,
-    same,
-    tensor_of,
-    tolerance_between,
-)
-from course.checks.difference import describe_difference, form_difference
+from course.checks.brief import brief
+from course.checks.closeness import EXACT, is_array, is_number, near, same
+from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.standin import last_outcome
 
@@ -33,16 +25,32 @@ class Mismatch(AssertionError):
 
     def __init__(
         self,
-        explanation: str,
         received: object = None,
         expected: object = None,
         *,
+        message: str = "",
         what: str = "",
         tolerance: float | None = None,
     ) -> None:
-        self.received, self.expected, self.explanation = received, expected, explanation
-        self.what, self.tolerance = what, tolerance
-        super().__init__(f"{what}: {explanation}" if what else explanation)
+        super().__init__(message)
+        self.received, self.expected = received, expected
+        self.message, self.what, self.tolerance = message, what, tolerance
+
+    @property
+    def explanation(self) -> str:
+        """The message of the check, or else in which way the values differ."""
+        return self.explained()
+
+    def explained(self, arguments: Sequence[object] = ()) -> str:
+        """The explanation; the arguments of the call that gave the value may tell more."""
+        known = self.message or describe_difference(
+            self.received, self.expected, arguments=arguments, tolerance=self.tolerance
+        )
+        known = known or "the values are close, but not as close as they should be"
+        return f"{self.what}: {known}" if self.what else known
+
+    def __str__(self) -> str:
+        return self.explanation
 
 
 def assert_close(
@@ -50,51 +58,29 @@ def assert_close(
 ) -> None:
     """Numbers, tensors and containers of them agree within `tolerance`, relative and absolute.
 
-    Without a tolerance that of their dtype holds.
-
-    Looked at in this order: whether anything came, its type, its shape, NaN and infinities, its values.
-    Raises Mismatch.
+    Without a tolerance that of their dtype holds. Looked at in this order: whether anything came, its type,
+    its shape, NaN and infinities, its values. `what` says what is compared. Raises Mismatch.
     """
-    if not _agree(received, expected, lambda r, e: _within(r, e, tolerance)):
-        explanation = describe_difference(received, expected, tolerance=tolerance)
-        explanation = explanation or "the values differ by more than is allowed here"
-        raise Mismatch(explanation, received, expected, what=what, tolerance=tolerance)
+    if not agrees(received, expected, within(tolerance)):
+        raise Mismatch(received, expected, what=what, tolerance=tolerance)
 
 
 def assert_equal(received: object, expected: object, *, what: str = "") -> None:
     """Exactly equal: for whole numbers, texts, lists, dictionaries. Raises Mismatch."""
-    if not _agree(received, expected, _exactly):
-        explanation = describe_difference(received, expected) or "the values are close, but not equal"
-        raise Mismatch(explanation, received, expected, what=what)
-
-
-def _agree(received: object, expected: object, compare: Callable[[object, object], bool]) -> bool:
-    if form_difference(received, expected):
-        return False
-    if isinstance(expected, dict):
-        return all(_agree(received[key], expected[key], compare) for key in expected)
-    if isinstance(expected, list | tuple):
-        return all(_agree(r, e, compare) for r, e in zip(received, expected, strict=True))
-    return compare(received, expected)
-
-
-def _within(received: object, expected: object, tolerance: float | None) -> bool:
-    if not (is_array(expected) or is_number(expected)):
-        return same(received, expected)
-    bounds = tolerance_between(received, expected) if tolerance is None else (tolerance, tolerance)
-    return bool(close(tensor_of(received), tensor_of(expected), bounds).all())
+    if not agrees(received, expected, _exactly):
+        raise Mismatch(received, expected, what=what)
 
 
 def _exactly(received: object, expected: object) -> bool:
-    if is_array(expected) or is_number(expected) or is_truth(expected):
-        return bool(close(tensor_of(received), tensor_of(expected), EXACT).all())
+    if is_array(expected) or is_number(expected):
+        return near(received, expected, EXACT)
     return bool(received == expected)
 
 
 def assert_true(statement: object, message: str) -> None:
     """The statement holds; `message` says what does not hold otherwise. Raises Mismatch."""
     if not bool(statement):
-        raise Mismatch(message)
+        raise Mismatch(message=message)
 
 
 def assert_raises(error: type[BaseException], function: Callable, *arguments: object) -> None:
@@ -105,11 +91,12 @@ def assert_raises(error: type[BaseException], function: Callable, *arguments: ob
         raise
     except StudentError as problem:
         if not _is_a(problem, error):
-            raise Mismatch(f"{problem.sentence()}, where {error.__name__} is expected") from None
+            message = f"{problem.sentence()}, where {error.__name__} is expected"
+            raise Mismatch(message=message) from None
     except error:
         pass
     else:
-        raise Mismatch(f"no error where {error.__name__} is expected", value, f"{error.__name__} raised")
+        raise Mismatch(message=f"no error where {error.__name__} is expected; {brief(value)} came back")
 
 
 def _is_a(problem: StudentError, error: type[BaseException]) -> bool:
@@ -130,7 +117,5 @@ def assert_unchanged(function: Callable, *arguments: object, **keywords: object)
         given = [*arguments, *keywords.values()]
         position = next(i for i, (a, b) in enumerate(zip(left, given, strict=True)) if not same(a, b))
         what = f"argument {position + 1} was changed in place"
-        raise Mismatch(
-            describe_difference(left[position], given[position]), left[position], given[position], what=what
-        )
+        raise Mismatch(left[position], given[position], what=what)
     return answer

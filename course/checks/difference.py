@@ -1,6 +1,6 @@
 """In which way two values differ, in a clause that states only what is there to see."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +13,7 @@ from course.checks.closeness import (
     is_number,
     is_truth,
     kind_of,
+    near,
     same,
     tensor_of,
     tolerance_between,
@@ -57,6 +58,29 @@ def describe_difference(
     if form := form_difference(received, expected):
         return form
     return _value_difference(received, expected, Circumstances(arguments, tolerance))
+
+
+def agrees(received: object, expected: object, compare: Callable[[object, object], bool]) -> bool:
+    """Whether the form is right and `compare` holds for each pair of values inside."""
+    if form_difference(received, expected):
+        return False
+    if isinstance(expected, dict):
+        return all(agrees(received[key], expected[key], compare) for key in expected)
+    if isinstance(expected, list | tuple):
+        return all(agrees(r, e, compare) for r, e in zip(received, expected, strict=True))
+    return compare(received, expected)
+
+
+def within(tolerance: float | None) -> Callable[[object, object], bool]:
+    """A comparison: numbers within the tolerance, that of their dtype if None, anything else equal."""
+
+    def is_near(received: object, expected: object) -> bool:
+        if not (is_array(expected) or is_number(expected)):
+            return same(received, expected)
+        bounds = tolerance_between(received, expected) if tolerance is None else (tolerance, tolerance)
+        return near(received, expected, bounds)
+
+    return is_near
 
 
 def form_difference(received: object, expected: object) -> str:
@@ -160,8 +184,8 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
 
 
 def _entries_difference(received: object, expected: object, places: Sequence, known: Circumstances) -> str:
-    values = [(received[place], expected[place]) for place in places]
-    differing = [place for place, (r, e) in zip(places, values, strict=True) if describe_difference(r, e)]
+    values, is_near = [(received[place], expected[place]) for place in places], within(known.tolerance)
+    differing = [place for place, pair in zip(places, values, strict=True) if not agrees(*pair, is_near)]
     if not differing:
         return ""
     if relation := _as_a_whole(received, expected, values, known):
@@ -185,3 +209,7 @@ def _as_a_whole(received: object, expected: object, values: list[tuple], known: 
     ]
     finite = all(column.isfinite().all() for column in columns)
     return number_difference(*columns, sizes_of(known.arguments)) if finite else ""
+
+
+def _is_real(value: object) -> bool:
+    return is_number(value) and not isinstance(value, complex)

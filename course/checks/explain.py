@@ -22,9 +22,8 @@ class Explanation:
     expected: str = ""
     mistakes: tuple[tuple[str, str], ...] = ()  # (diagnosis, question) of each mistake that it looks like
     advice: str = ""
-    hint: str = ""
-    hint_number: int = 0
-    hints: int = 0
+    hints: tuple[str, ...] = ()  # those given so far, the newest last
+    hints_in_all: int = 0
 
     @property
     def diagnosis(self) -> str:
@@ -47,7 +46,12 @@ class Explanation:
     @property
     def hint_title(self) -> str:
         """`Hint 1 of 3`."""
-        return f"Hint {self.hint_number} of {self.hints}"
+        return f"Hint {len(self.hints)} of {self.hints_in_all}"
+
+    @property
+    def hint(self) -> str:
+        """The newest hint."""
+        return self.hints[-1] if self.hints else ""
 
 
 def sentence(clause: str) -> str:

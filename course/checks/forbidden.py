@@ -1,8 +1,8 @@
 """Calls that an exercise asks you to do without, found in the source; nothing is run.
 
 In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with all that is in it,
-`.softmax` a method of whatever object, `sorted` a builtin. Imports, renamings and getattr with a fixed name are
-followed.
+`.softmax` a method of whatever object, `sorted` a builtin. Imports, renamings and getattr with a fixed name
+are followed.
 """
 
 import ast

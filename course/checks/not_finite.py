@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from course.checks.brief import is_floating, number
+from course.checks.brief import first_index, is_floating, number
 from course.checks.closeness import is_array, kind_of, tensor_of
 
 
@@ -24,7 +24,7 @@ def not_finite(received: Tensor, expected: Tensor, arguments: Sequence[object] =
         found = f"{_count(infinite)} {_sign(received[infinite])}{_place(infinite)}"
         return f"{found}; {_cause_of_inf(received, arguments)}"
     if (finite := ~received.isinf() & expected.isinf()).any():
-        where = finite.nonzero()[0].tolist()
+        where = first_index(finite)
         return (
             f"{number(received[tuple(where)])} where {number(expected[tuple(where)])} is expected{_at(where)}"
         )
@@ -45,7 +45,7 @@ def _place(places: Tensor) -> str:
     rows = places.all(-1)
     if places.ndim > 1 and (places == rows.unsqueeze(-1)).all():
         return f", in whole rows: {_indices(rows)}"
-    return f", first{_at(places.nonzero()[0].tolist())}"
+    return f", first{_at(first_index(places))}"
 
 
 def _indices(rows: Tensor) -> str:

@@ -7,11 +7,13 @@ import torch
 from torch import Tensor
 
 DEEPEST = 64  # a list that contains itself must end somewhere
-IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, range, slice, torch.dtype)
+IMMUTABLE = frozenset({type(None), bool, int, float, complex, str, bytes, range, slice, torch.dtype})
 
 
 def mapped(value: object, leaf: Callable[[object], object], depth: int = 0) -> object:
-    """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to all that these hold."""
+    """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to what is not immutable."""
+    if type(value) in IMMUTABLE:
+        return value
     if depth > DEEPEST:
         raise ValueError(f"a value nested more than {DEEPEST} levels deep")
     if isinstance(value, dict):
@@ -32,8 +34,6 @@ def plain(value: object, otherwise: Callable[[object], object]) -> object:
 
 
 def _plain_leaf(value: object, otherwise: Callable[[object], object]) -> object:
-    if type(value) in IMMUTABLE:
-        return value
     if isinstance(value, Tensor):
         return _plain_tensor(value)
     if isinstance(value, np.ndarray):
@@ -83,6 +83,6 @@ def tensors_in(value: object) -> list[Tensor]:
 
 def sendable(argument: object) -> object:
     """The argument itself if it is plain; what is not plain cannot reach a student's code in a sandbox."""
-    if isinstance(argument, (*IMMUTABLE, Tensor, np.ndarray, np.generic, torch.Generator)):
+    if isinstance(argument, Tensor | np.ndarray | torch.Generator):
         return argument
     raise TypeError(f"a check can pass on plain data only, not a {type(argument).__name__}")

@@ -1,7 +1,7 @@
 """Stand-ins: what a check holds in place of the student's function, class or object.
 
-A stand-in passes each call to a link, and the link answers with plain data; whether the student's object lives
-in this process or in a sandbox is the link's business alone. Every call is written into the trace.
+A stand-in passes each call to a link, and the link answers with plain data; whether the student's object
+lives in this process or in a sandbox is the link's business alone. Every call is written into the trace.
 """
 
 from collections.abc import Iterator
