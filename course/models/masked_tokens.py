@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from course.models.cross_entropy import IGNORED
 from course.shapes import Bool, Int, Tensor
-
-IGNORED = -100  # the target that torch.nn.functional.cross_entropy leaves out by default
 
 
 def hide_tokens(

@@ -17,16 +17,19 @@ from course.models.attention import attention_weights, causal_mask, check_mask, 
 from course.models.positions import RelativeBias, rotate
 from course.shapes import Bool, Float, Tensor
 
-Heads = Float[Tensor, "batch heads time d_head"]
+Queries = Float[Tensor, "batch heads queries d_head"]
+Keys = Float[Tensor, "batch heads keys d_head"]
 
 
-def split_heads(x: Float[Tensor, "batch time d_model"], n_heads: int) -> Heads:
+def split_heads(
+    x: Float[Tensor, "batch time d_model"], n_heads: int
+) -> Float[Tensor, "batch heads time d_head"]:
     """Cut the last axis into heads and move the head axis before time, so that each head attends alone."""
     B, T, D = x.shape
     return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, T, H, K) → (B, H, T, K)
 
 
-def merge_heads(x: Heads) -> Float[Tensor, "batch time d_model"]:
+def merge_heads(x: Float[Tensor, "batch heads time d_head"]) -> Float[Tensor, "batch time d_model"]:
     """Put the heads' outputs side by side again: the inverse of `split_heads`."""
     return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, K) → (B, T, D)
 
@@ -35,15 +38,17 @@ def merge_heads(x: Heads) -> Float[Tensor, "batch time d_model"]:
 class LayerCache:
     """Keys and values one layer has computed so far; each step adds its own and never recomputes them."""
 
-    key: Heads | None = None
-    value: Heads | None = None
+    key: Keys | None = None
+    value: Keys | None = None
 
     @property
     def length(self) -> int:
         """How many positions are remembered."""
         return 0 if self.key is None else self.key.shape[2]
 
-    def extend(self, key: Heads, value: Heads) -> tuple[Heads, Heads]:
+    def extend(
+        self, key: Float[Tensor, "batch heads new d_head"], value: Float[Tensor, "batch heads new d_head"]
+    ) -> tuple[Keys, Keys]:
         """Append along time and return everything remembered."""
         if self.key is not None:
             key, value = torch.cat([self.key, key], dim=2), torch.cat([self.value, value], dim=2)
@@ -115,7 +120,7 @@ class MultiHeadAttention(nn.Module):
 
     def _heads(
         self, query: Tensor, key: Tensor, value: Tensor, cache: LayerCache | None
-    ) -> tuple[Heads, ...]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, K)
         k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, K)
         v = split_heads(self.W_value(value), self.n_heads)
@@ -124,18 +129,18 @@ class MultiHeadAttention(nn.Module):
             q, k = rotate(q, first), rotate(k, first)
         return (q, k, v) if cache is None else (q, *cache.extend(k, v))
 
-    def _scores(self, q: Heads, k: Heads) -> Float[Tensor, "batch heads queries keys"]:
+    def _scores(self, q: Queries, k: Keys) -> Float[Tensor, "batch heads queries keys"]:
         scores = dot_scores(q, k) / math.sqrt(q.shape[-1])
         return scores if self.position_bias is None else scores + self.position_bias(q.shape[2], k.shape[2])
 
-    def _whole_mask(self, q: Heads, k: Heads, mask: Tensor | None, is_causal: bool) -> Tensor | None:
+    def _whole_mask(self, q: Queries, k: Keys, mask: Tensor | None, is_causal: bool) -> Tensor | None:
         # a query at the last position sees every key: one step with a cache needs no triangle
         if not is_causal or q.shape[2] == 1:
             return mask
         triangle = causal_mask(q.shape[2], k.shape[2], device=q.device)
         return triangle if mask is None else mask & triangle
 
-    def _fused(self, q: Heads, k: Heads, v: Heads, mask: Tensor | None, is_causal: bool) -> Heads:
+    def _fused(self, q: Queries, k: Keys, v: Keys, mask: Tensor | None, is_causal: bool) -> Queries:
         dropout = self.dropout if self.training else 0.0
         if mask is None and self.position_bias is None and is_causal and q.shape[2] == k.shape[2]:
             return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
