@@ -20,6 +20,7 @@ class Tried:
     passed: tuple[str, ...]  # checks passed, with any seed
     broken: tuple[str, ...] = ()  # checks that could not run
     named: tuple[str, ...] = ()  # what the grader's diagnosis calls it, with every seed
+    named_sometimes: tuple[str, ...] = ()  # and with any seed
     named_in_notebook: tuple[str, ...] = ()  # what the student's package calls it, from visible checks alone
 
 
@@ -45,8 +46,7 @@ class Proof:
 
 def table(proof: Proof) -> str:
     """Which solution fails which check, what it is called, and what does not hold."""
-    width = max(len(tried.name) for tried in proof.tried)
-    return "\n".join([_heading(proof), *_legend(proof), *_rows(proof, width), *_violations(proof)])
+    return "\n".join([_heading(proof), *_legend(proof), *_rows(proof), *_violations(proof)])
 
 
 def summary(proofs: list[Proof]) -> str:
@@ -54,11 +54,15 @@ def summary(proofs: list[Proof]) -> str:
     wrong = [tried for proof in proofs for tried in proof.tried if tried.kind == MISCONCEPTION]
     in_notebook = sum(tried.name in tried.named_in_notebook for tried in wrong)
     violations = sum(len(proof.violations) for proof in proofs)
-    verdict = "everything holds" if not violations else f"{violations} things do not hold"
+    verdict = f"{_count(violations, 'claim')} not holding" if violations else "everything holds"
     return (
-        f"{len(proofs)} exercises, {sum(len(proof.checks) for proof in proofs)} checks, "
-        f"{len(wrong)} misconceptions ({in_notebook} named in the notebook already): {verdict}."
+        f"{_count(len(proofs), 'exercise')}, {_count(sum(len(proof.checks) for proof in proofs), 'check')}, "
+        f"{_count(len(wrong), 'misconception')} ({in_notebook} named in the notebook already): {verdict}."
     )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
 def _heading(proof: Proof) -> str:
@@ -71,24 +75,27 @@ def _legend(proof: Proof) -> Iterator[str]:
         yield f"    {number:>2} {check}{' (hidden)' if check in proof.hidden else ''}"
 
 
-def _rows(proof: Proof, width: int) -> Iterator[str]:
+def _rows(proof: Proof) -> Iterator[str]:
+    """Columns: kind, name, a sign for each check, what it is called, what the notebook calls it."""
     numbers = " ".join(f"{number:>2}" for number in range(1, len(proof.checks) + 1))
-    yield f"    {'':<13} {'':<{width}}  {numbers}   named   in the notebook"
-    for tried in proof.tried:
-        signs = " ".join(f"{_sign(tried, check):>2}" for check in proof.checks)
-        yield f"    {tried.kind:<13} {tried.name:<{width}}  {signs}   {_names(tried)}".rstrip()
+    rows = [("", "", numbers, "named", "in the notebook"), *(_row(proof, tried) for tried in proof.tried)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield ("    " + "  ".join(map(str.ljust, row, widths))).rstrip()
+
+
+def _row(proof: Proof, tried: Tried) -> tuple[str, ...]:
+    signs = " ".join(f"{_sign(tried, check):>2}" for check in proof.checks)
+    if tried.kind != MISCONCEPTION:
+        return tried.kind, tried.name, signs, "", ""
+    named, in_notebook = _named(tried.name, tried.named), _named(tried.name, tried.named_in_notebook)
+    return tried.kind, tried.name, signs, named, in_notebook
 
 
 def _sign(tried: Tried, check: str) -> str:
     if check in tried.broken:
         return BROKEN_SIGN
     return FAIL_SIGN if check in tried.failed else PASS_SIGN
-
-
-def _names(tried: Tried) -> str:
-    if tried.kind != MISCONCEPTION:
-        return ""
-    return f"{_named(tried.name, tried.named):<8}{_named(tried.name, tried.named_in_notebook)}"
 
 
 def _named(name: str, names: tuple[str, ...]) -> str:

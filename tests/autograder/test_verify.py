@@ -88,7 +88,7 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
             WRONG,
             'fails={"averages_are_right", "averages_are_right_for_any_width"}',
             'fails={"averages_are_right"}',
-            "divides_by_all fails averages_are_right_for_any_width, which is not declared.",
+            "divides_by_all also fails averages_are_right_for_any_width, which is not declared.",
             id="a failure that is not declared",
         ),
         pytest.param(
@@ -107,10 +107,17 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
         ),
         pytest.param(
             "mini_homework.py",
-            "    heron_starts = ",
-            "    statistics.mean([1])\n    heron_starts = ",
-            "The reference calls statistics.mean, which the exercise forbids.",
+            'forbids="statistics.mean"',
+            'forbids="sum"',
+            "the reference uses sum in line 29, which the exercise forbids.",
             id="a reference that does what is forbidden",
+        ),
+        pytest.param(
+            "mini_homework.py",
+            'forbids="statistics.mean"',
+            'forbids="itertools.accumulate"',
+            "by_running_totals uses itertools.accumulate in line 10, which the exercise forbids.",
+            id="an alternative that does what is forbidden",
         ),
     ],
 )
@@ -153,7 +160,7 @@ def test_the_table_shows_every_check_of_every_solution_and_the_summary_counts(mi
     row = next(line for line in table(proof).splitlines() if "divides_by_all" in line)
     assert row.split()[2:] == ["·", "✗", "✗", "✓", "✓"]
     assert summary([proof]) == (
-        "1 exercises, 3 checks, 3 misconceptions (2 named in the notebook already): everything holds."
+        "1 exercise, 3 checks, 3 misconceptions (2 named in the notebook already): everything holds."
     )
 
 
@@ -173,3 +180,14 @@ def test_the_exit_status_says_whether_all_holds(course_folder, mini, edit, capsy
     assert main([*words, "mini_homework"]) == 1
     assert "by_running_totals is right and fails averages_are_right." in capsys.readouterr().out
     assert json.loads((course_folder / "proof.json").read_text())[0]["violations"] != []
+
+
+def test_a_name_that_fits_only_some_inputs_is_reported(mini, edit):
+    edit(mini / "mini_homework.py", "for width in (1, 4, 11):", "for width in [draw.integers(4, 6)]:")
+    sometimes_three = TWIN.replace("    return [", "    width = 3 if width == 4 else width\n    return [")
+    sometimes_three = (
+        sometimes_three.replace("+ 3", "+ width").replace("/ 3", "/ width").replace("- 2", "- width + 1")
+    )
+    (mini / WRONG).write_text((mini / WRONG).read_text() + sometimes_three)
+    also = "width_is_always_three is also named width_is_three with some seeds, which is not declared equal."
+    assert also in proof_of(mini).violations
