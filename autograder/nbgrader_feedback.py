@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
+from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode, from_dict
-from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import has_failed
+from traitlets import Bool
 
 from autograder.autograded import check_outputs, error, stream
 from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
@@ -18,8 +19,10 @@ from autograder.redaction import NOT_SHOWN
 from autograder.released import SourceCell, source_cells
 
 
-class Feedback(NbGraderPreprocessor):
+class Feedback(Preprocessor):
     """What a student gets back: their own words, our messages, and the checks they were given."""
+
+    enabled = Bool(True, help="whether to use it").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Show each check as it was released, with the record's message, and the rest made harmless."""
