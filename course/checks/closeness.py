@@ -1,5 +1,6 @@
 """When two outcomes count as equal: as near as their precision lets two correct ways of computing them be."""
 
+import cmath
 from numbers import Number
 
 import numpy as np
@@ -106,9 +107,16 @@ def _same_arrays(a: object, b: object) -> bool:
 def near(a: object, b: object, tolerance: tuple[float, float]) -> bool:
     """Whether two numbers, or two arrays of one shape, agree throughout."""
     if not is_array(a) and not is_array(b):
-        return a == b or (a != a and b != b) or abs(a - b) <= tolerance[1] + tolerance[0] * abs(b)
+        return a == b or (a != a and b != b) or _isclose(a, b, tolerance)
     a, b = tensor_of(a), tensor_of(b)
     return (a.dtype == b.dtype and torch.equal(a, b)) or bool(close(a, b, tolerance).all())
+
+
+def _isclose(a: complex, b: complex, tolerance: tuple[float, float]) -> bool:
+    relative, absolute = tolerance
+    if isinstance(a, int) and isinstance(b, int):
+        return abs(a - b) <= max(absolute, relative * abs(b))
+    return cmath.isclose(a, b, rel_tol=relative, abs_tol=absolute)
 
 
 def _same_sequences(a: list | tuple, b: list | tuple) -> bool:

@@ -18,6 +18,7 @@ from course.checks.closeness import (
     is_array,
     is_number,
     is_truth,
+    near,
     same,
     tensor_of,
 )
@@ -156,12 +157,6 @@ def _tensors_agree(a: dict, b: dict) -> bool:
     kinds = [(dtype.is_floating_point, dtype.is_complex, dtype == torch.bool) for dtype in dtypes]
     if a["shape"] != b["shape"] or kinds[0] != kinds[1]:
         return False
-    relative, absolute = max(
-        TOLERANCES.get(dtype, PYTHON_NUMBER if dtype.is_complex else EXACT) for dtype in dtypes
-    )
+    tolerance = max(TOLERANCES.get(dtype, PYTHON_NUMBER if dtype.is_complex else EXACT) for dtype in dtypes)
     pairs = zip(a["sample"] + a.get("sums", []), b["sample"] + b.get("sums", []), strict=True)
-    return all(_near(float(x), float(y), relative, absolute) for x, y in pairs)
-
-
-def _near(x: float, y: float, relative: float, absolute: float) -> bool:
-    return x == y or (x != x and y != y) or abs(x - y) <= absolute + relative * abs(y)
+    return all(near(float(x), float(y), tolerance) for x, y in pairs)

@@ -72,8 +72,12 @@ def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
                 or _overflow(argument, "inf/inf is NaN")
             )
             if cause:
-                return cause.replace("argument", f"argument {position}", 1)
+                return _named(cause, position, arguments)
     return "NaN comes of 0/0, 0 · inf, inf − inf, inf/inf after an overflow, or log of a negative number"
+
+
+def _named(cause: str, position: int, arguments: Sequence[object]) -> str:
+    return cause.replace("the argument", f"argument {position}", 1) if len(arguments) > 1 else cause
 
 
 def _given_nan(argument: Tensor) -> str:
@@ -121,7 +125,7 @@ def _overflow(argument: Tensor, then: str) -> str:
 def _cause_of_inf(received: Tensor, arguments: Sequence[object]) -> str:
     for position, argument in enumerate(arguments, 1):
         if is_array(argument) and (cause := _overflow(tensor_of(argument), "what overflows is inf")):
-            return cause.replace("argument", f"argument {position}", 1)
+            return _named(cause, position, arguments)
     if (received == -math.inf).any():
         return "−inf is the logarithm of 0"
     return "inf comes of division by 0, of −log 0 or of an overflow"

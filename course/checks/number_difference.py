@@ -196,12 +196,14 @@ def confined(received: Tensor, expected: Tensor, tolerance: tuple[float, float] 
 
 
 def _triangle(differing: Tensor) -> str:
-    if differing.ndim < 2 or min(differing.shape[-2:]) < 3 or differing.all() or not differing.any():
+    if differing.ndim < 2 or min(differing.shape[-2:]) < 3:
         return ""
-    above, below = differing.triu(1), differing.tril(-1)
-    diagonal = differing & ~above & ~below
-    if not above.any() and not below.any():
-        return "only the diagonal is wrong"
-    if not below.any() and not diagonal.any():
-        return "only values above the diagonal are wrong"
-    return "only values below the diagonal are wrong" if not above.any() and not diagonal.any() else ""
+    everywhere = torch.ones_like(differing)
+    sides = (
+        ("above the diagonal", everywhere.triu(1)),
+        ("below the diagonal", everywhere.tril(-1)),
+        ("on the diagonal", everywhere.triu() & everywhere.tril()),
+        ("on and above the diagonal", everywhere.triu()),
+        ("on and below the diagonal", everywhere.tril()),
+    )
+    return next((f"the values {name} are wrong" for name, side in sides if torch.equal(differing, side)), "")

@@ -1,0 +1,189 @@
+import math
+
+import pytest
+import torch
+
+from course.checks import describe_difference
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+X = numbers(3, 5)
+P = numbers(4, 3, 5).softmax(-1)
+LOG2 = math.log(2)
+
+RELATIONS = [
+    (X.T, X, "transposed, it has the expected values"),
+    (P.permute(1, 0, 2), P, "with axes 0 and 1 exchanged, it has the expected values"),
+    (P.permute(2, 0, 1), P, "in the order (1, 2, 0), it has the expected values"),
+    (numbers(3, 3).T, numbers(3, 3), "right once transposed"),
+    (X[:, None], X, "1 axis of size 1 too many; the values are right"),
+    (P.sum(1), P, "it is the sum of the expected values over axis 1"),
+    (P, P.mean(0), "its mean over axis 0 would be right"),
+    (X[:, :-1], X, "one too few along axis 1: the last is missing"),
+    (X[1:], X, "one too few along axis 0: the first is missing"),
+    (X.reshape(5, 3), X, "it has the expected shape, but not the values"),
+    (X.reshape(15), X, "the same number of values, in the expected order"),
+    (-X, X, "every value is the negative of the expected one"),
+    (X * LOG2, X, "ln 2 times the expected one: nats where bits are expected"),
+    (X / LOG2, X, "1/ln 2 times the expected one: bits where nats are expected"),
+    (-X * LOG2, X, "minus ln 2 times the expected one"),
+    (X.float() * LOG2, X, "nats where bits are expected"),
+    (2 * X, X, "twice the expected one"),
+    (X / 2, X, "half of the expected one"),
+    (X * 0.3, X, "every value is 0.3 times the expected one"),
+    (X + 0.5, X, "every value is 0.5 too large"),
+    (X.roll(1, 1), X, "shifted by one along axis 1: each place holds what is expected one before it"),
+    (X.roll(-1, 0), X, "shifted by one along axis 0: each place holds what is expected one after it"),
+    (X.flip(1), X, "in reverse along axis 1"),
+    (X.flatten()[torch.tensor([3, 0, 1, 2, 5, 4, *range(6, 15)])], X.flatten(), "in another order"),
+    (X.exp(), X, "the exponential of the expected one"),
+    (P.log(), P, "the logarithm of the expected one"),
+    (P.log2(), P, "the logarithm to base 2 of the expected one"),
+    (1 - P, P, "one minus the expected one"),
+    (P.log().softmax(1), P, "sum to one along axis 1, where they should along axis 2"),
+    (P.log().log_softmax(1), P.log(), "exponentials of the values sum to one along axis 1"),
+    (X - X.logsumexp(1, keepdim=True), X, "along axis 1 all values are off by the same amount"),
+    (X * numbers(3, 1, seed=2), X, "along axis 1 all values are off by the same factor"),
+    (~(X > 0), X > 0, "every truth value is inverted"),
+    (2**3.1, math.exp(3.1), "raised to the power ln 2, as when 2 is raised to nats"),
+    (math.exp(3.1), 2**3.1, "raised to the power 1/ln 2, as when e is raised to bits"),
+    (1 / 7.3, 7.3, "turned into its reciprocal"),
+    (7.3 * LOG2, 7.3, "nats where bits are expected"),
+    (-7.3, 7.3, "the negative of the expected one"),
+    (8, 7, "one too many"),
+    (6, 7, "one too few"),
+    (7.5, 7.3, "7.5 where 7.3 is expected"),
+    (None, 7.3, "nothing came back (None)"),
+    ([1.0], 7.3, "a list where a number is expected"),
+    (3.0, X, "a number where a tensor of shape (3, 5) is expected"),
+    ([1, 2, 3], [1, 2, 3, 4], "3 entries where 4 are expected: the last entry, 4, is missing"),
+    (["<s>", "a", "b"], ["a", "b"], "the first entry, '<s>', is superfluous"),
+    (["b", "c", "d"], ["a", "b", "c"], "each place holds what is expected one after it"),
+    (["c", "b", "a"], ["a", "b", "c"], "in reverse order"),
+    (["b", "a", "c"], ["a", "b", "c"], "the same entries in another order"),
+    (["a", "x", "c"], ["a", "b", "c"], "1 of 3 entries differ; the first, at 1:"),
+    ([0.5, 1.0, 1.5], [1.0, 2.0, 3.0], "half of the expected one"),
+    ({"a": 2.0, "b": 4.0}, {"a": 1.0, "b": 2.0}, "twice the expected one"),
+    ({"a": 1}, {"a": 1, "b": 2}, "of 2 expected keys, missing: 'b'"),
+    ({"a": 1, "b": 2}, {"a": 1}, "besides the expected keys, not expected: 'b'"),
+    ({"a": 1}, {("a",): 1}, "the keys are strings, where tuples are expected: 'a' against ('a')"),
+    ({("a",): 1}, {("a", "b"): 1}, "the keys are tuples of 1, where tuples of 2 are expected"),
+    ({"W": X.T, "b": X}, {"W": X, "b": X}, "'W': the shape is (5, 3)"),
+    ({1, 2}, {1, 3}, "missing: 3; not expected: 2"),
+    ("The cat", "the cat", "only upper and lower case differ"),
+    ("the  cat", "the cat", "only white space differs"),
+    ("the ca", "the cat", "the last character, 't', is missing"),
+    ("the dog sat", "the cat sat", "the texts differ from character 4 on"),
+]
+
+
+@pytest.mark.parametrize(("received", "expected", "relation"), RELATIONS, ids=range(len(RELATIONS)))
+def test_a_relation_is_recognised(received, expected, relation):
+    assert relation in describe_difference(received, expected)
+
+
+@pytest.mark.parametrize("value", [X, P, 3, 3.5, "text", [1, [2]], {"a": X}, {1}, None, X > 0])
+def test_nothing_is_said_of_equal_values(value):
+    assert describe_difference(value, value) == ""
+
+
+def test_without_a_relation_the_first_difference_is_shown_and_nothing_is_guessed():
+    other = X.clone()
+    other[1, 2:] += numbers(3, seed=4)
+    other[2, 3] += 7
+    description = describe_difference(other, X)
+    assert description.startswith("4 of 15 values differ; the first, at [1, 2], is ")
+    unrelated = describe_difference(numbers(3, 5, seed=9), X)
+    assert unrelated.startswith("all 15 values differ; the first, at [0, 0], is ")
+
+
+def test_a_single_number_says_nothing_about_a_constant_factor_without_a_name():
+    assert describe_difference(3.9, 3.0) == "3.9 where 3 is expected"
+
+
+def test_equal_expected_values_say_nothing_about_a_factor():
+    assert "times" not in describe_difference(torch.full((4,), 3.0), torch.ones(4))
+
+
+def test_the_place_of_the_differences_is_named_when_it_is_one_line():
+    other = X.clone()
+    other[:, -1] = numbers(3, seed=3)
+    assert describe_difference(other, X).startswith("only the last entry along axis 1 is wrong; 3 of 15")
+    other = X.clone()
+    other[1] = numbers(5, seed=3)
+    assert describe_difference(other, X).startswith("only entry 1 along axis 0 is wrong")
+
+
+def test_the_side_of_the_diagonal_is_named():
+    square = numbers(4, 4)
+    noise = numbers(4, 4, seed=1)
+    sides = {
+        "the values above the diagonal are wrong": noise.triu(1),
+        "the values on and below the diagonal are wrong": noise.tril(),
+        "the values on the diagonal are wrong": noise.diag().diag(),
+    }
+    for description, error in sides.items():
+        assert description in describe_difference(square + error, square)
+
+
+def test_a_sum_for_a_mean_is_known_by_the_size_it_lacks():
+    losses = numbers(12).exp()
+    described = describe_difference(losses.sum().item(), losses.mean().item(), arguments=[losses])
+    assert "12 is the size of axis 0 of the argument: as if a sum stood for a mean" in described
+    described = describe_difference(0.25, 3.0, arguments=[["a"] * 12, 5])
+    assert "1/12 of the expected one, and 12 is the length of argument 1" in described
+
+
+def test_the_missing_root_of_the_width_is_known_by_the_width():
+    query = numbers(2, 7, 11)
+    scores = query @ query.mT
+    described = describe_difference(scores, scores / math.sqrt(11), arguments=[query, query])
+    assert "√11 times the expected one, and 11 is the size of axis 2 of argument 1" in described
+
+
+def test_a_masked_row_is_the_cause_of_a_row_of_nan():
+    scores = numbers(4, 3)
+    scores[2] = -math.inf
+    right = scores.softmax(-1).nan_to_num(0.0)
+    described = describe_difference(scores.softmax(-1), right, arguments=[scores])
+    assert "3 of 12 values are NaN, in whole rows: 2" in described
+    assert "a row that is −inf throughout" in described
+
+
+def test_a_mask_times_infinity_is_the_cause_of_nan_where_the_mask_is_one():
+    keep = torch.tensor([[1.0, 1, 0], [1, 0, 0]])
+    scores = numbers(2, 3)
+    received = scores + (1 - keep) * -math.inf
+    described = describe_difference(received, scores, arguments=[scores, keep])
+    assert "NaN stands exactly where argument 2 is 1, and 0 · inf is NaN" in described
+
+
+def test_an_overflow_is_the_cause_of_nan_where_an_argument_is_large():
+    scores = torch.tensor([1000.0, 1.0, 2.0], dtype=torch.float64)
+    received = scores.exp() / scores.exp().sum()
+    described = describe_difference(received, scores.softmax(-1), arguments=[scores])
+    assert "holds 1000, and exp overflows above 710 in float64" in described
+
+
+def test_without_arguments_the_causes_of_nan_are_listed_and_none_is_chosen():
+    described = describe_difference(math.nan, 1.0)
+    assert described.startswith("the result is NaN; NaN comes of 0/0, 0 · inf")
+
+
+def test_minus_infinity_is_the_logarithm_of_zero():
+    received = torch.tensor([0.5, 0.0]).log()
+    assert "1 of 2 values is −inf, first at [1]; −inf is the logarithm of 0" in describe_difference(
+        received, torch.tensor([0.5, 0.1]).log()
+    )
+
+
+def test_a_finite_mask_is_told_from_an_infinite_one():
+    expected = torch.tensor([1.0, -math.inf])
+    assert "-1e+04 where −inf is expected at [1]" in describe_difference(torch.tensor([1.0, -1e4]), expected)
+
+
+def test_two_numbers_are_shown_with_as_many_digits_as_tell_them_apart():
+    assert describe_difference(1.23456, 1.23451, tolerance=1e-9) == "1.2346 where 1.2345 is expected"
