@@ -15,41 +15,44 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
+from autograder.isolation.limits import Limits
+
 MEDIA = ("text/plain", "image/png")  # nothing that can carry markup or a script
 MAX_MESSAGE = 2000
 MAX_FRAMES = 20
 
 
 class Output:
-    """Text and displays up to a limit; the rest is dropped and said to be."""
+    """Text and displays up to their limits; the rest is dropped, and a line says so."""
 
-    def __init__(self, limit: int):
-        self.limit = limit
+    def __init__(self, limits: Limits):
+        self.limits = limits
         self.clear()
 
     def clear(self) -> None:
-        self.used = 0
+        self.written = self.displayed = 0
         self.texts: list[str] = []
         self.displays: list[dict[str, str]] = []
 
-    def fits(self, size: int) -> bool:
-        self.used += size
-        return self.used <= self.limit
-
     def write(self, text: str) -> None:
-        left = self.limit - self.used
+        left = self.limits.output_bytes - self.written
         if left > 0:
             self.texts.append(text[:left])
-        self.used += len(text)
+        self.written += len(text)
 
     def display(self, bundle: dict[str, Any]) -> None:
         shown = {kind: as_text(bundle[kind]) for kind in MEDIA if kind in bundle}
-        if shown and self.fits(sum(map(len, shown.values()))):
+        self.displayed += sum(map(len, shown.values()))
+        if shown and self.displayed <= self.limits.display_bytes:
             self.displays.append(shown)
 
     def take(self) -> tuple[str, list[dict[str, str]]]:
-        cut = f"\n[output cut at {self.limit} characters]\n" if self.used > self.limit else ""
-        taken = "".join(self.texts) + cut, self.displays
+        notes = []
+        if self.written > self.limits.output_bytes:
+            notes.append(f"\n[output cut after {self.limits.output_bytes} characters]\n")
+        if self.displayed > self.limits.display_bytes:
+            notes.append("\n[displays too large, left out]\n")
+        taken = "".join([*self.texts, *notes]), self.displays
         self.clear()
         return taken
 
@@ -114,13 +117,17 @@ class Shell(InteractiveShell):
     displayhook_class = Type(QuietHook)
     display_pub_class = Type(QuietPublisher)
     compiler_class = Type(CellCompiler)
-    output = Output(0)
+    output = Output(Limits())
 
     def showtraceback(self, *arguments: Any, **options: Any) -> None:
         """Nothing: the error is returned with the cell's result."""
 
     def showsyntaxerror(self, *arguments: Any, **options: Any) -> None:
         """Nothing: the error is returned with the cell's result."""
+
+    def _format_exception_for_storage(self, *arguments: Any, **options: Any) -> dict:
+        """Nothing: IPython would colour a traceback that nobody reads."""
+        return {}
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Nothing: there is no window to show."""
@@ -147,9 +154,9 @@ def make_shell() -> Shell:
 class Cells:
     """Runs cells in one namespace."""
 
-    def __init__(self, shell: Shell, output_bytes: int):
+    def __init__(self, shell: Shell, limits: Limits):
         self.shell = shell
-        self.shell.output = Output(output_bytes)
+        self.shell.output = Output(limits)
         self.count = 0
 
     @property

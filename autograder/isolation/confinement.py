@@ -3,6 +3,8 @@
 import ctypes
 import os
 import resource
+import signal
+import sys
 from pathlib import Path
 
 from autograder.isolation import kernel
@@ -31,6 +33,19 @@ def drop_capabilities() -> None:
     kernel.checked(kernel.LIBC.capset(ctypes.byref(header), ctypes.byref(empty)), "capset")
 
 
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose parent ends, so that none gets lost."""
+    if sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """End when the parent does; and when memory runs out, before it does."""
+    if sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
 def forbid_new_privileges() -> None:
     """No program started from here on gains rights by being set-uid."""
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -41,16 +56,17 @@ def limit_resources(limits: Limits, processes: int | None) -> None:
 
     processes: how many the kernel may count, or None where it counts others' too.
     """
-    born_with = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     ceilings = {
-        resource.RLIMIT_AS: born_with + limits.memory_bytes,
         resource.RLIMIT_CPU: limits.cpu_seconds,
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: 256,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 64 << 10,
-        resource.RLIMIT_MSGQUEUE: 0,
     }
+    if sys.platform == "linux":
+        born_with = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        ceilings[resource.RLIMIT_AS] = born_with + limits.memory_bytes
+        ceilings[resource.RLIMIT_MSGQUEUE] = 0
     if processes is not None:
         ceilings[resource.RLIMIT_NPROC] = processes
     for kind, ceiling in ceilings.items():

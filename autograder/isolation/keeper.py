@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-from autograder.isolation import channel, confinement, kernel
+from autograder.isolation import channel, confinement
 from autograder.isolation.cells import Shell
-from autograder.isolation.guards import Guards
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandboxes import Sandbox
 from autograder.isolation.session import Session
+from autograder.isolation.totals import Totals
 
 WATCH_SECONDS = 0.05
 
@@ -61,7 +61,7 @@ class Keeper:
 
     def watch(self, grader: socket.socket, student: int, deadline: float) -> str:
         """Wait until the student's process ends or has to be ended; why."""
-        tree, guards = self.sandbox.tree, Guards(self.sandbox, self.limits)
+        tree, totals = self.sandbox.tree, Totals(self.sandbox, self.limits)
         awaited = [grader, *pidfds(student)]
         while True:
             ready, _, _ = select.select(awaited, [], [], WATCH_SECONDS)
@@ -72,14 +72,14 @@ class Keeper:
                 return "hung up"
             if time.monotonic() > deadline:
                 return "submission_seconds"
-            if exceeded := guards.exceeded():
+            if exceeded := totals.exceeded():
                 return exceeded
 
     def become_student(self, connection: int, home: Path) -> NoReturn:
         """Give up everything, then answer the grader."""
         try:
             os.setsid()
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+            confinement.die_with_parent()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             confinement.close_all_but({2, connection})
             self.sandbox.confine()

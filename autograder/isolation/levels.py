@@ -64,19 +64,19 @@ def attempt(name: str) -> str | None:
     """Build the sandbox of a level and look out of it; what is wrong, or None."""
     if sys.platform != "linux":
         return f"it needs Linux, and this is {sys.platform}; grade in a Linux container or virtual machine"
-    with tempfile.NamedTemporaryFile(prefix="secret-") as secret:
+    with tempfile.TemporaryDirectory(prefix="trial-") as place, tempfile.NamedTemporaryFile() as secret:
         os.chmod(secret.name, 0o644)
-        return answer_of_trial(name, secret.name)
+        return answer_of_trial(name, Path(place), secret.name)
 
 
-def answer_of_trial(name: str, secret: str) -> str | None:
+def answer_of_trial(name: str, place: Path, secret: str) -> str | None:
     """Run the trial in a process of its own."""
     answer, tell = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the fork makes system calls and leaves
         trial = os.fork()
     if trial == 0:
-        os.write(tell, trial_problem(name, secret).encode()[:4096])
+        os.write(tell, trial_problem(name, place, secret).encode()[:4096])
         os._exit(0)
     os.close(tell)
     finished = select.select([answer], [], [], TRIAL_SECONDS)[0]
@@ -87,13 +87,13 @@ def answer_of_trial(name: str, secret: str) -> str | None:
     return problem or None
 
 
-def trial_problem(name: str, secret: str) -> str:
+def trial_problem(name: str, place: Path, secret: str) -> str:
     """Confine a child as a submission would be and let it try to read a file it must not see."""
     try:
         room = student_room()
         if os.geteuid() == 0:
-            descend(room.visible)
-        sandbox = SANDBOXES[name](room, Limits())
+            descend(room.visible, place)
+        sandbox = SANDBOXES[name](room, Limits(), place)
         sandbox.open()
         child = os.fork()
         if child == 0:

@@ -18,7 +18,8 @@ class Limits:
     processes: int = 64  # processes and threads at one time
     files: int = 10_000
     file_bytes: int = 256 * MEGABYTE  # one file, and all files together
-    output_bytes: int = 64 << 10  # printed and displayed by one cell
+    output_bytes: int = 64 << 10  # printed by one cell
+    display_bytes: int = 4 * MEGABYTE  # displayed by one cell
     reply_bytes: int = 64 * MEGABYTE  # one answer
 
     def as_dict(self) -> dict[str, float]:

@@ -41,7 +41,8 @@ def python_paths() -> set[Path]:
     """Where this interpreter and its packages lie."""
     places = {sys.prefix, sys.base_prefix}
     places |= {sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")}
-    return {Path(place).resolve() for place in places}
+    places |= {place for place in sys.path if Path(place).name in ("site-packages", "dist-packages")}
+    return {Path(place).resolve() for place in places if Path(place).is_dir()}
 
 
 def package_path(name: str) -> Path:

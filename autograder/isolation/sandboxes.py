@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
-from autograder.isolation import bwrap, confinement, kernel, landlock, seccomp
+from autograder.isolation import bwrap, confinement, landlock, seccomp
 from autograder.isolation.limits import Limits
 from autograder.isolation.room import DEVICES, FACTS, SETTINGS, Room, allow_list
 from autograder.isolation.tree import Descendants, Inhabitants, Tree
@@ -16,22 +17,24 @@ class Unconfined:
 
     own_processes = 0
 
-    def __init__(self, room: Room, limits: Limits):
+    def __init__(self, room: Room, limits: Limits, place: Path):
         self.room = room
         self.limits = limits
+        self.place = place
 
     def open(self) -> Path:
         """In the keeper, before the fork: make the place; where the student's files will lie."""
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        confinement.adopt_orphans()
         self.tree: Tree = Descendants(os.getpid())
-        self.home = Path(tempfile.mkdtemp(prefix="submission-"))
+        self.home = Path(tempfile.mkdtemp(prefix="submission-", dir=self.place))
         self.writable = (self.home,)
         return self.home
 
     def confine(self) -> None:
         """In the student's process: give up everything."""
-        confinement.forbid_new_privileges()
         confinement.limit_resources(self.limits, processes=None)
+        if sys.platform == "linux":
+            confinement.forbid_new_privileges()
 
     def close(self) -> None:
         """In the keeper, after the last process is gone."""
@@ -41,8 +44,8 @@ class Unconfined:
 class Landlocked(Unconfined):
     """Files by allow-list, no sockets, no reach to other processes; the filesystem is the host's."""
 
-    def __init__(self, room: Room, limits: Limits):
-        super().__init__(room, limits)
+    def __init__(self, room: Room, limits: Limits, place: Path):
+        super().__init__(room, limits, place)
         self.readable, self.listable = allow_list(room)
         strictness = seccomp.Strictness(namespaces=False, signal_scope=landlock.version() >= 6)
         self.filter = seccomp.program(strictness)
@@ -61,7 +64,7 @@ class Bubblewrapped:
     own_processes = 2  # the first process of the namespace, and the holder
     writable = (Path("/tmp"), Path("/dev/shm"))
 
-    def __init__(self, room: Room, limits: Limits):
+    def __init__(self, room: Room, limits: Limits, place: Path):
         self.limits = limits
         self.filter = seccomp.program(seccomp.Strictness(namespaces=True, signal_scope=True))
         program = bwrap.program()

@@ -10,7 +10,7 @@ import torch
 
 from autograder.isolation import channel, wire
 from autograder.isolation.cells import Cells, Shell, describe
-from autograder.isolation.guard import Guard
+from autograder.isolation.forbidden import Guard
 from autograder.isolation.limits import Limits, in_words
 from autograder.isolation.objects import Graphs, Objects
 
@@ -21,7 +21,7 @@ class Session:
     """One student's namespace and objects, and the operations on them."""
 
     def __init__(self, shell: Shell, limits: Limits, work: Path):
-        self.cells = Cells(shell, limits.output_bytes)
+        self.cells = Cells(shell, limits)
         self.objects = Objects(self.cells.namespace)
         self.graphs = Graphs()
         self.guard = Guard()
@@ -104,7 +104,7 @@ def seed_everything(seed: int) -> None:
     """The same global random numbers for every request that asks for the same seed."""
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # manual_seed queues it for absent devices too
 
 
 def blank_generators(value: Any) -> Any:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from autograder.isolation.limits import Limits
 
+# What notebooks import sooner or later, and what torch and IPython import on first use.
 DEFAULT_IMPORTS = (
-    *("numpy", "torch", "torch._dynamo", "torch.nn.functional", "torch.utils.data", "torch.func"),
-    *("torch.optim.lr_scheduler", "torch.distributions", "torch.autograd.gradcheck", "torch.nn.attention"),
-    *(
-        "matplotlib.pyplot",
-        "matplotlib_inline.backend_inline",
-        "IPython.core.pylabtools",
-        "IPython.core.completer",
-    ),
-    *("collections", "dataclasses", "itertools", "functools", "typing", "unittest", "doctest", "inspect"),
-    *("multiprocessing.popen_fork", "multiprocessing.shared_memory", "pickle", "random", "tqdm.auto"),
+    *("numpy", "numpy.testing", "torch", "torch._dynamo", "torch.nn.functional", "torch.utils.data"),
+    *("torch.func", "torch.nn.attention", "torch.optim.lr_scheduler", "torch.distributions"),
+    *("torch.autograd.gradcheck", "torch.utils.serialization.config"),
+    *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "ipywidgets", "tqdm.auto"),
+    *("IPython.core.pylabtools", "IPython.core.completer", "IPython.core.magic_arguments"),
+    *("IPython.core.magics.execution", "IPython.core.magics.namespace"),
+    *("collections", "dataclasses", "itertools", "functools", "typing", "unittest", "doctest", "pydoc"),
+    *("multiprocessing.popen_fork", "multiprocessing.shared_memory", "multiprocessing.synchronize"),
+    *("inspect", "pickle", "random", "secrets", "textwrap"),
 )
 
 

@@ -5,6 +5,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,10 @@ from autograder.isolation.border import attach
 from autograder.isolation.deaths import how_it_ended
 from autograder.isolation.files import regular_files
 from autograder.isolation.limits import Limits, in_words
+from autograder.isolation.replies import read_answer, read_cell, read_fault
 from autograder.isolation.results import (
     CellResult,
     Died,
-    Fault,
-    Frame,
     Handle,
     IsolationUnavailable,
     Named,
@@ -28,8 +28,6 @@ from autograder.isolation.results import (
 START_SECONDS = 30.0
 FAREWELL_SECONDS = 5.0
 MAX_REPORT = 1 << 16
-MAX_FRAMES = 20
-MEDIA = ("text/plain", "image/png")
 UNREADABLE = "sent a reply that cannot be read"
 
 
@@ -55,7 +53,7 @@ class Student:
         name: what tracebacks call the cell; otherwise cells are counted.
         """
         answer = self.exchange("run", {"source": source, "name": name}, seconds or self.limits.cell_seconds)
-        return self.understand(read_cell, answer)
+        return self.understand(partial(read_cell, self.limits), answer)
 
     def request(
         self,
@@ -164,6 +162,9 @@ class Student:
             raise self.die(UNREADABLE) from None
         except (EOFError, OSError):
             raise self.die() from None
+        except BaseException:  # such as Ctrl-C: half a conversation cannot be continued
+            self.die("was ended by the grader")
+            raise
 
     def understand(self, read: Callable[[Any], Any], answer: Any) -> Any:
         """Take a reply apart; one of another form than agreed ends the process."""
@@ -203,57 +204,3 @@ def refer(thing: Any) -> list:
     if isinstance(thing, Named):
         return ["name", thing.name]
     raise wire.Unencodable(f"a {type(thing).__name__} cannot be passed to a student's process")
-
-
-def read_answer(answer: dict) -> tuple[Any, tuple[list, dict] | None, int | None]:
-    """The value, the changed arguments, the number of the graph."""
-    changed, graph = answer["changed"], answer["graph"]
-    if graph is not None and type(graph) is not int:
-        raise TypeError("the number of a graph is an integer")
-    if changed is not None:
-        args, kwargs = changed
-        changed = (list.copy(args), dict.copy(kwargs))
-    return answer["value"], changed, graph
-
-
-def read_cell(answer: dict) -> CellResult:
-    """A cell's result, every part of it text."""
-    displays = [
-        {kind: text_of(content) for kind, content in display.items() if kind in MEDIA}
-        for display in list.copy(answer["displays"])
-    ]
-    error = answer["error"]
-    return CellResult(text_of(answer["output"]), displays, None if error is None else read_fault(error))
-
-
-def read_fault(fields: dict) -> Fault:
-    """An error, every part of it text or a line number."""
-    return Fault(
-        class_name=text_of(fields["class_name"]),
-        message=text_of(fields["message"]),
-        bases=tuple(text_of(name) for name in list.copy(fields["bases"])[:MAX_FRAMES]),
-        frames=tuple(map(read_frame, list.copy(fields["frames"])[:MAX_FRAMES])),
-        line=None if fields["line"] is None else line_of(fields["line"]),
-        text=text_of(fields["text"]),
-    )
-
-
-def read_frame(fields: dict) -> Frame:
-    return Frame(
-        cell=text_of(fields["cell"]),
-        line=line_of(fields["line"]),
-        function=text_of(fields["function"]),
-        text=text_of(fields["text"]),
-    )
-
-
-def text_of(content: Any) -> str:
-    if type(content) is not str:
-        raise TypeError("text was expected")
-    return content
-
-
-def line_of(number: Any) -> int:
-    if type(number) is not int:
-        raise TypeError("a line number was expected")
-    return number

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 from typing import Protocol
@@ -101,10 +102,19 @@ class Inhabitants(Tree):
 def children_of(pid: int) -> list[int]:
     """The children of all of a process's threads."""
     found: list[int] = []
+    if not Path("/proc/self").exists():
+        return children_by_ps(pid)
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             found += map(int, (task / "children").read_text().split())
     return found
+
+
+def children_by_ps(pid: int) -> list[int]:
+    """The same where there is no /proc."""
+    listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
+    pairs = (map(int, line.split()) for line in listing.splitlines())
+    return [child for child, parent in pairs if parent == pid]
 
 
 def fields_of(path: Path) -> dict[str, int]:

@@ -18,14 +18,15 @@ class CannotDescend(RuntimeError):
     """Root cannot become an ordinary user here; the message says why."""
 
 
-def descend(needed: Iterable[Path]) -> int:
-    """Become a fresh unprivileged user who can still read the needed directories; its id.
+def descend(needed: Iterable[Path], own: Path) -> int:
+    """Become a fresh unprivileged user who can still read the needed directories, and owns one; its id.
 
     What has to be mounted is mounted in a namespace of this process's own; the host sees none of it.
     Raises CannotDescend.
     """
     uid = free_id()
-    needed = sorted({path.resolve() for path in needed if path.exists()})
+    os.chown(own, uid, uid)
+    needed = sorted({path.resolve() for path in (own, *needed) if path.exists()})
     closed = closed_parents(needed)
     try:
         reach(needed, closed)

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -35,12 +36,13 @@ class Warm:
         self.imports = imports
 
     def __enter__(self) -> "Warm":
+        self.home = tempfile.TemporaryDirectory(prefix="warm-")
         self.connection, theirs = socket.socketpair()
         settings = Settings(self.level.name, self.limits, self.imports)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "autograder.isolation.zygote", str(theirs.fileno()), settings.as_text()],
             pass_fds=[theirs.fileno()],
-            env=environment(),
+            env=environment(self.home.name),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -70,7 +72,10 @@ class Warm:
         connection, their_connection = socket.socketpair()
         with their_control, their_connection:
             descriptors = [their_control.fileno(), their_connection.fileno()]
-            socket.send_fds(self.connection, [b"s"], descriptors)
+            try:
+                socket.send_fds(self.connection, [b"s"], descriptors)
+            except OSError as error:
+                raise IsolationUnavailable(f"the warm process is gone: {error}") from None
         return Student(control, connection, self.limits, files)
 
     def close(self) -> None:
@@ -79,12 +84,13 @@ class Warm:
         if self.owner == os.getpid():
             self.process.kill()
             self.process.wait()
+            self.home.cleanup()
 
     def __exit__(self, *exception: object) -> None:
         self.close()
 
 
-def environment() -> dict[str, str]:
+def environment(home: str) -> dict[str, str]:
     """What the warm process inherits: by name, so that no token comes along."""
     kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -92,7 +98,8 @@ def environment() -> dict[str, str]:
     return {
         **kept,
         **threads,
-        "HOME": "/nonexistent",
+        "HOME": home,
+        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")),  # of fonts
         "PYTHONPATH": str(packages),
         "PYTHONSAFEPATH": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

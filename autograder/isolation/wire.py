@@ -20,7 +20,8 @@ import torch
 
 MAX_DEPTH = 48
 MAX_DIMENSIONS = 32
-MAX_TREE_BYTES = 16 << 20  # one byte of JSON can become twenty of Python objects
+MAX_TREE_BYTES = 8 << 20
+MAX_BRACKETS = 1 << 20  # two bytes of JSON can become a hundred of Python objects
 MAX_BUFFERS = 1 << 16
 MAX_EQUAL_HASHES = 64  # more keys than this with one hash are an attack on the dictionary
 
@@ -103,11 +104,14 @@ def split(frame: bytes) -> tuple[bytes, list[memoryview]]:
     position = 8 + 8 * count + tree_bytes
     if position + sum(lengths) != len(view):
         raise WireError("a frame whose lengths do not add up")
+    tree = bytes(view[8 + 8 * count : 8 + 8 * count + tree_bytes])
+    if tree.count(b"[") + tree.count(b"{") > MAX_BRACKETS:
+        raise WireError("a frame of too many parts")
     buffers = []
     for length in lengths:
         buffers.append(view[position : position + length])
         position += length
-    return bytes(view[8 + 8 * count : 8 + 8 * count + tree_bytes]), buffers
+    return tree, buffers
 
 
 class Writer:
@@ -202,7 +206,7 @@ class Reader:
         generators: bool,
         gradients: bool,
     ):
-        self.buffers = buffers
+        self.buffers = dict(enumerate(buffers))
         self.resolve = resolve
         self.generators = generators
         self.gradients = gradients
@@ -231,9 +235,10 @@ class Reader:
         return keys
 
     def buffer(self, index: Any) -> bytearray:
-        if type(index) is not int or index < 0:
-            raise WireError("a buffer that does not exist")
-        return bytearray(self.buffers[index])
+        buffer = self.buffers.pop(index, None) if type(index) is int else None
+        if buffer is None:
+            raise WireError("a buffer that does not exist, or is used twice")
+        return bytearray(buffer)
 
     def filled(self, content: list, dtypes: dict[str, Any]) -> tuple[Any, list[int], bytearray]:
         dtype, shape, buffer = dtypes[content[0]], content[1], self.buffer(content[2])

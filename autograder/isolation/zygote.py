@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import pkgutil
+import shutil
 import signal
 import socket
 import sys
@@ -74,7 +75,7 @@ def verify_forkable() -> None:
         raise RuntimeError("the warm process has child processes")
 
 
-def prepare(settings: Settings) -> tuple["Shell", Room]:
+def prepare(settings: Settings, place: Path) -> tuple["Shell", Room]:
     """Import, warm up, give up root; leaves a process that is safe to fork."""
     shell = make_shell()  # before matplotlib, which looks for one when it is imported
     import_all(settings.imports)
@@ -84,7 +85,7 @@ def prepare(settings: Settings) -> tuple["Shell", Room]:
     shell.output.clear()
     room = student_room()
     if os.geteuid() == 0:
-        descend(room.visible)
+        descend(room.visible, place)
     verify_forkable()
     gc.collect()
     gc.freeze()
@@ -92,12 +93,13 @@ def prepare(settings: Settings) -> tuple["Shell", Room]:
     return shell, room
 
 
-def serve(listener: socket.socket, keeper: Keeper) -> None:
+def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
     """Fork a keeper for each pair of descriptors that arrives, until the grader is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
     while True:
         word, descriptors, _, _ = socket.recv_fds(listener, 1, 2)
         if not word:
+            shutil.rmtree(place, ignore_errors=True)
             os._exit(0)  # skip torch's slow farewell
         if os.fork() == 0:
             listener.close()
@@ -114,17 +116,17 @@ def refuse(listener: socket.socket, sentence: str) -> NoReturn:
 
 def main() -> None:
     listener = socket.socket(fileno=int(sys.argv[1]))
-    settings = Settings.from_text(sys.argv[2])
+    settings, place = Settings.from_text(sys.argv[2]), Path(os.environ["HOME"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        shell, room = prepare(settings)
+        shell, room = prepare(settings, place)
     except CannotDescend as problem:
         refuse(listener, str(problem))
     except Exception as error:
         refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
-    sandbox = SANDBOXES[settings.level](room, settings.limits)
+    sandbox = SANDBOXES[settings.level](room, settings.limits, place)
     channel.send(listener, json.dumps({"uid": os.geteuid()}).encode())
-    serve(listener, Keeper(sandbox, settings.limits, shell))
+    serve(listener, Keeper(sandbox, settings.limits, shell), place)
 
 
 if __name__ == "__main__":

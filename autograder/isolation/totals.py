@@ -12,7 +12,7 @@ from autograder.isolation.sandboxes import Sandbox
 ROUNDS_PER_LOOK_AT_FILES = 10
 
 
-class Guards:
+class Totals:
     """Looks from time to time whether all processes together still keep within the limits."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits):
