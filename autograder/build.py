@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -28,9 +27,25 @@ def build(
 ) -> list[Path]:
     """Write what is made from the named homeworks and lectures (all, if none is named).
 
-    Returns the files that were not up to date; with `check` they are left alone. `execute` runs the
-    lectures; without it a lecture keeps its outputs as long as its code is the same.
+    That includes homeworks that are released already: they are released again. Returns the files that were
+    not up to date; with `check` they are left alone. `execute` runs the lectures; without it a lecture keeps
+    its outputs as long as its code is the same.
     """
+    from autograder import release
+
+    stale = build_sources(root, wanted, check=check, execute=execute)
+    for name in names(root):
+        if name in (wanted or names(root)) and release.is_out_of_date(root, name):
+            stale.append(release.released_path(root, name))
+            if not check:
+                release.release(root, name)
+    return stale
+
+
+def build_sources(
+    root: Path, wanted: Sequence[str] = (), *, check: bool = False, execute: bool = False
+) -> list[Path]:
+    """The same without the releases."""
     stale = []
     for path, text in _products(root, wanted, execute):
         if not path.is_file() or path.read_bytes() != text.encode():
@@ -51,14 +66,14 @@ def _products(root: Path, wanted: Sequence[str], execute: bool) -> Iterator[tupl
 
 
 def _homework_products(homework: HomeworkSource, root: Path, address: Address) -> Iterator[tuple[Path, str]]:
-    from autograder.fingerprints import fingerprints, fingerprints_path, up_to_date
+    from autograder.fingerprints import fingerprints, fingerprints_path, spelled, up_to_date
 
     yield homework.path.with_suffix(".ipynb"), to_json(build_homework(homework, address))
     path, known = fingerprints_path(root, homework.name), fingerprints(homework)
     if up_to_date(path, known):
         yield path, path.read_text(encoding="utf-8")
     else:
-        yield path, json.dumps(known, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+        yield path, spelled(known) + "\n"
 
 
 def _lecture_product(path: Path, address: Address, execute: bool) -> tuple[Path, str]:

@@ -41,6 +41,14 @@ def up_to_date(path: Path, built: dict) -> bool:
         return False
 
 
+def spelled(value: object, levels: int = 4) -> str:
+    """JSON with sorted keys and one line for each mistake, whose answers are many numbers nobody reads."""
+    if not isinstance(value, dict) or levels == 0:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    entries = (f"{json.dumps(key)}: {spelled(value[key], levels - 1)}" for key in sorted(value))
+    return "{\n" + ",\n".join(entries) + "\n}" if value else "{}"
+
+
 def answers(
     homework: HomeworkSource, check: Check, right: dict[str, Any], scope: dict[str, Any]
 ) -> dict[str, list]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.build import build
+from autograder.address import Address
+from autograder.build import build_homework, build_sources
 from autograder.homework import find, names
 from autograder.leaks import RELEASED, leaks
 from autograder.notebook import to_json
+from autograder.released import source_cells
 
 
 class ReleaseError(RuntimeError):
@@ -26,13 +28,36 @@ def release(root: Path, name: str) -> Path:
     """Write homeworks/NAME for the students and return it; raises Leak or ReleaseError."""
     root = root.resolve()
     homework = find(name, root)
-    build(root, [name])
+    build_sources(root, [name])
     with tempfile.TemporaryDirectory() as scratch:
         folder = _generate(root, name, Path(scratch))
         found = list(leaks(homework, folder))
         if found:
             raise Leak(f"{name} is not released:\n- " + "\n- ".join(found))
         return _publish(folder, root / "homeworks" / name)
+
+
+def released_path(root: Path, name: str) -> Path:
+    """The students' notebook."""
+    return root / "homeworks" / name / f"{name}.ipynb"
+
+
+def is_out_of_date(root: Path, name: str) -> bool:
+    """Whether a homework is released, but not as a release would be now."""
+    path = released_path(root, name)
+    if not path.is_file():
+        return False
+    built = build_homework(find(name, root), Address.read(root))
+    cleared = {cell.name: cell.released for cell in source_cells(built)}
+    expected = [
+        _essence({**cell, "source": cleared.get(cell["id"], cell["source"])}) for cell in built["cells"]
+    ]
+    return expected != [_essence(cell) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def _essence(cell: Mapping) -> tuple:
+    nbgrader = cell["metadata"].get("nbgrader", {})
+    return cell["id"], cell["cell_type"], "".join(cell["source"]), nbgrader.get("points")
 
 
 def course_config(root: Path):

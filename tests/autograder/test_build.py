@@ -14,6 +14,7 @@ from autograder.address import Address
 from autograder.build import build, build_homework, build_lecture
 from autograder.homework import load
 from autograder.notebook import SourceError, to_json
+from autograder.release import release
 
 ADDRESS = Address("https://github.com/somewhere/else", "v9")
 NOTEBOOK = "solutions/mini_homework/mini_homework.ipynb"
@@ -140,6 +141,23 @@ def test_a_new_address_restamps_every_notebook_and_keeps_a_lectures_outputs(cour
         assert text.count("somewhere/else") == 2
         assert old.repository.removeprefix("https://github.com/") not in text
     assert "42" in (course_folder / LECTURE).read_text()
+
+
+def test_a_new_address_reaches_what_is_released_already(course_folder, edit):
+    release(course_folder, "mini_homework")
+    assert build(course_folder, ["mini_homework"], check=True) == []
+    edit(course_folder / "pyproject.toml", Address.read(course_folder).repository, ADDRESS.repository)
+    students = course_folder / "homeworks" / "mini_homework" / "mini_homework.ipynb"
+    assert build(course_folder, check=True)[-1] == students
+    assert "somewhere/else" not in students.read_text()
+    build(course_folder)
+    assert students.read_text().count("somewhere/else") == 2
+    assert build(course_folder, check=True) == []
+
+
+def test_building_releases_nothing_that_was_not_released(course_folder):
+    build(course_folder)
+    assert not (course_folder / "homeworks").exists()
 
 
 def show_something(path):
