@@ -6,6 +6,7 @@ import re
 from collections import Counter, OrderedDict, defaultdict
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 from statistics import fmean, stdev
 
 import numpy as np
@@ -152,7 +153,7 @@ def with_infinities_of_torch(distributions, tokens):
 
 @alternative(of="add_k_prob")
 def by_smoothing_the_whole_row(counts, context, token, words, k):
-    row = defaultdict(float, {word: k for word in [*words, EOS]})
+    row = defaultdict(float, dict.fromkeys([*words, EOS], k))
     for follower, count in counts.get(context, {}).items():
         row[follower] += count
     return row[token] / sum(row.values())
@@ -218,7 +219,7 @@ def with_word_counts_and_a_heap(words, n_merges):
         rows[tuple(bytes([b]) for b in word.encode())] += 1
     merges = []
     for _ in range(n_merges):
-        pairs = {pair for row in rows for pair in zip(row, row[1:], strict=False)}
+        pairs = {pair for row in rows for pair in pairwise(row)}
         if not pairs:
             return merges
         heap = [(-sum(n * occurrences(row, pair) for row, n in rows.items()), pair) for pair in pairs]
@@ -255,9 +256,7 @@ def one_occurrence_at_a_time(word, merges):
     symbols = [bytes([byte]) for byte in word.encode()]
     while True:
         known = [
-            (merges.index(pair), place)
-            for place, pair in enumerate(zip(symbols, symbols[1:], strict=False))
-            if pair in merges
+            (merges.index(pair), place) for place, pair in enumerate(pairwise(symbols)) if pair in merges
         ]
         if not known:
             return symbols

@@ -667,6 +667,15 @@ def blames_the_last_token():
     return "last_token_left_out"
 
 
+@misconception(of="name_the_fault", fails={"the_fault_is_on_the_list", "the_fault_prints_the_whole_table"})
+def answers_in_words():
+    """The fault is described in words of its own and not by one of the six names.
+
+    Which of the six names in the table says what you mean?
+    """
+    return "The perplexities of the batches are averaged."
+
+
 # 7. ngram_counts
 
 COUNT_VALUES = {
