@@ -2,11 +2,12 @@
 
 import contextlib
 import linecache
+import operator
 import random
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -18,6 +19,18 @@ import torch
 from course.checks.errors import NotWritten, StudentError, is_stub
 from course.checks.plain import mapped, plain
 from course.checks.trace import Object, Thing
+
+# Methods that Python calls in ways of its own: a module's parameters, say, are found by getattr alone.
+PROTOCOLS: dict[str, Callable] = {
+    "": lambda thing, *args, **kwargs: thing(*args, **kwargs),
+    "__getattribute__": getattr,
+    "__getitem__": operator.getitem,
+    "__contains__": operator.contains,
+    "__len__": len,
+    "__iter__": iter,
+    "__next__": next,
+}
+LISTED = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 
 
 @dataclass(frozen=True)
@@ -90,21 +103,13 @@ def called(target: str | Object, method: str) -> str:
 
 def perform(thing: object, method: str, args: tuple, kwargs: dict) -> object:
     """The call itself; a module's parameters come as a list and its gradients as name → gradient."""
-    if method == "":
-        return thing(*args, **kwargs)
-    if method == "gradients" and isinstance(thing, torch.nn.Module):
+    if method in PROTOCOLS:
+        return PROTOCOLS[method](thing, *args, **kwargs)
+    is_module = isinstance(thing, torch.nn.Module)
+    if method == "gradients" and is_module:
         return {name: parameter.grad for name, parameter in thing.named_parameters()}
-    if method == "__getattribute__":
-        return getattr(thing, *args)  # a module's parameters are found by getattr alone
     answer = getattr(thing, method)(*args, **kwargs)
-    if isinstance(thing, torch.nn.Module) and method in (
-        "parameters",
-        "named_parameters",
-        "buffers",
-        "named_buffers",
-    ):
-        return list(answer)
-    return answer
+    return list(answer) if is_module and method in LISTED else answer
 
 
 @contextlib.contextmanager

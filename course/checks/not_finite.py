@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from course.checks.brief import first_index, is_floating, number
-from course.checks.closeness import is_array, kind_of, tensor_of
+from course.checks.closeness import is_array, tensor_of
 
 
 def not_finite(received: Tensor, expected: Tensor, arguments: Sequence[object] = ()) -> str:
@@ -67,7 +67,7 @@ def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
             argument = tensor_of(argument)
             cause = (
                 _given_nan(argument)
-                or _masked_row(argument)
+                or _masked_row(argument, nan)
                 or _zero_times_infinity(argument, nan)
                 or _overflow(argument, "inf/inf is NaN")
             )
@@ -84,29 +84,29 @@ def _given_nan(argument: Tensor) -> str:
     return "the argument holds NaN itself" if is_floating(argument) and argument.isnan().any() else ""
 
 
-def _masked_row(argument: Tensor) -> str:
-    if argument.ndim == 0:
+def _masked_row(argument: Tensor, nan: Tensor) -> str:
+    if argument.ndim == 0 or nan.ndim == 0 or not (nan == nan.all(-1, keepdim=True)).all():
         return ""
-    if is_floating(argument) and (argument == -math.inf).all(-1).any():
-        return "the argument has a row that is −inf throughout, and the softmax of such a row is 0/0"
-    if kind_of(argument) == "bool" and argument.ndim > 1:
-        rows = argument.all(-1) | (~argument).all(-1)
-        if rows.any():
-            return (
-                "the argument masks or keeps a whole row; the softmax of a row that is −inf throughout is 0/0"
-            )
+    softmax = "the softmax of a row of −inf is 0/0"
+    kinds = ((-math.inf, "−inf", softmax), (0, "0 or False", "0/0 is NaN"), (1, "1 or True", "0/0 is NaN"))
+    for value, name, why in kinds:
+        if _stands_exactly_at((argument == value).all(-1), nan.all(-1)):
+            return f"these are the rows in which the argument is {name} throughout, and {why}"
     return ""
 
 
-def _zero_times_infinity(argument: Tensor, nan: Tensor) -> str:
-    if not ((argument == 0) | (argument == 1)).all() or argument.numel() < 2:
-        return ""
+def _stands_exactly_at(places: Tensor, others: Tensor) -> bool:
     try:
-        zeros, ones = (torch.broadcast_to(argument == value, nan.shape) for value in (0, 1))
+        return bool(places.any()) and torch.equal(torch.broadcast_to(places, others.shape), others)
     except RuntimeError:
+        return False
+
+
+def _zero_times_infinity(argument: Tensor, nan: Tensor) -> str:
+    if argument.numel() < 2 or not ((argument == 0) | (argument == 1)).all() or nan.all():
         return ""
-    for value, places in ((0, zeros), (1, ones)):
-        if places.any() and not places.all() and (places == nan).all():
+    for value in (0, 1):
+        if _stands_exactly_at(argument == value, nan):
             return f"NaN stands exactly where the argument is {value}, and 0 · inf is NaN"
     return ""
 

@@ -40,7 +40,10 @@ class StandIn:
         return Method(self, name)
 
     def __len__(self) -> int:
-        return self._ask("__len__")
+        try:
+            return self._ask("__len__")
+        except StudentError as problem:  # list() asks for a length too, and minds nothing but a TypeError
+            raise TypeError(problem.message) if problem.error == "TypeError" else problem from None
 
     def __getitem__(self, key: object) -> object:
         return self._ask("__getitem__", (key,))

@@ -150,7 +150,14 @@ def test_a_masked_row_is_the_cause_of_a_row_of_nan():
     right = scores.softmax(-1).nan_to_num(0.0)
     described = describe_difference(scores.softmax(-1), right, arguments=[scores])
     assert "3 of 12 values are NaN, in whole rows: 2" in described
-    assert "a row that is −inf throughout" in described
+    assert "these are the rows in which the argument is −inf throughout" in described
+
+
+def test_a_masked_row_elsewhere_is_not_taken_for_the_cause():
+    keep = torch.tensor([[True, False, True], [False, False, False]])
+    received = torch.tensor([[math.nan, math.nan, math.nan], [0.2, 0.3, 0.5]])
+    described = describe_difference(received, torch.full((2, 3), 0.3), arguments=[keep])
+    assert "in whole rows: 0; NaN comes of 0/0" in described
 
 
 def test_a_mask_times_infinity_is_the_cause_of_nan_where_the_mask_is_one():
