@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograder.homework import Exercise, HomeworkSource
-from autograder.records import ExerciseRecord, HomeworkRecord, SubmissionRecord
+from autograder.records import ExerciseRecord, HomeworkRecord, SubmissionRecord, is_unwritten
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class ExerciseStatistics:
     max_points: float
     mean_share: float  # of the points
     full_marks: int
-    zero: int
-    unexplained: tuple[str, ...]  # students who lost points in a way that no catalogued mistake explains
+    unwritten: int
+    unexplained: int  # lost points, and no known mistake explains it
     mistakes: tuple[MistakeCount, ...]
 
 
@@ -100,14 +100,14 @@ def _exercise(
         max_points=exercise.points,
         mean_share=statistics.fmean(shares) if shares else 0.0,
         full_marks=sum(share == 1 for share in shares),
-        zero=sum(share == 0 for share in shares),
-        unexplained=tuple(
-            student
-            for student, answer in answers.items()
-            if answer.points < answer.max_points and not answer.diagnosis
-        ),
+        unwritten=sum(map(is_unwritten, answers.values())),
+        unexplained=sum(map(_is_unexplained, answers.values())),
         mistakes=tuple(sorted(mistakes, key=lambda mistake: -made[mistake.name])),
     )
+
+
+def _is_unexplained(answer: ExerciseRecord) -> bool:
+    return answer.points < answer.max_points and not answer.diagnosis and not is_unwritten(answer)
 
 
 def _who(mistake: str, answers: dict[str, ExerciseRecord]) -> Iterable[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.catalogue import Misconception
 from autograder.homework import HomeworkSource, find
 from autograder.isolation import IsolationUnavailable, choose
-from autograder.records import HomeworkRecord, SubmissionRecord
+from autograder.records import HomeworkRecord, SubmissionRecord, is_unwritten
 from autograder.sample_class import hand_in_class
 
 HOMEWORK = "hw1_language_models"
@@ -97,8 +97,12 @@ def _notes(submission: SubmissionRecord, known: dict[str, Misconception]) -> Ite
     """The problem, the flags, and one line for each exercise that lost points."""
     yield from [submission.problem] if submission.problem else []
     yield from submission.flags
-    for exercise in submission.exercises if submission.status == "graded" else ():
+    exercises = submission.exercises if submission.status == "graded" else ()
+    unwritten = [exercise.name for exercise in exercises if is_unwritten(exercise)]
+    if unwritten:
+        yield f"not written yet: {', '.join(unwritten)}"
+    for exercise in exercises:
         failed = [check for check in exercise.checks if check.result == "failed"]
         named = " ".join(known[name].diagnosis for name in exercise.diagnosis)
-        if failed:
+        if failed and exercise.name not in unwritten:
             yield f"{exercise.name}: {named or failed[0].message.splitlines()[0]}"

@@ -61,7 +61,8 @@ def _json(data: bytes) -> Any:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        if text.lstrip()[:1] in "{[" and error.pos >= len(text.rstrip()) - 1:
+        breaks_off = error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip()) - 1
+        if text.lstrip()[:1] in "{[" and breaks_off:
             raise Unreadable(
                 f"The notebook breaks off in line {error.lineno}: the file is cut short."
             ) from error

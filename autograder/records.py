@@ -77,6 +77,12 @@ class HomeworkRecord:
         return max((submission.max_points for submission in self.submissions), default=0.0)
 
 
+def is_unwritten(exercise: ExerciseRecord) -> bool:
+    """Whether the student has left the exercise as it was handed out."""
+    failed = [check for check in exercise.checks if check.result == "failed"]
+    return bool(failed) and all("is not written yet" in check.message for check in failed)
+
+
 class RecordError(ValueError):
     """A record that cannot be read; the message names the file and what is wrong with it."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import math
+import re
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -70,6 +72,11 @@ def _text(value: object) -> str:
     return html.escape(plain_text(str(value)))
 
 
+def _rich(text: str) -> str:
+    """The course's own words, in which code stands between backquotes."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", _text(text))
+
+
 def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
@@ -103,7 +110,7 @@ def _distribution(counted: ClassStatistics) -> str:
 
 
 def _commonest(counted: ClassStatistics) -> str:
-    made = counted.commonest(5)
+    made = [pair for pair in counted.commonest(5) if len(pair[1].students) > 1]
     if not made:
         return ""
     entries = "".join(_common_mistake(exercise, mistake) for exercise, mistake in made)
@@ -114,7 +121,7 @@ def _common_mistake(exercise: ExerciseStatistics, mistake: MistakeCount) -> str:
     who = ", ".join(f"<a href='#{_anchor(name)}'>{_text(name)}</a>" for name in mistake.students)
     return (
         f"<div class=mistake><p><b>{_text(exercise.title)}</b> · {_students_in_words(mistake)} · {who}</p>"
-        f"<p>{_text(mistake.diagnosis)}</p><p class=quiet>To ask: {_text(mistake.question)}</p></div>"
+        f"<p>{_rich(mistake.diagnosis)}</p><p class=quiet>To ask: {_rich(mistake.question)}</p></div>"
     )
 
 
@@ -124,10 +131,10 @@ def _students_in_words(mistake: MistakeCount) -> str:
 
 def _heat_map(counted: ClassStatistics) -> str:
     """Every exercise against every mistake that is known of it, the warmer the more often made."""
-    most = max((len(m.students) for e in counted.exercises for m in e.mistakes), default=0) or 1
+    everyone = max(len(counted.graded), 1)
     rows = "".join(
         f"<tr><th scope=row>{_text(exercise.title)}</th><td><div class=cells>"
-        + "".join(_heat_cell(mistake, most) for mistake in exercise.mistakes)
+        + "".join(_heat_cell(mistake, everyone) for mistake in exercise.mistakes)
         + "</div></td></tr>"
         for exercise in counted.exercises
     )
@@ -138,13 +145,13 @@ def _heat_map(counted: ClassStatistics) -> str:
     )
 
 
-def _heat_cell(mistake: MistakeCount, most: int) -> str:
+def _heat_cell(mistake: MistakeCount, everyone: int) -> str:
     count = len(mistake.students)
     name = mistake.name.replace("_", " ")
     kind = "cell" if count else "cell none"
     number = f"<b>{count}</b>" if count else ""
     return (
-        f"<span class='{kind}' style='--share:{count / most:.2f}' title='{_text(mistake.diagnosis)}'>"
+        f"<span class='{kind}' style='--share:{math.sqrt(count / everyone):.2f}' title='{_text(mistake.diagnosis)}'>"
         f"{_text(name)}{number}</span>"
     )
 
@@ -153,8 +160,8 @@ def _exercises(counted: ClassStatistics) -> str:
     rows = "".join(_exercise_row(exercise, len(counted.graded)) for exercise in counted.exercises)
     return (
         "<h2>Exercises</h2><div class=table><table><tr><th>exercise<th class=number>points"
-        "<th>mean share of the points<th class=number>full marks<th class=number>nothing"
-        f"<th class=number>wrong, no known mistake</tr>{rows}</table></div>"
+        "<th>mean share of the points<th class=number>full marks<th class=number>not written"
+        f"<th class=number>wrong in no known way</tr>{rows}</table></div>"
     )
 
 
@@ -162,8 +169,8 @@ def _exercise_row(exercise: ExerciseStatistics, students: int) -> str:
     return (
         f"<tr><td>{_text(exercise.title)}<td class=number>{_number(exercise.max_points)}"
         f"<td>{_bar(exercise.mean_share)}"
-        f"<td class=number>{exercise.full_marks} of {students}<td class=number>{exercise.zero}"
-        f"<td class=number>{len(exercise.unexplained)}</tr>"
+        f"<td class=number>{exercise.full_marks} of {students}<td class=number>{exercise.unwritten or ''}"
+        f"<td class=number>{exercise.unexplained or ''}</tr>"
     )
 
 
@@ -187,7 +194,7 @@ def _notes(heading: str, notes: Iterable[tuple[str, str]]) -> str:
         f"<tr><th scope=row><a href='#{_anchor(student)}'>{_text(student)}</a><td>{_text(note)}</tr>"
         for student, note in notes
     )
-    return f"<h2>{heading}</h2><div class=table><table>{rows}</table></div>"
+    return f"<h2>{heading}</h2><div class=table><table class=notes>{rows}</table></div>"
 
 
 def _anchor(student: str) -> str:
@@ -233,20 +240,23 @@ def _answer(exercise: ExerciseRecord, homework: HomeworkSource) -> str:
     known = {entry.name: entry for entry in homework.misconceptions}
     mistakes = "".join(_mistake(known[name]) for name in exercise.diagnosis if name in known)
     points = f"{_number(exercise.points)} of {_number(exercise.max_points)}"
-    heading = f"<h3>{_text(source.title)} <span class=quiet>{points}</span></h3>"
-    return f"{heading}{mistakes}<ul class=checks>{checks}</ul>"
+    lost = " open" if exercise.points < exercise.max_points else ""
+    heading = (
+        f"<summary><span class=title>{_rich(source.title)}</span><span class=quiet>{points}</span></summary>"
+    )
+    return f"<details class=answer{lost}>{heading}{mistakes}<ul class=checks>{checks}</ul></details>"
 
 
 def _mistake(entry: Misconception) -> str:
-    question = f"<p class=quiet>{_text(entry.question)}</p>"
-    return f"<div class=mistake><p>{_text(entry.diagnosis)}</p>{question}</div>"
+    question = f"<p class=quiet>{_rich(entry.question)}</p>"
+    return f"<div class=mistake><p>{_rich(entry.diagnosis)}</p>{question}</div>"
 
 
 def _check(check: CheckRecord, claim: Check) -> str:
     colour, mark = MARKS[check.result]
     hidden = " <span class=quiet>(hidden)</span>" if check.hidden else ""
     message = "" if check.result == "passed" else f"<pre>{_text(check.message)}</pre>"
-    return f"<li><span class={colour}>{mark}</span> {_text(claim.claim)}{hidden}{message}</li>"
+    return f"<li><span class={colour}>{mark}</span> {_rich(claim.claim)}{hidden}{message}</li>"
 
 
 def _footer(record: HomeworkRecord) -> str:

@@ -97,15 +97,15 @@ def _alternatives(homework: HomeworkSource, place: int) -> dict[str, str]:
 
 
 def _mistakes(homework: HomeworkSource, count: int, place: int) -> dict[str, str]:
-    """`count` known mistakes in as many exercises, others for each place in the class."""
+    """`count` known mistakes in as many exercises; neighbours in the class make some of the same."""
     exercises = [
         entries
         for exercise in homework.exercises
         if (entries := [entry for entry in homework.misconceptions if entry.of == exercise.name])
     ]
     step = max(1, len(exercises) // count)
-    chosen = [exercises[(place * 2 + number * step) % len(exercises)] for number in range(count)]
-    return {entries[0].of: as_answer(entries[place % len(entries)]) for entries in chosen}
+    chosen = [exercises[(place // 2 + number * step) % len(exercises)] for number in range(count)]
+    return {entries[0].of: as_answer(entries[place // 4 % len(entries)]) for entries in chosen}
 
 
 def _without_metadata(notebook: Mapping) -> dict:

@@ -71,7 +71,7 @@ class Sitting:
             seconds = self._seconds(self.limits.call_seconds)
             return student.ask(target, method, args, kwargs, gradients=True, seed=seed, seconds=seconds)
         except Died as death:
-            raise Unreachable(f"{name} {self._buried(death)}") from None
+            raise Unreachable(f"{name} {self._buried(death)}.") from None
 
     def forbid(self, names: Collection[str]) -> None:
         """Let calls of exactly these names raise from now on, in this process and those to come."""
