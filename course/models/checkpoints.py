@@ -94,6 +94,9 @@ def load_weights(model: Model, folder: Path | str, fresh: tuple[str, ...] = ()) 
     missing = [name for name in own if name not in found and not name.startswith(fresh)]
     if missing:
         raise CheckpointError(f"{folder}: expected weights for {', '.join(missing)}, got none")
+    surplus = [name for name in found if name not in own]
+    if surplus:
+        raise CheckpointError(f"{folder}: expected no weights for {', '.join(surplus)}, got some")
     for name, weight in found.items():
         if own[name].shape != weight.shape:
             raise CheckpointError(
