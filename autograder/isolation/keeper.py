@@ -21,14 +21,14 @@ from autograder.isolation.session import Session
 from autograder.isolation.totals import Totals
 
 WATCH_SECONDS = 0.05
+MAX_ORDER = 1 << 16
 
 
 class Keeper:
     """Runs in a fork of the zygote; the student's process is a fork of it."""
 
-    def __init__(self, sandbox: Sandbox, limits: Limits, shell: Shell):
+    def __init__(self, sandbox: Sandbox, shell: Shell):
         self.sandbox = sandbox
-        self.limits = limits
         self.shell = shell
 
     def run(self, control: int, connection: int) -> NoReturn:
@@ -44,8 +44,9 @@ class Keeper:
 
     def keep(self, grader: socket.socket, connection: int) -> dict:
         """Start the student's process, wait for its end; how it ended."""
+        self.limits = Limits.from_text(channel.receive(grader, MAX_ORDER))
         deadline = time.monotonic() + self.limits.submission_seconds
-        home = self.sandbox.open()
+        home = self.sandbox.open(self.limits)
         settle(home)
         student = os.fork()
         if student == 0:

@@ -93,8 +93,8 @@ def trial_problem(name: str, place: Path, secret: str) -> str:
         room = student_room()
         if os.geteuid() == 0:
             descend(room.visible, place)
-        sandbox = SANDBOXES[name](room, Limits(), place)
-        sandbox.open()
+        sandbox = SANDBOXES[name](room, place)
+        sandbox.open(Limits())
         child = os.fork()
         if child == 0:
             os._exit(look_out(sandbox, secret))

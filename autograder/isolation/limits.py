@@ -1,5 +1,6 @@
 """How much one submission may use."""
 
+import json
 from dataclasses import asdict, dataclass
 
 MEGABYTE = 1 << 20
@@ -22,9 +23,13 @@ class Limits:
     display_bytes: int = 4 * MEGABYTE  # displayed by one cell
     reply_bytes: int = 64 * MEGABYTE  # one answer
 
-    def as_dict(self) -> dict[str, float]:
-        """The limits by name, as they are sent to the process that enforces them."""
-        return asdict(self)
+    def as_text(self) -> str:
+        """The limits as they are sent to the process that enforces them."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str | bytes | bytearray) -> "Limits":
+        return cls(**json.loads(text))
 
 
 def in_words(number_of_bytes: float) -> str:

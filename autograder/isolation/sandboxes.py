@@ -17,13 +17,13 @@ class Unconfined:
 
     own_processes = 0
 
-    def __init__(self, room: Room, limits: Limits, place: Path):
+    def __init__(self, room: Room, place: Path):
         self.room = room
-        self.limits = limits
         self.place = place
 
-    def open(self) -> Path:
-        """In the keeper, before the fork: make the place; where the student's files will lie."""
+    def open(self, limits: Limits) -> Path:
+        """In the keeper, before the fork: make the sandbox; where the student's files will lie in it."""
+        self.limits = limits
         confinement.adopt_orphans()
         self.tree: Tree = Descendants(os.getpid())
         self.home = Path(tempfile.mkdtemp(prefix="submission-", dir=self.place))
@@ -44,8 +44,8 @@ class Unconfined:
 class Landlocked(Unconfined):
     """Files by allow-list, no sockets, no reach to other processes; the filesystem is the host's."""
 
-    def __init__(self, room: Room, limits: Limits, place: Path):
-        super().__init__(room, limits, place)
+    def __init__(self, room: Room, place: Path):
+        super().__init__(room, place)
         self.readable, self.listable = allow_list(room)
         strictness = seccomp.Strictness(namespaces=False, signal_scope=landlock.version() >= 6)
         self.filter = seccomp.program(strictness)
@@ -64,16 +64,18 @@ class Bubblewrapped:
     own_processes = 2  # the first process of the namespace, and the holder
     writable = (Path("/tmp"), Path("/dev/shm"))
 
-    def __init__(self, room: Room, limits: Limits, place: Path):
-        self.limits = limits
+    def __init__(self, room: Room, place: Path):
+        self.room = room
         self.filter = seccomp.program(seccomp.Strictness(namespaces=True, signal_scope=True))
-        program = bwrap.program()
-        self.holder = bwrap.Holder(room, limits, self.filter, program, bwrap.options_of(program))
+        self.program = bwrap.program()
+        self.known = bwrap.options_of(self.program)
 
-    def open(self) -> Path:
-        self.holder.start()
-        self.holder.join()
-        self.tree: Tree = Inhabitants(self.holder)
+    def open(self, limits: Limits) -> Path:
+        self.limits = limits
+        holder = bwrap.Holder(self.room, limits, self.filter, self.program, self.known)
+        holder.start()
+        holder.join()
+        self.tree: Tree = Inhabitants(holder)
         return Path(tempfile.mkdtemp(prefix="submission-", dir="/tmp"))
 
     def confine(self) -> None:

@@ -3,8 +3,6 @@
 import json
 from dataclasses import dataclass
 
-from autograder.isolation.limits import Limits
-
 # What notebooks import sooner or later, and what torch and IPython import on first use.
 DEFAULT_IMPORTS = (
     *("numpy", "numpy.testing", "torch", "torch._dynamo", "torch.nn.functional", "torch.utils.data"),
@@ -24,13 +22,12 @@ class Settings:
     """What `Warm` tells its zygote; nothing in it is secret."""
 
     level: str
-    limits: Limits
     imports: tuple[str, ...]
 
     def as_text(self) -> str:
-        return json.dumps({"level": self.level, "limits": self.limits.as_dict(), "imports": self.imports})
+        return json.dumps({"level": self.level, "imports": self.imports})
 
     @classmethod
     def from_text(cls, text: str) -> "Settings":
         fields = json.loads(text)
-        return cls(fields["level"], Limits(**fields["limits"]), tuple(fields["imports"]))
+        return cls(fields["level"], tuple(fields["imports"]))

@@ -38,7 +38,7 @@ class Warm:
     def __enter__(self) -> "Warm":
         self.home = tempfile.TemporaryDirectory(prefix="warm-")
         self.connection, theirs = socket.socketpair()
-        settings = Settings(self.level.name, self.limits, self.imports)
+        settings = Settings(self.level.name, self.imports)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "autograder.isolation.zygote", str(theirs.fileno()), settings.as_text()],
             pass_fds=[theirs.fileno()],
@@ -66,8 +66,13 @@ class Warm:
             raise IsolationUnavailable(greeting["problem"])
         return greeting
 
-    def student(self, files: Path | None = None) -> Student:
-        """A fresh sandboxed process; it finds the regular files of `files` in its work directory."""
+    def student(self, files: Path | None = None, limits: Limits | None = None) -> Student:
+        """A fresh sandboxed process; it finds the regular files of `files` in its work directory.
+
+        limits: other limits than this warm process's own.
+        Raises IsolationUnavailable where the warm process has ended.
+        """
+        limits = limits or self.limits
         control, their_control = socket.socketpair()
         connection, their_connection = socket.socketpair()
         with their_control, their_connection:
@@ -76,7 +81,8 @@ class Warm:
                 socket.send_fds(self.connection, [b"s"], descriptors)
             except OSError as error:
                 raise IsolationUnavailable(f"the warm process is gone: {error}") from None
-        return Student(control, connection, self.limits, files)
+        channel.send(control, limits.as_text().encode())
+        return Student(control, connection, limits, files)
 
     def close(self) -> None:
         """End the warm process and every student's process that is left."""

@@ -124,9 +124,9 @@ def main() -> None:
         refuse(listener, str(problem))
     except Exception as error:
         refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
-    sandbox = SANDBOXES[settings.level](room, settings.limits, place)
+    sandbox = SANDBOXES[settings.level](room, place)
     channel.send(listener, json.dumps({"uid": os.geteuid()}).encode())
-    serve(listener, Keeper(sandbox, settings.limits, shell), place)
+    serve(listener, Keeper(sandbox, shell), place)
 
 
 if __name__ == "__main__":
