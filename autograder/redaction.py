@@ -15,15 +15,15 @@ def redacted(check: Check, trace: Trace, death: str | None) -> str:
 
     death: what happened to the student's process during the check, in the grader's words.
     """
-    return f"{_what_happened(check, trace, death)} {NOT_SHOWN}"
-
-
-def _what_happened(check: Check, trace: Trace, death: str | None) -> str:
     error = trace.events[-1].outcome.error if trace.events else ""
-    if death:
-        return f"{check.exercise} {death}."
     if error == "NotWritten":
         return f"{check.exercise} is not written yet."
+    return f"{_what_happened(check, error, death)} {NOT_SHOWN}"
+
+
+def _what_happened(check: Check, error: str, death: str | None) -> str:
+    if death:
+        return f"{check.exercise} {death}."
     if _is_builtin_error(error):
         return f"{check.exercise} raised {error}."
     return "This does not hold."
