@@ -192,7 +192,9 @@ def generate(generator: torch.Generator) -> tuple[str, ...]:
 
 drawn = Counter(generate(generator) for _ in range(4000))
 for sentence in sorted(set(sentences)):
-    print(f"{' '.join(sentence):26} drawn {drawn[sentence] / 4000:.3f}   P = {math.prod(ledger(sentence)):.3f}")
+    print(
+        f"{' '.join(sentence):26} drawn {drawn[sentence] / 4000:.3f}   P = {math.prod(ledger(sentence)):.3f}"
+    )
 
 # %% [markdown]
 # The columns agree up to chance, and nothing but the sentences of the corpus ever comes out: with the whole history as
@@ -342,14 +344,67 @@ figures.still(
 # The chain rule is exact and useless at once: exact because it conditions on everything, useless because everything never
 # happened before. The next lecture conditions on less.
 #
-# ## The ladder
+# ## One story under three models
 #
-# Every model of this course climbs the same ladder: bits per token on the same generated stories, whose true
-# probabilities are known, so that the ladder has a floor. Today there is one rung, the model that knows nothing: all $V$ words equally
-# likely, $\log_2 V$ bits.
+# The stories below come from a small English that was generated for this course. Its true probabilities are known, so
+# one of the three models that we ask can be the language itself.
 
 # %%
-# LADDER
+from course.data.story_language import StoryLanguage
+
+language = StoryLanguage()
+stories = language.sample(1000, torch.Generator().manual_seed(1))
+print(language.read(stories.tokens[0]))
+
+# %% [markdown]
+# Each model answers the same question: tokens `(B, T)` in, log-probabilities `(B, T, V)` of every possible next token out.
+# Position $t$ of the answer belongs to token $t + 1$, so targets are the tokens moved by one.
+
+# %%
+from course.models import Uniform
+
+training = [tokens[mask] for tokens, mask in zip(stories.tokens[1:], stories.mask[1:], strict=True)]
+three_models = {
+    "all words equally likely": Uniform(language.vocab_size),
+    "bigrams, counted in 999 stories": NGram(
+        NGramCounts(training, 2, language.vocab_size, language.vocabulary.bos), k=0.1
+    ),
+    "the language itself": language,
+}
+story = stories.tokens[:1][:, stories.mask[0]]  # (1, T + 1)
+for name, model in three_models.items():
+    log_probs = model(story[:, :-1]).gather(-1, story[:, 1:, None]).squeeze()  # (T,)
+    bits = -log_probs.sum() / math.log(2)
+    print(f"{name:32} log P = {log_probs.sum():8.1f}   {bits / len(log_probs):.2f} bits per token")
+
+# %% [markdown]
+# All three are language models, all three use the chain rule, and they differ by dozens of orders of magnitude.
+#
+# ## The ladder
+#
+# Every model of this course climbs the same ladder: bits per token on stories like this one. Its foot is the model that
+# knows nothing, $\log_2 V$ bits; its floor is the language itself, which no model can beat (lecture 03 says why). Today
+# there is one rung.
+
+# %%
+foot, floor = math.log2(language.vocab_size), language.entropy_rate
+drawing, axes = plt.subplots(figsize=(5, 1.6))
+axes.barh(["uniform"], [foot], color="#0072B2", height=0.5)
+axes.axvline(floor, color="#D55E00", linestyle="--")
+axes.text(floor + 0.1, 0.38, "floor", color="#D55E00")
+axes.set(xlabel="bits per token", xlim=(0, foot + 0.5), ylim=(-0.5, 0.7))
+figures.still(
+    drawing,
+    alt=f"The ladder with one rung: uniform at {foot:.2f} bits per token, and the floor at {floor:.2f}.",
+    caption=f"Between {foot:.2f} and {floor:.2f} bits per token lies everything that this course will teach.",
+)
+
+# %% [markdown]
+# The last cell checks that what you built is what the library computes: the sum of gathered log-probabilities is one
+# entry of `course.evaluation`'s total.
+
+# %%
+# LIBRARY
 
 # %% [markdown]
 # ## Recap

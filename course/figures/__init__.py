@@ -3,6 +3,7 @@
 from course.figures.attention import attention
 from course.figures.chain_rule import chain_rule
 from course.figures.figure import Figure
+from course.figures.imitation import imitation
 from course.figures.still import Still, still
 
-__all__ = ["Figure", "Still", "attention", "chain_rule", "still"]
+__all__ = ["Figure", "Still", "attention", "chain_rule", "imitation", "still"]

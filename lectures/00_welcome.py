@@ -1,0 +1,260 @@
+# %% [markdown]
+# # 00 · Welcome: what a language model does
+#
+# **You will be able to**
+#
+# - say in one sentence what a language model computes, and name things it can and cannot do;
+# - use the ten pieces of PyTorch that this course needs;
+# - read the ladder on which every model of the course will be placed;
+# - use the checks of a homework, and know what they tell you.
+#
+# *20 minutes to read, under 20 seconds to run. You need Python and a little linear algebra, nothing else.*
+#
+# **The question of the day:** what is there to learn?
+
+# %% setup
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+
+from course import figures
+from course.data.story_language import StoryLanguage
+from course.models import NGram, NGramCounts, Uniform
+
+# %% [markdown]
+# ## One question, asked again and again
+#
+# A language model reads some text and answers one question: **which word comes next, and how likely is each?** Everything
+# else follows. To write, draw a word from the answer, append it, and ask again. To translate or to chat, do the same after a
+# text that makes the wanted words the likely ones.
+#
+# In 1950 Alan Turing proposed to replace the question "can machines think?" by a game: can a judge who reads two texts tell
+# which of two writers is the machine? Here is the game on a very small scale. The real texts come from a small English
+# that was made for this course; the others from the simplest model of lecture 02, which looks only one word back.
+
+# %%
+language = StoryLanguage()
+generator = torch.Generator().manual_seed(0)
+stories = language.sample(2000, generator)
+sentences = [tokens[mask] for tokens, mask in zip(stories.tokens, stories.mask, strict=True)]
+bigram = NGram(NGramCounts(sentences, 2, language.vocab_size, language.vocabulary.bos))
+
+# %% [markdown]
+# Writing with a model takes four lines: ask, draw, append, repeat.
+
+
+# %%
+def write(model, n_tokens: int, generator: torch.Generator) -> list[int]:
+    tokens = [language.vocabulary.bos]
+    while len(tokens) < n_tokens and tokens[-1] != language.vocabulary.eos:
+        log_probs = model(torch.tensor([tokens]))[0, -1]  # (V,): the next word, given all so far
+        tokens.append(torch.multinomial(log_probs.exp(), 1, generator=generator).item())
+    return tokens
+
+
+def text(tokens: list[int]) -> str:
+    return " ".join(language.vocabulary.decode(tokens))
+
+
+print(text(write(bigram, 30, generator)))
+
+# %%
+real = [language.read(stories.tokens[i][:24]) for i in range(8)]
+imitated = [text(write(bigram, 24, generator)) for _ in range(8)]
+figures.imitation(real, imitated, imitator="a model that looks one word back")
+
+# %% [markdown]
+# You probably won. Note *how*: any three neighbouring words look right, and what gives the model away is what it forgot. A verb
+# that does not fit its subject, a quotation that never closes, things that change their colour. Each lecture removes one
+# such fault, and at the end you will not win any more.
+#
+# | today's large models can | they still cannot, or not reliably |
+# |---|---|
+# | write fluent text in many languages, and code | know whether what they wrote is true |
+# | answer from what they read in training | know what happened after it |
+# | follow a pattern shown in the prompt | count, calculate and plan without slips |
+# | translate, summarise, explain | say how sure they are in a way you can rely on |
+#
+# Every line on the right has the same root: the model was trained to say what is *likely next*, and likely is not
+# the same as true.
+#
+# ## PyTorch in ten cells
+#
+# **One.** A tensor is an array of numbers with a shape and a type. This course writes shapes in capitals: $B$ sequences at
+# once, $T$ positions in each, $D$ numbers at each position.
+
+# %%
+B, T, D = 2, 5, 6
+x = torch.arange(B * T * D, dtype=torch.float32).view(B, T, D)
+x.shape, x.dtype
+
+# %% [markdown]
+# **Two.** Indexing takes axes away or keeps them. The last position of every sequence:
+
+# %%
+x[:, -1].shape, x[:, -1:].shape
+
+# %% [markdown]
+# **Three.** A reduction removes the axis it runs over; `keepdim=True` leaves it with size one, ready for the next step.
+
+# %%
+x.mean(dim=-1).shape, x.mean(dim=-1, keepdim=True).shape
+
+# %% [markdown]
+# **Four.** Broadcasting stretches axes of size one (and missing ones on the left) to fit. Convenient, and the most common
+# source of wrong answers that raise no error. That is why no two sizes in this course are equal.
+
+# %%
+centred = x - x.mean(dim=-1, keepdim=True)  # (B, T, D) − (B, T, 1)
+assert torch.allclose(centred.sum(-1), torch.zeros(B, T), atol=1e-4)
+centred.shape
+
+# %% [markdown]
+# **Five.** A matrix product contracts the last axis with the first axis of a matrix; all other axes are carried along.
+
+# %%
+W = torch.randn(D, 4, generator=generator)
+by_loop = torch.stack([torch.stack([x[b, t] @ W for t in range(T)]) for b in range(B)])
+assert torch.allclose(by_loop, x @ W)
+(x @ W).shape
+
+# %% [markdown]
+# **Six.** `transpose` moves axes, `view` cuts the same numbers differently. They are not the same thing.
+#
+# **Predict, then run.** `x.transpose(0, 1)` and `x.view(T, B, D)` have the same shape. Do they hold the same numbers?
+
+# %%
+x.transpose(0, 1).shape == x.view(T, B, D).shape, torch.equal(x.transpose(0, 1), x.view(T, B, D))
+
+# %% [markdown]
+# <details><summary>Why not</summary>
+#
+# `transpose` keeps every number at its sequence and its position and only names the axes the other way round. `view` reads the
+# numbers in memory order and cuts that row into new pieces: the first position of its result mixes position 0 of sequence 0
+# with position 1 of sequence 0. This single confusion has broken published models.
+#
+# </details>
+#
+# **Seven.** The softmax turns any numbers into a distribution: $\text{softmax}(z)_i = e^{z_i} / \sum_j e^{z_j}$.
+
+# %%
+z = torch.tensor([2.0, 1.0, -1.0])
+assert torch.allclose(z.softmax(-1), z.exp() / z.exp().sum())
+z.softmax(-1), z.softmax(-1).sum()
+
+# %% [markdown]
+# **Eight.** Autograd records what you compute and gives the derivative of the result with respect to every input that asked
+# for it. For $y = \sum_i w_i^2$ it must be $2 w$:
+
+# %%
+w = torch.tensor([3.0, -1.0, 0.5], requires_grad=True)
+(w**2).sum().backward()
+assert torch.equal(w.grad, 2 * w.detach())
+w.grad
+
+# %% [markdown]
+# **Nine.** Randomness comes from a generator that you create and pass on, so that the same cell gives the same numbers.
+
+# %%
+a = torch.randn(3, generator=torch.Generator().manual_seed(1))
+b = torch.randn(3, generator=torch.Generator().manual_seed(1))
+assert torch.equal(a, b)
+a
+
+# %% [markdown]
+# **Ten.** Tensors live on a device. The course runs on a CPU, and uses a GPU where there is one; this line finds it.
+
+# %%
+device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+x.to(device).sum().item()
+
+# %% [markdown]
+# ## The ladder
+#
+# The stories above were generated, so the true probability of every next word is known. That gives this course something rare:
+# a **floor**. No model can need fewer bits per word than the language itself contains, and every model can be placed
+# between knowing nothing and knowing everything. Lecture 03 explains the unit, bits per token; lower is better.
+
+
+# %%
+def bits_per_token(model, tokens: torch.Tensor, mask: torch.Tensor) -> float:
+    """The average surprise at each next token, in bits."""
+    log_probs = model(tokens[:, :-1]).gather(-1, tokens[:, 1:, None]).squeeze(-1)  # (B, T)
+    return -(log_probs[mask[:, 1:]].sum() / mask[:, 1:].sum() / math.log(2)).item()
+
+
+fresh = language.sample(300, generator)
+smoothed = NGram(NGramCounts(sentences, 2, language.vocab_size, language.vocabulary.bos), k=0.1)
+rungs = {"uniform": Uniform(language.vocab_size), "one word back": smoothed, "the language": language}
+bits = {name: bits_per_token(model, fresh.tokens, fresh.mask) for name, model in rungs.items()}
+bits
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2))
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=["#D55E00", "#0072B2", "#0072B2"])
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.set(xlabel="bits per token", xlim=(0, max(bits.values()) + 1))
+figures.still(
+    drawing,
+    alt="Bits per token: " + ", ".join(f"{name} {value:.2f}" for name, value in bits.items()) + ".",
+    caption="The gap between the two lower bars is what lectures 02 to 15 close.",
+)
+
+# %% [markdown]
+# | lecture | model | what it adds |
+# |---|---|---|
+# | 02 | n-grams | what stands one to four words back |
+# | 05 | feed-forward network | words that are alike are treated alike |
+# | 07 | recurrent network | a state that carries something forward |
+# | 09 | LSTM and GRU | a state that keeps it |
+# | 11 to 15 | attention, Transformer | looking back at everything, directly |
+#
+# ## How the homework works
+#
+# A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution. A check
+# tells you whether its sentence holds. If it does not, it shows what your function returned and what was expected, names the mistake if it
+# is a known one, and gives one hint; run it again for the next hint. Here is a small example with the mistake already made:
+
+# %%
+from course.checks import assert_close, homework
+
+check = homework("hw1_language_models")
+
+
+def row_sums(x: torch.Tensor) -> torch.Tensor:
+    """The sum of each row of x (rows, columns)."""
+    return x.sum(dim=0)
+
+
+def each_row_has_one_sum(row_sums):
+    """Every row of a 2 × 3 table has one sum."""
+    assert_close(row_sums(torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])), torch.tensor([6.0, 15.0]))
+
+
+try:
+    check(each_row_has_one_sum, row_sums)
+except AssertionError as failure:
+    print(failure)
+
+# %% [markdown]
+# Mend `row_sums` above and run the two cells again. Some checks are kept back for grading: they say the same about other sizes and
+# other numbers, so a function that is right, and not only right for the example, has nothing to fear.
+#
+# ## Recap
+#
+# - A language model answers "which word comes next, and how likely is each?"; writing is asking again and again.
+# - Likely is not the same as true: most limits of language models come from there.
+# - Tensors have shapes; know each axis by name, and let no two sizes be equal while you learn.
+# - The course measures every model in bits per token against a floor that is known exactly.
+# - Checks are sentences; a failing one shows, names and hints.
+#
+# **In the homework:** [hw0 · Warm-up](../homeworks/hw0_warmup/hw0_warmup.ipynb) questions a small trained model.
+#
+# ## Further reading
+#
+# - Alan M. Turing, "Computing Machinery and Intelligence", *Mind* 59 (1950), 433–460.
+# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapters 3 and 7.
+# - Adam Paszke et al., "PyTorch: An Imperative Style, High-Performance Deep Learning Library", NeurIPS 2019.
