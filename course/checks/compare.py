@@ -61,6 +61,8 @@ def assert_close(
     Without a tolerance that of their dtype holds. Looked at in this order: whether anything came, its type,
     its shape, NaN and infinities, its values. `what` says what is compared. Raises Mismatch.
     """
+    if received is None:  # also where both came from a function that returns nothing
+        raise Mismatch(message=describe_difference(None, 0.0), what=what)
     if not agrees(received, expected, within(tolerance)):
         raise Mismatch(received, expected, what=what, tolerance=tolerance)
 

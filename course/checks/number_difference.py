@@ -27,7 +27,8 @@ def number_difference(received: Tensor, expected: Tensor, sizes: Mapping[int, st
         return _one_number(received.reshape(()), expected.reshape(()), sizes)
     a, b = received.double(), expected.double()
     return (
-        _rearranged(received, expected)
+        _constants(a, b)
+        or _rearranged(received, expected)
         or _factor(a, b, sizes)
         or _normalised(a, b)
         or _function(a, b)
@@ -63,6 +64,13 @@ def _one_number(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) ->
     if a != 0 and b != 0 and (name := named_factor(a / b, sizes)):
         return f"the result is {name}"
     return _function(received.double().reshape(1), expected.double().reshape(1))
+
+
+def _constants(a: Tensor, b: Tensor) -> str:
+    if a.unique().numel() > 1 or b.unique().numel() > 1:
+        return ""
+    one, other = apart(a.reshape(-1)[0], b.reshape(-1)[0])
+    return f"every value is {one} where {other} is expected"
 
 
 def _rearranged(received: Tensor, expected: Tensor) -> str:
@@ -130,6 +138,8 @@ def _axes_of_ones(x: Tensor) -> list[int]:
 
 
 def _function(a: Tensor, b: Tensor) -> str:
+    if not _is_telling(a, b):
+        return ""
     relations = (
         ("the exponential of", b.exp()),
         ("the logarithm of", b.log()),
@@ -143,6 +153,11 @@ def _function(a: Tensor, b: Tensor) -> str:
             return f"{subject} {name} the expected one"
     power = _power(a.reshape(-1), b.reshape(-1))
     return f"{subject} the expected one {power}" if power else ""
+
+
+def _is_telling(a: Tensor, b: Tensor) -> bool:
+    """Whether a relation can hardly be chance; that 1 is the exponential of 0 can."""
+    return b.unique().numel() > 2 or bool(((a != a.round()) & (b != b.round())).any())
 
 
 def _power(a: Tensor, b: Tensor) -> str:

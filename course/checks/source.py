@@ -47,16 +47,19 @@ def imported(thing: object, source: str, forbids: Iterable[str]) -> dict[str, st
     if function is None or tree is None:
         return {}
     known = {id(found): path for path in forbids if (found := _loaded(path)) is not None}
-    aliases = {}
-    for name in {
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
-    } & function.__globals__.keys():
-        value = function.__globals__[name]
-        if isinstance(value, ModuleType):
-            aliases[name] = value.__name__
-        elif id(value) in known:
-            aliases[name] = known[id(value)]
-    return aliases
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    meanings = {}
+    for name, value in _namespace(function).items():
+        if name in names and isinstance(value, ModuleType):
+            meanings[name] = value.__name__
+        elif name in names and id(value) in known:
+            meanings[name] = known[id(value)]
+    return meanings
+
+
+def _namespace(function: FunctionType) -> dict[str, object]:
+    """What a function can see: the session's names and those of the functions around it."""
+    return function.__globals__ | inspect.getclosurevars(function).nonlocals
 
 
 def _some_function(thing: object) -> FunctionType | None:

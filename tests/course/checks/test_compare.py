@@ -19,6 +19,11 @@ def test_a_truth_value_is_not_a_number():
         assert_close(True, 1.0)
 
 
+def test_two_answers_of_a_function_that_returns_nothing_are_not_close():
+    with pytest.raises(Mismatch, match="nothing came back"):
+        assert_close(None, None)
+
+
 def test_another_order_of_summation_is_no_mistake():
     terms = torch.rand(1000, dtype=torch.float32, generator=torch.Generator().manual_seed(0))
     assert_close(terms.sum(), terms.double().sum())

@@ -104,6 +104,14 @@ def test_a_single_number_says_nothing_about_a_constant_factor_without_a_name():
     assert describe_difference(3.9, 3.0) == "3.9 where 3 is expected"
 
 
+@pytest.mark.parametrize(
+    ("received", "expected"), [(1.0, 0.0), (4.0, 2.0), (16.0, 4.0), (0.0, 1.0), (3.0, 9.0)]
+)
+def test_what_small_whole_numbers_have_in_common_is_not_taken_for_a_relation(received, expected):
+    described = describe_difference(received, expected)
+    assert not any(word in described for word in ("exponential", "logarithm", "power", "square", "minus"))
+
+
 def test_equal_expected_values_say_nothing_about_a_factor():
     assert "times" not in describe_difference(torch.full((4,), 3.0), torch.ones(4))
 

@@ -1,4 +1,5 @@
 import random
+import sys
 from collections import Counter, OrderedDict
 from typing import NamedTuple
 
@@ -157,9 +158,7 @@ def test_a_stub_is_not_written_yet_whichever_function_it_is():
         return softmax(scores)
 
     function, trace = stand_in(attention_weights, "attention_weights")
-    with pytest.raises(
-        NotWritten, match="softmax is not written yet. That is where this homework continues."
-    ):
+    with pytest.raises(NotWritten, match=r"^softmax is not written yet\."):
         function(1)
     assert trace.events[0].outcome.error == "NotWritten"
 
@@ -272,19 +271,14 @@ def test_a_list_that_contains_itself_is_an_error_not_a_crash():
         function()
 
 
-def test_warnings_and_progress_bars_never_reach_standard_error(capsys):
-    import sys
-    import warnings
-
+def test_what_a_student_prints_to_standard_error_comes_to_standard_output(capsys):
     def noisy():
-        warnings.showwarning("old", UserWarning, "cell", 1)
         print("progress", file=sys.stderr)
 
     function, _ = stand_in(noisy)
     function()
     printed = capsys.readouterr()
     assert printed.err == ""
-    assert "UserWarning: old" in printed.out
     assert "progress" in printed.out
 
 

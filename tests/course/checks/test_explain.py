@@ -1,0 +1,100 @@
+import pytest
+import torch
+
+from course.checks.brief import brief, brief_pair, number
+from course.checks.explain import Explanation, as_html, as_text, sentence
+
+FULL = Explanation(
+    claim="Each row sums to one.",
+    difference="All 10 values differ.",
+    received="[0.2  0.3]",
+    expected="[1  1]",
+    mistakes=(("The softmax runs over the queries.", "Which axis of `scores` lists the alternatives?"),),
+    advice="Written without `torch.softmax` (line 3), please.",
+    hints=("Look at one row.", "Try `dim=-1` on paper."),
+    hints_in_all=3,
+)
+PARTS = [
+    "Each row sums to one.",
+    "[0.2  0.3]",
+    "[1  1]",
+    "All 10 values differ.",
+    "The softmax runs over the queries.",
+    "lists the alternatives?",
+    "please.",
+    "Hint 2 of 3",
+    "on paper",
+]
+
+
+@pytest.mark.parametrize("rendered", [as_text(FULL), as_html(FULL)])
+def test_the_parts_come_in_the_order_in_which_they_are_read(rendered):
+    places = [rendered.index(part) for part in PARTS]
+    assert places == sorted(places)
+
+
+def test_only_the_newest_hint_is_shown():
+    assert "Look at one row" not in as_text(FULL)
+
+
+def test_nothing_a_student_wrote_becomes_markup():
+    attack = '<script>alert(1)</script><img src=x onerror="alert(1)">"\'`<b>`'
+    html = as_html(
+        Explanation(attack, attack, attack, attack, ((attack, attack),), attack, (attack,), hints_in_all=1)
+    )
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "<b>" not in html
+    assert html.count("&lt;script&gt;") == 8
+
+
+def test_the_page_decides_on_text_and_background():
+    html = as_html(FULL)
+    assert "background:none" in html
+    assert html.count("color:#") == html.count('<span style="color:#')  # signs only, never running text
+
+
+def test_code_and_blocks_are_set_as_code():
+    html = as_html(
+        Explanation("Claim.", hints=("Compare:\n```python\na < b\n```\nwith `a > b`.",), hints_in_all=1)
+    )
+    assert ">a &lt; b</pre>" in html
+    assert ">a &gt; b</code>" in html
+    assert "`" not in html
+
+
+def test_several_mistakes_are_offered_as_possibilities_and_no_question_is_put():
+    both = Explanation("Claim.", mistakes=(("One thing.", "First?"), ("Another.", "Second?")))
+    assert "This looks like one of these: One thing. Or: Another." in as_text(both)
+    assert "First?" not in as_text(both)
+
+
+def test_empty_parts_leave_no_trace():
+    assert as_text(Explanation("Claim.")) == "✗ Claim."
+    assert "Hint" not in as_html(Explanation("Claim."))
+
+
+def test_a_clause_becomes_a_sentence_but_a_name_keeps_its_spelling():
+    assert sentence("the keys differ") == "The keys differ."
+    assert sentence("is there a return?") == "Is there a return?"
+    assert sentence("`perplexity` raised ValueError: no") == "`perplexity` raised ValueError: no."
+    assert sentence("") == ""
+
+
+def test_small_values_are_shown_whole_and_large_ones_where_they_differ():
+    assert brief(torch.tensor([[1.0, 0.25], [1 / 3, 12.0]])) == "[     1    0.25]\n[0.3333      12]"
+    one = torch.zeros(4, 5, 6)
+    other = one.clone()
+    other[2, 3, 4] = 7
+    assert brief_pair(one, other) == ("[2, 3, 3:6] = 0  0  0", "[2, 3, 3:6] = 0  7  0")
+
+
+def test_long_values_are_cut():
+    assert len(brief("a" * 10_000)) <= 300
+    assert len(brief({i: [i] * 50 for i in range(10_000)})) <= 300
+    assert "…" in brief(list(range(10_000)))
+
+
+def test_numbers_that_differ_look_different():
+    assert brief_pair(1.00001, 1.00002) == ("1.00001", "1.00002")
+    assert number(float("-inf")) == "−inf"

@@ -1,0 +1,113 @@
+import linecache
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from course.checks import forbidden_uses
+from course.checks.source import forbidden_in, source_of
+
+FORBIDS = (
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    ".softmax",
+    "sorted",
+    "course.models",
+    "torch.nn.LSTM",
+)
+
+
+def names(source, forbids=FORBIDS):
+    return [(use.line, use.name) for use in forbidden_uses(source, forbids)]
+
+
+FOUND = [
+    ("import torch\ntorch.softmax(x, -1)", (2, "torch.softmax")),
+    ("import torch as t\nt.softmax(x, -1)", (2, "torch.softmax")),
+    ("import torch.nn.functional as F\nF.softmax(x)", (2, "torch.nn.functional.softmax")),
+    ("import torch.nn.functional\ntorch.nn.functional.softmax(x)", (2, "torch.nn.functional.softmax")),
+    ("from torch import softmax\nsoftmax(x)", (2, "torch.softmax")),
+    ("from torch import softmax as s\ns(x)", (2, "torch.softmax")),
+    ("from torch.nn import functional\nfunctional.softmax(x)", (2, "torch.nn.functional.softmax")),
+    ("from torch import nn\nclass A(nn.LSTM):\n    pass", (2, "torch.nn.LSTM")),
+    ("from torch import *\nsoftmax(x)", (2, "torch.softmax")),
+    ("import torch\nf = torch.nn.functional\nf.softmax(x)", (3, "torch.nn.functional.softmax")),
+    ("import torch\ngo = torch.softmax", (2, "torch.softmax")),
+    ("import torch\ngetattr(torch, 'softmax')(x)", (2, "torch.softmax")),
+    ("getattr(x, 'softmax')(-1)", (1, ".softmax")),
+    ("x.softmax(-1)", (1, ".softmax")),
+    ("(a @ b).exp().softmax(-1)", (1, ".softmax")),
+    ("import torch\ntorch.Tensor.softmax(x, -1)", (2, ".softmax")),
+    ("y = [\n    1,\n    x\n    .softmax(-1),\n]", (4, ".softmax")),
+    ("map(sorted, xs)", (1, "sorted")),
+    ("import course.models.attention as a\na.weights(x)", (2, "course.models.attention.weights")),
+    ("from course.models.attention import weights\nweights(x)", (2, "course.models.attention.weights")),
+    ("%timeit f(x)\n!ls\nx.softmax(-1)", (3, ".softmax")),
+    ("    def f(x):\n        return x.softmax(-1)", (2, ".softmax")),
+]
+
+
+@pytest.mark.parametrize(("source", "use"), FOUND, ids=range(len(FOUND)))
+def test_a_forbidden_call_is_found_by_name_and_line(source, use):
+    assert use in names(source)
+
+
+ALLOWED = [
+    "import torch\ntorch.exp(x) / torch.exp(x).sum(-1)",
+    "import torch\nprint('torch.softmax')  # torch.softmax",
+    "def softmax(x):\n    return x.exp()\nsoftmax(x)",
+    "from torch import softmax",
+    "def sorted(xs):\n    return xs\nsorted([2, 1])",
+    "class A:\n    def softmax(self):\n        pass\n    def f(self):\n        return self.softmax()",
+    "import numpy as torch_like\ntorch_like.softmax(x)",
+    "xs.sort()",
+    "from torch import nn\nnn.Linear(2, 3)",
+    "this is not Python",
+    "",
+]
+
+
+@pytest.mark.parametrize("source", ALLOWED, ids=range(len(ALLOWED)))
+def test_what_only_looks_like_it_is_not_found(source):
+    assert names(source) == []
+
+
+def test_each_use_is_reported_once_in_the_order_of_the_lines():
+    source = "import torch\n\nx.softmax(0)\ntorch.softmax(x, 0), torch.softmax(y, 0)\n"
+    assert names(source) == [(3, ".softmax"), (4, "torch.softmax")]
+
+
+def test_imports_of_other_cells_are_known_through_the_session():
+    def mine(x):
+        return F.softmax(x, -1) + weigh(x)
+
+    uses = forbidden_in(mine, ("torch.nn.functional.softmax", "torch.softmax"))
+    first = mine.__code__.co_firstlineno
+    assert [(use.line, use.name) for use in uses] == [
+        (first + 1, "torch.nn.functional.softmax"),
+        (first + 1, "torch.softmax"),
+    ]
+
+
+weigh = torch.softmax
+
+
+def test_a_class_of_a_notebook_is_found_in_its_cell():
+    cell = (
+        "import torch\n\nclass Attention:\n    def __call__(self, x):\n        return torch.softmax(x, -1)\n"
+    )
+    name = "<ipython-input-of-a-test>"
+    linecache.cache[name] = (len(cell), None, cell.splitlines(keepends=True), name)
+    scope = {"__name__": "__main__"}
+    exec(compile(cell, name, "exec"), scope)
+    assert source_of(scope["Attention"])[1] == 3
+    assert [(use.line, use.name) for use in forbidden_in(scope["Attention"], FORBIDS)] == [
+        (5, "torch.softmax")
+    ]
+
+
+@pytest.mark.parametrize(
+    "thing", [len, torch.softmax, 3, eval("lambda x: x.softmax(-1)"), type("Empty", (), {})]
+)
+def test_without_a_source_nothing_is_found(thing):
+    assert forbidden_in(thing, FORBIDS) == []
