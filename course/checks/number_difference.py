@@ -48,12 +48,8 @@ def first_difference(received: Tensor, expected: Tensor, tolerance: tuple[float,
     if not where:
         return f"{one} where {other} is expected"
     count, total = int(differing.sum()), differing.numel()
-    many = (
-        f"all {total} values differ; the first"
-        if count == total
-        else f"{count} of {total} values differ; the first"
-    )
-    return f"{many}, at {where}, is {one} where {other} is expected"
+    many = f"all {total} values differ" if count == total else f"{count} of {total} values differ"
+    return f"{many}; the first, at {where}, is {one} where {other} is expected"
 
 
 def _one_number(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) -> str:
@@ -67,9 +63,10 @@ def _one_number(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) ->
 
 
 def _constants(a: Tensor, b: Tensor) -> str:
-    if a.unique().numel() > 1 or b.unique().numel() > 1:
+    one, other = a.reshape(-1)[0], b.reshape(-1)[0]
+    if not (_nearly_all(a, one.expand_as(a)) and _nearly_all(b, other.expand_as(b))):
         return ""
-    one, other = apart(a.reshape(-1)[0], b.reshape(-1)[0])
+    one, other = apart(one, other)
     return f"every value is {one} where {other} is expected"
 
 
