@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-STUB, REFERENCE, ALTERNATIVE, MISCONCEPTION = "stub", "reference", "alternative", "misconception"
+STUB, NOTHING, REFERENCE = "stub", "nothing", "reference"
+ALTERNATIVE, MISCONCEPTION = "alternative", "misconception"
 
 PASS_SIGN, FAIL_SIGN, BROKEN_SIGN = "·", "✗", "?"
 
@@ -15,7 +16,7 @@ class Tried:
     """One solution, right or wrong, and what the checks and the diagnosis said of it."""
 
     name: str
-    kind: str  # "stub", "reference", "alternative" or "misconception"
+    kind: str  # "stub", "nothing", "reference", "alternative" or "misconception"
     failed: tuple[str, ...]  # checks failed, with any seed
     passed: tuple[str, ...]  # checks passed, with any seed
     broken: tuple[str, ...] = ()  # checks that could not run

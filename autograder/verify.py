@@ -15,7 +15,7 @@ from autograder.diagnosis import diagnosis
 from autograder.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_checks
 from autograder.fingerprints import answers
 from autograder.homework import Exercise, HomeworkSource, load, references, stubs
-from autograder.proof import ALTERNATIVE, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
+from autograder.proof import ALTERNATIVE, MISCONCEPTION, NOTHING, REFERENCE, STUB, Proof, Tried
 from course.checks import LocalLink
 from course.checks.diagnosis import candidates as recognised
 from course.checks.source import forbidden_in
@@ -90,6 +90,7 @@ class _Bench:
     def candidates(self) -> Iterator[Candidate]:
         name = self.exercise.name
         yield Candidate("the stub", STUB, stubs(self.homework)[name])
+        yield Candidate("a function that returns nothing", NOTHING, _return_nothing)
         yield Candidate("the reference", REFERENCE, self.references[name])
         for entry in self.homework.alternatives:
             if entry.of == name:
@@ -140,6 +141,10 @@ class _Bench:
         return self.references | {self.exercise.name: thing}
 
 
+def _return_nothing(*args: Any, **kwargs: Any) -> None:
+    """What becomes of a function whose `return` is forgotten."""
+
+
 def _with_result(result: str, done: Sequence[Examined]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.check.name for entry in done if entry.result == result))
 
@@ -148,8 +153,8 @@ def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tr
     entries = {entry.name: entry for entry in homework.misconceptions if entry.of == exercise.name}
     for one in tried:
         yield from (f"{check} could not run on {one.name}." for check in one.broken)
-        if one.kind == STUB:
-            yield from _stub_violations(exercise, one)
+        if one.kind in (STUB, NOTHING):
+            yield from _undeserved_points(exercise, one)
         elif one.kind == MISCONCEPTION:
             yield from _misconception_violations(entries[one.name].fails, one)
             yield from _naming_violations(one, _declared_names(entries, one.name))
@@ -158,9 +163,9 @@ def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tr
     yield from _gaps(exercise, tried)
 
 
-def _stub_violations(exercise: Exercise, stub: Tried) -> Iterator[str]:
+def _undeserved_points(exercise: Exercise, one: Tried) -> Iterator[str]:
     worth = {check.name for check in exercise.checks if check.points}
-    yield from (f"The stub passes {name}, which gives points." for name in stub.passed if name in worth)
+    yield from (f"{one.name} passes {name}, which gives points." for name in one.passed if name in worth)
 
 
 def _misconception_violations(declared: frozenset[str], one: Tried) -> Iterator[str]:
