@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import torch
 
-from course.sampling.bounds import expect_not_negative, expect_positive
+from course.sampling.bounds import expect_count, expect_not_negative, expect_positive
 from course.sampling.distribution import History, Logits
 from course.shapes import Int, Tensor
 
@@ -23,12 +23,23 @@ def token_counts(history: History, vocab_size: int) -> Int[Tensor, "*batch vocab
     return counts.scatter_add(-1, history.clamp(min=0), (history >= 0).long())
 
 
+def counts_beside(logits: Logits, history: History) -> Int[Tensor, "*batch vocab"]:
+    """The counts of the history that belongs to these logits, row by row."""
+    rows = logits.shape[:-1]
+    if history.shape[:-1] != rows:
+        shape = ", ".join([*map(str, rows), "T"])
+        raise ValueError(
+            f"history: expected shape ({shape}) beside logits {tuple(logits.shape)}, got {tuple(history.shape)}"
+        )
+    return token_counts(history, logits.shape[-1])
+
+
 def presence_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
     """z − penalty for each token that occurs in the history, however often. OpenAI API, 2021.
 
     A negative penalty rewards repetition.
     """
-    return logits - penalty * (token_counts(history, logits.shape[-1]) > 0)
+    return logits - penalty * (counts_beside(logits, history) > 0)
 
 
 def frequency_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
@@ -36,7 +47,7 @@ def frequency_penalty(logits: Logits, history: History, *, penalty: float) -> Lo
 
     A negative penalty rewards repetition.
     """
-    return logits - penalty * token_counts(history, logits.shape[-1])
+    return logits - penalty * counts_beside(logits, history)
 
 
 def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
@@ -47,10 +58,10 @@ def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> L
     """
     expect_positive("penalty", penalty)
     penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
-    return torch.where(token_counts(history, logits.shape[-1]) > 0, penalised, logits)
+    return torch.where(counts_beside(logits, history) > 0, penalised, logits)
 
 
-def repeated_lengths(history: History, breakers: Sequence[int] = ()) -> Int[Tensor, "*batch time-1"]:
+def repeated_lengths(history: History, breakers: Sequence[int] = ()) -> Int[Tensor, "*batch before_last"]:
     """For each position but the last: how many tokens up to it are also the last tokens of the history.
 
     [1, 2, 3, 1, 2] → [0, 2, 0, 0]: the end "1 2" has stood before, up to position 1. A breaker (or padding)
@@ -87,12 +98,12 @@ def dry(
     P. E. Weidmann 2024 (text-generation-webui, pull request 5677).
     """
     expect_not_negative("multiplier", multiplier)
-    expect_positive("allowed_length", allowed_length)
+    expect_count("allowed_length", allowed_length, 10**9, "any length")
     if base < 1:
         raise ValueError(f"base: expected at least 1, so that longer repeats cost more; got {base}")
-    token_counts(history, logits.shape[-1])
+    was_said = counts_beside(logits, history) > 0  # checks the history too
     lengths = repeated_lengths(history, breakers)
     longest = torch.zeros(logits.shape, dtype=lengths.dtype, device=logits.device)
     longest = longest.scatter_reduce(-1, history[..., 1:].clamp(min=0), lengths, "amax")
     penalty = multiplier * base ** (longest - allowed_length).to(logits.dtype)
-    return torch.where(longest >= allowed_length, logits - penalty, logits)
+    return torch.where(was_said & (longest >= allowed_length), logits - penalty, logits)

@@ -1,5 +1,6 @@
-"""Logits to filter."""
+"""Logits to filter, and shapes that are checked."""
 
+import jaxtyping
 import pytest
 import torch
 from torch import Tensor
@@ -14,3 +15,17 @@ def logits() -> Tensor:
     rows[3] *= 20
     rows[4] /= 100
     return rows
+
+
+@pytest.fixture(autouse=True)
+def shapes_are_checked():
+    """Every call of a function of course.sampling must have the shapes that its signature names."""
+    jaxtyping.config.update("jaxtyping_disable", False)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", True)
+
+
+@pytest.fixture
+def as_students_run_it(shapes_are_checked):
+    """Without jaxtyping, as on Colab: the course's own error messages must do the work."""
+    jaxtyping.config.update("jaxtyping_disable", True)

@@ -46,6 +46,9 @@ LIBRARY = [
 ]
 
 
+COIN = torch.Generator()
+
+
 def name(step) -> str:
     return getattr(step, "func", type(step)).__name__
 
@@ -192,18 +195,18 @@ def test_xtc_throws_one_coin_per_row_with_the_stated_probability():
         (partial(top_p, p=0.0), r"p: expected a number in \(0, 1\], got 0.0"),
         (partial(top_p, p=1.1), r"p: expected a number in \(0, 1\], got 1.1"),
         (partial(min_p, p=-0.1), r"p: expected a number in \(0, 1\], got -0.1"),
-        (partial(top_a, a=0), r"a: expected a number in \(0, 1\]"),
-        (partial(top_n_sigma, n=0), "n: expected a number above 0, got 0"),
-        (partial(epsilon_cutoff, epsilon=2), r"epsilon: expected a number in \(0, 1\]"),
-        (partial(eta_cutoff, epsilon=0), r"epsilon: expected a number in \(0, 1\]"),
+        (partial(top_a, a=0.0), r"a: expected a number in \(0, 1\]"),
+        (partial(top_n_sigma, n=0.0), "n: expected a number above 0, got 0.0"),
+        (partial(epsilon_cutoff, epsilon=2.0), r"epsilon: expected a number in \(0, 1\]"),
+        (partial(eta_cutoff, epsilon=0.0), r"epsilon: expected a number in \(0, 1\]"),
         (partial(locally_typical, mass=float("nan")), r"mass: expected a number in \(0, 1\], got nan"),
-        (partial(tail_free, z=-1), r"z: expected a number in \(0, 1\]"),
-        (partial(top_h, h=0), r"h: expected a number in \(0, 1\]"),
+        (partial(tail_free, z=-1.0), r"z: expected a number in \(0, 1\]"),
+        (partial(top_h, h=0.0), r"h: expected a number in \(0, 1\]"),
         (
-            partial(xtc, threshold=0, probability=1, generator=None),
+            partial(xtc, threshold=0.0, probability=1.0, generator=COIN),
             "threshold: expected a number in",
         ),
-        (partial(xtc, threshold=0.1, probability=2, generator=None), "probability: expected a probability"),
+        (partial(xtc, threshold=0.1, probability=2.0, generator=COIN), "probability: expected a probability"),
     ],
 )
 def test_a_setting_out_of_range_is_explained(step, message, logits):
@@ -211,6 +214,6 @@ def test_a_setting_out_of_range_is_explained(step, message, logits):
         step(logits)
 
 
-def test_a_fraction_of_a_token_is_no_rank(logits):
+def test_a_fraction_of_a_token_is_no_rank(logits, as_students_run_it):
     with pytest.raises(TypeError, match=r"k: expected a whole number, got 2\.5"):
         top_k(logits, k=2.5)

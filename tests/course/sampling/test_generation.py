@@ -183,6 +183,6 @@ def test_no_gradient_is_kept():
         (PROMPT[:, :0], 3, "at least one token"),
     ],
 )
-def test_bad_input_is_explained(prompt, n_tokens, message):
+def test_bad_input_is_explained(prompt, n_tokens, message, as_students_run_it):
     with pytest.raises(ValueError, match=message):
         generate(TableModel(5, seed=1), prompt, n_tokens)

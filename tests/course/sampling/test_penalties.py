@@ -102,12 +102,18 @@ def test_axes_before_the_last_are_free(logits, history):
         (partial(repetition_penalty, penalty=0.0), "penalty: expected a number above 0"),
         (partial(dry, multiplier=-1.0), "multiplier: expected a number of at least 0"),
         (partial(dry, multiplier=1.0, base=0.5), "base: expected at least 1, .* got 0.5"),
-        (partial(dry, multiplier=1.0, allowed_length=0), "allowed_length: expected a number above 0"),
+        (partial(dry, multiplier=1.0, allowed_length=0), "allowed_length: expected 1 to"),
     ],
 )
 def test_a_setting_out_of_range_is_explained(step, message, logits, history):
     with pytest.raises(ValueError, match=message):
         step(logits, history)
+
+
+@pytest.mark.parametrize("step", [partial(dry, multiplier=1.0), partial(frequency_penalty, penalty=1.0)])
+def test_a_history_of_other_rows_is_an_error(step, logits, history, as_students_run_it):
+    with pytest.raises(ValueError, match=r"expected shape \(7, T\) beside logits \(7, 23\), got \(11,\)"):
+        step(logits, history[0])
 
 
 @pytest.mark.parametrize("step", [partial(dry, multiplier=1.0), partial(presence_penalty, penalty=1.0)])

@@ -25,8 +25,8 @@ def test_temperature_raises_probabilities_to_a_power():
 
 def test_temperature_zero_is_the_limit_of_small_temperatures(logits):
     cold = temperature(logits, t=1e-4).softmax(-1)
-    torch.testing.assert_close(temperature(logits, t=0).softmax(-1), cold.round())
-    assert kept(temperature(torch.tensor([[1.0, 2.0, 2.0]]), t=0)) == [[1]]
+    torch.testing.assert_close(temperature(logits, t=0.0).softmax(-1), cold.round())
+    assert kept(temperature(torch.tensor([[1.0, 2.0, 2.0]]), t=0.0)) == [[1]]
 
 
 def test_dynamic_temperature_is_high_where_the_model_is_uncertain():
@@ -75,10 +75,10 @@ def test_quadratic_keeps_the_ranking_and_what_was_removed(curve, logits):
     ("step", "message"),
     [
         (partial(temperature, t=-0.5), r"temperature: expected a number of at least 0, got -0\.5"),
-        (partial(dynamic_temperature, low=0, high=1), "low: expected a number above 0"),
-        (partial(dynamic_temperature, low=1, high=0.5), r"high: expected at least low = 1, got 0\.5"),
-        (partial(quadratic, factor=0), "factor: expected a number above 0"),
-        (partial(quadratic, factor=1, curve=4), "curve: expected 1 to 3, .*; got 4"),
+        (partial(dynamic_temperature, low=0.0, high=1.0), "low: expected a number above 0"),
+        (partial(dynamic_temperature, low=1.0, high=0.5), r"high: expected at least low = 1.0, got 0\.5"),
+        (partial(quadratic, factor=0.0), "factor: expected a number above 0"),
+        (partial(quadratic, factor=1.0, curve=4.0), "curve: expected 1 to 3, .*; got 4.0"),
     ],
 )
 def test_a_setting_out_of_range_is_explained(step, message, logits):
