@@ -126,9 +126,11 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 
 
 def _grade(args: Arguments) -> int:
+    from autograder.demo import table
     from autograder.grade import grade
+    from autograder.homework import find
 
-    grade(
+    record = grade(
         args.homework,
         args.submissions,
         root=args.root,
@@ -137,6 +139,9 @@ def _grade(args: Arguments) -> int:
         again=args.again,
         json_file=args.json,
     )
+    print(table(record, find(args.homework, args.root)))
+    print("\nIsolation: {level} ({reason}).".format(**record.isolation))
+    print(f"`autograder report {args.homework}` writes the class report.")
     return 0
 
 
