@@ -15,23 +15,24 @@ from course.sampling.distribution import History, Logits
 from course.shapes import Int, Tensor
 
 
-def token_counts(history: History, vocab_size: int) -> Int[Tensor, "*batch vocab"]:
-    """How often each token occurs: [2, 0, 2, −1] → [1, 0, 2] for three tokens."""
-    if history.numel() and int(history.max()) >= vocab_size:
-        raise ValueError(f"history: expected tokens below {vocab_size}, got {int(history.max())}")
-    counts = torch.zeros(*history.shape[:-1], vocab_size, dtype=torch.long, device=history.device)
-    return counts.scatter_add(-1, history.clamp(min=0), (history >= 0).long())
-
-
-def counts_beside(logits: Logits, history: History) -> Int[Tensor, "*batch vocab"]:
-    """The counts of the history that belongs to these logits, row by row."""
-    rows = logits.shape[:-1]
+def expect_history(history: History, logits: Logits) -> None:
+    """A history belongs to these logits row by row, and its tokens are in their vocabulary."""
+    rows, vocab_size = logits.shape[:-1], logits.shape[-1]
     if history.shape[:-1] != rows:
         shape = ", ".join([*map(str, rows), "T"])
         raise ValueError(
-            f"history: expected shape ({shape}) beside logits {tuple(logits.shape)}, got {tuple(history.shape)}"
+            f"history: expected shape ({shape}) beside logits {tuple(logits.shape)},"
+            f" got {tuple(history.shape)}"
         )
-    return token_counts(history, logits.shape[-1])
+    if history.numel() and int(history.max()) >= vocab_size:
+        raise ValueError(f"history: expected tokens below {vocab_size}, got {int(history.max())}")
+
+
+def token_counts(history: History, logits: Logits) -> Int[Tensor, "*batch vocab"]:
+    """How often each token has occurred: [2, 0, 2, −1] → [1, 0, 2] beside logits of three tokens."""
+    expect_history(history, logits)
+    counts = torch.zeros(logits.shape, dtype=torch.long, device=history.device)
+    return counts.scatter_add(-1, history.clamp(min=0), (history >= 0).long())
 
 
 def presence_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
@@ -39,7 +40,7 @@ def presence_penalty(logits: Logits, history: History, *, penalty: float) -> Log
 
     A negative penalty rewards repetition.
     """
-    return logits - penalty * (counts_beside(logits, history) > 0)
+    return logits - penalty * (token_counts(history, logits) > 0)
 
 
 def frequency_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
@@ -47,7 +48,7 @@ def frequency_penalty(logits: Logits, history: History, *, penalty: float) -> Lo
 
     A negative penalty rewards repetition.
     """
-    return logits - penalty * counts_beside(logits, history)
+    return logits - penalty * token_counts(history, logits)
 
 
 def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
@@ -58,7 +59,7 @@ def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> L
     """
     expect_positive("penalty", penalty)
     penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
-    return torch.where(counts_beside(logits, history) > 0, penalised, logits)
+    return torch.where(token_counts(history, logits) > 0, penalised, logits)
 
 
 def repeated_lengths(history: History, breakers: Sequence[int] = ()) -> Int[Tensor, "*batch before_last"]:
@@ -101,9 +102,9 @@ def dry(
     expect_count("allowed_length", allowed_length, 10**9, "any length")
     if base < 1:
         raise ValueError(f"base: expected at least 1, so that longer repeats cost more; got {base}")
-    was_said = counts_beside(logits, history) > 0  # checks the history too
+    expect_history(history, logits)
     lengths = repeated_lengths(history, breakers)
     longest = torch.zeros(logits.shape, dtype=lengths.dtype, device=logits.device)
     longest = longest.scatter_reduce(-1, history[..., 1:].clamp(min=0), lengths, "amax")
     penalty = multiplier * base ** (longest - allowed_length).to(logits.dtype)
-    return torch.where(was_said & (longest >= allowed_length), logits - penalty, logits)
+    return torch.where(longest >= allowed_length, logits - penalty, logits)

@@ -38,7 +38,7 @@ def test_frequency_counts_every_occurrence_and_presence_only_one(logits, history
 
 
 def test_padding_in_the_history_counts_for_nothing():
-    assert token_counts(torch.tensor([[-1, -1, 2, 0, 2]]), 3).tolist() == [[1, 0, 2]]
+    assert token_counts(torch.tensor([[-1, -1, 2, 0, 2]]), torch.zeros(1, 3)).tolist() == [[1, 0, 2]]
 
 
 def longest_repeats(history: list[int], breakers: set[int]) -> dict[int, int]:
