@@ -667,7 +667,9 @@ def blames_the_last_token():
     return "last_token_left_out"
 
 
-@misconception(of="name_the_fault", fails={"the_fault_is_on_the_list", "the_fault_prints_the_whole_table"})
+@misconception(
+    of="name_the_fault", fails={"the_fault_leaves_row_a_right", "the_fault_prints_the_whole_table"}
+)
 def answers_in_words():
     """The fault is described in words of its own and not by one of the six names.
 
