@@ -30,14 +30,19 @@ def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | Non
     args = parser(VERBS if verbs is None else verbs).parse_args(arguments)
     try:
         return args.run(args)
-    except (ValueError, RuntimeError, LookupError, OSError) as problem:
-        if args.traceback:
+    except Exception as problem:
+        if args.traceback or not _is_for_the_user(problem):
             raise
         print(f"autograder {args.verb}: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"\nautograder {args.verb}: stopped; what was finished is kept.", file=sys.stderr)
         return 130
+
+
+def _is_for_the_user(problem: Exception) -> bool:
+    """Errors of our own and of files say what to mend; any other is a fault in the program."""
+    return isinstance(problem, OSError) or type(problem).__module__.partition(".")[0] == "autograder"
 
 
 def parser(verbs: Mapping[str, Verb]) -> argparse.ArgumentParser:

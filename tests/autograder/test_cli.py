@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from autograder.cli import VERBS, Verb, main
+from autograder.notebook import SourceError
 
 
 def test_help_says_one_line_about_every_word(capsys):
@@ -53,8 +54,13 @@ def test_what_a_user_can_mend_is_said_without_a_traceback(capsys, problem, statu
 
 
 def test_the_traceback_is_there_for_who_asks(capsys):
-    with pytest.raises(ValueError, match="it is not there"):
-        main(["try", "--traceback"], fail(ValueError("it is not there")))
+    with pytest.raises(SourceError, match="it is not there"):
+        main(["try", "--traceback"], fail(SourceError("it is not there")))
+
+
+def test_a_fault_in_the_program_is_not_blamed_on_the_user():
+    with pytest.raises(KeyError):
+        main(["try"], fail(KeyError("name")))
 
 
 @pytest.mark.parametrize("word", ["build", "verify", "release"])
