@@ -156,6 +156,7 @@ class Clerk:
 
     def save(self, submission: Found, graded: Graded) -> None:
         """Keep the record, then the notebook, then the marks; what a crash leaves out, the next run does."""
+        before = self.folder.find(graded.record.student)
         self.folder.add(graded.record)
         if submission.handed_in:
             self.marks.write_notebook(graded.record.student, graded.notebook)
@@ -164,6 +165,7 @@ class Clerk:
                 points_of(graded.record, self.plan) | written_points(graded, self.plan),
                 comments(graded, self.plan),
                 timestamp=submission.timestamp,
+                new_bytes=before is None or before.source != graded.record.source,
             )
 
     def summary(self) -> HomeworkRecord:
