@@ -110,7 +110,8 @@ def _container(value: object) -> str:
         ("[", "]") if isinstance(value, list) else ("(", ")") if isinstance(value, tuple) else ("{", "}")
     )
     entries = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-    return opening + _joined(brief(entry) for entry in entries) + closing
+    comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
+    return opening + _joined(brief(entry) for entry in entries) + comma + closing
 
 
 def _joined(parts) -> str:

@@ -56,12 +56,13 @@ class Homework:
     def _explanation(self, finding: Finding, things: tuple) -> Explanation:
         number = self.failures[finding.check] = self.failures.get(finding.check, 0) + 1
         mistakes = self._mistakes(finding, things)
-        is_named = len(mistakes) == 1 and isinstance(finding.problem, Mismatch)
+        is_said = len(mistakes) == 1 and isinstance(finding.problem, Mismatch)
         hints = self._about(finding.check).get("hints", [])
         received, expected = values(finding.problem)
+        is_said = is_said or finding.message == f"{received} where {expected} is expected"
         return Explanation(
             claim=finding.sentence,
-            difference="" if is_named else sentence(finding.message),
+            difference="" if is_said else sentence(finding.message),
             received=received,
             expected=expected,
             mistakes=mistakes,

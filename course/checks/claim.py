@@ -83,6 +83,8 @@ def reason(problem: Exception, trace: Trace) -> str:
     if call is None:
         return f"the check itself stopped ({error})"
     name = called(call.target, call.method)
+    if call.outcome.value is None:
+        return f"`{name}` returned None; a function without `return` gives None"
     return f"the check could not go on with what `{name}` returned, {_value_text(call)} ({error})"
 
 
@@ -94,4 +96,4 @@ def last_call(trace: Trace) -> Event | None:
 
 def _value_text(call: Event) -> str:
     value, name = call.outcome.value, kind_name(call.outcome.value)
-    return name if value is None or len(brief(value)) > 60 else f"{name}: {brief(value)}"
+    return name if len(brief(value)) > 60 else f"{name}: {brief(value)}"

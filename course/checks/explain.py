@@ -26,11 +26,17 @@ class Explanation:
     hints_in_all: int = 0
 
     @property
-    def diagnosis(self) -> str:
-        """The mistake in a sentence; several are named as what they are, possibilities."""
+    def finding(self) -> str:
+        """What is certain where a mistake is named: the answers agree, all those given so far."""
         if len(self.mistakes) < 2:
-            return self.mistakes[0][0] if self.mistakes else ""
-        return "This looks like one of these: " + " Or: ".join(diagnosis for diagnosis, _ in self.mistakes)
+            return "Your answers are those of a known mistake." if self.mistakes else ""
+        return "Your answers so far are those of more than one known mistake."
+
+    @property
+    def diagnosis(self) -> str:
+        """The mistake in a sentence; of several, each as the possibility that it is."""
+        diagnoses = [diagnosis for diagnosis, _ in self.mistakes]
+        return "Either: " + " Or: ".join(diagnoses) if len(diagnoses) > 1 else "".join(diagnoses)
 
     @property
     def question(self) -> str:
@@ -73,7 +79,7 @@ def _lines(this: Explanation) -> Iterator[str]:
     for name, value in (("received", this.received), ("expected", this.expected)):
         if value:
             yield f"  {name}: " + value.replace("\n", "\n            ")
-    for text in (this.difference, this.diagnosis, this.question, this.advice):
+    for text in (this.difference, this.finding, this.diagnosis, this.question, this.advice):
         if text:
             yield "  " + text.replace("\n", "\n  ")
     if this.hint:
@@ -96,7 +102,8 @@ def _blocks(this: Explanation) -> Iterator[str]:
     if this.difference:
         yield f"<div>{_prose(this.difference)}</div>"
     if this.diagnosis:
-        yield f'<div style="margin-top:.5em"><strong>{_prose(this.diagnosis)}</strong></div>'
+        yield f'<div style="margin-top:.5em"><span style="{FAINT}">{this.finding}</span></div>'
+        yield f"<div><strong>{_prose(this.diagnosis)}</strong></div>"
     if this.question:
         yield f"<div>{_prose(this.question)}</div>"
     if this.advice:

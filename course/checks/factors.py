@@ -17,11 +17,11 @@ UNITS = {
     1 / math.log10(2): ("1/log₁₀ 2", "bits where a logarithm to base 10 is expected"),
 }
 POWERS = {
-    math.log(2): "raised to the power ln 2, as when 2 is raised to nats",
-    1 / math.log(2): "raised to the power 1/ln 2, as when e is raised to bits",
-    -1.0: "turned into its reciprocal",
-    0.5: "replaced by its square root",
-    2.0: "squared",
+    math.log(2): "the expected one raised to the power ln 2, as when 2 is raised to nats",
+    1 / math.log(2): "the expected one raised to the power 1/ln 2, as when e is raised to bits",
+    -1.0: "the reciprocal of the expected one",
+    0.5: "the square root of the expected one",
+    2.0: "the square of the expected one",
 }
 
 
@@ -71,15 +71,15 @@ def named_factor(factor: float, sizes: Mapping[int, str]) -> str:
 
 def _size_factor(factor: float, sizes: Mapping[int, str]) -> str:
     for size, name in sizes.items():
-        if size < 2:
-            continue
+        if size <= 2:
+            continue  # a half and a double have too many causes
         if nearly(factor, size):
             return f"{size} times the expected one, and {size} is {name}: as if a sum stood for a mean"
         if nearly(factor, 1 / size):
-            return f"1/{size} of the expected one, and {size} is {name}: divided by it once too often"
-        if size > 2 and nearly(factor, math.sqrt(size)):
+            return f"1/{size} of the expected one, and {size} is {name}: as if divided by it once too often"
+        if nearly(factor, math.sqrt(size)):
             return f"√{size} times the expected one, and {size} is {name}"
-        if size > 2 and nearly(factor, 1 / math.sqrt(size)):
+        if nearly(factor, 1 / math.sqrt(size)):
             return f"1/√{size} of the expected one, and {size} is {name}"
     return ""
 
@@ -96,5 +96,5 @@ def factor_text(factor: float, sizes: Mapping[int, str]) -> str:
 
 
 def named_power(power: float) -> str:
-    """What happened to the expected value if it was raised to a power that has a name, else ""."""
+    """What the expected value becomes when raised to this power, if the power has a name; else ""."""
     return next((meaning for value, meaning in POWERS.items() if nearly(power, value)), "")

@@ -149,7 +149,7 @@ def _function(a: Tensor, b: Tensor) -> str:
         if image.isfinite().all() and _nearly_all(a, image):
             return f"{subject} {name} the expected one"
     power = _power(a.reshape(-1), b.reshape(-1))
-    return f"{subject} the expected one {power}" if power else ""
+    return f"{subject} {power}" if power else ""
 
 
 def _is_telling(a: Tensor, b: Tensor) -> bool:

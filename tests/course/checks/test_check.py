@@ -69,7 +69,7 @@ def test_a_forgotten_return_is_recognised(check, toy):
     assert "nothing came back (None)" in failure(
         check, toy.larger_scores_weigh_exponentially_more, attention_weights
     ).replace("Nothing", "nothing")
-    assert "returned, None (AttributeError" in failure(check, toy.each_row_sums_to_one, attention_weights)
+    assert "`attention_weights` returned None" in failure(check, toy.each_row_sums_to_one, attention_weights)
 
 
 def test_another_check_with_the_same_object_narrows_the_names_down(toy):
@@ -101,7 +101,7 @@ def test_another_check_with_the_same_object_narrows_the_names_down(toy):
     second["two"] = of_queries[1]
     check = homework("two", fingerprints=prints)
     wrong = toy.softmax_over_queries
-    assert "one of these: It is one. Or: It is two." in failure(check, toy.each_row_sums_to_one, wrong)
+    assert "Either: It is one. Or: It is two." in failure(check, toy.each_row_sums_to_one, wrong)
     assert "It is two." in failure(check, toy.larger_scores_weigh_exponentially_more, wrong)
     narrowed = failure(check, toy.each_row_sums_to_one, wrong)
     assert "It is two." in narrowed

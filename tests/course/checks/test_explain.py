@@ -19,6 +19,7 @@ PARTS = [
     "[0.2  0.3]",
     "[1  1]",
     "All 10 values differ.",
+    "Your answers are those of a known mistake.",
     "The softmax runs over the queries.",
     "lists the alternatives?",
     "please.",
@@ -65,7 +66,7 @@ def test_code_and_blocks_are_set_as_code():
 
 def test_several_mistakes_are_offered_as_possibilities_and_no_question_is_put():
     both = Explanation("Claim.", mistakes=(("One thing.", "First?"), ("Another.", "Second?")))
-    assert "This looks like one of these: One thing. Or: Another." in as_text(both)
+    assert "Either: One thing. Or: Another." in as_text(both)
     assert "First?" not in as_text(both)
 
 
