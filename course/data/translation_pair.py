@@ -11,6 +11,7 @@ the construction, so an attention map can be wrong.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from random import Random
@@ -72,6 +73,16 @@ class SentencePair:
     source: tuple[str, ...]
     target: tuple[str, ...]
     alignment: tuple[tuple[int, int], ...]
+
+    @property
+    def sure(self) -> tuple[tuple[int, int], ...]:
+        """The links of target words that translate exactly one source word.
+
+        In the alignment error rate (Och, Ney 2003) these are the sure links and `alignment` holds the possible
+        ones: attention that peaks at any of several right words is then not counted as an error.
+        """
+        n_origins = Counter(t for _, t in self.alignment)
+        return tuple((s, t) for s, t in self.alignment if n_origins[t] == 1)
 
 
 def translation_pairs(

@@ -55,7 +55,8 @@ def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> L
     """z / penalty where z > 0 and z · penalty where z < 0, for each token that occurs in the history.
 
     Both lower the logit if penalty > 1. The result depends on where the zero of the logits lies, although
-    the softmax does not. Keskar et al. 2019, "CTRL", equation in section 4.1, which only divides.
+    the softmax does not: on log-probabilities, which are never positive, P becomes P^penalty before it is
+    normalised again. Keskar et al. 2019, "CTRL", section 4.1, which only divides.
     """
     expect_positive("penalty", penalty)
     penalised = torch.where(logits > 0, logits / penalty, logits * penalty)

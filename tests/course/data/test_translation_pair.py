@@ -114,6 +114,16 @@ def test_knobs_at_zero_switch_things_off():
         assert not switched_off & set(pair.source)
 
 
+def test_one_right_source_word_per_target_word_is_a_perfect_alignment(pairs):
+    """1 − (|A∩S| + |A∩P|) / (|A| + |S|) is 0, whichever of its origins a word picks."""
+    rng = Random(0)
+    for pair in pairs[:200]:
+        sure, possible = set(pair.sure), set(pair.alignment)
+        peaks = {(rng.choice([s for s, t2 in possible if t2 == t]), t) for t in range(len(pair.target))}
+        assert sure <= possible
+        assert len(peaks & sure) + len(peaks & possible) == len(peaks) + len(sure)
+
+
 def test_the_vocabularies_hold_every_word_and_nothing_else():
     small = TranslationConfig(max_length=12, lexicon=Lexicon().first(2))
     source, target = translation_vocabularies(small.lexicon)
