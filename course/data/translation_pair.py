@@ -78,7 +78,7 @@ class SentencePair:
     def sure(self) -> tuple[tuple[int, int], ...]:
         """The links of target words that translate exactly one source word.
 
-        In the alignment error rate (Och, Ney 2003) these are the sure links and `alignment` holds the possible
+        In the alignment error rate (Och, Ney 2003) these are the sure links and `alignment` has the possible
         ones: attention that peaks at any of several right words is then not counted as an error.
         """
         n_origins = Counter(t for _, t in self.alignment)
