@@ -44,7 +44,8 @@ def fail(problem):
 
 
 @pytest.mark.parametrize(
-    ("problem", "status"), [(ValueError("it is not there"), 2), (KeyboardInterrupt(), 130)]
+    ("problem", "status"),
+    [(SourceError("it is not there"), 2), (FileNotFoundError("no such file"), 2), (KeyboardInterrupt(), 130)],
 )
 def test_what_a_user_can_mend_is_said_without_a_traceback(capsys, problem, status):
     assert main(["try"], fail(problem)) == status
