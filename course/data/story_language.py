@@ -1,7 +1,7 @@
 """Stories in a small English whose true next-word distribution is known at every position.
 
     nora dreamed of red tickets burning , blue lamps floating and green drums growing .
-    the girls near the mill sing . she found the blue lamps floating behind the red tickets .
+    the girls near the mill sing . she found the blue lamps floating behind the red tickets burning .
     " who saw the green drums growing ? " asked nora .
 
 What a model needs in order to predict a story well:
@@ -51,7 +51,7 @@ class StoryLanguage:
         return len(self.vocabulary)
 
     def __call__(self, tokens: Tensor) -> Tensor:
-        """Exact log-probabilities of the next word, (B, T) → (B, T, V); −inf for words that cannot come next."""
+        """Exact log-probabilities of the next word, (B, T) → (B, T, V); −inf for what cannot come next."""
         check_tokens(tokens, self.vocab_size)
         probs = next_word_probs(self.automaton, self.roles, tokens.cpu())
         impossible = probs.sum(-1, keepdim=True) == 0

@@ -3,8 +3,8 @@
 story         <bos> introduction (scene … recall) (scene … recall) … <eos>
 introduction  nora dreamed of red tickets burning , blue lamps floating and green drums growing .
 scene         the girls near the mill who know the king sing .
-recall        she found the blue lamps floating ( they were old ) behind the red tickets .
-              " i saw the green drums growing and the red tickets . " said nora .
+recall        she found the blue lamps floating ( they were old ) behind the red tickets burning .
+              " i saw the green drums growing and the red tickets burning . " said nora .
 """
 
 from __future__ import annotations
@@ -131,39 +131,35 @@ class StoryRules:
         return either(self.deed(), self.speech())
 
     def deed(self) -> Part:
-        """she found the blue lamps floating ( they were old ) behind the red tickets."""
+        """she found the blue lamps floating ( they were old ) behind the red tickets burning."""
         words = self.config.lexicon
-        elsewhere = (self.one_of(words.near), self.mention_another())
+        elsewhere = (self.one_of(words.near), self.mention(OtherColour(self.config.n_bindings)))
         return (
             either(Slot(HeroName()), Slot(HeroPronoun())),
             self.one_of(words.found),
-            self.mention(),
+            self.mention(KnownColour(self.config.n_bindings)),
             maybe(0.3, self.aside(self.config.nesting_depth)),
             elsewhere if self.config.n_bindings > 1 else (),
             self.word("."),
         )
 
     def speech(self) -> Part:
-        """ " who saw the green drums growing and the red tickets ? " cried nora."""
-        another = (self.word("and"), self.mention_another()) if self.config.n_bindings > 1 else ()
-        things = self.mention(), another
+        """ " who saw the green drums growing and the red tickets burning ? " cried nora."""
+        another = (
+            (self.word("and"), self.mention(OtherColour(self.config.n_bindings)))
+            if self.config.n_bindings > 1
+            else ()
+        )
+        things = self.mention(KnownColour(self.config.n_bindings)), another
         sentence = either(
             (self.word("i saw"), things, self.word(".")), (self.word("who saw"), things, self.word("?"))
         )
         said = self.one_of(self.config.lexicon.said), Slot(HeroName()), self.word(".")
         return (self.word('"'), sentence, self.word('"'), said)
 
-    def mention(self) -> Part:
-        """the blue lamps floating."""
-        return (self.coloured_thing(KnownColour(self.config.n_bindings)), self.motion())
-
-    def mention_another(self) -> Part:
-        """the red tickets, or whatever else was not mentioned just now."""
-        return self.coloured_thing(OtherColour(self.config.n_bindings))
-
-    def coloured_thing(self, colour: Source) -> Part:
-        """the, a colour, and the thing that the story has bound to it."""
-        return (self.word("the"), Slot(colour), Slot(RecalledThing()))
+    def mention(self, colour: Source) -> Part:
+        """the blue lamps floating: a colour, the thing that the story has bound to it, and what it does."""
+        return (self.word("the"), Slot(colour), Slot(RecalledThing()), self.motion())
 
     def aside(self, depth: int) -> Part:
         """( they were old [ they were heavy ] ), closed in the order in which it was opened."""

@@ -1,7 +1,7 @@
 """Sources: where one slot of a story gets its word from, at random or from memory.
 
-A source answers P(word | memory) for a batch of memories, and knows its entropy. The entropy is the same for every
-memory that the slot can meet, which is why the entropy of whole stories is a finite sum.
+A source answers P(word | memory) for a batch of memories, and knows its entropy. The entropy is the same for
+every memory that the slot can meet, which is why the entropy of whole stories is a finite sum.
 """
 
 from __future__ import annotations

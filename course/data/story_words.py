@@ -9,37 +9,41 @@ from torch import Tensor
 
 from course.data.vocabulary import BOS, EOS, Vocabulary
 
-FUNCTION_WORDS = tuple('. , and ? " ( ) [ ] the who dreamed of i saw are they were she he'.split())
+
+def words(text: str) -> tuple[str, ...]:
+    """Write a class of words as one line: "red blue" is ("red", "blue")."""
+    return tuple(text.split())
+
+
+FUNCTION_WORDS = words('. , and ? " ( ) [ ] the who dreamed of i saw they were she he')
 
 
 @dataclass(frozen=True)
 class Lexicon:
     """The open word classes. Words at the same place belong together: girl and girls, red and burning."""
 
-    women: tuple[str, ...] = ("nora", "anna", "clara", "emma", "ivy", "ruth")
-    men: tuple[str, ...] = ("ben", "hugo", "omar", "paul", "felix", "david")
-    colours: tuple[str, ...] = tuple(
-        "red blue green white golden black silver yellow grey purple brown pink".split()
+    women: tuple[str, ...] = words("nora anna clara emma ivy ruth")
+    men: tuple[str, ...] = words("ben hugo omar paul felix david")
+    colours: tuple[str, ...] = words("red blue green white golden black silver yellow grey purple brown pink")
+    motions: tuple[str, ...] = words(  # what things of that colour do in a dream
+        "burning floating growing melting shining vanishing gleaming glowing fading spinning rolling dancing"
     )
-    motions: tuple[str, ...] = tuple(  # what things of that colour do in a dream
-        "burning floating growing melting shining vanishing gleaming glowing fading spinning rolling dancing".split()
-    )
-    things: tuple[str, ...] = tuple(
+    things: tuple[str, ...] = words(
         "tickets lamps drums kites books coins shoes boxes clocks cups"
-        " gloves keys letters maps apples pens ropes stamps bells toys".split()
+        " gloves keys letters maps apples pens ropes stamps bells toys"
     )
-    person: tuple[str, ...] = tuple("girl boy teacher farmer sailor baker nurse king".split())
-    persons: tuple[str, ...] = tuple("girls boys teachers farmers sailors bakers nurses kings".split())
-    place: tuple[str, ...] = tuple("mill river bridge school market church".split())
-    places: tuple[str, ...] = tuple("mills rivers bridges schools markets churches".split())
-    sings: tuple[str, ...] = tuple("sings waits laughs sleeps walks".split())
-    sing: tuple[str, ...] = tuple("sing wait laugh sleep walk".split())
-    knows: tuple[str, ...] = tuple("knows likes sees helps".split())
-    know: tuple[str, ...] = tuple("know like see help".split())
-    found: tuple[str, ...] = tuple("found hid put left".split())
-    near: tuple[str, ...] = tuple("near behind beside under".split())
-    said: tuple[str, ...] = tuple("said cried whispered".split())
-    old: tuple[str, ...] = tuple("old heavy broken pretty".split())
+    person: tuple[str, ...] = words("girl boy teacher farmer sailor baker nurse king")
+    persons: tuple[str, ...] = words("girls boys teachers farmers sailors bakers nurses kings")
+    place: tuple[str, ...] = words("mill river bridge school market church")
+    places: tuple[str, ...] = words("mills rivers bridges schools markets churches")
+    sings: tuple[str, ...] = words("sings waits laughs sleeps walks")
+    sing: tuple[str, ...] = words("sing wait laugh sleep walk")
+    knows: tuple[str, ...] = words("knows likes sees helps")
+    know: tuple[str, ...] = words("know like see help")
+    found: tuple[str, ...] = words("found hid put left")
+    near: tuple[str, ...] = words("near behind beside under")
+    said: tuple[str, ...] = words("said cried whispered")
+    old: tuple[str, ...] = words("old heavy broken pretty")
 
     def __post_init__(self) -> None:
         for one, other in (

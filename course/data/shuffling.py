@@ -1,0 +1,72 @@
+"""Batches for training, each a function of its step: batch 17 is the same whenever it is asked for."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from course.data.vocabulary import Batch
+
+
+class ShuffledStories:
+    """Sequences of unequal length, reshuffled every epoch; sequences of a batch are about equally long.
+
+    `batches(step)` is (inputs, targets, mask), each (B, T): targets are the inputs moved by one, the mask is
+    False at padding. What is left over at the end of an epoch waits for another one.
+    """
+
+    def __init__(self, stories: Batch, batch_size: int, seed: int = 0, n_batches_in_pool: int = 16) -> None:
+        if not 1 <= batch_size <= len(stories):
+            raise ValueError(
+                f"batch_size: expected 1 … {len(stories)} (sequences there are), got {batch_size}"
+            )
+        self.stories, self.batch_size, self.seed = stories, batch_size, seed
+        self.n_batches_in_pool = n_batches_in_pool
+        self.n_batches = len(stories) // batch_size
+        self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
+
+    def order(self, epoch: int) -> Tensor:
+        """(n_batches, B): which sequences form which batch of an epoch."""
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        shuffled = torch.randperm(len(self.stories), generator=generator)
+        pools = shuffled[: self.n_batches * self.batch_size].split(self.batch_size * self.n_batches_in_pool)
+        lengths = self.stories.lengths
+        # sorted by length within a pool only, so that batches stay random but carry little padding
+        by_length = torch.cat([pool[lengths[pool].argsort(stable=True)] for pool in pools])
+        return by_length.view(self.n_batches, -1)[torch.randperm(self.n_batches, generator=generator)]
+
+    def __call__(self, step: int) -> tuple[Tensor, Tensor, Tensor]:
+        epoch, position = divmod(step, self.n_batches)
+        if epoch != self._epoch:
+            self._epoch, self._order = epoch, self.order(epoch)
+        return next_token_example(self.stories, self._order[position])
+
+
+def next_token_example(stories: Batch, chosen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Inputs, targets and mask of some of the sequences, as wide as the longest of them."""
+    tokens, mask = stories.tokens[chosen], stories.mask[chosen]
+    width = int(mask.sum(dim=1).max())
+    return tokens[:, : width - 1], tokens[:, 1:width], mask[:, 1:width]
+
+
+class RandomWindows:
+    """Windows of `context_length` tokens from random places of one long text: (inputs, targets), (B, T)."""
+
+    def __init__(self, tokens: Tensor, context_length: int, batch_size: int, seed: int = 0) -> None:
+        if tokens.ndim != 1 or len(tokens) <= context_length:
+            raise ValueError(
+                f"tokens: expected one text, longer than {context_length} tokens, got {tuple(tokens.shape)}"
+            )
+        self.tokens, self.context_length, self.batch_size, self.seed = (
+            tokens,
+            context_length,
+            batch_size,
+            seed,
+        )
+
+    def __call__(self, step: int) -> tuple[Tensor, Tensor]:
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + step)
+        n_places = len(self.tokens) - self.context_length
+        starts = torch.randint(n_places, (self.batch_size, 1), generator=generator)
+        windows = self.tokens[starts + torch.arange(self.context_length + 1)]  # (B, T + 1)
+        return windows[:, :-1], windows[:, 1:]

@@ -1,0 +1,140 @@
+"""How good is a language model, in one unit: the negative log-probability of a text it has not seen.
+
+Totals are added up before anything is divided, so the result does not depend on how the text was cut into
+batches. Translations are judged by BLEU (Papineni et al. 2002, through sacrebleu), alignments by the alignment
+error rate of Och and Ney (2003), "A systematic comparison of various statistical alignment models", section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from course.data.vocabulary import Batch
+from course.language_model import LanguageModel
+
+Link = tuple[int, int]  # (position in the source, position in the target)
+
+
+@dataclass(frozen=True)
+class Score:
+    """The negative log-probability of a text; the same per token, per byte, as perplexity, above a floor."""
+
+    nll: float  # nats, of all tokens together
+    n_tokens: int
+
+    def __post_init__(self) -> None:
+        if self.n_tokens < 1:
+            raise ValueError(f"n_tokens: expected at least one predicted token, got {self.n_tokens}")
+
+    def __add__(self, other: Score) -> Score:
+        return Score(self.nll + other.nll, self.n_tokens + other.n_tokens)
+
+    @property
+    def cross_entropy(self) -> float:
+        """Nats per token."""
+        return self.nll / self.n_tokens
+
+    @property
+    def bits_per_token(self) -> float:
+        return self.cross_entropy / math.log(2)
+
+    @property
+    def perplexity(self) -> float:
+        """e^(nats per token) = 2^(bits per token): between how many equally likely words it hesitates."""
+        return math.exp(self.cross_entropy) if self.cross_entropy < 700 else math.inf
+
+    def bits_per_byte(self, n_bytes: int) -> float:
+        """Comparable between tokenisers, because everyone's text has the same number of bytes (UTF-8)."""
+        return self.nll / math.log(2) / n_bytes
+
+    def percent_above(self, floor: Score) -> float:
+        """Distance from the floor, which must have been measured on the same tokens."""
+        if self.n_tokens != floor.n_tokens:
+            raise ValueError(
+                f"floor: expected a score of the same {self.n_tokens} tokens, got one of {floor.n_tokens}"
+            )
+        return 100 * (self.nll / floor.nll - 1)
+
+
+def target_nll(log_probs: Tensor, targets: Tensor) -> Tensor:
+    """−log P(target) in nats at every position: (B, T, V), (B, T) → (B, T)."""
+    return -log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+
+
+@torch.no_grad()
+def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:
+    """Score every real token of every sequence but the first, which is given.
+
+    A module is switched to evaluation and back, and reads where its parameters are. Raises ValueError if no
+    sequence has a token to predict.
+    """
+    total, n_tokens = 0.0, 0
+    with evaluating(model) as device:
+        for first in range(0, len(stories), batch_size):
+            tokens = stories.tokens[first : first + batch_size].to(device)
+            mask = stories.mask[first : first + batch_size, 1:].to(device)
+            losses = target_nll(model(tokens[:, :-1]), tokens[:, 1:])
+            total += (
+                losses[mask].cpu().double().sum().item()
+            )  # padding is left out, not multiplied by zero: ∞ · 0
+            n_tokens += int(mask.sum())
+    return Score(total, n_tokens)
+
+
+@contextmanager
+def evaluating(model: LanguageModel) -> Iterator[torch.device]:
+    """Without dropout inside, as before outside; yields the device of the model's parameters."""
+    if not isinstance(model, nn.Module):
+        yield torch.device("cpu")
+        return
+    was_training = model.training
+    model.eval()
+    try:
+        tensors = [*model.parameters(), *model.buffers()]
+        yield tensors[0].device if tensors else torch.device("cpu")
+    finally:
+        model.train(was_training)
+
+
+def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
+    """Corpus BLEU in percent, one reference per translation, by sacrebleu with its default settings.
+
+    Raises ModuleNotFoundError with the command to run where sacrebleu is missing.
+    """
+    if len(translations) != len(references) or not translations:
+        raise ValueError(
+            "translations, references: expected equally many and at least one, "
+            f"got {len(translations)} and {len(references)}"
+        )
+    try:
+        from sacrebleu import corpus_bleu
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError("BLEU is computed by sacrebleu: pip install sacrebleu") from missing
+    return corpus_bleu(list(translations), [list(references)]).score
+
+
+def alignment_error_rate(
+    found: Iterable[Iterable[Link]],
+    sure: Iterable[Iterable[Link]],
+    possible: Iterable[Iterable[Link]] | None = None,
+) -> float:
+    """1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), counted over all sentence pairs together; 0 is perfect.
+
+    A: the links found, S: links that must be there, P ⊇ S: links that may be there (none but S if left out).
+    """
+    hits, size = 0, 0
+    sure = list(sure)
+    triples = zip(found, sure, sure if possible is None else possible, strict=True)
+    for found_links, sure_links, possible_links in ((set(a), set(s), set(p)) for a, s, p in triples):
+        possible_links |= sure_links
+        hits += len(found_links & sure_links) + len(found_links & possible_links)
+        size += len(found_links) + len(sure_links)
+    if size == 0:
+        raise ValueError("found, sure: expected at least one link, got none")
+    return 1 - hits / size
