@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-STUB, NOTHING, REFERENCE = "stub", "nothing", "reference"
+STUB, CONSTANT, REFERENCE = "stub", "constant", "reference"
 ALTERNATIVE, MISCONCEPTION = "alternative", "misconception"
 
 PASS_SIGN, FAIL_SIGN, BROKEN_SIGN = "·", "✗", "?"
@@ -16,7 +16,7 @@ class Tried:
     """One solution, right or wrong, and what the checks and the diagnosis said of it."""
 
     name: str
-    kind: str  # "stub", "nothing", "reference", "alternative" or "misconception"
+    kind: str  # "stub", "constant", "reference", "alternative" or "misconception"
     failed: tuple[str, ...]  # checks failed, with any seed
     passed: tuple[str, ...]  # checks passed, with any seed
     broken: tuple[str, ...] = ()  # checks that could not run
@@ -79,10 +79,18 @@ def _legend(proof: Proof) -> Iterator[str]:
 def _rows(proof: Proof) -> Iterator[str]:
     """Columns: kind, name, a sign for each check, what it is called, what the notebook calls it."""
     numbers = " ".join(f"{number:>2}" for number in range(1, len(proof.checks) + 1))
-    rows = [("", "", numbers, "named", "in the notebook"), *(_row(proof, tried) for tried in proof.tried)]
+    rows = [
+        ("", "", numbers, "named", "in the notebook"),
+        *(_row(proof, tried) for tried in proof.tried if _shown(tried)),
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield ("    " + "  ".join(map(str.ljust, row, widths))).rstrip()
+
+
+def _shown(tried: Tried) -> bool:
+    """A constant that fails everything is no news."""
+    return tried.kind != CONSTANT or bool(tried.passed)
 
 
 def _row(proof: Proof, tried: Tried) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -15,12 +15,15 @@ from autograder.diagnosis import diagnosis
 from autograder.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_checks
 from autograder.fingerprints import answers
 from autograder.homework import Exercise, HomeworkSource, load, references, stubs
-from autograder.proof import ALTERNATIVE, MISCONCEPTION, NOTHING, REFERENCE, STUB, Proof, Tried
+from autograder.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
 from course.checks import LocalLink
 from course.checks.diagnosis import candidates as recognised
 from course.checks.source import forbidden_in
 
 SEEDS = (1, 2, 3)
+
+# What a function returns that ignores its input, or whose `return` is forgotten: no claim may hold for it.
+CONSTANTS = (None, 0.0, 1.0, "", [])
 
 
 class Candidate(NamedTuple):
@@ -90,7 +93,8 @@ class _Bench:
     def candidates(self) -> Iterator[Candidate]:
         name = self.exercise.name
         yield Candidate("the stub", STUB, stubs(self.homework)[name])
-        yield Candidate("a function that returns nothing", NOTHING, _return_nothing)
+        for constant in CONSTANTS:
+            yield Candidate(f"{constant!r} for every input", CONSTANT, _always(constant))
         yield Candidate("the reference", REFERENCE, self.references[name])
         for entry in self.homework.alternatives:
             if entry.of == name:
@@ -141,8 +145,8 @@ class _Bench:
         return self.references | {self.exercise.name: thing}
 
 
-def _return_nothing(*args: Any, **kwargs: Any) -> None:
-    """What becomes of a function whose `return` is forgotten."""
+def _always(constant: Any) -> Callable[..., Any]:
+    return lambda *args, **kwargs: constant
 
 
 def _with_result(result: str, done: Sequence[Examined]) -> tuple[str, ...]:
@@ -153,7 +157,7 @@ def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tr
     entries = {entry.name: entry for entry in homework.misconceptions if entry.of == exercise.name}
     for one in tried:
         yield from (f"{check} could not run on {one.name}." for check in one.broken)
-        if one.kind in (STUB, NOTHING):
+        if one.kind in (STUB, CONSTANT):
             yield from _undeserved_points(exercise, one)
         elif one.kind == MISCONCEPTION:
             yield from _misconception_violations(entries[one.name].fails, one)

@@ -67,7 +67,7 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
             "mini_homework.py",
             "    assert_equal(len(moving_average(values, 3)), 5)",
             "    assert_equal(moving_average(values, 3), moving_average(values, 3))",
-            "a function that returns nothing passes there_is_one_average_per_window, which gives points.",
+            "None for every input passes there_is_one_average_per_window, which gives points.",
             id="a check that a forgotten return passes",
         ),
         pytest.param(
