@@ -1,0 +1,100 @@
+"""The same checks in a real kernel: what lands in the notebook is what nbgrader and the student see."""
+
+import json
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+CELLS = {
+    "setup": """
+import warnings
+from course.checks import assert_equal, homework
+check = homework("tiny")
+def doubles(double):
+    '''Every number is doubled.'''
+    assert_equal([double(n) for n in (1, 2, 5)], [2, 4, 10])
+""",
+    "right": """
+def double(n):
+    warnings.warn("deprecated")
+    return 2 * n
+check(doubles, double)
+""",
+    "wrong": """
+def double(n):
+    return n * n
+check(doubles, double)
+""",
+    "stub": """
+def double(n):
+    raise NotImplementedError
+check(doubles, double)
+""",
+    "forbidden": """
+class Doubler:
+    def __call__(self, n):
+        return sum([n, n])
+def uses(Doubler):
+    '''An object doubles.'''
+    assert_equal(Doubler()(3), 6)
+check(uses, Doubler)
+""",
+}
+
+SQUARES = [[0, {"value": 1}], [1, {"value": 4}], [2, {"value": 25}]]
+FINGERPRINTS = {
+    "homework": "tiny",
+    "exercises": {
+        "double": {
+            "hints": ["What is 5 + 5?"],
+            "misconceptions": {
+                "squared": {"diagnosis": "It is squared.", "question": "Is 1 <b>twice</b> 1?"}
+            },
+        },
+        "Doubler": {"forbids": ["sum"]},
+    },
+    "checks": {
+        "doubles": {"exercise": "double", "answers": {"squared": SQUARES}},
+        "uses": {"exercise": "Doubler", "answers": {}},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """The outputs of each cell, run in a kernel beside the fingerprints."""
+    folder = tmp_path_factory.mktemp("notebook")
+    (folder / "tiny.json").write_text(json.dumps(FINGERPRINTS), encoding="utf-8")
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in CELLS.values()]
+    )
+    NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(folder)}}).execute()
+    return dict(zip(CELLS, [cell.outputs for cell in notebook.cells], strict=True))
+
+
+def test_what_holds_is_printed_and_nothing_goes_to_standard_error(outputs):
+    [printed] = outputs["right"]
+    assert (printed.output_type, printed.name) == ("stream", "stdout")
+    assert "✓ Every number is doubled." in printed.text
+    assert "UserWarning: deprecated" in printed.text
+
+
+def test_a_failure_is_displayed_and_counts_as_an_error(outputs):
+    displayed, error = outputs["wrong"]
+    html = displayed.data["text/html"]
+    assert "It is squared." in html
+    assert "What is 5 + 5?" in html
+    assert "&lt;b&gt;twice&lt;/b&gt;" in html
+    assert error.output_type == "error"
+    assert error.traceback == ["✗ Every number is doubled.", "  It is squared."]
+
+
+def test_a_stub_is_one_friendly_line_without_a_traceback(outputs):
+    [error] = outputs["stub"]
+    assert error.traceback == ["double is not written yet. That is where this homework continues."]
+
+
+def test_a_class_of_the_notebook_is_searched_for_forbidden_names(outputs):
+    [printed] = outputs["forbidden"]
+    assert "to be written without `sum` (line 3)" in printed.text
