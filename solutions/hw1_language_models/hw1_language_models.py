@@ -1202,9 +1202,9 @@ check(other_texts_cost_their_average_surprise, heldout_bits)
 # and need not be whole. After a context that never occurred, all counts are zero and the formula answers by
 # itself.
 #
-# **Example.** `counts = {("a",): {"b": 3, "</s>": 1}, ("b",): {"b": 2}}`, `words = ["a", "b", "c"]`,
-# `k = 0.5`. After `("a",)`, the token `"b"` has the probability (3 + 0.5) / (4 + 0.5 · 4) = 3.5/6, the token
-# `"a"` has 0.5/6.
+# **Example.** `counts = {("a",): {"b": 3, "</s>": 1}, ("b",): {"a": 2}}`, `words = ["a", "b", "c"]`,
+# `k = 0.25`. After `("a",)`, the token `"b"` has the probability (3 + 0.25) / (4 + 0.25 · 4) = 3.25/5 = 0.65,
+# and the token `"a"` has 0.25/5 = 0.05.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1238,10 +1238,10 @@ def add_k_prob(
 
 # %% check="the_example_is_smoothed" points=1
 def the_example_is_smoothed(add_k_prob):
-    """In the example, `b` has 3.5/6 and `a` has 0.5/6 after `a`."""
-    counts = {("a",): {"b": 3, EOS: 1}, ("b",): {"b": 2}}
-    assert_close(add_k_prob(counts, ("a",), "b", ["a", "b", "c"], 0.5), 3.5 / 6)
-    assert_close(add_k_prob(counts, ("a",), "a", ["a", "b", "c"], 0.5), 0.5 / 6)
+    """In the example, `b` has 3.25/5 and `a` has 0.25/5 after `a`."""
+    counts = {("a",): {"b": 3, EOS: 1}, ("b",): {"a": 2}}
+    assert_close(add_k_prob(counts, ("a",), "b", ["a", "b", "c"], 0.25), 3.25 / 5)
+    assert_close(add_k_prob(counts, ("a",), "a", ["a", "b", "c"], 0.25), 0.25 / 5)
 
 
 check(the_example_is_smoothed, add_k_prob)
@@ -1499,18 +1499,20 @@ check(other_mixtures_have_their_probability, interpolated_prob)
 # again a dict with the keys `"training"`, `"heldout"` and `"test"`, and each of these a list of the bits per
 # token of every fold. The test text is for the final report, after everything has been chosen.
 #
-# **Example.** Two folds, $k = 0.1$ throughout, and these held-out bits:
+# **Example.** Two folds, and these held-out bits:
 #
-# | n | held-out bits | cost |
-# |---|---|---|
-# | 1 | 5.4, 5.5 | 5.45 |
-# | 2 | 5.3, 5.4 | 5.35 |
-# | 3 | 5.0, 5.4 | 5.2 |
-# | 4 | 5.3, 5.3 | 5.3 |
-# | 5 | 5.8, 6.0 | 5.9 |
+# | n | k | held-out bits | cost |
+# |---|---|---|---|
+# | 1 | 0.1 | 5.4, 5.5 | 5.45 |
+# | 2 | 0.1 | 5.3, 5.4 | 5.35 |
+# | 2 | 1.0 | 4.9, 6.3 | 5.6 |
+# | 3 | 0.1 | 5.3, 5.3 | 5.3 |
+# | 4 | 0.1 | 5.0, 5.4 | 5.2 |
+# | 5 | 0.1 | 5.4, 5.3 | 5.35 |
+# | 6 | 0.1 | 5.8, 6.0 | 5.9 |
 #
 # The lowest cost is 5.2, with $s = 0.2828$ and a standard error of $0.2828 / \sqrt 2 = 0.2$. Good enough is
-# up to 5.4: 2, 3 and 4. The choice is `(2, 0.1)`.
+# up to 5.4, which leaves n = 2, 3, 4 and 5 with k = 0.1. The choice is `(2, 0.1)`.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1563,8 +1565,9 @@ def results_table(heldout, *, training=None, test=None):
 # %% check="the_example_chooses_the_bigram" points=1
 def the_example_chooses_the_bigram(choose_n_and_k):
     """In the example the choice is (2, 0.1)."""
-    costs = {1: [5.4, 5.5], 2: [5.3, 5.4], 3: [5.0, 5.4], 4: [5.3, 5.3], 5: [5.8, 6.0]}
-    results = results_table({(n, 0.1): bits for n, bits in costs.items()})
+    heldout = {(1, 0.1): [5.4, 5.5], (2, 0.1): [5.3, 5.4], (2, 1.0): [4.9, 6.3], (3, 0.1): [5.3, 5.3]}
+    heldout |= {(4, 0.1): [5.0, 5.4], (5, 0.1): [5.4, 5.3], (6, 0.1): [5.8, 6.0]}
+    results = results_table(heldout)
     assert_equal(tuple(choose_n_and_k(results)), (2, 0.1))
 
 
@@ -1655,7 +1658,7 @@ if RUN:
 
     lines = [line.lower().split() for text in topics.values() for line in text.splitlines()]
     lines = [line for line in lines if len(line) > 3 and all(word.isalpha() for word in line)]
-    words = sorted({word for line in lines for word in line})
+    words = sorted({word for line in lines for word in line})  # of all parts: no word is unknown
     results = {}
     for n in (1, 2, 3, 4):
         for k in (0.001, 0.1):
@@ -1802,8 +1805,8 @@ def replace_pair(row: list[bytes], pair: tuple[bytes, bytes]) -> list[bytes]:
 def the_example_merges_come_in_order(bpe_train):
     """The example has the three merges of the statement."""
     words = ["ab", "ab", "abc", "bc"]
-    assert_equal(bpe_train(words, 2), [(b"a", b"b"), (b"ab", b"c")])
     assert_equal(bpe_train(words, 3), [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c")])
+    assert_equal(bpe_train(words, 2), [(b"a", b"b"), (b"ab", b"c")])
 
 
 check(the_example_merges_come_in_order, bpe_train)
@@ -2327,16 +2330,18 @@ check(other_texts_have_their_bits_per_byte, bits_per_byte)
 # Write `cheapest_model(reports)`, which returns the name of the best model. `reports` is a dict from name to
 # report, and at least one model has no `<unk>`.
 #
-# **Example.** Three reports:
+# **Example.** Four reports:
 #
 # | name | `"perplexity"` | `"n_tokens"` | `"n_unknown"` |
 # |---|---|---|---|
 # | `"words"` | 64.0 | 100 | 0 |
+# | `"pieces"` | 8.0 | 240 | 0 |
 # | `"letters"` | 4.0 | 500 | 0 |
-# | `"short"` | 2.0 | 100 | 30 |
+# | `"short"` | 2.0 | 700 | 30 |
 #
-# The text costs `words` $100 \cdot \log_2 64 = 600$ bits and `letters` $500 \cdot \log_2 4 = 1000$ bits;
-# `short` is left out. The answer is `"words"`, although its perplexity is the highest.
+# The text costs `words` $100 \cdot \log_2 64 = 600$ bits, `pieces` $240 \cdot \log_2 8 = 720$ bits, `letters`
+# $500 \cdot \log_2 4 = 1000$ bits; `short` is left out. The answer is `"words"`, although its perplexity is
+# the highest.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2370,7 +2375,8 @@ def reports_of(*rows):
 # %% check="the_words_are_cheapest_in_the_example" points=1
 def the_words_are_cheapest_in_the_example(cheapest_model):
     """In the example the model over words is the best."""
-    reports = reports_of(("words", 6, 100, 0), ("letters", 2, 500, 0), ("short", 1, 100, 30))
+    spellers = [("words", 6, 100, 0), ("pieces", 3, 240, 0), ("letters", 2, 500, 0)]
+    reports = reports_of(*spellers, ("short", 1, 700, 30))
     assert_equal(cheapest_model(reports), "words")
 
 

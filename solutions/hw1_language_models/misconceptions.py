@@ -667,9 +667,7 @@ def blames_the_last_token():
     return "last_token_left_out"
 
 
-@misconception(
-    of="name_the_fault", fails={"the_fault_leaves_row_a_right", "the_fault_prints_the_whole_table"}
-)
+@misconception(of="name_the_fault", fails=WHOLE_TABLE)
 def answers_in_words():
     """The fault is described in words of its own and not by one of the six names.
 
@@ -2200,7 +2198,7 @@ def negative_bits(token_log_probs, text):
 
 PRICE_VALUES = {
     "the_words_are_cheapest_in_the_example",
-    "a_model_that_skipped_words_is_left_out",
+    "the_lowest_perplexity_need_not_win",
     "other_models_are_compared_by_their_whole_price",
 }
 
@@ -2215,7 +2213,7 @@ def _bits(report):
 
 @misconception(
     of="cheapest_model",
-    fails=PRICE_VALUES | {"the_lowest_perplexity_need_not_win"},
+    fails=PRICE_VALUES | {"a_model_that_skipped_words_is_left_out"},
     seen="https://feedman.me/posts/z0ljG",
 )
 def perplexities_compared_directly(reports):
@@ -2226,7 +2224,11 @@ def perplexities_compared_directly(reports):
     return min(_complete(reports), key=lambda name: reports[name]["perplexity"])
 
 
-@misconception(of="cheapest_model", fails=PRICE_VALUES, seen="https://github.com/mitlm/mitlm/issues/28")
+@misconception(
+    of="cheapest_model",
+    fails={"a_model_that_skipped_words_is_left_out", "other_models_are_compared_by_their_whole_price"},
+    seen="https://github.com/mitlm/mitlm/issues/28",
+)
 def unknown_tokens_let_through(reports):
     """The whole text is priced rightly, but models with unknown tokens take part.
 
@@ -2235,7 +2237,7 @@ def unknown_tokens_let_through(reports):
     return min(reports, key=lambda name: _bits(reports[name]))
 
 
-@misconception(of="cheapest_model", fails=PRICE_VALUES | {"the_lowest_perplexity_need_not_win"})
+@misconception(of="cheapest_model", fails=PRICE_VALUES | {"a_model_that_skipped_words_is_left_out"})
 def lowest_perplexity_of_all(reports):
     """The lowest perplexity per token wins, and models with unknown tokens take part.
 
@@ -2245,14 +2247,7 @@ def lowest_perplexity_of_all(reports):
     return min(reports, key=lambda name: reports[name]["perplexity"])
 
 
-@misconception(
-    of="cheapest_model",
-    fails={
-        "the_words_are_cheapest_in_the_example",
-        "the_lowest_perplexity_need_not_win",
-        "other_models_are_compared_by_their_whole_price",
-    },
-)
+@misconception(of="cheapest_model", fails=PRICE_VALUES)
 def perplexity_times_tokens(reports):
     """Perplexity is multiplied by the number of tokens, as if it were a price per token.
 
@@ -2275,7 +2270,7 @@ def fewest_tokens(reports):
     return min(_complete(reports), key=lambda name: reports[name]["n_tokens"])
 
 
-@misconception(of="cheapest_model", fails=PRICE_VALUES | {"the_lowest_perplexity_need_not_win"})
+@misconception(of="cheapest_model", fails=PRICE_VALUES | {"a_model_that_skipped_words_is_left_out"})
 def dearest_model(reports):
     """The model that pays the most bits for the text wins.
 
