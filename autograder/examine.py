@@ -37,6 +37,7 @@ class Examined(NamedTuple):
     result: str  # "passed", "failed" or "could_not_run"
     message: str
     trace: Trace
+    problem: Exception | None = None  # what stopped the claim
 
 
 def run_checks(
@@ -75,7 +76,7 @@ def run_check(
     if len(found) != 1:
         error = ValueError(f"its cell calls check() {len(found)} times instead of once")
         return Examined(check, COULD_NOT_RUN, _broken(check, error), Trace(check.name))
-    return Examined(check, *_verdict(check, found[0]), found[0].trace)
+    return Examined(check, *_verdict(check, found[0]), found[0].trace, found[0].problem)
 
 
 def _listener(found: list[Finding], link: Link, seed: int | None) -> Callable[..., None]:

@@ -22,6 +22,8 @@ from autograder.redaction import redacted
 from autograder.repair import Repaired, RepairedCell
 from autograder.standin import Cell, RemoteLink, Sitting
 from course.checks import Trace, forbidden_uses
+from course.checks.check import values
+from course.checks.explain import sentence
 
 LONGEST_MESSAGE = 2_000
 MOST_DEATHS_PER_EXERCISE = 2  # after which its other checks are not tried
@@ -90,8 +92,10 @@ class Judge:
         done = run_check(self.plan.homework, check, RemoteLink(self.sitting), self.seed, self.plan.scope)
         deaths = self.sitting.deaths[before:]
         self.deaths.setdefault(check.exercise, []).extend(deaths)
-        if not check.hidden or done.result == PASSED:
+        if done.result == PASSED:
             return done
+        if not check.hidden:
+            return done._replace(message=in_full(done))
         if done.result == COULD_NOT_RUN:
             return done._replace(message=f"The check {check.name} could not run.")
         return done._replace(message=redacted(check, done.trace, deaths[-1] if deaths else None))
@@ -100,7 +104,7 @@ class Judge:
         """Why the checks of an exercise need not be run at all."""
         if not is_defined:
             fault = self.faults.get(exercise.name)
-            return f"{exercise.name} is not defined" + (f": its cell {fault}." if fault else ".")
+            return f"`{exercise.name}` is not defined" + (f": its cell {fault}." if fault else ".")
         uses = self.forbidden_uses(exercise)
         if uses and self.plan.forbidden_costs_points:
             return f"{uses[0]} This exercise asks you to write it yourself."
@@ -111,12 +115,12 @@ class Judge:
         deaths = self.deaths.get(exercise.name, [])
         if len(deaths) < MOST_DEATHS_PER_EXERCISE:
             return None
-        return f"Not tried: {exercise.name} {deaths[-1]} in {len(deaths)} checks before."
+        return f"Not tried: `{exercise.name}` {deaths[-1]} in {len(deaths)} checks before."
 
     def forbidden_uses(self, exercise: Exercise) -> list[str]:
         source = self.submission.cell(exercise.name).source
         uses = forbidden_uses(source, exercise.forbids)
-        return [f"{exercise.name} uses {use.name} in line {use.line}." for use in uses]
+        return [f"`{exercise.name}` uses `{use.name}` in line {use.line}." for use in uses]
 
     def record(self, exercise: Exercise) -> ExerciseRecord:
         """What is kept of an exercise: points for the checks that passed, the names of its mistakes."""
@@ -176,6 +180,13 @@ def outputs_of(result: CellResult) -> list[dict]:
 def _in_notebook_order(exercise: Exercise, done: Sequence[Examined]) -> list[Examined]:
     order = {check.name: place for place, check in enumerate(exercise.checks)}
     return sorted(done, key=lambda entry: order[entry.check.name])
+
+
+def in_full(done: Examined) -> str:
+    """A visible check's message: what was received and expected, briefly, and in which way they differ."""
+    pair = zip(("received", "expected"), values(done.problem), strict=True)
+    lines = [f"{name}: {value}" for name, value in pair if value]
+    return "\n".join([*lines, sentence(done.message)])
 
 
 def _check_record(done: Examined) -> CheckRecord:

@@ -17,15 +17,15 @@ def redacted(check: Check, trace: Trace, death: str | None) -> str:
     """
     error = trace.events[-1].outcome.error if trace.events else ""
     if error == "NotWritten":
-        return f"{check.exercise} is not written yet."
+        return f"`{check.exercise}` is not written yet."
     return f"{_what_happened(check, error, death)} {NOT_SHOWN}"
 
 
 def _what_happened(check: Check, error: str, death: str | None) -> str:
     if death:
-        return f"{check.exercise} {death}."
+        return f"`{check.exercise}` {death}."
     if _is_builtin_error(error):
-        return f"{check.exercise} raised {error}."
+        return f"`{check.exercise}` raised {error}."
     return "This does not hold."
 
 

@@ -71,7 +71,7 @@ class Sitting:
             seconds = self._seconds(self.limits.call_seconds)
             return student.ask(target, method, args, kwargs, gradients=True, seed=seed, seconds=seconds)
         except Died as death:
-            raise Unreachable(f"{name} {self._buried(death)}.") from None
+            raise Unreachable(f"`{name}` {self._buried(death)}.") from None
 
     def forbid(self, names: Collection[str]) -> None:
         """Let calls of exactly these names raise from now on, in this process and those to come."""
@@ -95,7 +95,7 @@ class Sitting:
             self._buried(self._student.death)
         if self._student is None:
             if len(self.deaths) >= MOST_DEATHS:
-                raise Unreachable(f"was not tried: its process had died {MOST_DEATHS} times before")
+                raise Unreachable(f"Not tried: the process running the code had died {MOST_DEATHS} times.")
             self._seconds(0)
             self._student = self._replayed(self._done)
         return self._student
@@ -111,7 +111,7 @@ class Sitting:
         except Died as death:
             student.kill()
             self.deaths.append(death.sentence)
-            raise Unreachable(f"was not reached: running the notebook again {death.sentence}") from None
+            raise Unreachable(f"Not tried: running the cells again {death.sentence}.") from None
         return student
 
     def _guard(self, student: Student) -> None:
@@ -130,7 +130,7 @@ class Sitting:
         left = self.deadline - time.monotonic()
         if left <= 0:
             total = self.limits.submission_seconds
-            raise Unreachable(f"was not tried: the submission had used up its {total:g} s")
+            raise Unreachable(f"Not tried: the submission had used up its {total:g} s.")
         return min(most, left)
 
 
@@ -168,7 +168,7 @@ class RemoteLink:
         if isinstance(entry, Object):
             generation, handle = self._handles[entry.index]
             if generation != self._sitting.generation:
-                raise Unreachable(f"the {entry.kind} is gone: its process ended")
+                raise Unreachable(f"The object of class {entry.kind} is gone: its process ended.")
             return handle
         return entry
 

@@ -157,7 +157,7 @@ def write_tensor(writer: Writer, value: torch.Tensor, depth: int) -> dict | None
     if name not in TENSOR_DTYPES or value.layout is not torch.strided or value.is_meta:
         return None
     with torch._C.DisableTorchFunctionSubclass():
-        plain = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
+        plain = value.detach().cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
         content = plain.reshape(-1).view(torch.uint8).numpy().tobytes()
     return {"tensor": [name, list(value.shape), writer.aside(content), bool(value.requires_grad)]}
 

@@ -110,7 +110,7 @@ def test_a_student_without_a_submission_has_a_record_and_no_marks(course, graded
 
 
 def test_a_hang_is_told_with_its_limit(graded):
-    assert messages(graded["hangs"], hidden=False)[0] == "moving_average did not finish within 1.5 s."
+    assert messages(graded["hangs"], hidden=False)[0] == "`moving_average` did not finish within 1.5 s."
 
 
 def test_an_exit_is_told(graded):
@@ -118,7 +118,7 @@ def test_an_exit_is_told(graded):
 
 
 def test_forbidden_calls_are_reported_with_their_line(graded):
-    assert graded["forbidden"].flags == ("moving_average uses statistics.mean in line 5.",)
+    assert graded["forbidden"].flags == ("`moving_average` uses `statistics.mean` in line 5.",)
     assert graded["forbidden"].points == 0
 
 
