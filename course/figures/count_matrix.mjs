@@ -1,0 +1,79 @@
+// A table of counts that becomes a sampler: choose a row, smooth it, throw a dart at its cumulative distribution.
+
+export default {
+  render({ model, el }) {
+    const { symbols, counts, held_out: heldOut } = model.get("data");
+    const n = symbols.length, cell = 13, left = 22, top = 22, side = left + n * cell;
+    const width = side + 300, height = side + 12;
+    const view = frame(el, { width, height, label: "Counts of symbol pairs, and the chosen row's distribution", name: "count-matrix" });
+    const state = { row: 0, exponent: -2, dart: 0.5, text: "" };
+    const most = Math.max(...counts.flat());
+
+    const rowSlider = slider(view.controls, { label: "After", min: 0, max: n - 1, step: 1, value: 0, show: (i) => symbols[i] }, (row) => { state.row = row; draw(); });
+    slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => (10 ** e).toPrecision(2) }, (e) => { state.exponent = e; draw(); });
+    slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) }, (u) => { state.dart = u; draw(); });
+    const step = node("button", { type: "button" }, "Take this letter");
+    step.addEventListener("click", () => {
+      const next = hit();
+      state.text += next === 0 ? " " : symbols[next];
+      rowSlider.value = next;
+      rowSlider.dispatchEvent(new Event("input"));
+    });
+    view.controls.append(step);
+
+    const smoothing = () => 10 ** state.exponent;
+    function distribution(row, k) {
+      const total = counts[row].reduce((a, b) => a + b, 0) + k * n;
+      return counts[row].map((count) => (count + k) / total);
+    }
+    function hit() {
+      let reached = 0;
+      const probs = distribution(state.row, smoothing());
+      for (let j = 0; j < n; j++) { reached += probs[j]; if (state.dart < reached) return j; }
+      return n - 1;
+    }
+    function bitsPerSymbol(k) {
+      let bits = 0, total = 0;
+      heldOut.forEach((row, i) => { const probs = distribution(i, k); row.forEach((count, j) => { if (count) { bits -= count * Math.log2(probs[j]); total += count; } }); });
+      return bits / total;
+    }
+
+    function matrix() {
+      symbols.forEach((symbol, i) => {
+        view.picture.append(shape("text", { x: left + (i + 0.5) * cell, y: top - 6, "text-anchor": "middle", style: "font-size:10px" }, symbol));
+        view.picture.append(shape("text", { x: left - 6, y: top + (i + 0.8) * cell, "text-anchor": "end", style: "font-size:10px" }, symbol));
+        counts[i].forEach((count, j) => {
+          const square = shape("rect", { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1, fill: strength(Math.sqrt(count / most)) });
+          square.append(shape("title", {}, `${symbols[i]}${symbols[j]}: ${count}`));
+          square.addEventListener("click", () => { rowSlider.value = i; rowSlider.dispatchEvent(new Event("input")); });
+          view.picture.append(square);
+        });
+      });
+      view.picture.append(shape("rect", { x: left - 1, y: top + state.row * cell - 1, width: n * cell + 1, height: cell + 1, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
+    }
+
+    function row(probs, chosen) {
+      const x = side + 26, scale = 180 / Math.max(...probs);
+      let reached = 0;
+      probs.forEach((p, j) => {
+        const y = top + j * cell, fill = j === chosen ? "var(--orange)" : "var(--blue)";
+        view.picture.append(shape("text", { x: x - 5, y: y + 10, "text-anchor": "end", style: "font-size:10px" }, symbols[j]));
+        view.picture.append(shape("rect", { x, y: y + 1, width: Math.max(0.4, p * scale), height: cell - 3, fill }));
+        view.picture.append(shape("rect", { x: x + 210, y: top + reached * n * cell, width: 22, height: Math.max(0.2, p * n * cell - 0.6), fill }));
+        reached += p;
+      });
+      const y = top + state.dart * n * cell;
+      view.picture.append(shape("path", { d: `M${x + 236},${y} l12,-5 v10 z`, fill: "var(--ink)" }));
+    }
+
+    function draw() {
+      const k = smoothing(), probs = distribution(state.row, k), chosen = hit();
+      view.picture.replaceChildren();
+      matrix();
+      row(probs, chosen);
+      view.say(`After “${symbols[state.row]}” the dart hits “${symbols[chosen]}”, P = ${probs[chosen].toFixed(4)}. Held-out text: ${bitsPerSymbol(k).toFixed(4)} bits per letter at k = ${k.toPrecision(2)}. Written so far: “${state.text}”`);
+      view.numbers(["next", "count", "P"], probs.map((p, j) => [symbols[j], counts[state.row][j], p.toFixed(5)]));
+    }
+    draw();
+  },
+};

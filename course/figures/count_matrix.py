@@ -1,0 +1,52 @@
+"""The counts of neighbouring symbols, as a table that can be smoothed and sampled from."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from course.figures.figure import Figure, png
+
+
+def count_matrix(
+    counts: Tensor,
+    symbols: Sequence[str],
+    held_out: Tensor,
+    *,
+    caption: str = "Rows: the symbol before. Columns: the symbol after. Darker: more often.",
+) -> Figure:
+    """Show counts (V, V) of what follows what, with held-out counts (V, V) to judge the smoothing by.
+
+    Row 0 and column 0 are the border of a word. Raises ValueError where the shapes and symbols do not fit.
+    """
+    counts, held_out = (checked(table, symbols) for table in (counts, held_out))
+    row, column = divmod(int(torch.tensor(counts).argmax()), len(symbols))
+    return Figure(
+        name="count_matrix",
+        data={"symbols": list(symbols), "counts": counts, "held_out": held_out},
+        alt=f"Table of {len(symbols)} by {len(symbols)} counts; the largest is “{symbols[row]}” before "
+        f"“{symbols[column]}”, {counts[row][column]} times.",
+        caption=caption,
+        picture=png(table_picture(counts, symbols)),
+    )
+
+
+def checked(table: Tensor, symbols: Sequence[str]) -> list[list[int]]:
+    """The table as whole numbers, or an error that says which shape was expected."""
+    if tuple(table.shape) != (len(symbols), len(symbols)):
+        raise ValueError(
+            f"expected counts of shape ({len(symbols)}, {len(symbols)}), got {tuple(table.shape)}"
+        )
+    return table.long().tolist()
+
+
+def table_picture(counts: list[list[int]], symbols: Sequence[str]):
+    """The fallback picture."""
+    import matplotlib.pyplot as plt
+
+    drawing, axes = plt.subplots(figsize=(6, 6))
+    axes.imshow(torch.tensor(counts).sqrt().numpy(), cmap="Blues")
+    axes.set_xticks(range(len(symbols)), symbols)
+    axes.set_yticks(range(len(symbols)), symbols)
+    axes.set(xlabel="after", ylabel="before")
+    return drawing
