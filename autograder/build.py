@@ -69,7 +69,10 @@ def _homework_products(homework: HomeworkSource, root: Path, address: Address) -
     from autograder.fingerprints import fingerprints, fingerprints_path, spelled, up_to_date
 
     yield homework.path.with_suffix(".ipynb"), to_json(build_homework(homework, address))
-    path, known = fingerprints_path(root, homework.name), fingerprints(homework)
+    path = fingerprints_path(root, homework.name)
+    if not path.parents[1].is_dir():  # a course elsewhere, to which the student's package does not belong
+        return
+    known = fingerprints(homework)
     if up_to_date(path, known):
         yield path, path.read_text(encoding="utf-8")
     else:

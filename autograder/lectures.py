@@ -28,6 +28,7 @@ def execute(built: Mapping, folder: Path, *, seconds: int = 600) -> dict:
         timeout=seconds,
         kernel_name="python3",
         record_timing=False,
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
     )

@@ -31,6 +31,7 @@ def lay_out():
         for name in ("pyproject.toml", "nbgrader_config.py"):
             shutil.copy(REPOSITORY / name, folder)
         (folder / "lectures").mkdir()
+        (folder / "course" / "checks").mkdir(parents=True)
         (folder / "lectures" / "01_numbers.py").write_text(LECTURE)
         return folder
 

@@ -226,6 +226,12 @@ def test_a_source_that_makes_no_notebook_is_refused(mini, edit, old, new, compla
         build_homework(load(mini), ADDRESS)
 
 
+def test_a_course_without_the_students_package_gets_no_fingerprints(course_folder):
+    (course_folder / "course" / "checks").rmdir()
+    build(course_folder)
+    assert not (course_folder / PRINTS).exists()
+
+
 def test_fingerprints_know_neither_hidden_checks_nor_solutions(course_folder):
     build(course_folder)
     text = (course_folder / PRINTS).read_text()
