@@ -12,9 +12,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbgrader.api import Gradebook
 
-from autograder.homework import load
+from autograder.homework import find, load
 from autograder.leaks import leaks, secret_lines
-from autograder.release import Leak, course_config, ignore_all_but, release
+from autograder.release import Leak, course_config, ignore_all_but, is_out_of_date, release
+
+REPOSITORY = Path(__file__).parents[2]
 
 NAME = "mini_homework"
 
@@ -160,6 +162,12 @@ def test_everything_but_the_named_endings_is_ignored():
     names += ["a.txt", ".hidden", "__pycache__", "Makefile", "hw1", "hw1_x", "1-x", "wrong.pyc", "a.CSV"]
     kept = [name for name in names if not any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
     assert kept == ["a.ipynb", "b.csv", "timestamp.txt", "hw1-x"]
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "homeworks").glob("*")), ids=lambda path: path.name)
+def test_what_students_have_now_leaks_nothing_and_is_up_to_date(path):
+    assert list(leaks(find(path.name, REPOSITORY), path)) == []
+    assert not is_out_of_date(REPOSITORY, path.name)
 
 
 def submit(course, student, answer):
