@@ -13,6 +13,7 @@ WORD_JOINER = "\u2060"
 
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _REMOTE_IMAGE = re.compile(r"!(?=\[[^\]]*\](?!\(attachment:))")
+_ODD_LINK = re.compile(r"\](?=[(:](?!\s*(?:https?://|mailto:|#|attachment:)))", re.IGNORECASE)
 _ACTIVE_LATEX = re.compile(r"\\(?=(?:href|style|class|cssId|require|unicode|data)\b)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
@@ -20,9 +21,10 @@ _STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
 def harmless_markdown(text: str) -> str:
-    """Markdown in which no HTML tag opens, no picture is fetched and no LaTeX command is active."""
+    """Markdown in which no tag opens, no picture is fetched, and links and LaTeX run nothing."""
     text = _TAG.sub("<" + WORD_JOINER, plain_text(text))
     text = _REMOTE_IMAGE.sub("!" + WORD_JOINER, text)
+    text = _ODD_LINK.sub("]" + WORD_JOINER, text)
     return _ACTIVE_LATEX.sub(r"\\" + WORD_JOINER, text)
 
 

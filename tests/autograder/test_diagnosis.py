@@ -1,0 +1,86 @@
+"""An answer gets the names of the mistakes it equals on every call, and no other name."""
+
+import contextlib
+import time
+
+import pytest
+from grading import MINI
+
+from autograder.catalogue import Misconception
+from autograder.diagnosis import TooSlow, diagnosis, time_limit
+from autograder.examine import run_checks
+from autograder.homework import load, references
+from course.checks import LocalLink
+
+
+@pytest.fixture(scope="module")
+def homework():
+    return load(MINI)
+
+
+@pytest.fixture(scope="module")
+def right(homework):
+    return references(homework)
+
+
+def named(homework, right, answer, misconceptions=None, **options):
+    done = run_checks(homework, LocalLink({"moving_average": answer}), seed=5)
+    known = homework.misconceptions if misconceptions is None else misconceptions
+    return diagnosis([entry.trace for entry in done], known, right, **options)
+
+
+def test_every_entry_of_the_catalogue_gets_its_own_name(homework, right):
+    for entry in homework.misconceptions:
+        assert named(homework, right, entry.thing) == (entry.name,)
+
+
+def test_the_same_mistake_written_differently_gets_its_name(homework, right):
+    def divided(values, width):
+        return [sum(values[i : i + width]) * (1 / len(values)) for i in range(len(values) - width + 1)]
+
+    assert named(homework, right, divided) == ("divides_by_all",)
+
+
+def test_right_answers_and_unknown_mistakes_get_no_name(homework, right):
+    assert named(homework, right, right["moving_average"]) == ()
+    assert named(homework, right, lambda values, width: [0.0]) == ()
+
+
+def test_two_mistakes_at_once_are_not_called_by_one(homework, right):
+    def both(values, width):
+        return [sum(values[i : i + 3]) / len(values) for i in range(len(values) - 3)]
+
+    assert named(homework, right, both) == ()
+
+
+def entry_of(thing):
+    return Misconception(thing.__name__, "moving_average", frozenset(), frozenset(), None, "d", "q", thing)
+
+
+def test_a_mistake_that_takes_too_long_is_passed_over(homework, right):
+    def endless(values, width):
+        while True:
+            pass
+
+    known = [entry_of(endless), *homework.misconceptions]
+    begun = time.monotonic()
+    names = named(homework, right, homework.misconceptions[0].thing, known, seconds=0.2)
+    assert names == (homework.misconceptions[0].name,)
+    assert time.monotonic() - begun < 30
+
+
+def test_a_mistake_that_cannot_be_replayed_is_passed_over(homework, right):
+    def leaves(values, width):
+        raise SystemExit
+
+    assert named(homework, right, lambda values, width: [0.0], [entry_of(leaves)]) == ()
+
+
+def test_the_time_limit_interrupts_code_that_catches_every_exception():
+    def stubborn():
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+
+    with pytest.raises(TooSlow), time_limit(0.05):
+        stubborn()

@@ -1,0 +1,74 @@
+"""Tasks run at the same time in processes of their own; what happens to one happens to it alone."""
+
+import os
+import time
+
+from autograder.forked import Lost, forked
+
+
+def test_every_task_delivers_what_its_work_returned():
+    done = dict(forked(range(20), lambda number: number * number, jobs=3, seconds=30))
+    assert done == {number: number * number for number in range(20)}
+
+
+def test_tasks_run_at_the_same_time_and_never_more_than_the_jobs(tmp_path):
+    def work(task):
+        (tmp_path / str(task)).touch()
+        time.sleep(0.05)
+        together = len(list(tmp_path.iterdir()))
+        (tmp_path / str(task)).unlink()
+        return together
+
+    together = [count for _, count in forked(range(12), work, jobs=3, seconds=30)]
+    assert max(together) <= 3
+    assert max(together) > 1
+
+
+def test_a_crash_an_error_and_a_hang_cost_one_task_each():
+    def work(task):
+        if task == "killed":
+            os.kill(os.getpid(), 9)
+        if task == "leaves":
+            os._exit(3)
+        if task == "hangs":
+            time.sleep(60)
+        return task
+
+    done = dict(forked(["killed", "leaves", "hangs", "fine"], work, jobs=4, seconds=1))
+    assert done["fine"] == "fine"
+    assert done["killed"] == Lost("was ended by SIGKILL")
+    assert done["leaves"].reason.startswith("stopped with an error")
+    assert done["hangs"] == Lost("did not finish in time")
+
+
+def test_long_results_arrive_whole():
+    [(_, text)] = forked(["x"], lambda task: task * 3_000_000, jobs=1, seconds=30)
+    assert text == "x" * 3_000_000
+
+
+def test_closing_early_leaves_no_process_behind():
+    running = forked(range(4), lambda task: time.sleep(0.01 if task == 0 else 60), jobs=4, seconds=90)
+    next(running)
+    running.close()
+    with open(f"/proc/self/task/{os.getpid()}/children") as children:
+        alive = children.read().split()
+    assert not [pid for pid in alive if _is_python(pid)]
+
+
+def _is_python(pid):
+    with open(f"/proc/{pid}/stat") as status:
+        return "python" in status.read() or "pytest" in status.read()
+
+
+def test_tasks_are_started_only_when_there_is_room():
+    started = []
+
+    def tasks():
+        for number in range(6):
+            started.append(number)
+            yield number
+
+    running = forked(tasks(), lambda task: task, jobs=2, seconds=30)
+    next(running)
+    assert len(started) <= 4
+    running.close()

@@ -1,0 +1,107 @@
+"""The gradebook is written all or nothing, one student at a time, and read as nbgrader reads it."""
+
+import shutil
+import sqlite3
+
+import pytest
+from grading import NAME, new_course
+from nbgrader.api import Gradebook
+
+from autograder.gradebook import GradebookUnavailable, MarkBook, NotReleased, one_transaction
+
+POINTS = {
+    "there_is_one_average_per_window": 1,
+    "averages_are_right": 1,
+    "averages_are_right_for_any_width": 2,
+    "why_smooth": 3,
+}
+EARNED = {"there_is_one_average_per_window": 1.0, "averages_are_right": 0.0, "why_smooth": None}
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    return new_course(tmp_path_factory.mktemp("released") / "course")
+
+
+@pytest.fixture
+def course(released, tmp_path):
+    return shutil.copytree(released, tmp_path / "course")
+
+
+@pytest.fixture
+def marks(course):
+    with MarkBook(course, NAME) as marks:
+        yield marks
+
+
+def test_the_released_homework_is_recognised(marks):
+    marks.require(POINTS)
+
+
+@pytest.mark.parametrize("points", [{**POINTS, "averages_are_right": 2}, {**POINTS, "new": 1}, {}])
+def test_another_version_of_the_homework_is_refused(marks, points):
+    with pytest.raises(NotReleased, match=f"autograder release {NAME}"):
+        marks.require(points)
+
+
+def test_what_was_entered_is_read_back(marks):
+    marks.write("ada", EARNED, {"moving_average": "No response."})
+    assert marks.entered() == {"ada": {**EARNED, "averages_are_right_for_any_width": None}}
+
+
+def test_nbgrader_reads_points_comments_and_time(marks, course):
+    marks.write("ada", EARNED, {"moving_average": "A word."}, timestamp="2026-02-03 04:05:06 UTC")
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "language-models") as gradebook:
+        submission = gradebook.find_submission(NAME, "ada")
+        assert (submission.score, submission.max_score) == (1.0, 7.0)
+        assert submission.timestamp.isoformat() == "2026-02-03T04:05:06"
+        assert gradebook.find_comment("moving_average", NAME, NAME, "ada").comment == "A word."
+
+
+def test_a_time_that_is_none_is_left_out(marks):
+    marks.write("ada", EARNED, {}, timestamp="yesterday, I swear")
+    assert "ada" in marks.entered()
+
+
+def test_an_error_in_the_middle_leaves_nothing_of_the_student(marks, course):
+    with pytest.raises(ZeroDivisionError), one_transaction(marks._gradebook):
+        marks._gradebook.update_or_create_student("ada")
+        marks._gradebook.update_or_create_submission(NAME, "ada")
+        1 / 0  # noqa: B018
+    with (
+        Gradebook(f"sqlite:///{course}/gradebook.db", "language-models") as other,
+        pytest.raises(MissingEntry),
+    ):
+        other.find_student("ada")
+    marks.write("ada", EARNED, {})
+    assert "ada" in marks.entered()
+
+
+def test_nobody_else_sees_half_a_student(marks, course):
+    with one_transaction(marks._gradebook):
+        marks._gradebook.update_or_create_student("ada")
+        with sqlite3.connect(course / "gradebook.db") as other:
+            assert other.execute("select count(*) from student").fetchone() == (0,)
+
+
+def test_points_by_hand_are_kept_and_looked_at_again_only_for_new_work(marks):
+    marks.write("ada", {"averages_are_right": 0.0}, {})
+    grade = marks._gradebook.find_grade("averages_are_right", NAME, NAME, "ada")
+    grade.manual_score, grade.needs_manual_grade = 1.0, False
+    marks._gradebook.db.commit()
+    marks.write("ada", {"averages_are_right": 0.0}, {}, new_bytes=False)
+    assert (grade.manual_score, grade.score, grade.needs_manual_grade) == (1.0, 1.0, False)
+    marks.write("ada", {"averages_are_right": 0.0}, {}, new_bytes=True)
+    assert (grade.score, grade.needs_manual_grade) == (1.0, True)
+
+
+def test_a_locked_gradebook_is_said_to_be_locked(course):
+    with MarkBook(course, NAME) as marks:
+        marks.write("ada", EARNED, {})
+        other = sqlite3.connect(course / "gradebook.db")
+        other.execute("begin exclusive")
+        with pytest.raises(GradebookUnavailable, match="database is locked"):
+            marks.write("bob", EARNED, {})
+        other.rollback()
+        marks.write("bob", EARNED, {})
+        assert set(marks.entered()) == {"ada", "bob"}
