@@ -80,6 +80,7 @@ def _build(args: Arguments) -> int:
 def _verify_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("names", nargs="*", metavar="HOMEWORK", help="default: all")
     part.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one per core)")
+    part.add_argument("--seeds", type=int, default=3, metavar="N", help="draws of every hidden check")
     part.add_argument("--json", type=Path, metavar="FILE", help="also write what was found")
     part.add_argument("--quiet", action="store_true", help="show only the exercises that do not hold")
 
@@ -91,7 +92,8 @@ def _verify(args: Arguments) -> int:
 
     homeworks = [find(name, args.root) for name in args.names or names(args.root)]
     proofs = []
-    for proof in verify([homework.folder for homework in homeworks], jobs=args.jobs):
+    folders = [homework.folder for homework in homeworks]
+    for proof in verify(folders, jobs=args.jobs, seeds=range(1, args.seeds + 1)):
         proofs.append(proof)
         if not (args.quiet and proof.holds):
             print(table(proof), end="\n\n", flush=True)

@@ -11,12 +11,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from autograder.catalogue import Misconception
 from autograder.diagnosis import diagnosis
 from autograder.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_checks
 from autograder.fingerprints import answers
 from autograder.homework import Exercise, HomeworkSource, load, references, stubs
 from autograder.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
-from course.checks import LocalLink
+from course.checks import LocalLink, Trace
 from course.checks.diagnosis import candidates as recognised
 from course.checks.source import forbidden_in
 
@@ -24,6 +25,9 @@ SEEDS = (1, 2, 3)
 
 # What a function returns that ignores its input, or whose `return` is forgotten: no claim may hold for it.
 CONSTANTS = (None, 0.0, 1.0, "", [])
+
+
+PATIENCE = 60.0  # seconds for one misconception: a busy machine is no reason to doubt it
 
 
 class Candidate(NamedTuple):
@@ -123,18 +127,18 @@ class _Bench:
     def named(self, tried: Tried, visible: list[Examined], hidden: list[list[Examined]]) -> Tried:
         """What the grader calls it with each seed, and what the student's package does, which sees less."""
         traces = [done.trace for done in visible]
-        alike = diagnosis(traces, self.misconceptions, self.references)
+        alike = self.diagnosis(traces, self.misconceptions)
         possible = [entry for entry in self.misconceptions if entry.name in alike] or self.misconceptions
-        runs = [
-            diagnosis([*traces, *(done.trace for done in run)], possible, self.references)
-            for run in hidden or [[]]
-        ]
+        runs = [self.diagnosis([*traces, *(done.trace for done in run)], possible) for run in hidden or [[]]]
         return replace(
             tried,
             named=tuple(name for name in runs[0] if all(name in run for run in runs)),
             named_sometimes=tuple(sorted({name for run in runs for name in run})),
             named_in_notebook=self.named_in_notebook(visible),
         )
+
+    def diagnosis(self, traces: list[Trace], entries: list[Misconception]) -> tuple[str, ...]:
+        return diagnosis(traces, entries, self.references, seconds=PATIENCE)
 
     def named_in_notebook(self, visible: list[Examined]) -> tuple[str, ...]:
         traces = {done.check.name: done.trace for done in visible}
