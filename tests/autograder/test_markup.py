@@ -42,26 +42,26 @@ class Elements(HTMLParser):
         "<style>body { display: none }</style>",
         "![tracked](https://evil.example/pixel.png)",
         "![tracked][1]\n\n[1]: https://evil.example/pixel.png",
+        "<https://evil.example>",
         "[click](javascript:alert(1))",
         "[click](JaVaScRiPt:alert(1))",
         "[click](&#106;avascript:alert(1))",
         "[click]( java\tscript:alert(1))",
         "[click](data:text/html,<script>alert(1)</script>)",
         "[click][1]\n\n[1]: javascript:alert(1)",
-        "<https://evil.example>",
+        "[click](<javascript:alert(1)>)",
     ],
 )
 def test_no_element_of_the_students_making_reaches_the_page(text):
     page = Elements(markdown2html(harmless_markdown(text)))
     assert page.tags <= {"p", "a", "code", "pre", "div", "span"}
-    assert not [
-        name for name in page.attributes if name.startswith("on") or name in ("src", "style", "srcdoc")
-    ]
-    assert not str(page.attributes.get("href", "")).startswith("javascript")
+    assert not {"src", "style", "srcdoc"} & page.attributes.keys()
+    assert not [name for name in page.attributes if name.startswith("on")]
+    assert str(page.attributes.get("href", "https:")).startswith(("https:", "#"))
 
 
 @pytest.mark.parametrize(
-    "text", ["a < b and b > c", "`<s>` opens a sentence", "x <- y", "1<2", "**bold** and *not*"]
+    "text", ["a < b and b > c", "`<s>` opens a sentence", "x <- y", "1<2", "**bold** and *not*", "p[i]: x"]
 )
 def test_honest_text_reads_as_it_did(text):
     assert harmless_markdown(text).replace(WORD_JOINER, "") == text
@@ -94,9 +94,6 @@ def test_only_pictures_that_are_what_they_say_are_kept():
 
 
 def test_attachments_keep_pictures_under_plain_names():
-    attachments = {
-        "sketch.png": {"image/png": PNG},
-        'x" onerror="y': {"image/png": PNG},
-        "page": {"text/html": "<b>"},
-    }
-    assert harmless_attachments(attachments) == {"sketch.png": {"image/png": PNG}}
+    picture = {"image/png": PNG}
+    attachments = {"sketch.png": picture, 'x" onerror="y': picture, "page": {"text/html": "<b>"}}
+    assert harmless_attachments(attachments) == {"sketch.png": picture}
