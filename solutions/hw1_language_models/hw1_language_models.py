@@ -25,7 +25,6 @@
 # %% provided="imports"
 import math
 from collections import Counter
-from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -188,7 +187,7 @@ check(a_long_sentence_stays_finite, sequence_log_prob)
 
 # %% check="other_sentences_add_their_log_probs" points=2 hidden
 def other_sentences_add_their_log_probs(sequence_log_prob, draw):
-    """Sentences of other lengths, over other vocabularies, get the sum of their tokens' log-probabilities."""
+    """Sentences of other lengths get the sum of their tokens' log-probabilities."""
     for length, vocab_size in ((1, 4), (12, 31), (350, 17)):
         log_probs = draw.probabilities(length + 1, vocab_size).log()
         middle = draw.integers(2, vocab_size, length - 1)
@@ -365,7 +364,7 @@ check(a_long_corpus_stays_finite, corpus_perplexity)
 
 # %% check="other_corpora_have_their_perplexity" points=2 hidden
 def other_corpora_have_their_perplexity(corpus_perplexity, draw):
-    """Corpora of other sizes, unevenly cut and padded, have the perplexity of all their tokens together."""
+    """Corpora of other sizes and cuts have the perplexity of all tokens together."""
     sentences = [draw.uniform(length, low=-9, high=-0.1).tolist() for length in (1, 14, 3, 6, 2, 250)]
     log_probs = [value for sentence in sentences for value in sentence]
     expected = math.exp(-math.fsum(log_probs) / len(log_probs))
@@ -467,7 +466,7 @@ check(what_never_happens_does_not_count, branching_factor)
 
 # %% check="independent_choices_multiply" points=1 hidden
 def independent_choices_multiply(branching_factor, draw):
-    """Two independent choices made at once branch as often as the product of their perplexities."""
+    """Two independent choices together branch as often as the product of both."""
     first, second = draw.probabilities(3), draw.probabilities(5)
     both = branching_factor((first[:, None] * second).flatten())
     one = branching_factor(first)
@@ -480,7 +479,7 @@ check(independent_choices_multiply, branching_factor)
 
 # %% check="other_distributions_have_their_perplexity" points=1 hidden
 def other_distributions_have_their_perplexity(branching_factor, draw):
-    """Other distributions have the product of (1/p) to the power p as their perplexity."""
+    """Other distributions have the product of all (1/p) to the power p."""
     for size in (2, 7, 23):
         probs = draw.probabilities(size)
         expected = math.prod((1 / p) ** p for p in probs.tolist())
@@ -553,9 +552,9 @@ if PLAY:
 # It is a floor: the model that knows `transition` costs $H$ bits per token on fresh text of this source, and
 # every other model costs more. In this course all models will be measured against such a floor.
 #
-# Write `entropy_rate(transition)`, which returns $H$ in bits as one number, exact to eight digits.
-# `transition` has shape (vocab_size, vocab_size), float64; its rows sum to one and may contain zeros, which
-# contribute nothing.
+# Write `entropy_rate(transition)`, which returns $H$ in bits as one number, exact to six digits. `transition`
+# has shape (vocab_size, vocab_size), float64; its rows sum to one and may contain zeros, which contribute
+# nothing.
 #
 # **Example.** `[[1/2, 1/4, 1/4], [1, 0, 0], [1/2, 1/2, 0]]`. The rows have entropies 1.5, 0 and 1 bits. The
 # shares are 8/13, 3/13, 2/13: for instance the first,
@@ -959,7 +958,7 @@ check(sentences_are_counted_one_by_one, ngram_counts)
 
 # %% check="n_grams_of_other_orders_are_counted" points=2 hidden
 def n_grams_of_other_orders_are_counted(ngram_counts, draw):
-    """Other sentences have the right counts for n = 1 to 5, also when a sentence is shorter than n."""
+    """Other sentences have the right counts for n = 1 to 5, also if shorter than n."""
     sentences = [draw.sentence(["a", "b", "c", "d"], length) for length in (1, 7, 2, 11)]
     for n in (1, 2, 3, 5):
         expected = {}
@@ -1085,7 +1084,7 @@ check(after_an_unseen_context_all_tokens_are_equally_likely, mle_probs)
 
 # %% check="other_tables_have_their_relative_frequencies" points=1 hidden
 def other_tables_have_their_relative_frequencies(mle_probs, draw):
-    """Other tables, with longer contexts and other words, give their relative frequencies."""
+    """Other tables, with longer contexts, give their relative frequencies."""
     words = ["u", "v", "w", "x"]
     counts = drawn_counts(draw, [("u", "v", "w"), ("w", "w", "u")], ["w", "u", EOS])
     followers = counts["u", "v", "w"]
@@ -1106,7 +1105,7 @@ check(other_tables_have_their_relative_frequencies, mle_probs)
 # $$\frac{1}{N} \sum_{i=1}^{N} -\log_2 P(x_i) \text{ bits per token}.$$
 #
 # Relative frequencies give most things that ever happen the probability zero, because they did not happen in
-# the training text. When such a token does come, the model has called the impossible possible: its cost is
+# the training text. When such a token does come, the model had ruled out what then happened: its cost is
 # infinite, and an honest evaluation says so.
 #
 # Write `heldout_bits(distributions, tokens)`, which returns the cost in bits per token as one number,
@@ -1781,6 +1780,8 @@ def bpe_train(words: list[str], n_merges: int) -> list[tuple[bytes, bytes]]:
 
 def count_pairs(row: list[bytes]) -> Counter:
     """How often each pair of neighbours can be merged in a row of symbols: a a a → {(a, a): 1}."""
+    from itertools import pairwise
+
     counts, counted_at = Counter(), {}
     for place, pair in enumerate(pairwise(row)):
         if counted_at.get(pair) != place - 1:  # else it overlaps the one just counted
@@ -1901,7 +1902,7 @@ def other_texts_have_their_merges(bpe_train, draw):
     def merges_of(words, n_merges):
         rows, merges = [[bytes([byte]) for byte in word.encode()] for word in words], []
         while len(merges) < n_merges and any(len(row) > 1 for row in rows):
-            pairs = sorted({pair for row in rows for pair in pairwise(row)})
+            pairs = sorted({(row[i], row[i + 1]) for row in rows for i in range(len(row) - 1)})
             shrinks = [sum(len(row) - len(replaced(row, pair)) for row in rows) for pair in pairs]
             merges.append(pairs[shrinks.index(max(shrinks))])
             rows = [replaced(row, merges[-1]) for row in rows]
@@ -1957,6 +1958,8 @@ check(other_texts_have_their_merges, bpe_train)
 def bpe_encode(word: str, merges: list[tuple[bytes, bytes]]) -> list[bytes]:
     """The symbols of a word after all merges that apply, lowest rank first."""
     ### BEGIN SOLUTION
+    from itertools import pairwise
+
     rank = {pair: place for place, pair in enumerate(merges)}
     symbols = [bytes([byte]) for byte in word.encode()]
     while known := [pair for pair in pairwise(symbols) if pair in rank]:
@@ -2043,6 +2046,7 @@ def other_words_are_encoded_by_rank(bpe_encode, draw):
     assert_equal(bpe_encode(word * 3, merges), symbols * 3)
     assert_equal(bpe_encode("øæ", merges), [b"\xc3\xb8", b"\xc3", b"\xa6"])
     assert_equal(bpe_encode((a * 5).decode(), [(a, a), (a + a, a)]), [a + a, a + a + a])
+    assert_equal(bpe_encode((a + b + c + d).decode(), [(b, c), (c, d), (a, b)]), [a, b + c, d])
 
 
 check(other_words_are_encoded_by_rank, bpe_encode)
@@ -2107,7 +2111,7 @@ def other_texts_come_back_from_their_bytes(bpe_decode, draw):
     text = "".join(draw.sentence(["a", " ", "ß", "日", "𝛑"], 20)) + "日𝛑"
     row = text.encode()
     cuts = [0, *sorted(draw.permutation(len(row))[:9]), len(row) - 1, len(row)]
-    assert_equal(bpe_decode([row[start:end] for start, end in pairwise(cuts)]), text)
+    assert_equal(bpe_decode([row[cuts[i] : cuts[i + 1]] for i in range(len(cuts) - 1)]), text)
     assert_equal(bpe_decode([*(row[i : i + 1] for i in range(len(row))), b"\xff"]), text + "\ufffd")
 
 
@@ -2212,7 +2216,7 @@ check(without_special_tokens_the_text_is_one_piece, split_special)
 
 # %% check="other_texts_are_cut_at_their_special_tokens" points=1 hidden
 def other_texts_are_cut_at_their_special_tokens(split_special, draw):
-    """Other texts are cut at other special tokens, whatever characters those are made of."""
+    """Other texts are cut at special tokens made of any characters."""
     for mark in ("[{}]", "<|{}|>", "({})*", "$${}.^"):
         name = "".join(draw.sentence(list("abcde"), 4))
         short, long = mark.format(name), mark.format(name) * 2

@@ -188,7 +188,7 @@ def _mean_nll(batches):
 @misconception(
     of="corpus_perplexity",
     fails=CORPUS_VALUES | {"every_token_weighs_the_same"},
-    seen="https://github.com/macournoyer/neuralconvo/issues/67",
+    seen="https://github.com/facebookresearch/ParlAI/pull/623",
 )
 def mean_of_sentence_perplexities(batches):
     """The perplexities of the sentences are averaged, so one hard short sentence dominates the corpus.
@@ -216,7 +216,7 @@ def mean_of_batch_perplexities(batches):
 @misconception(
     of="corpus_perplexity",
     fails=CORPUS_VALUES | {"the_cut_into_batches_does_not_matter"},
-    seen="https://github.com/facebookresearch/ParlAI/pull/623",
+    seen="https://github.com/macournoyer/neuralconvo/issues/67",
 )
 def mean_of_batch_losses(batches):
     """The mean losses of the batches are averaged, so the tokens of small batches weigh too much.
@@ -227,11 +227,7 @@ def mean_of_batch_losses(batches):
     return math.exp(mean(_mean_nll([batch]) for batch in batches))
 
 
-@misconception(
-    of="corpus_perplexity",
-    fails=CORPUS_VALUES | {"every_token_weighs_the_same"},
-    seen="https://github.com/apache/mxnet/pull/5905",
-)
+@misconception(of="corpus_perplexity", fails=CORPUS_VALUES | {"every_token_weighs_the_same"})
 def mean_of_sentence_losses(batches):
     """The mean losses of the sentences are averaged, so the tokens of short sentences weigh too much.
 
@@ -239,6 +235,20 @@ def mean_of_sentence_losses(batches):
     nine? What does N count in the formula?
     """
     return math.exp(mean(-sentence.mean().item() for sentence in _sentences(batches)))
+
+
+@misconception(
+    of="corpus_perplexity",
+    fails={"the_example_corpus_has_perplexity_4", "other_corpora_have_their_perplexity"},
+    seen="https://github.com/magenta/magenta/pull/239",
+)
+def mean_of_token_perplexities(batches):
+    """The exponential is taken token by token and then averaged: the mean of 1/P, ruled by the rarest token.
+
+    Let a model give half of the tokens the probability 1 and the other half 1/1000. What does your average
+    say, and what does the formula? Which comes first in it, the mean or the exponential?
+    """
+    return torch.cat(list(_sentences(batches))).neg().exp().mean().item()
 
 
 @misconception(
@@ -331,7 +341,6 @@ def penalty_included(batches):
 @misconception(
     of="corpus_perplexity",
     fails=CORPUS_VALUES | {"the_cut_into_batches_does_not_matter", "the_penalty_does_not_matter"},
-    seen="https://github.com/alexiglad/EBT/pull/3",
 )
 def mean_of_training_losses(batches):
     """The exponential is taken of the plain mean of the batches' training losses.
@@ -1801,9 +1810,7 @@ def _encoded(symbols, merges, key):
     return symbols
 
 
-@misconception(
-    of="bpe_encode", fails=ENCODED_VALUES, seen="https://github.com/rasbt/LLMs-from-scratch/issues/558"
-)
+@misconception(of="bpe_encode", fails=ENCODED_VALUES, seen="https://github.com/huggingface/course/issues/608")
 def leftmost_pair_first(word, merges):
     """The leftmost pair that is in `merges` is merged first, whatever its rank.
 
@@ -1818,7 +1825,7 @@ def leftmost_pair_first(word, merges):
         symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
 
 
-@misconception(of="bpe_encode", fails=ENCODED_VALUES, seen="https://github.com/huggingface/course/issues/608")
+@misconception(of="bpe_encode", fails=ENCODED_VALUES)
 def longest_symbol_first(word, merges):
     """The word is cut from the left into the longest symbols that the vocabulary holds.
 
@@ -1832,6 +1839,29 @@ def longest_symbol_first(word, merges):
         symbols.append(data[:length])
         data = data[length:]
     return symbols
+
+
+@misconception(
+    of="bpe_encode",
+    fails={"banana_is_b_a_na_na", "the_lowest_rank_is_merged_first", "other_words_are_encoded_by_rank"},
+    seen="https://github.com/rasbt/LLMs-from-scratch/issues/558",
+)
+def passes_from_left_to_right(word, merges):
+    """The word is read from left to right until nothing changes, and rank plays no role.
+
+    In the first reading of `abcd`, which two pairs do you merge, and which of the four was learned first?
+    What is left of that one?
+    """
+    symbols = _symbols(word)
+    while True:
+        merged, place = [], 0
+        while place < len(symbols):
+            width = 2 if tuple(symbols[place : place + 2]) in merges else 1
+            merged.append(b"".join(symbols[place : place + width]))
+            place += width
+        if merged == symbols:
+            return symbols
+        symbols = merged
 
 
 @misconception(of="bpe_encode", fails=ENCODED_VALUES)
