@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course.models.lstm_through_time import LSTMThroughTime
 from course.shapes import Bool, Float, Tensor
 
 State = tuple[Tensor, ...]
@@ -48,7 +49,7 @@ def gru_step(projected: Tensor, state: State, U: Tensor, b_candidate: Tensor) ->
     gates_from_state, candidate_from_state = (h @ U.T).split([2 * d_hidden, d_hidden], dim=-1)
     r, z = (gates_from_input + gates_from_state).sigmoid().chunk(2, dim=-1)
     n = torch.tanh(candidate_from_input + r * (candidate_from_state + b_candidate))
-    return (torch.lerp(n, h, z),)  # n + z ⊙ (h − n)
+    return (n + z * (h - n),)  # = (1 − z) ⊙ n + z ⊙ h, with one product less
 
 
 class RNNCell(nn.Module):
@@ -83,6 +84,16 @@ class RNNCell(nn.Module):
         """The next state, from an input and the last state."""
         return self.step(self.project(x), state)
 
+    def run(
+        self, x: Float[Tensor, "time batch d_input"], state: State
+    ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
+        """All hidden states, from inputs at every step, and the last state."""
+        outputs = []
+        for projected in self.project(x).unbind(0):  # T times (B, G·D)
+            state = self.step(projected, state)
+            outputs.append(state[0])
+        return torch.stack(outputs), state
+
     @torch.no_grad()
     def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
         """Take over weights in PyTorch's layout, which splits b into two that are only ever added."""
@@ -105,6 +116,14 @@ class LSTMCell(RNNCell):
     def step(self, projected: Tensor, state: State) -> State:
         return lstm_step(projected, state, self.U)
 
+    def run(
+        self, x: Float[Tensor, "time batch d_input"], state: State
+    ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
+        """The same as step by step, with the backward pass written out because it is faster."""
+        with torch.autocast(x.device.type, enabled=False):
+            hidden, c = LSTMThroughTime.apply(x.to(self.W.dtype), *state, self.W, self.U, self.b)
+        return hidden, (hidden[-1], c)
+
 
 class GRUCell(RNNCell):
     """One step of a GRU; W, U and b hold the rows of r, z and n, and b_candidate stands beside U_n h."""
@@ -126,6 +145,21 @@ class GRUCell(RNNCell):
         self.b_candidate.copy_(b_hidden[-self.d_hidden :])
 
 
+def run_masked(
+    cell: RNNCell,
+    x: Float[Tensor, "time batch d_input"],
+    state: State,
+    mask: Bool[Tensor, "time batch"],
+) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
+    """As `cell.run`, but where `mask` is False the state stands still and the output is zero."""
+    outputs = []
+    for projected, is_real in zip(cell.project(x).unbind(0), mask[:, :, None].unbind(0), strict=True):
+        new_state = cell.step(projected, state)
+        state = tuple(torch.where(is_real, new, old) for new, old in zip(new_state, state, strict=True))
+        outputs.append(state[0])
+    return torch.stack(outputs) * mask[:, :, None], state
+
+
 def unroll(
     cell: RNNCell,
     x: Float[Tensor, "batch time d_input"],
@@ -133,24 +167,15 @@ def unroll(
     mask: Bool[Tensor, "batch time"] | None = None,
     is_backward: bool = False,
 ) -> tuple[Float[Tensor, "batch time d_hidden"], State]:
-    """Apply one cell at every step: all its hidden states, in the order of the text, and its last state.
+    """Apply one cell at every step: its hidden states in the order of the text, and its last state.
 
-    Where `mask` is False the state stands still and the output is zero, so padding changes nothing.
+    Read backwards, padding comes first; the state stands still there until the last real token.
     """
-    steps = list(cell.project(x.transpose(0, 1)).unbind(0))  # T times (B, G·D)
-    is_real = [None] * len(steps) if mask is None else list(mask.T[:, :, None].unbind(0))
-    order = reversed(range(len(steps))) if is_backward else range(len(steps))
-    outputs: list[Tensor] = [x] * len(steps)
-    for t in order:
-        new_state = cell.step(steps[t], state)
-        if is_real[t] is not None:
-            new_state = tuple(
-                torch.where(is_real[t], new, old) for new, old in zip(new_state, state, strict=True)
-            )
-        state = new_state
-        outputs[t] = state[0]
-    hidden = torch.stack(outputs, dim=1)  # (B, T, D)
-    return (hidden if mask is None else hidden * mask[:, :, None]), state
+    steps, mask = x.transpose(0, 1), None if mask is None else mask.T  # (T, B, …)
+    if is_backward:
+        steps, mask = steps.flip(0), None if mask is None else mask.flip(0)
+    hidden, state = cell.run(steps, state) if mask is None else run_masked(cell, steps, state, mask)
+    return (hidden.flip(0) if is_backward else hidden).transpose(0, 1), state
 
 
 class RecurrentNetwork(nn.Module):

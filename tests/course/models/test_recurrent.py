@@ -6,7 +6,8 @@ from model_equality import assert_equal, assert_equal_gradients
 from torch import nn
 
 from course.models import GRU, LSTM, RNN
-from course.models.recurrent import LSTMCell
+from course.models.lstm_through_time import LSTMThroughTime
+from course.models.recurrent import LSTMCell, RNNCell
 
 NETWORKS = [(RNN, nn.RNN), (LSTM, nn.LSTM), (GRU, nn.GRU)]
 B, T, D_INPUT, D = 3, 7, 5, 4
@@ -95,6 +96,39 @@ def test_one_step_of_a_cell_equals_the_first_step_of_the_network(ours, theirs):
     x, state = torch.randn(B, T, D_INPUT), random_state(network)
     after_one_step = network.cells[0](x[:, 0], tuple(part[0] for part in state))
     assert_equal(after_one_step[0], network(x, state)[0][:, 0])
+
+
+def test_the_lstm_s_written_out_backward_pass_equals_autograd_step_by_step(precision):
+    cell = LSTMCell(D_INPUT, D)
+    x = torch.randn(T, B, D_INPUT, requires_grad=True)
+    state = tuple(torch.randn(2, B, D, requires_grad=True).unbind(0))
+    hidden, (h, c) = cell.run(x, state)
+    step_by_step, (h_loop, c_loop) = RNNCell.run(cell, x, state)
+    wanted = [x, *state, *cell.parameters()]
+    assert_equal(hidden, step_by_step)
+    assert_equal_gradients(
+        torch.cat([hidden, h[None], c[None]]),
+        wanted,
+        torch.cat([step_by_step, h_loop[None], c_loop[None]]),
+        wanted,
+    )
+
+
+def test_the_written_out_backward_pass_agrees_with_finite_differences():
+    cell = LSTMCell(3, 2).double()
+    inputs = [torch.randn(4, 2, 3), torch.randn(2, 2), torch.randn(2, 2)]
+    inputs = [tensor.double().requires_grad_() for tensor in inputs]
+    assert torch.autograd.gradcheck(LSTMThroughTime.apply, (*inputs, cell.W, cell.U, cell.b))
+
+
+@pytest.mark.parametrize("ours", [RNN, LSTM, GRU])
+def test_mixed_precision_reads_as_full_precision_does_to_three_digits(ours):
+    network = ours(D_INPUT, D, n_layers=2)
+    x = torch.randn(B, T, D_INPUT)
+    with torch.autocast("cpu", torch.bfloat16):
+        outputs, _ = network(x)
+    outputs.float().sum().backward()
+    assert (outputs - network(x)[0]).abs().max() < 2e-2
 
 
 def test_a_new_lstm_remembers_because_its_forget_bias_is_one():
