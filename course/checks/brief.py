@@ -1,6 +1,7 @@
 """Values in few words: what a student sees of what came back and of what was expected."""
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import torch
@@ -16,6 +17,8 @@ MOST_ENTRIES = 30  # of a tensor, before only its beginning is shown
 def number(value: object, digits: int = 4) -> str:
     """One number with `digits` significant digits: 0.3333, 1.2e-07, NaN, −inf."""
     value = value.item() if is_array(value) else value
+    if isinstance(value, int) and abs(value) >= 10**18:
+        return f"a whole number of {int(value.bit_length() * math.log10(2)) + 1} digits"
     if isinstance(value, bool | int | complex):
         return str(value)
     if not math.isfinite(value):
@@ -106,28 +109,16 @@ def shape_text(value: object) -> str:
 def _container(value: object) -> str:
     if isinstance(value, dict):
         return "{" + _joined(f"{brief(k)}: {brief(v)}" for k, v in value.items()) + "}"
-    opening, closing = (
-        ("[", "]") if isinstance(value, list) else ("(", ")") if isinstance(value, tuple) else ("{", "}")
-    )
+    opening, closing = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
     entries = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
     comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
     return opening + _joined(brief(entry) for entry in entries) + comma + closing
 
 
-def _joined(parts) -> str:
+def _joined(parts: Iterable[str]) -> str:
     text = ""
     for part in parts:
         text += ", " + part if text else part
         if len(text) > WIDEST:
             break
     return text
-
-
-def is_floating(value: object) -> bool:
-    """Whether the value is an array of real numbers."""
-    return is_array(value) and tensor_of(value).dtype in (
-        torch.float64,
-        torch.float32,
-        torch.float16,
-        torch.bfloat16,
-    )

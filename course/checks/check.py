@@ -72,10 +72,13 @@ class Homework:
         )
 
     def _about(self, check: str) -> Mapping:
-        return self.fingerprints["exercises"].get(self._exercise(check), {})
+        return self.fingerprints.get("exercises", {}).get(self._exercise(check), {})
 
     def _exercise(self, check: str) -> str | None:
-        return self.fingerprints["checks"].get(check, {}).get("exercise")
+        return self._known(check).get("exercise")
+
+    def _known(self, check: str) -> Mapping:
+        return self.fingerprints.get("checks", {}).get(check, {})
 
     def _mistakes(self, finding: Finding, things: tuple) -> tuple[tuple[str, str], ...]:
         """Diagnosis and question of the mistakes that explain what these very objects did so far."""
@@ -85,7 +88,7 @@ class Homework:
             for check, attempt in self.tried.items()
             if attempt.is_of(things) and self._exercise(check) == exercise
         }
-        answers = {check: self.fingerprints["checks"].get(check, {}).get("answers", {}) for check in attempts}
+        answers = {check: self._known(check).get("answers", {}) for check in attempts}
         traces = {check: attempt.trace for check, attempt in attempts.items()}
         failed = {check for check, attempt in attempts.items() if attempt.problem is not None}
         known = self._about(finding.check).get("misconceptions", {})

@@ -1,6 +1,7 @@
 """When two outcomes count as equal: as near as their precision lets two correct ways of computing them be."""
 
 import cmath
+import math
 from numbers import Number
 
 import numpy as np
@@ -46,8 +47,15 @@ def tensor_of(value: object) -> Tensor:
     if isinstance(value, complex):
         return torch.tensor(value, dtype=torch.complex128)
     if isinstance(value, int) and abs(value) >= 2**63:
-        return torch.tensor(float(value), dtype=torch.float64)
+        return torch.tensor(_as_float(value), dtype=torch.float64)
     return torch.as_tensor(value)
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def kind_of(array: Tensor | np.ndarray) -> str:
@@ -114,9 +122,10 @@ def near(a: object, b: object, tolerance: tuple[float, float]) -> bool:
 
 def _isclose(a: complex, b: complex, tolerance: tuple[float, float]) -> bool:
     relative, absolute = tolerance
-    if isinstance(a, int) and isinstance(b, int):
-        return abs(a - b) <= max(absolute, relative * abs(b))
-    return cmath.isclose(a, b, rel_tol=relative, abs_tol=absolute)
+    try:
+        return cmath.isclose(a, b, rel_tol=relative, abs_tol=absolute)
+    except OverflowError:  # a whole number beyond the range of float
+        return False
 
 
 def _same_sequences(a: list | tuple, b: list | tuple) -> bool:

@@ -6,36 +6,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from course.checks.brief import brief, kind_name
-from course.checks.closeness import (
-    close,
-    is_array,
-    is_number,
-    is_truth,
-    kind_of,
-    near,
-    same,
-    tensor_of,
-    tolerance_between,
-)
+from course.checks.brief import brief, number
+from course.checks.closeness import close, is_array, is_number, near, same, tensor_of, tolerance_between
 from course.checks.factors import sizes_of
+from course.checks.form_difference import form_difference
 from course.checks.not_finite import not_finite
-from course.checks.number_difference import confined, first_difference, number_difference
-from course.checks.sequence_difference import (
-    length_difference,
-    list_difference,
-    missing_and_extra,
-    set_difference,
-    text_difference,
-)
-from course.checks.shape_difference import shape_difference
+from course.checks.number_difference import confined, first_difference, number_difference, lost_total
+from course.checks.sequence_difference import list_difference, set_difference, text_difference
 
-NUMBERS = {
-    "bool": "truth values",
-    "int": "whole numbers",
-    "float": "real numbers",
-    "complex": "complex numbers",
-}
+LARGEST = 2**1000  # whole numbers from here on have no float
 
 
 @dataclass(frozen=True)
@@ -83,91 +62,22 @@ def within(tolerance: float | None) -> Callable[[object, object], bool]:
     return is_near
 
 
-def form_difference(received: object, expected: object) -> str:
-    """What is wrong with the type, keys, length or shape; "" if these are as expected."""
-    if received is None and expected is not None:
-        return "nothing came back (None); a function without `return` gives None"
-    for alike in (is_truth, is_number):
-        if alike(expected):
-            return "" if alike(received) else f"{_came(received)} where {kind_name(expected)} is expected"
-    if is_array(expected):
-        return _array_form(received, expected)
-    if type(received) is not type(expected):
-        return _type_difference(received, expected)
-    if isinstance(expected, dict):
-        return _keys_difference(received, expected)
-    if isinstance(expected, list | tuple) and len(received) != len(expected):
-        return length_difference(received, expected)
-    return ""
-
-
-def _came(received: object) -> str:
-    if is_array(received):
-        return f"{kind_name(received)} of shape {tuple(received.shape)}"
-    return kind_name(received)
-
-
-def _type_difference(received: object, expected: object) -> str:
-    difference = f"{_came(received)} where {kind_name(expected)} is expected"
-    if isinstance(received, list | tuple) and isinstance(expected, list | tuple) and same(received, expected):
-        return f"{difference}; its entries are right"
-    return difference
-
-
-def _array_form(received: object, expected: Tensor) -> str:
-    if is_number(received) and not is_array(received):
-        return f"a number where {kind_name(expected)} of shape {tuple(expected.shape)} is expected"
-    if not is_array(received):
-        return f"{kind_name(received)} where {kind_name(expected)} is expected"
-    received, expected = tensor_of(received), tensor_of(expected)
-    if received.shape != expected.shape:
-        return shape_difference(received, expected)
-    kinds = kind_of(received), kind_of(expected)
-    return f"{NUMBERS[kinds[0]]} where {NUMBERS[kinds[1]]} are expected" if kinds[0] != kinds[1] else ""
-
-
-def _keys_difference(received: dict, expected: dict) -> str:
-    if received.keys() == expected.keys():
-        return ""
-    for aspect in (_key_kind, _key_length):
-        kinds = [{aspect(key) for key in values} for values in (received, expected)]
-        if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
-            keys = f"{brief(next(iter(received)))} against {brief(next(iter(expected)))}"
-            return f"the keys are {kinds[0].pop()}, where {kinds[1].pop()} are expected: {keys}"
-    missing, extra = expected.keys() - received.keys(), received.keys() - expected.keys()
-    return (
-        f"of {len(expected)} expected keys, {missing_and_extra(missing, extra)}"
-        if missing
-        else (f"besides the expected keys, {missing_and_extra(missing, extra)}")
-    )
-
-
-def _key_kind(key: object) -> str:
-    return {str: "strings", tuple: "tuples", int: "whole numbers", bytes: "bytes"}.get(
-        type(key), "of another type"
-    )
-
-
-def _key_length(key: object) -> str:
-    return f"tuples of {len(key)}" if isinstance(key, tuple) else _key_kind(key)
-
-
 def _value_difference(received: object, expected: object, known: Circumstances) -> str:
-    if is_truth(expected):
-        return (
-            "" if bool(received) == bool(expected) else f"{bool(received)} where {bool(expected)} is expected"
-        )
+    if any(isinstance(value, int) and abs(value) >= LARGEST for value in (received, expected)):
+        return "" if received == expected else f"{number(received)} where {number(expected)} is expected"
     if is_array(expected) or is_number(expected):
         return _number_difference(tensor_of(received), tensor_of(expected), known)
-    if isinstance(expected, str | bytes):
-        return "" if received == expected else text_difference(received, expected)
-    if isinstance(expected, set | frozenset):
-        return set_difference(received, expected)
     if isinstance(expected, dict):
         return _entries_difference(received, expected, list(expected), known)
     if isinstance(expected, list | tuple):
         return _entries_difference(received, expected, range(len(expected)), known)
-    return "" if same(received, expected) else f"{brief(received)} where {brief(expected)} is expected"
+    if same(received, expected):
+        return ""
+    if isinstance(expected, str | bytes):
+        return text_difference(received, expected)
+    if isinstance(expected, set | frozenset):
+        return set_difference(received, expected)
+    return f"{brief(received)} where {brief(expected)} is expected"
 
 
 def _number_difference(received: Tensor, expected: Tensor, known: Circumstances) -> str:
@@ -178,8 +88,8 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
         return found
     if relation := number_difference(received, expected, sizes_of(known.arguments)):
         return relation
+    place = lost_total(received, expected) or confined(received, expected, bounds)
     first = first_difference(received, expected, bounds)
-    place = confined(received, expected, bounds)
     return f"{place}; {first}" if place else first
 
 
@@ -188,28 +98,32 @@ def _entries_difference(received: object, expected: object, places: Sequence, kn
     differing = [place for place, pair in zip(places, values, strict=True) if not agrees(*pair, is_near)]
     if not differing:
         return ""
-    if relation := _as_a_whole(received, expected, values, known):
+    if isinstance(expected, list | tuple) and (relation := list_difference(received, expected)):
+        return relation
+    columns = _columns(values)
+    if columns and (relation := number_difference(*columns, sizes_of(known.arguments))):
         return relation
     first = differing[0]
     inner = describe_difference(
         received[first], expected[first], arguments=known.arguments, tolerance=known.tolerance
     )
     many = f"{len(differing)} of {len(places)} entries differ; the first, at" if len(places) > 1 else "at"
-    return f"{many} {brief(first)}: {inner}"
+    total = lost_total(*columns) if columns else ""
+    return "; ".join(filter(None, [total, f"{many} {brief(first)}: {inner}"]))
 
 
-def _as_a_whole(received: object, expected: object, values: list[tuple], known: Circumstances) -> str:
-    """A relation between all entries: those of a list as of a text, those that are numbers as of a tensor."""
-    if isinstance(expected, list | tuple) and (relation := list_difference(received, expected)):
-        return relation
-    if len(values) < 2 or not all(is_number(entry) for pair in values for entry in pair):
-        return ""
+def _columns(values: list[tuple]) -> tuple[Tensor, Tensor] | None:
+    """The entries of both as two tensors, where all of them are finite real numbers and there are some."""
+    if len(values) < 2 or not all(_is_real(entry) for pair in values for entry in pair):
+        return None
     columns = [
-        torch.stack([tensor_of(entry).double() for entry in column]) for column in zip(*values, strict=True)
+        torch.tensor([float(entry) for entry in column], dtype=torch.float64)
+        for column in zip(*values, strict=True)
     ]
-    finite = all(column.isfinite().all() for column in columns)
-    return number_difference(*columns, sizes_of(known.arguments)) if finite else ""
+    return tuple(columns) if all(column.isfinite().all() for column in columns) else None
 
 
 def _is_real(value: object) -> bool:
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < LARGEST
     return is_number(value) and not isinstance(value, complex)

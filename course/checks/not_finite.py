@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from course.checks.brief import first_index, is_floating, number
+from course.checks.brief import first_index, number
 from course.checks.closeness import is_array, tensor_of
 
 
@@ -81,7 +81,7 @@ def _named(cause: str, position: int, arguments: Sequence[object]) -> str:
 
 
 def _given_nan(argument: Tensor) -> str:
-    return "the argument holds NaN itself" if is_floating(argument) and argument.isnan().any() else ""
+    return "the argument holds NaN itself" if argument.is_floating_point() and argument.isnan().any() else ""
 
 
 def _masked_row(argument: Tensor, nan: Tensor) -> str:
@@ -112,7 +112,7 @@ def _zero_times_infinity(argument: Tensor, nan: Tensor) -> str:
 
 
 def _overflow(argument: Tensor, then: str) -> str:
-    if not is_floating(argument) or argument.numel() == 0:
+    if not argument.is_floating_point() or argument.numel() == 0:
         return ""
     limit = math.log(torch.finfo(argument.dtype).max)
     largest = argument[argument.isfinite()].abs().max().item() if argument.isfinite().any() else 0.0

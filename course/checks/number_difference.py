@@ -194,6 +194,18 @@ def _constant(tensor: Tensor, axis: int) -> bool:
     return _nearly_all(tensor, tensor.narrow(axis, 0, 1).expand_as(tensor))
 
 
+def lost_total(received: Tensor, expected: Tensor) -> str:
+    """That lines along the last axis do not sum to one, where the expected ones do; else ""."""
+    if expected.ndim == 0 or expected.shape[-1] < 2 or received.numel() > MOST_VALUES:
+        return ""
+    right, found = expected.double().sum(-1), received.double().sum(-1)
+    if (expected < 0).any() or not _nearly_all(right, torch.ones_like(right)):
+        return ""
+    wrong = found[~torch.isclose(found, right, rtol=1e-4)]
+    along = f" along axis {expected.ndim - 1}" if expected.ndim > 1 else ""
+    return f"the values sum to {number(wrong[0])}{along}, the expected ones to 1" if wrong.numel() else ""
+
+
 def confined(received: Tensor, expected: Tensor, tolerance: tuple[float, float] | None = None) -> str:
     """Where the differences lie, if on one line of an axis or on one side of the diagonal; else ""."""
     differing = ~close(received, expected, tolerance or tolerance_between(received, expected))

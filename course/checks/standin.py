@@ -4,7 +4,7 @@ A stand-in passes each call to a link, and the link answers with plain data; whe
 lives in this process or in a sandbox is the link's business alone. Every call is written into the trace.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from course.checks.autograd import entering, leaving
 from course.checks.closeness import same
@@ -25,8 +25,19 @@ __all__ = [
 ]
 
 
-class StandIn:
-    """A student's function, class or object as a check sees it; it is no number and equals nothing."""
+class NoValue:
+    """What cannot be compared, counted with or asked whether it is true: only values can."""
+
+    def _refuse(self, *_: object) -> None:
+        raise TypeError(f"{self!r} is not a value; a check compares plain values only")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = _refuse
+    __hash__ = object.__hash__
+
+
+class StandIn(NoValue):
+    """A student's function, class or object as a check sees it."""
 
     def __init__(self, link: Link, trace: Trace, target: str | Object) -> None:
         self._link, self._trace, self._target = link, trace, target
@@ -67,16 +78,9 @@ class StandIn:
     def _ask(self, method: str, args: tuple = (), kwargs: dict | None = None) -> object:
         return ask(self._link, self._trace, self._target, method, args, kwargs or {})
 
-    def _no_value(self, *_: object) -> None:
-        raise TypeError(f"{self!r} is not a value; a check compares plain values only")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
-    __bool__ = __float__ = __int__ = __index__ = __complex__ = _no_value
-    __hash__ = object.__hash__
-
-
-class Method:
-    """A method of a student's object, not called yet."""
+class Method(NoValue):
+    """A method of a student's object, not called yet; the value of an attribute is `attribute(…, name)`."""
 
     def __init__(self, owner: StandIn, name: str) -> None:
         self._owner, self._name = owner, name
@@ -85,14 +89,7 @@ class Method:
         return self._owner._ask(self._name, args, kwargs)
 
     def __repr__(self) -> str:
-        return f"the method {self._name} of {self._owner!r}"
-
-    def _no_value(self, *_: object) -> None:
-        raise TypeError(f"{self!r} was not called; attribute(…, {self._name!r}) is an attribute's value")
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
-    __bool__ = __float__ = __int__ = __index__ = __complex__ = _no_value
-    __hash__ = object.__hash__
+        return f"the method {self._name} of {self._owner!r}, which was not called,"
 
 
 def attribute(stand_in: StandIn, name: str) -> object:
@@ -110,21 +107,23 @@ def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple
     """Put one request to the link, write it into the trace, and hand the check a copy of the answer."""
     index = len(trace.events)
     arguments = mapped((args, kwargs), _marked)
-    recorded = snapshot(arguments)
-    given = _renumbered(entering(trace, index, arguments), lambda known: trace.objects[known.index])
-    handle = trace.objects[target.index] if isinstance(target, Object) else target
+    recorded, given = snapshot(arguments), entering(trace, index, arguments)
     try:
-        reply = link.request(handle, method, *given, seed=index)
+        value, left = _answer(link, trace, target, method, given)
     except (StudentError, NotWritten, Unreachable) as problem:
         trace.events.append(Event(target, method, *recorded, failure(problem)))
         raise
-    value, left = (reply.value, reply.left) if isinstance(reply, Reply) else (reply, None)
-    value, left = _renumbered((value, left), trace.number_of)
-    outcome = Outcome(
-        "value", snapshot(value), changed=None if left is None or same(left, recorded) else left
-    )
-    trace.events.append(Event(target, method, *recorded, outcome))
+    changed = None if left is None or same(left, recorded) else left
+    trace.events.append(Event(target, method, *recorded, Outcome("value", snapshot(value), changed=changed)))
     return mapped(leaving(trace, index, value), lambda entry: _presented(link, trace, entry))
+
+
+def _answer(link: Link, trace: Trace, target: str | Object, method: str, given: tuple) -> tuple:
+    """The answer and the arguments afterwards; objects have the link's numbers there and the trace's here."""
+    target, given = _renumbered((target, given), lambda known: trace.objects[known.index])
+    reply = link.request(target, method, *given, seed=len(trace.events))
+    both = (reply.value, reply.left) if isinstance(reply, Reply) else (reply, None)
+    return _renumbered(both, trace.number_of)
 
 
 def failure(problem: Exception) -> Outcome:
@@ -140,7 +139,7 @@ def _marked(entry: object) -> object:
     return sendable(entry)
 
 
-def _renumbered(value: object, number) -> object:
+def _renumbered(value: object, number: Callable[[Object], Object]) -> object:
     return mapped(value, lambda entry: number(entry) if isinstance(entry, Object) else entry)
 
 

@@ -115,6 +115,20 @@ def test_what_small_whole_numbers_have_in_common_is_not_taken_for_a_relation(rec
     assert not any(word in described for word in ("exponential", "logarithm", "power", "square", "minus"))
 
 
+def test_what_should_be_a_distribution_and_is_none_is_said_to_be_none():
+    expected = {"a": 0.5, "b": 0.25, "c": 0.25}
+    described = describe_difference({"a": 0.5, "b": 0.25, "c": 0.5}, expected)
+    assert described.startswith("the values sum to 1.25, the expected ones to 1; 1 of 3 entries differ")
+    received = P.clone()
+    received[1, 2, 3] += 0.5
+    assert "the values sum to 1.5 along axis 2, the expected ones to 1" in describe_difference(received, P)
+
+
+def test_whole_numbers_beyond_all_floats_are_described_all_the_same():
+    assert "a whole number of 5001 digits where 3 is expected" in describe_difference(10**5000, 3)
+    assert describe_difference([10**5000, 1], [1, 1]).startswith("1 of 2 entries differ; the first, at 0")
+
+
 def test_equal_expected_values_say_nothing_about_a_factor():
     assert "times" not in describe_difference(torch.full((4,), 3.0), torch.ones(4))
 

@@ -256,7 +256,7 @@ def test_an_object_is_no_value():
     for use in (bool, float, int, lambda it: it == 1, lambda it: it < 1, lambda it: it == it):
         with pytest.raises(TypeError, match="an object of class Vocabulary is not a value"):
             use(vocabulary)
-    with pytest.raises(TypeError, match="was not called"):
+    with pytest.raises(TypeError, match="was not called, is not a value"):
         bool(vocabulary.words)
 
 
