@@ -1,0 +1,93 @@
+"""python -m course.translation_experiment lengths | captions: words of a command become an experiment."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from course.training import best_device
+from course.translation_experiment.captions import CAPTION_SCALES, run_captions
+from course.translation_experiment.lengths import SCALES, run_lengths
+from course.translation_experiment.pictures import map_beside_gold, quality_against_length
+from course.translation_experiment.records import Record, ResultsFile, about, read_results
+from course.translation_experiment.tables import captions_table, lengths_table, models_table
+from course.translation_experiment.translator_sizes import KINDS
+
+PROGRAM = "python -m course.translation_experiment"
+
+
+def parser() -> argparse.ArgumentParser:
+    """What can be asked for."""
+    top = argparse.ArgumentParser(prog=PROGRAM, description="Translation with and without attention.")
+    experiments = top.add_subparsers(dest="experiment", required=True)
+    for name, scales, summary in (
+        ("lengths", SCALES, "generated pair: quality against length, alignment error rate"),
+        ("captions", CAPTION_SCALES, "Multi30k English-French: BLEU"),
+    ):
+        one = experiments.add_parser(name, help=summary, description=summary)
+        one.add_argument("--scale", choices=scales, default="small")
+        one.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+        one.add_argument("--seeds", nargs="+", type=int, default=[0])
+        one.add_argument("--steps", type=int, help="train for this many steps instead of the scale's")
+        one.add_argument("--device", type=torch.device, default=best_device(), help="cuda, mps or cpu")
+        one.add_argument("--threads", type=int, help="of the CPU; all cores unless told otherwise")
+        one.add_argument("--to", type=Path, default=Path("build/translation"), help="folder of the results")
+        one.add_argument("--checkpoints", type=Path, help="folder to go on from; by default inside --to")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one experiment; results are written after every model, so an interrupted one can be continued."""
+    asked = parser().parse_args(arguments)
+    if asked.threads:
+        torch.set_num_threads(asked.threads)
+    scales, run = {"lengths": (SCALES, run_lengths), "captions": (CAPTION_SCALES, run_captions)}[
+        asked.experiment
+    ]
+    config = scales[asked.scale]
+    if asked.steps:
+        config = replace(config, n_steps=asked.steps)
+    checkpoints = asked.checkpoints or asked.to / "checkpoints"
+    path = asked.to / f"{asked.experiment}_{asked.scale}.json"
+    results = ResultsFile(path, about(command_of(asked), config, asked.device))
+    run(config, asked.kinds, asked.seeds, asked.device, checkpoints, results.add)
+    print(report(asked.experiment, path))
+
+
+def command_of(asked: argparse.Namespace) -> str:
+    """The command that does the same again, without the places of its files."""
+    words = [PROGRAM, asked.experiment, "--scale", asked.scale]
+    if list(asked.kinds) != list(KINDS):
+        words += ["--kinds", *asked.kinds]
+    words += ["--seeds", *map(str, asked.seeds)]
+    words += ["--steps", str(asked.steps)] if asked.steps else []
+    words += ["--threads", str(asked.threads)] if asked.threads else []
+    return PROGRAM + " " + shlex.join(words[1:])
+
+
+def report(experiment: str, path: Path) -> str:
+    """Tables of what a file of results holds; draws its pictures beside it."""
+    runs = read_results(path)["runs"]
+    if experiment == "captions":
+        return captions_table(runs)
+    draw(runs, path)
+    blocks = [models_table(runs), "BLEU by words in the source", lengths_table(runs)]
+    blocks += ["Exact matches, %, by words in the source", lengths_table(runs, "exact_match", 100)]
+    return "\n\n".join(blocks)
+
+
+def draw(runs: Sequence[Record], path: Path) -> None:
+    """Quality against length, and the attention map of the last model that has one."""
+    quality_against_length(runs).savefig(path.with_name(f"{path.stem}_quality.png"), dpi=110)
+    maps = [run["example"] for run in runs if "example" in run]
+    if maps:
+        map_beside_gold(maps[-1]).savefig(path.with_name(f"{path.stem}_alignment.png"), dpi=110)
+
+
+if __name__ == "__main__":
+    main()

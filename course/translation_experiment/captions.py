@@ -1,0 +1,166 @@
+"""Real captions: Multi30k English-French by two small encoder-decoders of one size, judged by BLEU.
+
+Text is lower-cased and cut into words; l', d' and the like stand alone. Rare words are <unk> on both sides,
+and an <unk> that is written counts as a wrong word. BLEU is sacrebleu's on the lower-cased lines themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from course.data.corpora import multi30k
+from course.data.vocabulary import Vocabulary
+from course.evaluation import bleu
+from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from course.tokenizers.words import join_words
+from course.training import TrainingConfig, train
+from course.translation_experiment.parallel_text import (
+    ParallelText,
+    ShuffledPairs,
+    parallel_text,
+    teacher_forcing_loss,
+)
+from course.translation_experiment.quality import translations
+from course.translation_experiment.records import Record, checkpoint_path, training_summary
+from course.translation_experiment.translator_sizes import Kind, config_of, n_parameters, widened_to
+
+LinePair = tuple[str, str]
+ELIDED_OR_WORD_OR_MARK = re.compile(r"\w+['’](?=\w)|\w+(?:-\w+)*|[^\w\s]")
+SPACE_AFTER_APOSTROPHE = re.compile(r"(?<=\w['’]) ")
+
+
+@dataclass(frozen=True)
+class CaptionsConfig:
+    """Sizes of the data and of the model with attention; the one without is widened to as many parameters."""
+
+    n_pairs: int = 29_000
+    vocab_size: int = 3000  # on each side: 96.5 % of the words
+    longest: int = 23  # words on either side; 95 % of the captions
+    d_embedding: int = 96
+    d_hidden: int = 96
+    dropout: float = 0.1
+    batch_size: int = 32
+    n_steps: int = 3464  # four epochs
+    learning_rate: float = 4e-3
+
+
+CAPTION_SCALES = {
+    "small": CaptionsConfig(),
+    "full": CaptionsConfig(
+        vocab_size=8000,
+        longest=40,
+        d_embedding=256,
+        d_hidden=256,
+        dropout=0.3,
+        batch_size=64,
+        n_steps=9000,
+        learning_rate=1e-3,
+    ),
+}
+
+
+def split_caption(line: str) -> list[str]:
+    """ "L'homme à vélo." → ["l'", "homme", "à", "vélo", "."]"""
+    return ELIDED_OR_WORD_OR_MARK.findall(line.lower())
+
+
+def join_caption(words: Sequence[str]) -> str:
+    """["l'", "homme", "à", "vélo", "."] → "l'homme à vélo." """
+    return SPACE_AFTER_APOSTROPHE.sub("", join_words(words))
+
+
+@dataclass(frozen=True)
+class Captions:
+    """Training pairs as tokens, the vocabularies they need, and the lines that are only for testing."""
+
+    training: ParallelText
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    test: Sequence[LinePair]
+
+
+def captions(config: CaptionsConfig, training: Sequence[LinePair], test: Sequence[LinePair]) -> Captions:
+    """Cut, count, encode; vocabularies know the training captions only."""
+    pairs = [(split_caption(source), split_caption(target)) for source, target in training[: config.n_pairs]]
+    source_vocabulary, target_vocabulary = (
+        Vocabulary.from_sentences(side, max_size=config.vocab_size) for side in zip(*pairs, strict=True)
+    )
+    short = [pair for pair in pairs if max(map(len, pair)) <= config.longest]
+    return Captions(
+        parallel_text(short, source_vocabulary, target_vocabulary), source_vocabulary, target_vocabulary, test
+    )
+
+
+def caption_model(kind: Kind, config: CaptionsConfig, data: Captions) -> Seq2SeqConfig:
+    """RNNsearch as configured, or RNNenc widened to as many parameters."""
+    common = Seq2SeqConfig(
+        source_vocab_size=len(data.source_vocabulary),
+        target_vocab_size=len(data.target_vocabulary),
+        d_embedding=config.d_embedding,
+        d_hidden=config.d_hidden,
+        dropout=config.dropout,
+    )
+    search = config_of("RNNsearch", common)
+    if kind == "RNNsearch":
+        return search
+    return widened_to(n_parameters(Seq2Seq(search)), config_of(kind, common))
+
+
+def caption_bleu(model: Seq2Seq, data: Captions) -> tuple[float, list[str]]:
+    """BLEU on the test captions, and the translations."""
+    pairs = [(split_caption(source), split_caption(target)) for source, target in data.test]
+    text = parallel_text(pairs, data.source_vocabulary, data.target_vocabulary)
+    written = [join_caption(words) for words in translations(model, text, data.target_vocabulary)]
+    return bleu(written, [target.lower() for _, target in data.test]), written
+
+
+def run_captions(
+    config: CaptionsConfig,
+    kinds: Sequence[Kind],
+    seeds: Sequence[int],
+    device: torch.device,
+    checkpoints: Path,
+    record: Callable[[Record], None],
+) -> None:
+    """Train each kind of model on Multi30k and hand over what it reached, one record per model."""
+    data = captions(config, multi30k("train"), multi30k("test_2016_flickr"))
+    for seed in seeds:
+        for kind in kinds:
+            record(train_on_captions(kind, config, data, seed, device, checkpoints))
+
+
+def train_on_captions(
+    kind: Kind, config: CaptionsConfig, data: Captions, seed: int, device: torch.device, checkpoints: Path
+) -> Record:
+    """What one model reached, with its size and its seconds."""
+    torch.manual_seed(seed)
+    model = Seq2Seq(caption_model(kind, config, data))
+    batches = ShuffledPairs(data.training, config.batch_size, seed)
+    training = TrainingConfig(
+        n_steps=config.n_steps,
+        learning_rate=config.learning_rate,
+        seed=seed,
+        n_steps_between_checkpoints=100,
+    )
+    path = checkpoint_path(checkpoints, f"captions_{kind}", seed, config)
+    history = train(model, batches, training, loss=teacher_forcing_loss, device=device,
+                    checkpoint=path, has_progress_bar=True)  # fmt: skip
+    score, written = caption_bleu(model, data)
+    examples = [
+        {"source": source.lower(), "reference": target.lower(), "written": translation}
+        for (source, target), translation in list(zip(data.test, written, strict=True))[:5]
+    ]
+    return {
+        "model": kind,
+        "seed": seed,
+        "bleu": score,
+        "n_parameters": n_parameters(model),
+        "d_hidden": model.config.d_hidden,
+        **training_summary(history),
+        "examples": examples,
+    }

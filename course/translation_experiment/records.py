@@ -1,0 +1,75 @@
+"""What an experiment found, in a file that grows while it runs, and where its models go on from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course.training import History
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    """A JSON file: how the experiment was run, and one record per model and seed."""
+
+    path: Path
+    about: Record  # command, configuration, machine
+
+    def add(self, record: Record) -> None:
+        """Write a record beside those of the same experiment, in place of an older one of the same model."""
+        others = [each for each in self._same_experiment() if _key(each) != _key(record)]
+        contents = {**self.about, "runs": sorted([*others, record], key=_key)}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(contents, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    def _same_experiment(self) -> Sequence[Record]:
+        if not self.path.exists():
+            return []
+        contents = read_results(self.path)
+        return contents["runs"] if contents["config"] == self.about["config"] else []
+
+
+def _key(record: Record) -> tuple[str, int]:
+    return record["model"], record["seed"]
+
+
+def read_results(path: Path) -> Record:
+    """What `ResultsFile` wrote."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def about(command: str, config: Any, device: torch.device) -> Record:
+    """Everything needed to do it again."""
+    return {
+        "command": command,
+        "config": json.loads(json.dumps(asdict(config))),  # tuples become lists, as they will in the file
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def training_summary(history: History) -> Record:
+    """How long a model was trained, and how far."""
+    last = history.losses[-50:]
+    return {
+        "n_steps": history.n_steps,
+        "seconds_of_training": round(history.seconds, 1),
+        "final_loss": round(sum(last) / len(last), 4),
+    }
+
+
+def checkpoint_path(folder: Path, name: str, seed: int, config: Any) -> Path:
+    """One file per model, seed and configuration: a changed experiment never goes on from an old model."""
+    digest = hashlib.sha256(repr(config).encode()).hexdigest()[:8]
+    return folder / f"{name}_{seed}_{digest}.pt"

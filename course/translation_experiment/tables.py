@@ -1,0 +1,63 @@
+"""The numbers of the experiment as tables in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from course.translation_experiment.pictures import by_model, mean_by_length
+from course.translation_experiment.records import Record
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first column is text and whose others are numbers."""
+    rules = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (header, rules, *rows))
+
+
+def mean(runs: Sequence[Record], key: str) -> float:
+    """Over runs that differ in their seeds."""
+    return sum(run[key] for run in runs) / len(runs)
+
+
+def lengths_table(runs: Sequence[Record], measure: str = "bleu", factor: float = 1.0) -> str:
+    """One row per model: a measure by source length."""
+    models = by_model(runs)
+    lengths = sorted({point["length"] for run in runs for point in run["by_length"]})
+    rows = []
+    for model, same in models.items():
+        curve = mean_by_length(same, measure)
+        rows.append([model, *(f"{factor * curve[length]:.0f}" for length in lengths)])
+    return markdown(["model", *map(str, lengths)], rows)
+
+
+def models_table(runs: Sequence[Record]) -> str:
+    """One row per model: size, training, alignment error rate within the trained lengths."""
+    header = ["model", "parameters", "steps", "seconds of training", "alignment error rate, %"]
+    rows = [
+        [
+            model,
+            f"{same[0]['n_parameters']:,}",
+            f"{same[0]['n_steps']:,}",
+            f"{mean(same, 'seconds_of_training'):.0f}",
+            f"{100 * mean(same, 'alignment_error_rate'):.1f}" if "alignment_error_rate" in same[0] else "–",
+        ]
+        for model, same in by_model(runs).items()
+    ]
+    return markdown(header, rows)
+
+
+def captions_table(runs: Sequence[Record]) -> str:
+    """One row per model: size, training, BLEU."""
+    header = ["model", "parameters", "d_hidden", "steps", "seconds of training", "BLEU"]
+    rows = [
+        [
+            f"{run['model']}, seed {run['seed']}",
+            f"{run['n_parameters']:,}",
+            str(run["d_hidden"]),
+            f"{run['n_steps']:,}",
+            f"{run['seconds_of_training']:.0f}",
+            f"{run['bleu']:.1f}",
+        ]
+        for run in sorted(runs, key=lambda run: (run["model"], run["seed"]))
+    ]
+    return markdown(header, rows)

@@ -1,0 +1,40 @@
+"""Two encoder-decoders that differ in attention alone, as RNNenc and RNNsearch did (Bahdanau et al. 2015)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import torch
+from torch import nn
+
+from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
+
+Kind = Literal["RNNenc", "RNNsearch"]
+KINDS: tuple[Kind, ...] = ("RNNenc", "RNNsearch")
+
+
+def config_of(kind: Kind, common: Seq2SeqConfig) -> Seq2SeqConfig:
+    """RNNenc hands c = h_S to every step of the decoder, RNNsearch lets every step look at h_1 … h_S."""
+    if kind == "RNNenc":
+        return replace(common, attention="none", summary="every_step")
+    attention = "bilinear" if common.attention == "none" else common.attention
+    return replace(common, attention=attention, summary="first_step")
+
+
+def n_parameters(model: nn.Module) -> int:
+    """How many numbers are trained."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def widened_to(budget: int, config: Seq2SeqConfig) -> Seq2SeqConfig:
+    """The same encoder-decoder with the largest d_hidden for which it has at most `budget` parameters."""
+    fits = [width for width in range(8, 1025, 8) if _size(replace(config, d_hidden=width)) <= budget]
+    if not fits:
+        raise ValueError(f"budget: {budget:,} parameters are too few for d_hidden = 8")
+    return replace(config, d_hidden=fits[-1])
+
+
+def _size(config: Seq2SeqConfig) -> int:
+    with torch.device("meta"):  # counted, not allocated
+        return n_parameters(Seq2Seq(config))
