@@ -91,7 +91,8 @@ def _read_marker(rest: str, where: str) -> tuple[str, dict[str, Label]]:
                 f'{where}: cannot read the label at "{rest.strip()}"; write key="text", key=1 or key.'
             )
         if found["name"] not in KNOWN_LABELS:
-            raise SourceError(f"{where}: there is no label called {found['name']}.")
+            known = ", ".join(KNOWN_LABELS)
+            raise SourceError(f"{where}: there is no label called {found['name']}. There are: {known}.")
         labels[found["name"]] = _value(found)
         rest = rest[found.end() :]
     return kind, labels
