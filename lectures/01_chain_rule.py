@@ -400,11 +400,18 @@ figures.still(
 )
 
 # %% [markdown]
-# The last cell checks that what you built is what the library computes: the sum of gathered log-probabilities is one
-# entry of `course.evaluation`'s total.
+# ## The same in the library
+#
+# `course.evaluation` adds up the same terms for every model of the course. The log-probability of the story above, under
+# the language itself, must be the negative of its total:
 
 # %%
-# LIBRARY
+from course.data.vocabulary import Batch
+from course.evaluation import score
+
+result = score(language, Batch(story, torch.ones_like(story, dtype=torch.bool)))
+assert math.isclose(result.nll, -log_probs.sum().item(), rel_tol=1e-5)
+result
 
 # %% [markdown]
 # ## Recap

@@ -2,9 +2,21 @@
 
 from course.figures.attention import attention
 from course.figures.chain_rule import chain_rule
+from course.figures.coding import coding
 from course.figures.count_matrix import count_matrix
 from course.figures.figure import Figure
+from course.figures.guessing import guessing
 from course.figures.imitation import imitation
 from course.figures.still import Still, still
 
-__all__ = ["Figure", "Still", "attention", "chain_rule", "count_matrix", "imitation", "still"]
+__all__ = [
+    "Figure",
+    "Still",
+    "attention",
+    "chain_rule",
+    "coding",
+    "count_matrix",
+    "guessing",
+    "imitation",
+    "still",
+]

@@ -1,0 +1,50 @@
+// Shannon's game: guess the next letter until it is right; the number of guesses bounds the bits per letter.
+
+export default {
+  render({ model, el }) {
+    const { text, given, models } = model.get("data");
+    const width = 620, height = 150;
+    const view = frame(el, { width, height, label: "Bits per letter: yours beside the models'", name: "guessing" });
+    const shown = node("p", { style: "font:16px monospace; margin:.3rem 0; overflow-wrap:anywhere" });
+    const input = node("input", { type: "text", maxlength: 1, size: 2, autocomplete: "off" });
+    const skip = node("button", { type: "button" }, "Tell me this letter");
+    view.controls.append(node("label", {}, "Next letter (space bar for a space)", input), skip);
+    view.controls.before(shown);
+    const counts = [];
+    let position = given, tried = [];
+
+    function advance(guesses) { counts.push(guesses); position += 1; tried = []; }
+    input.addEventListener("input", () => {
+      const letter = input.value.toLowerCase();
+      input.value = "";
+      if (position >= text.length || letter === "" || tried.includes(letter)) return;
+      tried.push(letter);
+      if (letter === text[position]) advance(tried.length);
+      draw();
+    });
+    skip.addEventListener("click", () => { if (position < text.length) { advance(27); draw(); } });
+
+    function bound() {
+      const shares = new Map();
+      counts.forEach((count) => shares.set(count, (shares.get(count) ?? 0) + 1 / counts.length));
+      return -[...shares.values()].reduce((sum, share) => sum + share * Math.log2(share), 0);
+    }
+
+    function draw() {
+      shown.textContent = text.slice(0, position) + (position < text.length ? "▁" : "");
+      view.picture.replaceChildren();
+      const seen = counts.length || text.length - given;
+      const rows = models.map(({ name, bits }) => [name, bits.slice(0, seen).reduce((a, b) => a + b, 0) / seen]);
+      if (counts.length) rows.push(["you (upper bound)", bound()]);
+      rows.forEach(([name, bits], i) => {
+        view.picture.append(shape("text", { x: 0, y: 20 + i * 26 }, name));
+        view.picture.append(shape("rect", { x: 190, y: 6 + i * 26, width: Math.max(1, bits * 70), height: 18, fill: i === models.length ? "var(--orange)" : "var(--blue)" }));
+        view.picture.append(shape("text", { x: 198 + bits * 70, y: 20 + i * 26 }, bits.toFixed(2)));
+      });
+      const wrong = tried.length ? ` Not ${tried.map((letter) => (letter === " " ? "space" : letter)).join(", ")}.` : "";
+      view.say(position < text.length ? `${counts.length} letters found.${wrong}` : "That was the whole text. A few dozen letters are a small sample; take the bound as a rough one.");
+      view.numbers(["letter", "guesses"], counts.map((count, i) => [text[given + i], count]));
+    }
+    draw();
+  },
+};

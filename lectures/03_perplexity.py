@@ -1,0 +1,299 @@
+# %% [markdown]
+# # 03 · Perplexity
+#
+# **You will be able to**
+#
+# - measure a language model on its own, without a task;
+# - read a perplexity as a number of equally likely choices;
+# - say how low it can go, and prove that it cannot go lower;
+# - recognise three ways in which perplexities are compared wrongly.
+#
+# *30 minutes to read, under 30 seconds to run. Before this: [02 · n-grams](02_ngrams.ipynb).*
+#
+# **The question of the day:** which of two language models is better, and by how much?
+
+# %% setup
+
+# %%
+import math
+from collections import Counter
+
+import matplotlib.pyplot as plt
+import torch
+
+from course import figures
+from course.data.corpora import python_documentation
+from course.data.story_language import StoryLanguage
+from course.models import InterpolatedNGram, KneserNey, NGramCounts, Uniform
+
+# %% [markdown]
+# ## Two ways to judge
+#
+# **Extrinsic** evaluation puts the model to work and measures the work: does the speech recogniser make fewer mistakes with it?
+# It answers the question you care about, and it is slow, expensive, and mixed up with everything else in the recogniser.
+# **Intrinsic** evaluation asks the model alone: how likely did it find a text that it had not seen? The better model is less
+# surprised. Its unit is perplexity, and this lecture makes it precise.
+#
+# ## Surprise
+#
+# An outcome of probability $p$ surprises by $-\log_2 p$ **bits**: one bit for a fair coin, two for one case in four, none for a
+# certainty. Averaged over a distribution this is its **entropy**
+#
+# $$H(p) = -\sum_i p_i \log_2 p_i \quad \text{bits}.$$
+#
+# | symbol | meaning | unit |
+# |---|---|---|
+# | $p_i$ | probability of outcome $i$ | |
+# | $-\log_2 p_i$ | its surprise | bits |
+# | $H(p)$ | the average surprise | bits |
+# | $2^{H(p)}$ | the perplexity of $p$ | outcomes |
+
+
+# %%
+def entropy(probs: torch.Tensor) -> float:
+    """H of a distribution (n,), in bits; what never happens contributes nothing."""
+    return -torch.where(probs > 0, probs * probs.log2(), 0.0).sum().item()
+
+
+entropy(torch.tensor([0.5, 0.5])), entropy(torch.tensor([0.5, 0.25, 0.25])), entropy(torch.tensor([1.0, 0.0]))
+
+# %% [markdown]
+# ## Perplexity counts choices
+#
+# Ten digits, all equally likely: $H = \log_2 10$, and $2^H = 10$. Perplexity is the number of equally likely outcomes that would
+# be as hard to predict, the **average branching factor**.
+#
+# **Predict, then run.** A telephone operator hears *operator*, *sales* and *technical support* a quarter of the time each, and
+# in the last quarter one of 30,000 names, equally likely. There are 30,003 things to say. What is the perplexity: nearer to
+# 4, to 50, to 5,000 or to 30,000? (The example is Jurafsky and Martin's.)
+
+# %%
+digits = torch.full((10,), 1 / 10, dtype=torch.float64)
+names = torch.full((30_000,), 1 / 4 / 30_000, dtype=torch.float64)
+operator = torch.cat([torch.full((3,), 1 / 4, dtype=torch.float64), names])
+2 ** entropy(digits), 2 ** entropy(operator)
+
+# %% [markdown]
+# Fifty-two point six. By hand: three requests of two bits, and names of $\log_2 120{,}000 \approx 16.87$ bits in a quarter of the
+# cases, so $H = \tfrac34 \cdot 2 + \tfrac14 \cdot 16.87 = 5.72$ and $2^{5.72} = 52.6$.
+
+# %%
+by_hand = 3 / 4 * 2 + 1 / 4 * math.log2(120_000)
+assert math.isclose(entropy(operator), by_hand)
+assert round(2**by_hand, 1) == 52.6
+
+# %% [markdown]
+# ## The perplexity of a text
+#
+# A model meets a text of $N$ tokens. Its average surprise is the cross-entropy $J$ of lecture 01, and the perplexity is its
+# exponential, with the base that belongs to the unit:
+#
+# $$\text{PP} = 2^{J_\text{bits}} = e^{J_\text{nats}} = \Big(\prod_{t=1}^{N} \frac{1}{P(x_t \mid x_{<t})}\Big)^{1/N}.$$
+#
+# Three formulas, one number: the last is the geometric mean of $1/P$, the inverse probabilities.
+
+# %%
+probs = torch.tensor([0.5, 0.125, 0.25, 0.5, 0.0625], dtype=torch.float64)  # P of N=5 tokens
+bits, nats = -probs.log2().mean(), -probs.log().mean()
+three = [2**bits, nats.exp(), (1 / probs).prod() ** (1 / 5)]
+assert all(torch.isclose(value, three[0]) for value in three)
+[round(value.item(), 4) for value in three]
+
+# %% [markdown]
+# Mixing them up, $2^{\text{nats}}$ or $e^{\text{bits}}$, gives a number that looks just as plausible. So does the next mistake.
+#
+# **Predict, then run.** A corpus has one sentence of nine easy tokens ($P = 0.8$) and one of two hard ones ($P = 0.01$). Is the
+# mean of the two sentences' perplexities above or below the perplexity of the corpus?
+
+# %%
+easy, hard = torch.full((9,), 0.8).log(), torch.full((2,), 0.01).log()
+per_sentence = [(-easy.mean()).exp().item(), (-hard.mean()).exp().item()]
+of_corpus = (-torch.cat([easy, hard]).mean()).exp().item()
+print(f"sentences {per_sentence}, their mean {sum(per_sentence) / 2:.1f}; corpus {of_corpus:.2f}")
+
+# %% [markdown]
+# Perplexity averages **over tokens, in the logarithm, once**. Means of perplexities, per sentence or per batch, are another
+# number; several published libraries computed it for years.
+#
+# ## Shannon's game
+#
+# In 1951 Claude Shannon measured English with people as models. Guess each letter until you have it; the number of
+# guesses is all that is written down. Whoever guesses just like you could restore the text from these numbers, so their entropy
+# bounds the bits per letter from above. Play; the blue bars are counted models on the same letters.
+
+# %%
+alphabet = " abcdefghijklmnopqrstuvwxyz"
+clean = "".join(c if c in alphabet else " " for c in python_documentation().lower())
+letters = torch.tensor([alphabet.index(c) for c in " ".join(clean.split())])  # (N,)
+sentence = "the value of an expression is what you get when you evaluate it"
+hidden = torch.tensor([[alphabet.index(c) for c in sentence]])  # (B=1, T)
+
+# %%
+models = {f"{n}-gram letters": KneserNey(NGramCounts([letters], n, 27, bos=0)) for n in (1, 2, 4)}
+
+
+def bits_of_each_letter(model, given: int) -> list[float]:
+    log_probs = model(hidden[:, :-1]).gather(-1, hidden[:, 1:, None]).squeeze()
+    return (-log_probs / math.log(2))[given - 1 :].tolist()
+
+
+costs = {name: bits_of_each_letter(model, 10) for name, model in models.items()}
+figures.guessing(sentence, {"blind guessing": [math.log2(27)] * (len(sentence) - 10), **costs})
+
+# %% [markdown]
+# ## The floor
+#
+# Let the text come from a source $p$, and let the model answer $q$. The expected cost per token is the **cross-entropy** of $p$ and
+# $q$, and it splits in two:
+#
+# $$-\sum_i p_i \log_2 q_i = \underbrace{-\sum_i p_i \log_2 p_i}_{\text{entropy } H(p)} + \underbrace{\sum_i p_i \log_2 \frac{p_i}{q_i}}_{\text{KL divergence } D(p \,\|\, q)}, \qquad D(p \,\|\, q) \ge 0.$$
+#
+# The first part belongs to the source; no model can change it. The second is what the model does not know, and it is zero only for $q = p$.
+# (Why never negative? $\ln x \le x - 1$ gives $-D \ln 2 = \sum_i p_i \ln \frac{q_i}{p_i} \le \sum_i q_i - \sum_i p_i = 0$.)
+#
+# Try to beat the blue bar:
+
+# %%
+figures.coding({"the": 0.5, "a": 0.25, "my": 0.125, "no": 0.125})
+
+# %%
+p = torch.tensor([0.5, 0.25, 0.125, 0.125])
+q = torch.rand(1000, 4, generator=torch.Generator().manual_seed(0)).pow(3)
+q = q / q.sum(dim=1, keepdim=True)  # a thousand random guesses
+cross_entropies = -(p * q.log2()).sum(dim=1)
+assert (cross_entropies >= entropy(p)).all()
+print(f"best of 1000 guesses {cross_entropies.min():.4f} bits, entropy {entropy(p):.4f} bits")
+
+# %% [markdown]
+# For English nobody knows the floor; for the stories of this course it is computed exactly, by summing over everything the
+# grammar can say. Two floors, in fact: the **entropy rate**, which is an expectation, and the floor of one particular sample, which is
+# what the true model costs on it.
+
+# %%
+language = StoryLanguage()
+test = language.sample(400, torch.Generator().manual_seed(2))
+
+
+def bits_per_token(model) -> float:
+    log_probs = model(test.tokens[:, :-1]).gather(-1, test.tokens[:, 1:, None]).squeeze(-1)
+    return -(log_probs[test.mask[:, 1:]].sum() / test.mask[:, 1:].sum() / math.log(2)).item()
+
+
+floor = bits_per_token(language)
+print(f"entropy rate {language.entropy_rate:.3f}, floor of this sample {floor:.3f} bits per token")
+
+# %% [markdown]
+# ## The fall
+#
+# On 1.5 million words of the *Wall Street Journal*, the source of this course quotes perplexities of **962** for unigrams, **170**
+# for bigrams and **109** for trigrams (quoted from Jurafsky and Martin, chapter 3; the models were trained on 38 million words). Ours are other texts, so
+# other numbers, but the same fall: first steep, then flat.
+
+# %%
+train = language.sample(4000, torch.Generator().manual_seed(1))
+stories = [tokens[mask] for tokens, mask in zip(train.tokens, train.mask, strict=True)]
+bos, vocab_size = language.vocabulary.bos, language.vocab_size
+bits = {"uniform": bits_per_token(Uniform(vocab_size))}
+for n, name in enumerate(["unigram", "bigram", "trigram", "4-gram"], start=1):
+    bits[name] = bits_per_token(KneserNey(NGramCounts(stories, n, vocab_size, bos)))
+bits["floor"] = floor
+quoted = {"unigram": 962, "bigram": 170, "trigram": 109}
+for name, value in bits.items():
+    print(f"{name:8} {value:6.3f} bits   perplexity {2**value:7.2f}   quoted for WSJ: {quoted.get(name, '')}")
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.6))
+bars = axes.barh(
+    list(bits)[::-1], [2**value for value in list(bits.values())[::-1]], color=["#D55E00"] + ["#0072B2"] * 5
+)
+axes.bar_label(bars, [f"{2**value:.1f}" for value in list(bits.values())[::-1]], padding=3)
+axes.set(xlabel="perplexity (logarithmic axis)", xscale="log", xlim=(1, 400))
+figures.still(
+    drawing,
+    alt="The ladder as perplexities: "
+    + ", ".join(f"{name} {2**value:.1f}" for name, value in bits.items())
+    + ".",
+    caption="The same ladder in perplexity. On a logarithmic axis equal steps are equal numbers of bits.",
+)
+
+# %% [markdown]
+# The distance to the floor is the KL divergence per token: what each model does not know about the language.
+#
+# ## Where it breaks: numbers that cannot be compared
+#
+# **Unknown words.** Replace every rare word by `<unk>`, and `<unk>` becomes frequent and easy. Perplexity falls, and nothing
+# was learned. The same model, the same text, three vocabularies:
+
+# %%
+words = python_documentation().lower().split()
+cut = len(words) * 9 // 10
+frequency = Counter(words[:cut])
+
+
+def perplexity_with(vocabulary_size: int) -> tuple[float, float]:
+    """Bigram perplexity of the last tenth, and the share of its words that became <unk>."""
+    kept = {
+        word: i + 2 for i, (word, _) in enumerate(frequency.most_common(vocabulary_size))
+    }  # 0 border, 1 <unk>
+    tokens = torch.tensor([kept.get(word, 1) for word in words])
+    counts = NGramCounts([tokens[:cut]], 2, vocabulary_size + 2, bos=0)
+    held_out = tokens[None, cut:]
+    log_probs = InterpolatedNGram(counts, (0.05, 0.35, 0.6))(held_out[:, :-1]).gather(
+        -1, held_out[:, 1:, None]
+    )
+    return (-log_probs.mean()).exp().item(), (held_out == 1).float().mean().item()
+
+
+for size in (100, 1000, 5000):
+    perplexity, unknown = perplexity_with(size)
+    print(f"vocabulary {size:5}: perplexity {perplexity:7.1f}, {unknown:.0%} of the words are <unk>")
+
+# %% [markdown]
+# The model that knows a hundred words wins by far. **Compare perplexities only over the same vocabulary and the same text.**
+#
+# **Tokenisers.** Per *letter* a text has many cheap tokens, per *word* few expensive ones. The total is what counts, and the
+# fair unit divides it by something that no tokeniser can change: the bytes of the text.
+#
+# $$\text{bits per byte} = \frac{\text{total surprise in nats}}{\ln 2 \cdot \text{number of bytes}}$$
+
+# %%
+story = language.read(test.tokens[0])
+n_bytes = len(story.encode())
+as_words = test.tokens[:1][:, test.mask[0]]
+total_bits = -language(as_words[:, :-1]).gather(-1, as_words[:, 1:, None]).sum().item() / math.log(2)
+print(
+    f"{total_bits:.1f} bits = {total_bits / (as_words.shape[1] - 1):.2f} per word = {total_bits / n_bytes:.3f} per byte"
+)
+
+# %% [markdown]
+# Three numbers, one and the same model and text. Lecture 04 needs the last of them.
+#
+# ## The same in the library
+#
+# `course.evaluation` does the averaging for every model of the course: total surprise over total tokens, once.
+
+# %%
+from course.evaluation import score
+
+result = score(language, test)
+assert math.isclose(result.bits_per_token, floor, rel_tol=1e-5)
+result
+
+# %% [markdown]
+# ## Recap
+#
+# - Surprise is $-\log_2 P$; entropy is the average surprise of a source, cross-entropy that of a model about it.
+# - Perplexity is the exponential of cross-entropy: as hard as choosing among that many equally likely outcomes.
+# - Average over tokens, in the logarithm, once.
+# - Cross-entropy = entropy + KL divergence, so the entropy is a floor; for this course's language it is known.
+# - Perplexities compare only over the same text and vocabulary; otherwise use bits per byte.
+#
+# **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), the exercises on perplexity, the branching factor,
+# the entropy rate, and bits per byte.
+#
+# ## Further reading
+#
+# - Claude E. Shannon, "Prediction and Entropy of Printed English", *Bell System Technical Journal* 30 (1951), 50–64.
+# - Frederick Jelinek, Robert L. Mercer, Lalit R. Bahl and James K. Baker, "Perplexity: a measure of the difficulty of speech recognition tasks", *Journal of the Acoustical Society of America* 62 (1977), S63.
+# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapter 3.
+# - Thomas M. Cover and Joy A. Thomas, *Elements of Information Theory*, 2nd edition, Wiley, 2006, chapters 2 and 4.
