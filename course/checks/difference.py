@@ -11,7 +11,7 @@ from course.checks.closeness import close, is_array, is_number, near, same, tens
 from course.checks.factors import sizes_of
 from course.checks.form_difference import form_difference
 from course.checks.not_finite import not_finite
-from course.checks.number_difference import confined, first_difference, number_difference, lost_total
+from course.checks.number_difference import confined, first_difference, lost_total, number_difference
 from course.checks.sequence_difference import list_difference, set_difference, text_difference
 
 LARGEST = 2**1000  # whole numbers from here on have no float

@@ -84,11 +84,19 @@ def _order(received: Sequence, expected: Sequence) -> str:
         return ""
     if same(received[::-1], expected):
         return "it stands in reverse order"
-    if len(set(map(repr, expected))) > 2:
+    if len(_bag(expected)) > 2:
         if same(received[1:], expected[:-1]):
             return "shifted by one: each place holds what is expected one before it"
         if same(received[:-1], expected[1:]):
             return "shifted by one: each place holds what is expected one after it"
-    if Counter(map(repr, received)) == Counter(map(repr, expected)):
+    if _bag(received) == _bag(expected):
         return "the same entries in another order"
     return ""
+
+
+def _bag(entries: Sequence) -> Counter:
+    """How often each entry occurs; entries that cannot be counted as they are count by how they are written."""
+    try:
+        return Counter(entries)
+    except TypeError:
+        return Counter(map(repr, entries))
