@@ -15,6 +15,7 @@ from course.checks.closeness import is_array, is_number, is_truth, kind_of, tens
 from course.checks.trace import Outcome
 
 SLACK = 1e-4  # relative; sums nearer than this are the same, sums farther apart than 1e-2 are not
+ZERO = 1e-8  # what rounding leaves of nothing
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -64,7 +65,7 @@ def _number_text(value: float, numbers: list[float]) -> str:
         return _number_text(value.real, numbers) + "+i" + _number_text(value.imag, numbers)
     if not math.isfinite(value):
         return str(float(value))
-    if abs(value - round(value)) <= SLACK * abs(value):
+    if abs(value - round(value)) <= max(ZERO, min(SLACK * abs(value), 0.01)):
         return str(round(value))
     numbers.append(float(value))
     return "#"
@@ -84,7 +85,7 @@ def _array_text(tensor: torch.Tensor, numbers: list[float]) -> str:
 
 
 def _rounded(value: float) -> str:
-    return f"{value:.2e}" if value > 1e-8 else "0"
+    return f"{value:.2e}" if value > ZERO else "0"
 
 
 def _hash(text: str, sums: list[str] | tuple[str, ...]) -> str:

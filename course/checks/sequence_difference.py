@@ -95,7 +95,7 @@ def _order(received: Sequence, expected: Sequence) -> str:
 
 
 def _bag(entries: Sequence) -> Counter:
-    """How often each entry occurs; entries that cannot be counted as they are count by how they are written."""
+    """How often each entry occurs; what cannot be a key counts by how it is written."""
     try:
         return Counter(entries)
     except TypeError:

@@ -76,6 +76,11 @@ def test_a_difference_of_one_percent_breaks_the_seal():
     assert not bears(value(0.5), seal(value(0.505)))
 
 
+def test_what_rounding_leaves_of_a_whole_number_or_of_nothing_does_not_matter():
+    assert bears(value([1e-17, 2.0000001]), seal(value([0.0, 2])))
+    assert bears(value(torch.tensor([1e-12, 0.5])), seal(value(torch.tensor([0.0, 0.5]))))
+
+
 def test_whole_numbers_are_sealed_to_the_last_digit():
     assert not bears(value([1000, 2000]), seal(value([1000, 2001])))
     assert bears(value(3.0), seal(value(3)))
