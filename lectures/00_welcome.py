@@ -190,7 +190,7 @@ fresh = language.sample(300, generator)
 smoothed = NGram(NGramCounts(sentences, 2, language.vocab_size, language.vocabulary.bos), k=0.1)
 rungs = {"uniform": Uniform(language.vocab_size), "one word back": smoothed, "the language": language}
 bits = {name: bits_per_token(model, fresh.tokens, fresh.mask) for name, model in rungs.items()}
-bits
+{name: round(value, 3) for name, value in bits.items()}
 
 # %%
 drawing, axes = plt.subplots(figsize=(6, 2))

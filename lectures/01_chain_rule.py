@@ -238,7 +238,10 @@ def log_prob(sentence: str) -> float:
 
 heard = {sentence: log_prob(sentence) for sentence in ("i saw a van", "eyes awe of an")}
 ratio = math.exp(heard["i saw a van"] - heard["eyes awe of an"])
-print(heard, f"\nthe first is {ratio:,.0f} times as likely")
+print(
+    {sentence: round(value, 2) for sentence, value in heard.items()},
+    f"\nthe first is {ratio:,.0f} times as likely",
+)
 assert ratio > 1
 
 # %% [markdown]
@@ -307,7 +310,7 @@ print("counts ", counts / counts.sum())
 log_probs = logits.log_softmax(-1)
 by_hand = -sum(log_probs[target] for target in targets) / len(targets)
 assert torch.isclose(by_hand, F.cross_entropy(logits.expand(8, 3), targets))
-by_hand.item()
+round(by_hand.item(), 4)
 
 # %% [markdown]
 # ## Where it breaks
@@ -411,7 +414,7 @@ from course.evaluation import score
 
 result = score(language, Batch(story, torch.ones_like(story, dtype=torch.bool)))
 assert math.isclose(result.nll, -log_probs.sum().item(), rel_tol=1e-5)
-result
+print(f"{result.nll:.2f} nats in {result.n_tokens} tokens: {result.bits_per_token:.2f} bits per token")
 
 # %% [markdown]
 # ## Recap

@@ -71,7 +71,7 @@ entropy(torch.tensor([0.5, 0.5])), entropy(torch.tensor([0.5, 0.25, 0.25])), ent
 digits = torch.full((10,), 1 / 10, dtype=torch.float64)
 names = torch.full((30_000,), 1 / 4 / 30_000, dtype=torch.float64)
 operator = torch.cat([torch.full((3,), 1 / 4, dtype=torch.float64), names])
-2 ** entropy(digits), 2 ** entropy(operator)
+round(2 ** entropy(digits), 4), round(2 ** entropy(operator), 4)
 
 # %% [markdown]
 # Fifty-two point six. By hand: three requests of two bits, and names of $\log_2 120{,}000 \approx 16.87$ bits in a quarter of the
@@ -109,7 +109,9 @@ assert all(torch.isclose(value, three[0]) for value in three)
 easy, hard = torch.full((9,), 0.8).log(), torch.full((2,), 0.01).log()
 per_sentence = [(-easy.mean()).exp().item(), (-hard.mean()).exp().item()]
 of_corpus = (-torch.cat([easy, hard]).mean()).exp().item()
-print(f"sentences {per_sentence}, their mean {sum(per_sentence) / 2:.1f}; corpus {of_corpus:.2f}")
+print(
+    f"sentences {per_sentence[0]:.2f} and {per_sentence[1]:.2f}, their mean {sum(per_sentence) / 2:.1f}; corpus {of_corpus:.2f}"
+)
 
 # %% [markdown]
 # Perplexity averages **over tokens, in the logarithm, once**. Means of perplexities, per sentence or per batch, are another
@@ -277,7 +279,9 @@ from course.evaluation import score
 
 result = score(language, test)
 assert math.isclose(result.bits_per_token, floor, rel_tol=1e-5)
-result
+print(
+    f"{result.bits_per_token:.3f} bits per token, perplexity {result.perplexity:.3f}, {result.n_tokens} tokens"
+)
 
 # %% [markdown]
 # ## Recap
