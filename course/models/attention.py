@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import torch
-from torch.nn import functional as F
 
+from course.models.linear import linear
 from course.shapes import Bool, Float, Int, Tensor
 
 
@@ -42,8 +42,8 @@ def additive_scores(
     v: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "*batch queries keys"]:
     """vᵀ tanh(W_query q + W_key k): a small network looks at each pair."""
-    from_query = F.linear(query, W_query).unsqueeze(-2)  # (…, queries, 1, D)
-    from_key = F.linear(key, W_key).unsqueeze(-3)  # (…, 1, keys, D)
+    from_query = linear(query, W_query).unsqueeze(-2)  # (…, queries, 1, D)
+    from_key = linear(key, W_key).unsqueeze(-3)  # (…, 1, keys, D)
     return torch.tanh(from_query + from_key) @ v
 
 

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from course.language_model import check_tokens
 from course.models.layer_norm import LayerNorm
+from course.models.linear import Linear, linear
 from course.models.transformer import Encoder, TransformerConfig
 from course.shapes import Bool, Float, Int, Tensor
 
@@ -98,7 +99,7 @@ class Pooler(nn.Module):
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
-        self.linear = nn.Linear(config.d_model, config.d_model)
+        self.linear = Linear(config.d_model, config.d_model)
         self.apply(initialise)
 
     def forward(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch d_model"]:
@@ -112,7 +113,7 @@ class MaskedLanguageModel(nn.Module):
         super().__init__()
         self.vocab_size = config.vocab_size
         self.bert = BERT(config)
-        self.transform = nn.Linear(config.d_model, config.d_model)
+        self.transform = Linear(config.d_model, config.d_model)
         self.norm = LayerNorm(config.d_model, config.epsilon, config.is_fused)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
         initialise(self.transform)
@@ -125,7 +126,7 @@ class MaskedLanguageModel(nn.Module):
     ) -> Float[Tensor, "batch time vocab"]:
         """Logits for the word *at* each position (not after it)."""
         hidden = self.norm(F.gelu(self.transform(self.bert(tokens, mask, segments))))
-        return F.linear(hidden, self.bert.embedding.weight, self.bias)
+        return linear(hidden, self.bert.embedding.weight, self.bias)
 
 
 class SequenceClassifier(nn.Module):
@@ -136,7 +137,7 @@ class SequenceClassifier(nn.Module):
         self.bert = BERT(config)
         self.pooler = Pooler(config)
         self.dropout = nn.Dropout(config.dropout)
-        self.output = nn.Linear(config.d_model, n_classes)
+        self.output = Linear(config.d_model, n_classes)
         initialise(self.output)
 
     def forward(
@@ -156,7 +157,7 @@ class Tagger(nn.Module):
         super().__init__()
         self.bert = BERT(config)
         self.dropout = nn.Dropout(config.dropout)
-        self.output = nn.Linear(config.d_model, n_tags)
+        self.output = Linear(config.d_model, n_tags)
         initialise(self.output)
 
     def forward(
@@ -175,7 +176,7 @@ class SpanFinder(nn.Module):
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         self.bert = BERT(config)
-        self.output = nn.Linear(config.d_model, 2)
+        self.output = Linear(config.d_model, 2)
         initialise(self.output)
 
     def forward(

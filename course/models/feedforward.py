@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.language_model import check_tokens
+from course.models.linear import Linear, linear
 from course.shapes import Float, Int, Tensor
 
 
@@ -35,7 +36,7 @@ def hidden_layer(
     b: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "batch time d_hidden"]:
     """h = tanh(W e + b), where e is the concatenation (not the sum) of the window's embeddings."""
-    return torch.tanh(F.linear(embedded.flatten(start_dim=2), W, b))
+    return torch.tanh(linear(embedded.flatten(start_dim=2), W, b))
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,11 @@ class FeedForwardLanguageModel(nn.Module):
         self.vocab_size = config.vocab_size
         d_concatenated = config.n_window * config.d_embedding
         self.embedding = nn.Embedding(config.vocab_size, config.d_embedding)
-        self.hidden = nn.Linear(d_concatenated, config.d_hidden)
-        self.output = nn.Linear(config.d_hidden, config.vocab_size)
+        self.hidden = Linear(d_concatenated, config.d_hidden)
+        self.output = Linear(config.d_hidden, config.vocab_size)
         self.direct = None
         if config.has_direct_connections:
-            self.direct = nn.Linear(d_concatenated, config.vocab_size, bias=False)
+            self.direct = Linear(d_concatenated, config.vocab_size, bias=False)
 
     def logits(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
         """Numbers before the softmax, for the next token at every position."""

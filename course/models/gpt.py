@@ -12,9 +12,9 @@ from typing import Literal
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from course.language_model import check_tokens
+from course.models.linear import linear
 from course.models.multi_head_attention import LayerCache
 from course.models.positions import LearnedPositions, RelativeBias, SinusoidalPositions
 from course.models.transformer import EncoderLayer, TransformerConfig
@@ -146,7 +146,7 @@ class GPT(nn.Module):
         mask: Bool[Tensor, "batch keys"] | None = None,
     ) -> Float[Tensor, "batch time vocab"]:
         """Numbers before the softmax, for the next token at every position."""
-        return F.linear(self.hidden(tokens, cache, mask), self.embedding.weight)
+        return linear(self.hidden(tokens, cache, mask), self.embedding.weight)
 
     def forward(
         self,

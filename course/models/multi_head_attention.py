@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.models.attention import attention_weights, causal_mask, check_mask, dot_scores
+from course.models.linear import Linear
 from course.models.positions import RelativeBias, rotate
 from course.shapes import Bool, Float, Tensor
 
@@ -82,10 +83,10 @@ class MultiHeadAttention(nn.Module):
         self.is_fused = is_fused
         self.has_rotation = has_rotation
         self.position_bias = position_bias
-        self.W_query = nn.Linear(d_model, d_model)
-        self.W_key = nn.Linear(d_model, d_model)
-        self.W_value = nn.Linear(d_model, d_model)
-        self.W_output = nn.Linear(d_model, d_model)
+        self.W_query = Linear(d_model, d_model)
+        self.W_key = Linear(d_model, d_model)
+        self.W_value = Linear(d_model, d_model)
+        self.W_output = Linear(d_model, d_model)
 
     def forward(
         self,

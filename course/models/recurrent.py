@@ -12,8 +12,8 @@ import math
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
+from course.models.linear import linear
 from course.models.lstm_through_time import LSTMThroughTime
 from course.shapes import Bool, Float, Tensor
 
@@ -74,7 +74,7 @@ class RNNCell(nn.Module):
 
     def project(self, x: Float[Tensor, "*steps batch d_input"]) -> Float[Tensor, "*steps batch gates"]:
         """W x + b, for one step or for all of them."""
-        return F.linear(x, self.W, self.b)
+        return linear(x, self.W, self.b)
 
     def step(self, projected: Tensor, state: State) -> State:
         """The next state, from a projected input and the last state."""
@@ -120,8 +120,9 @@ class LSTMCell(RNNCell):
         self, x: Float[Tensor, "time batch d_input"], state: State
     ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
         """The same as step by step, with the backward pass written out because it is faster."""
+        projected = self.project(x)  # (T, B, 4D)
         with torch.autocast(x.device.type, enabled=False):
-            hidden, c = LSTMThroughTime.apply(x.to(self.W.dtype), *state, self.W, self.U, self.b)
+            hidden, c = LSTMThroughTime.apply(projected.to(self.U.dtype), *state, self.U)
         return hidden, (hidden[-1], c)
 
 

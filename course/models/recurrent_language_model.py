@@ -8,6 +8,7 @@ from typing import Literal
 from torch import nn
 
 from course.language_model import check_tokens
+from course.models.linear import Linear
 from course.models.recurrent import GRU, LSTM, RNN, State
 from course.shapes import Float, Int, Tensor
 
@@ -44,7 +45,7 @@ class RecurrentLanguageModel(nn.Module):
             config.d_embedding, config.d_hidden, config.n_layers, dropout=config.dropout
         )
         self.dropout = nn.Dropout(config.dropout)
-        self.output = nn.Linear(config.d_hidden, config.vocab_size)
+        self.output = Linear(config.d_hidden, config.vocab_size)
 
     def read(
         self, tokens: Int[Tensor, "batch time"], state: State | None = None

@@ -18,6 +18,7 @@ from torch import nn
 
 from course.language_model import check_tokens
 from course.models.attention import additive_scores, attention_weights, bilinear_scores, dot_scores
+from course.models.linear import Linear
 from course.models.recurrent import GRU, LSTM, State
 from course.shapes import Bool, Float, Int, Tensor
 
@@ -75,7 +76,7 @@ class DotScores(nn.Module):
         super().__init__()
         has_other_width = config.d_memory != config.d_hidden
         self.narrow = (
-            nn.Linear(config.d_memory, config.d_hidden, bias=False) if has_other_width else nn.Identity()
+            Linear(config.d_memory, config.d_hidden, bias=False) if has_other_width else nn.Identity()
         )
 
     def forward(self, query: Tensor, key: Tensor) -> Float[Tensor, "batch time source"]:
@@ -99,9 +100,9 @@ class AdditiveScores(nn.Module):
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        self.W_query = nn.Linear(config.d_hidden, config.d_hidden, bias=False)
-        self.W_key = nn.Linear(config.d_memory, config.d_hidden, bias=False)
-        self.v = nn.Linear(config.d_hidden, 1, bias=False)
+        self.W_query = Linear(config.d_hidden, config.d_hidden, bias=False)
+        self.W_key = Linear(config.d_memory, config.d_hidden, bias=False)
+        self.v = Linear(config.d_hidden, 1, bias=False)
 
     def forward(self, query: Tensor, key: Tensor) -> Float[Tensor, "batch time source"]:
         return additive_scores(query, key, self.W_query.weight, self.W_key.weight, self.v.weight[0])
@@ -121,7 +122,7 @@ class Seq2SeqEncoder(nn.Module):
         self.network = NETWORKS[config.cell](
             config.d_embedding, config.d_hidden, config.n_layers, config.is_bidirectional, config.dropout
         )
-        self.bridge = nn.Linear(config.d_memory, config.d_hidden) if config.is_bidirectional else None
+        self.bridge = Linear(config.d_memory, config.d_hidden) if config.is_bidirectional else None
 
     def forward(self, source: Int[Tensor, "batch source"]) -> EncodedSource:
         """Padding is skipped: the last state of a short sentence is that of its last real token.
@@ -164,7 +165,7 @@ class Seq2SeqDecoder(nn.Module):
             dropout=config.dropout,
         )
         self.scores = SCORES[config.attention](config) if has_attention else None
-        self.output = nn.Linear(config.d_hidden + has_attention * config.d_memory, config.target_vocab_size)
+        self.output = Linear(config.d_hidden + has_attention * config.d_memory, config.target_vocab_size)
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], encoded: EncodedSource, state: State | None = None

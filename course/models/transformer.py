@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.models.layer_norm import LayerNorm
+from course.models.linear import Linear
 from course.models.multi_head_attention import LayerCache, MultiHeadAttention
 from course.models.positions import RelativeBias
 from course.shapes import Bool, Float, Tensor
@@ -62,10 +63,10 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.expand = nn.Linear(config.d_model, config.d_ff)
+        self.expand = Linear(config.d_model, config.d_ff)
         self.activation = ACTIVATIONS[config.activation]
         self.dropout = nn.Dropout(config.dropout)
-        self.contract = nn.Linear(config.d_ff, config.d_model)
+        self.contract = Linear(config.d_ff, config.d_model)
 
     def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
         return self.contract(

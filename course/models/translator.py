@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from course.language_model import check_tokens
 from course.models.attention import padding_mask
+from course.models.linear import linear
 from course.models.positions import SinusoidalPositions
 from course.models.transformer import Decoder, Encoder, TransformerConfig
 from course.shapes import Bool, Float, Int, Tensor
@@ -97,7 +97,7 @@ class Translator(nn.Module):
     ) -> Float[Tensor, "batch time vocab"]:
         """Logits of the token after each position of `target`."""
         x = self.decoder(self._embed(target, self.target_embedding), memory, memory_mask=memory_mask)
-        return F.linear(x, self.target_embedding.weight)
+        return linear(x, self.target_embedding.weight)
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch time"]
