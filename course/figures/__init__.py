@@ -1,22 +1,28 @@
 """Figures that live everywhere; each accepts the reader's own tensors."""
 
 from course.figures.attention import attention
+from course.figures.bpe import bpe
 from course.figures.chain_rule import chain_rule
 from course.figures.coding import coding
 from course.figures.count_matrix import count_matrix
+from course.figures.embedding import embedding
 from course.figures.figure import Figure
 from course.figures.guessing import guessing
 from course.figures.imitation import imitation
 from course.figures.still import Still, still
+from course.figures.tape import tape
 
 __all__ = [
     "Figure",
     "Still",
     "attention",
+    "bpe",
     "chain_rule",
     "coding",
     "count_matrix",
+    "embedding",
     "guessing",
     "imitation",
     "still",
+    "tape",
 ]

@@ -1,0 +1,122 @@
+// Byte-pair encoding step by step: how many merges, which token, at what cost. A token is a string of bytes, one
+// character of code 0 … 255 for each.
+
+// GPT-2's cut into pre-tokens, which no merge crosses.
+const PRE_TOKEN = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
+const bytesOf = (text) => Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte));
+
+/** The tokens of one word under merges with a rank: Map "left\u0100right" → rank. */
+function encodeWord(word, ranks) {
+  let tokens = bytesOf(word);
+  for (;;) {
+    let best = Infinity, pair = null;
+    for (let i = 0; i + 1 < tokens.length; i++) {
+      const rank = ranks.get(`${tokens[i]}\u0100${tokens[i + 1]}`);
+      if (rank < best) { best = rank; pair = [tokens[i], tokens[i + 1]]; }
+    }
+    if (pair === null) return tokens;
+    const merged = [];
+    for (let i = 0; i < tokens.length; i++) {
+      const fits = tokens[i] === pair[0] && tokens[i + 1] === pair[1];
+      merged.push(fits ? pair[0] + pair[1] : tokens[i]);
+      if (fits) i += 1;
+    }
+    tokens = merged;
+  }
+}
+
+/** The tokens of a text under the first `count` merges. */
+function encode(text, merges, count) {
+  const ranks = new Map(merges.slice(0, count).map(([left, right], rank) => [`${left}\u0100${right}`, rank]));
+  return (text.match(PRE_TOKEN) ?? []).flatMap((word) => encodeWord(word, ranks));
+}
+
+/** Bytes as text; what is no complete character is shown as hexadecimal numbers. */
+function spell(token) {
+  const bytes = Uint8Array.from(token, (character) => character.charCodeAt(0));
+  try { return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replaceAll(" ", "␣").replaceAll("\n", "⏎"); }
+  catch { return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" "); }
+}
+
+/** How a token was put together, innermost first: "th" from "t" + "h". */
+function history(token, merges, count) {
+  const rank = merges.slice(0, count).findIndex(([left, right]) => left + right === token);
+  if (token.length === 1 || rank < 0) return [];
+  const [left, right] = merges[rank];
+  return [...history(left, merges, rank), ...history(right, merges, rank), { rank, left, right }];
+}
+
+export default {
+  encode,
+  render({ model, el }) {
+    const { merges, texts } = model.get("data");
+    const width = 660, rows = 5, height = rows * 30 + 160;
+    const view = frame(el, { width, height, label: "A text cut into tokens, and how many tokens it takes", name: "bpe" });
+    const state = { count: 0, text: texts[0].text, chosen: 0 };
+    const own = node("input", { type: "text", size: 44, maxlength: 200, value: state.text });
+    const counter = slider(view.controls, { label: "Merges", min: 0, max: merges.length, step: 1, value: 0 }, (count) => { state.count = count; draw(); });
+    for (const [label, by] of [["−1", -1], ["+1", 1]]) {
+      const button = node("button", { type: "button", "aria-label": `${label} merge` }, label);
+      button.addEventListener("click", () => { counter.value = state.count + by; counter.dispatchEvent(new Event("input")); });
+      view.controls.append(button);
+    }
+    choose(view.controls, { label: "Text", options: texts.map(({ name }) => name), value: 0 }, (index) => { own.value = texts[index].text; read(); });
+    own.addEventListener("input", read);
+    view.controls.append(node("label", {}, "or your own", own));
+    const pick = slider(view.controls, { label: "Token", min: 1, max: 1, step: 1, value: 1 }, (place) => { state.chosen = place - 1; draw(); });
+
+    function read() {
+      state.text = own.value;
+      draw();
+    }
+
+    function tiles(tokens) {
+      let x = 0, row = 0;
+      tokens.forEach((token, i) => {
+        const label = spell(token), wide = 8 * [...label].length + 10;
+        if (x + wide > width) { x = 0; row += 1; }
+        if (row >= rows) return;
+        const tile = shape("rect", { x: x + 1, y: row * 30 + 2, width: wide - 2, height: 24, rx: 4, fill: token.length > 1 ? strength(0.25) : "var(--panel)",
+          stroke: i === state.chosen ? "var(--orange)" : "var(--line)", "stroke-width": i === state.chosen ? 2.5 : 1 });
+        const text = shape("text", { x: x + wide / 2, y: row * 30 + 19, "text-anchor": "middle", style: "font-family:monospace;cursor:pointer" }, label);
+        for (const part of [tile, text]) part.addEventListener("click", () => { state.chosen = i; pick.value = i + 1; draw(); });
+        view.picture.append(tile, text);
+        x += wide;
+      });
+    }
+
+    function curve(nBytes) {
+      const left = 40, top = rows * 30 + 20, wide = width - left - 130, tall = 100;
+      const points = Array.from({ length: 25 }, (_, i) => Math.round(merges.length * i / 24)).map((count) => [count, encode(state.text, merges, count).length]);
+      const at = ([count, n]) => `${left + wide * count / merges.length},${top + tall * (1 - n / Math.max(1, nBytes))}`;
+      view.picture.append(shape("path", { d: `M${left},${top} V${top + tall} H${left + wide}`, fill: "none", stroke: "var(--line)" }));
+      view.picture.append(shape("polyline", { points: points.map(at).join(" "), fill: "none", stroke: "var(--blue)", "stroke-width": 2 }));
+      view.picture.append(shape("text", { x: 0, y: top + 12 }, String(nBytes)));
+      view.picture.append(shape("text", { x: left, y: top + tall + 18, class: "quiet" }, "0 merges"));
+      view.picture.append(shape("text", { x: left + wide, y: top + tall + 18, "text-anchor": "end", class: "quiet" }, `${merges.length} merges`));
+      const now = encode(state.text, merges, state.count).length;
+      const [x, y] = at([state.count, now]).split(",");
+      view.picture.append(shape("circle", { cx: x, cy: y, r: 5, fill: "var(--orange)" }));
+      view.picture.append(shape("text", { x: Number(x) + 9, y: Number(y) - 5 }, `${now} tokens`));
+      return points;
+    }
+
+    function draw() {
+      const tokens = encode(state.text, merges, state.count), nBytes = bytesOf(state.text).length;
+      state.chosen = Math.max(0, Math.min(state.chosen, tokens.length - 1));
+      pick.max = tokens.length;
+      pick.value = state.chosen + 1;
+      pick.nextElementSibling.textContent = String(tokens.length ? state.chosen + 1 : 0);
+      view.picture.replaceChildren();
+      tiles(tokens);
+      const points = curve(nBytes);
+      const last = state.count ? `Merge ${state.count}: “${spell(merges[state.count - 1][0])}” + “${spell(merges[state.count - 1][1])}”. ` : "No merges: one token for each byte. ";
+      const tree = tokens.length ? history(tokens[state.chosen], merges, state.count) : [];
+      const made = tree.map(({ rank, left, right }) => `${spell(left)} + ${spell(right)} (${rank + 1})`).join(", ");
+      view.say(`${last}${nBytes} bytes in ${tokens.length} tokens, ${(nBytes / Math.max(1, tokens.length)).toFixed(2)} bytes each. `
+        + (made ? `The chosen token “${spell(tokens[state.chosen])}” was made by ${made}.` : "The chosen token is a single byte."));
+      view.numbers(["merges", "tokens", "bytes per token"], points.map(([count, n]) => [count, n, (nBytes / Math.max(1, n)).toFixed(2)]));
+    }
+    draw();
+  },
+};

@@ -1,0 +1,64 @@
+// Words as points: choose one, see its nearest by the angle between the vectors, in all dimensions or in the picture's two.
+
+function cosine(a, b) {
+  let dot = 0, aa = 0, bb = 0;
+  a.forEach((value, d) => { dot += value * b[d]; aa += value * value; bb += b[d] * b[d]; });
+  return aa && bb ? dot / Math.sqrt(aa * bb) : 0;
+}
+
+/** The `count` other words with the largest cosine, best first: [[word, cosine], …]. */
+function nearest(vectors, chosen, count) {
+  return vectors.map((vector, i) => [i, cosine(vectors[chosen], vector)])
+    .filter(([i]) => i !== chosen).sort((a, b) => b[1] - a[1]).slice(0, count);
+}
+
+export default {
+  nearest,
+  render({ model, el }) {
+    const { words, vectors, places, start, count } = model.get("data");
+    const side = 430, width = side + 220, height = side;
+    const view = frame(el, { width, height, label: "Words as points in a plane, and the nearest of the chosen one", name: "embedding" });
+    const state = { chosen: start, flat: false };
+    const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
+    const scale = (value, values, from, to) => from + (to - from) * (value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1);
+    const spots = places.map(([x, y]) => [scale(x, xs, 30, side - 40), scale(y, ys, side - 16, 16)]);
+
+    const order = words.map((_, i) => i).sort((a, b) => words[a].localeCompare(words[b]));
+    const select = choose(view.controls, { label: "Word", options: order.map((i) => words[i]), value: order.indexOf(start) },
+      (place) => { state.chosen = order[place]; draw(); });
+    toggle(view.controls, { label: "measure in the picture's two dimensions only" }, (flat) => { state.flat = flat; draw(); });
+
+    function point(i, colour, size, weight) {
+      const [x, y] = spots[i];
+      const group = shape("g", { style: "cursor:pointer" });
+      group.append(shape("circle", { cx: x, cy: y, r: size, fill: colour }));
+      const [anchor, by] = x > side - 70 ? ["end", -6] : ["start", 6];
+      group.append(shape("text", { x: x + by, y: y + 4, "text-anchor": anchor, style: `font-size:${weight ? 13 : 9}px;font-weight:${weight}`,
+        class: weight ? "" : "quiet" }, words[i]));
+      group.addEventListener("click", () => { state.chosen = i; select.value = String(order.indexOf(i)); draw(); });
+      view.picture.append(group);
+    }
+
+    function draw() {
+      const found = nearest(state.flat ? places : vectors, state.chosen, count);
+      const marked = new Set(found.map(([i]) => i));
+      view.picture.replaceChildren();
+      words.forEach((_, i) => { if (i !== state.chosen && !marked.has(i)) point(i, "var(--line)", 2, 0); });
+      for (const [i] of found)
+        view.picture.append(shape("line", { x1: spots[state.chosen][0], y1: spots[state.chosen][1], x2: spots[i][0], y2: spots[i][1], stroke: "var(--blue)", "stroke-opacity": 0.4 }));
+      for (const [i] of found) point(i, "var(--blue)", 4, 600);
+      point(state.chosen, "var(--orange)", 6, 700);
+      view.picture.append(shape("text", { x: side + 10, y: 20, style: "font-weight:700" }, `nearest to “${words[state.chosen]}”`));
+      found.forEach(([i, value], rank) => {
+        const y = 34 + rank * 30;
+        view.picture.append(shape("text", { x: side + 10, y: y + 14 }, words[i]));
+        view.picture.append(shape("rect", { x: side + 100, y: y + 3, width: Math.max(0.5, 70 * Math.max(0, value)), height: 14, fill: "var(--blue)" }));
+        view.picture.append(shape("text", { x: side + 174, y: y + 14 }, value.toFixed(2)));
+      });
+      const listed = found.slice(0, 3).map(([i, value]) => `${words[i]} (${value.toFixed(2)})`).join(", ");
+      view.say(`Nearest to “${words[state.chosen]}” by the cosine in ${state.flat ? "two" : vectors[0].length} dimensions: ${listed}.`);
+      view.numbers(["word", "cosine"], found.map(([i, value]) => [words[i], value.toFixed(4)]));
+    }
+    draw();
+  },
+};

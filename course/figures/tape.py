@@ -1,0 +1,95 @@
+"""A computation graph, forwards and backwards, one node at a time."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from course.figures.figure import Figure, png
+
+Step = float | tuple[str, ...]  # an input's value, or an operation with the names of what it uses
+
+OPERATIONS = {
+    "add": torch.add,
+    "mul": torch.mul,
+    "div": torch.div,
+    "exp": torch.exp,
+    "tanh": torch.tanh,
+    "nlog": lambda a: -torch.log(a),
+}
+
+
+def tape(
+    graph: Mapping[str, Step],
+    *,
+    twice: tuple[str, str] | None = None,
+    claims: Mapping[str, tuple[str, float]] | None = None,
+    caption: str = "Black: values, from left to right. Blue, after ∂: gradients, from right to left.",
+) -> Figure:
+    """Show a graph of scalars: name → number, or (operation, name, …) with add, mul, div, exp, tanh, nlog.
+
+    The last entry is the loss. twice: (a, b) offers a switch that uses input b in place of input a as well.
+    claims: logit → (its probability, its target), compared as p − y at the end. Raises ValueError for an
+    operation that is unknown or that uses what is not yet computed.
+    """
+    nodes, place = listed(graph), {name: i for i, name in enumerate(graph)}
+    values, gradients = by_autograd(graph)
+    loss = list(graph)[-1]
+    inputs = [name for name, step in graph.items() if not isinstance(step, tuple)]
+    shown = ", ".join(f"{gradients[name]:.3f} for {name}" for name in inputs)
+    return Figure(
+        name="tape",
+        data={
+            "nodes": nodes,
+            "twice": twice and [place[name] for name in twice],
+            "claims": [[place[z], place[p], y] for z, (p, y) in (claims or {}).items()],
+        },
+        alt=f"A computation graph of {len(graph)} nodes. "
+        f"{loss} is {values[loss]:.3f}; its gradients: {shown}.",
+        caption=caption,
+        picture=png(bars(inputs, gradients, loss)),
+    )
+
+
+def listed(graph: Mapping[str, Step]) -> list[dict]:
+    """The nodes with places instead of names, or an error that says which name is missing."""
+    known, nodes = {}, []
+    for name, step in graph.items():
+        is_given = not isinstance(step, tuple)
+        op, names, value = ("input", (), float(step)) if is_given else (step[0], step[1:], None)
+        if op != "input" and op not in OPERATIONS:
+            raise ValueError(f"{name}: unknown operation {op!r}; there are {', '.join(OPERATIONS)}")
+        if missing := [used for used in names if used not in known]:
+            raise ValueError(f"{name} uses {missing[0]}, which is not computed before it")
+        known[name] = len(nodes)
+        nodes.append({"name": name, "op": op, "inputs": [known[used] for used in names], "value": value})
+    return nodes
+
+
+def by_autograd(graph: Mapping[str, Step]) -> tuple[dict[str, float], dict[str, float]]:
+    """Every node's value and the gradient of the last node by it, from torch."""
+    tensors: dict[str, Tensor] = {}
+    for name, step in graph.items():
+        if isinstance(step, tuple):
+            tensors[name] = OPERATIONS[step[0]](*(tensors[used] for used in step[1:]))
+        else:
+            tensors[name] = torch.tensor(float(step), dtype=torch.float64, requires_grad=True)
+    *_, loss = tensors.values()
+    gradients = torch.autograd.grad(loss, list(tensors.values()), allow_unused=True)
+    return (
+        {name: tensor.item() for name, tensor in tensors.items()},
+        {name: 0.0 if g is None else g.item() for name, g in zip(tensors, gradients, strict=True)},
+    )
+
+
+def bars(inputs: Sequence[str], gradients: Mapping[str, float], loss: str):
+    """The fallback picture: the gradient of each input."""
+    import matplotlib.pyplot as plt
+
+    drawing, axes = plt.subplots(figsize=(5, 2.2))
+    made = axes.bar(inputs, [gradients[name] for name in inputs], color="#0072B2")
+    axes.bar_label(made, [f"{gradients[name]:.3f}" for name in inputs])
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set_ylabel(f"∂{loss} / ∂input")
+    axes.margins(y=0.25)
+    return drawing
