@@ -46,7 +46,8 @@ class Explanation:
     @property
     def headline(self) -> str:
         """Claim and diagnosis, or what differs, in a line or two."""
-        why = self.diagnosis or self.difference
+        values = f"{self.received} where {self.expected} is expected." if self.received else ""
+        why = self.diagnosis or self.difference or values
         return f"✗ {self.claim}" + (f"\n  {why}" if why else "")
 
     @property

@@ -34,6 +34,13 @@ def test_the_parts_come_in_the_order_in_which_they_are_read(rendered):
     assert places == sorted(places)
 
 
+def test_the_headline_says_why_whatever_is_known():
+    assert Explanation("A.", "B.", "1", "2", (("C.", "D?"),)).headline == "✗ A.\n  C."
+    assert Explanation("A.", "B.", "1", "2").headline == "✗ A.\n  B."
+    assert Explanation("A.", received="1", expected="2").headline == "✗ A.\n  1 where 2 is expected."
+    assert Explanation("A.").headline == "✗ A."
+
+
 def test_only_the_newest_hint_is_shown():
     assert "Look at one row" not in as_text(FULL)
 
@@ -99,3 +106,6 @@ def test_long_values_are_cut():
 def test_numbers_that_differ_look_different():
     assert brief_pair(1.00001, 1.00002) == ("1.00001", "1.00002")
     assert number(float("-inf")) == "−inf"
+    assert number(30003.0) == "30003"
+    assert number(1 / 3) == "0.3333"
+    assert number(2.5e9) == "2.5e+09"
