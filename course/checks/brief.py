@@ -16,14 +16,14 @@ MOST_ENTRIES = 30  # of a tensor, before only its beginning is shown
 
 
 def number(value: object, digits: int = 4) -> str:
-    """One number with at least `digits` significant digits: 0.3333, 30003, 1.2e-07, NaN, −inf."""
+    """One number with at least `digits` significant digits: 0.3333, 30003, 1.2e-07, NaN, -inf."""
     value = value.item() if is_array(value) else value
     if isinstance(value, int) and abs(value) >= 10**18:
         return f"a whole number of {int(value.bit_length() * math.log10(2)) + 1} digits"
     if isinstance(value, bool | int | complex):
         return str(value)
     if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "inf" if value > 0 else "−inf"
+        return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
     whole_digits = len(str(int(abs(value)))) if abs(value) < PLAINLY_WRITTEN else 0
     return f"{value:.{max(digits, whole_digits)}g}"
 

@@ -58,7 +58,7 @@ def _at(index: list[int]) -> str:
 
 
 def _sign(values: Tensor) -> str:
-    return "−inf" if (values < 0).all() else "inf" if (values > 0).all() else "±inf"
+    return "-inf" if (values < 0).all() else "inf" if (values > 0).all() else "±inf"
 
 
 def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
@@ -73,7 +73,7 @@ def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
             )
             if cause:
                 return _named(cause, position, arguments)
-    return "NaN comes of 0/0, 0 · inf, inf − inf, inf/inf after an overflow, or log of a negative number"
+    return "NaN comes of 0/0, 0 · inf, inf - inf, inf/inf after an overflow, or log of a negative number"
 
 
 def _named(cause: str, position: int, arguments: Sequence[object]) -> str:
@@ -87,8 +87,8 @@ def _given_nan(argument: Tensor) -> str:
 def _masked_row(argument: Tensor, nan: Tensor) -> str:
     if argument.ndim == 0 or nan.ndim == 0 or not (nan == nan.all(-1, keepdim=True)).all():
         return ""
-    softmax = "the softmax of a row of −inf is 0/0"
-    kinds = ((-math.inf, "−inf", softmax), (0, "0 or False", "0/0 is NaN"), (1, "1 or True", "0/0 is NaN"))
+    softmax = "the softmax of a row of -inf is 0/0"
+    kinds = ((-math.inf, "-inf", softmax), (0, "0 or False", "0/0 is NaN"), (1, "1 or True", "0/0 is NaN"))
     for value, name, why in kinds:
         if _stands_exactly_at((argument == value).all(-1), nan.all(-1)):
             return f"these are the rows in which the argument is {name} throughout, and {why}"
@@ -127,5 +127,5 @@ def _cause_of_inf(received: Tensor, arguments: Sequence[object]) -> str:
         if is_array(argument) and (cause := _overflow(tensor_of(argument), "what overflows is inf")):
             return _named(cause, position, arguments)
     if (received == -math.inf).any():
-        return "−inf is the logarithm of 0"
+        return "-inf is the logarithm of 0"
     return "inf comes of division by 0, of −log 0 or of an overflow"

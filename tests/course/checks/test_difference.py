@@ -175,7 +175,7 @@ def test_a_masked_row_is_the_cause_of_a_row_of_nan():
     right = scores.softmax(-1).nan_to_num(0.0)
     described = describe_difference(scores.softmax(-1), right, arguments=[scores])
     assert "3 of 12 values are NaN, in whole rows: 2" in described
-    assert "these are the rows in which the argument is −inf throughout" in described
+    assert "these are the rows in which the argument is -inf throughout" in described
 
 
 def test_a_masked_row_elsewhere_is_not_taken_for_the_cause():
@@ -207,14 +207,14 @@ def test_without_arguments_the_causes_of_nan_are_listed_and_none_is_chosen():
 
 def test_minus_infinity_is_the_logarithm_of_zero():
     received = torch.tensor([0.5, 0.0]).log()
-    assert "1 of 2 values is −inf, first at [1]; −inf is the logarithm of 0" in describe_difference(
+    assert "1 of 2 values is -inf, first at [1]; -inf is the logarithm of 0" in describe_difference(
         received, torch.tensor([0.5, 0.1]).log()
     )
 
 
 def test_a_finite_mask_is_told_from_an_infinite_one():
     expected = torch.tensor([1.0, -math.inf])
-    assert "-1e+04 where −inf is expected at [1]" in describe_difference(torch.tensor([1.0, -1e4]), expected)
+    assert "-10000 where -inf is expected at [1]" in describe_difference(torch.tensor([1.0, -1e4]), expected)
 
 
 def test_two_numbers_are_shown_with_as_many_digits_as_tell_them_apart():
