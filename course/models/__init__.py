@@ -1,14 +1,21 @@
 """Every model of the course, in the order in which it is taught.
 
-counts, kneser_ney              tables of n-grams
-feedforward                     a window of words through a hidden layer
-recurrent, recurrent_language_model   RNN, LSTM, GRU; and the language model made of them
-seq2seq                         recurrent encoder-decoder, with and without attention
-attention, multi_head_attention, positions, layer_norm   the parts of a Transformer
-transformer                     encoder and decoder layers and their stacks
-gpt, bert, translator           decoder, encoder, encoder-decoder
-masked_tokens, attention_maps   what BERT practises on; where a model looks
-checkpoints, ledger             weights from elsewhere; parameters counted from sizes
+counts, kneser_ney          tables of n-grams
+cross_entropy, linear       from logits to a loss; the product behind every layer
+feedforward                 a window of words through a hidden layer
+recurrent                   RNN, LSTM and GRU: one step, one layer, a stack
+lstm_through_time           the LSTM's backward pass, written out
+recurrent_language_model    a language model made of them
+seq2seq                     recurrent encoder-decoder, with and without attention
+attention                   scores, masks, weights, as functions
+multi_head_attention        H attentions side by side, and their cache
+positions, layer_norm       what else a Transformer is made of
+transformer                 encoder and decoder layers and their stacks
+gpt, bert, translator       decoder, encoder, encoder-decoder
+masked_tokens               what BERT practises on
+attention_maps              where a model looks
+checkpoints, torch_weights  weights from Hugging Face's layout and from torch.nn
+ledger                      parameters, operations and memory counted from sizes
 """
 
 from course.models.attention import (
@@ -24,11 +31,13 @@ from course.models.attention_maps import attention_maps
 from course.models.bert import BERT, BERTConfig, MaskedLanguageModel, SequenceClassifier, SpanFinder, Tagger
 from course.models.checkpoints import CheckpointError, bert_config, gpt_config, load_weights
 from course.models.counts import InterpolatedNGram, NGram, NGramCounts, Uniform, fit_shares
+from course.models.cross_entropy import cross_entropy, log_softmax
 from course.models.feedforward import FeedForwardConfig, FeedForwardLanguageModel
 from course.models.gpt import GPT, GPTConfig, KeyValueCache
 from course.models.kneser_ney import KneserNey
 from course.models.layer_norm import LayerNorm, RMSNorm, layer_norm, rms_norm
 from course.models.ledger import Ledger, bert_ledger, gpt_ledger
+from course.models.linear import Linear, linear
 from course.models.masked_tokens import hide_tokens
 from course.models.multi_head_attention import MultiHeadAttention
 from course.models.positions import (
@@ -41,6 +50,7 @@ from course.models.positions import (
 from course.models.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from course.models.recurrent_language_model import RecurrentConfig, RecurrentLanguageModel
 from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from course.models.torch_weights import copy_from_torch
 from course.models.transformer import (
     Decoder,
     DecoderLayer,
@@ -75,6 +85,7 @@ __all__ = [
     "LayerNorm",
     "LearnedPositions",
     "Ledger",
+    "Linear",
     "MaskedLanguageModel",
     "MultiHeadAttention",
     "NGram",
@@ -101,13 +112,17 @@ __all__ = [
     "bert_ledger",
     "bilinear_scores",
     "causal_mask",
+    "copy_from_torch",
+    "cross_entropy",
     "dot_scores",
     "fit_shares",
     "gpt_config",
     "gpt_ledger",
     "hide_tokens",
     "layer_norm",
+    "linear",
     "load_weights",
+    "log_softmax",
     "padding_mask",
     "rms_norm",
     "rotate",

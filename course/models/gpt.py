@@ -170,6 +170,11 @@ def attendable(
     Without the exception padding at the start would have nothing to attend to; nobody reads its output.
     """
     n_keys = mask.shape[1]
+    if not mask.any(dim=1).all():
+        row = int((~mask.any(dim=1)).nonzero()[0])
+        raise ValueError(
+            f"mask: expected at least one real token per sequence, got only padding in row {row}"
+        )
     if n_keys != first + n_queries:
         raise ValueError(f"mask: expected {first + n_queries} keys (remembered and new), got {n_keys}")
     itself = torch.arange(first, n_keys, device=mask.device)[:, None] == torch.arange(

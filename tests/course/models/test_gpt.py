@@ -158,6 +158,13 @@ def test_a_mask_that_forgets_the_remembered_tokens_is_refused():
         model(tokens, cache, torch.ones(1, 3, dtype=torch.bool))
 
 
+def test_a_sequence_of_nothing_but_padding_is_refused():
+    model = GPT(GPTConfig(V, 8, d_model=12, n_heads=3, n_layers=1))
+    mask = torch.tensor([[True, True], [False, False]])
+    with pytest.raises(ValueError, match="at least one real token per sequence, got only padding in row 1"):
+        model(torch.zeros(2, 2, dtype=torch.int64), mask=mask)
+
+
 def test_unknown_positions_are_refused_with_the_known_ones(as_students_run_it):
     with pytest.raises(
         ValueError, match="expected one of learned, sinusoidal, rotary, relative, none, got 'alibi'"
