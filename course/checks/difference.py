@@ -34,9 +34,13 @@ def describe_difference(
     the call show it; a relation that holds for every value, such as a shift by one or a constant factor;
     where the differences lie, and the first of them.
     """
-    if form := form_difference(received, expected):
-        return form
-    return _value_difference(received, expected, Circumstances(arguments, tolerance))
+    if received is None and expected is not None:
+        return "nothing came back (None); a function without `return` gives None"
+    return _described(received, expected, Circumstances(arguments, tolerance))
+
+
+def _described(received: object, expected: object, known: Circumstances) -> str:
+    return form_difference(received, expected) or _value_difference(received, expected, known)
 
 
 def agrees(received: object, expected: object, compare: Callable[[object, object], bool]) -> bool:
@@ -104,9 +108,7 @@ def _entries_difference(received: object, expected: object, places: Sequence, kn
     if columns and (relation := number_difference(*columns, sizes_of(known.arguments))):
         return relation
     first = differing[0]
-    inner = describe_difference(
-        received[first], expected[first], arguments=known.arguments, tolerance=known.tolerance
-    )
+    inner = _described(received[first], expected[first], known)
     many = f"{len(differing)} of {len(places)} entries differ; the first, at" if len(places) > 1 else "at"
     total = lost_total(*columns) if columns else ""
     return "; ".join(filter(None, [total, f"{many} {brief(first)}: {inner}"]))

@@ -18,8 +18,6 @@ KEYS = {str: "strings", tuple: "tuples", int: "whole numbers", bytes: "bytes"}
 
 def form_difference(received: object, expected: object) -> str:
     """What is wrong with the type, keys, length or shape; "" if these are as expected."""
-    if received is None and expected is not None:
-        return "nothing came back (None); a function without `return` gives None"
     for alike in (is_truth, is_number):
         if alike(expected):
             return "" if alike(received) else f"{_came(received)} where {kind_name(expected)} is expected"

@@ -98,7 +98,9 @@ def test_a_wrong_module_fails(claim, wrong):
 
 def test_the_missing_gradient_is_described():
     message = run(CLAIMS[1], CutOff).message
-    assert message.startswith("1 of 2 entries differ; the first, at 'W_hidden': nothing came back (None)")
+    assert message.startswith(
+        "1 of 2 entries differ; the first, at 'W_hidden': None where a tensor is expected"
+    )
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
