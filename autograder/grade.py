@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import platform
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from autograder.forked import Lost, forked
 from autograder.gradebook import MarkBook
 from autograder.isolation import Level, Limits, Warm, choose
 from autograder.plan import Plan, plan_for
-from autograder.records import HomeworkRecord, RecordFolder, SubmissionRecord, in_order, write
+from autograder.records import HomeworkRecord, RecordFolder, SubmissionRecord, write
 from autograder.submission import Graded, grade_submission, not_run
 
 PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader")
@@ -80,7 +81,7 @@ def warm_meanwhile(level: Level, limits: Limits) -> Iterator[Callable[[], Warm]]
                 warm.close()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Clerk:
     """Knows what is graded already, has the rest judged, and alone writes records, notebooks and marks."""
 
@@ -88,20 +89,24 @@ class Clerk:
     marks: MarkBook
     folder: RecordFolder
     level: Level
-    found: list[Found]
+    found: Sequence[Found]
     json_file: Path | None = None
+
+    def __post_init__(self) -> None:
+        self.records = {record.student: record for record in self.folder.all()}
 
     def due(self) -> Iterator[Found]:
         """The submissions that are new, that changed, or whose marks are not in the gradebook."""
         entered = self.marks.entered()
         for submission in self.found:
-            record = self.folder.find(submission.student)
+            record = self.records.get(submission.student)
             if record is None or not self.is_valid(record, submission, entered.get(submission.student)):
                 yield submission
 
     def is_valid(
         self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
     ) -> bool:
+        """Whether a record is of these bytes and this homework, and has arrived where it belongs."""
         if (record.source, record.version) != (digest(submission), self.plan.version):
             return False
         if not submission.handed_in:
@@ -109,42 +114,39 @@ class Clerk:
         is_there = self.marks.notebook_path(record.student).is_file()
         return is_there and entered is not None and points_of(record, self.plan).items() <= entered.items()
 
-    def work(self, todo: list[Found], warm: Warm, jobs: int) -> None:
+    def work(self, todo: Sequence[Found], warm: Warm, jobs: int) -> None:
         """Have the submissions judged, `jobs` at once, and save each as it comes."""
 
         def judge(submission: Found) -> dict:
             return self.judged(submission, warm).as_json()
 
+        gc.collect()
+        gc.freeze()  # what a judge does not collect stays shared memory
         seconds = self.plan.limits.submission_seconds + GRACE_SECONDS
         results = forked(todo, judge, jobs=jobs, seconds=seconds)
-        written = time.monotonic()
+        next_summary = time.monotonic() + SECONDS_BETWEEN_SUMMARIES
         try:
             for submission, result in Progress(results, total=len(todo), unit="submission", disable=None):
                 self.save(submission, self.understood(submission, result))
-                if time.monotonic() - written > SECONDS_BETWEEN_SUMMARIES:
+                if (begun := time.monotonic()) > next_summary:
                     self.summary()
-                    written = time.monotonic()
+                    took = time.monotonic() - begun
+                    next_summary = begun + max(SECONDS_BETWEEN_SUMMARIES, 20 * took)
         finally:
             results.close()
             self.summary()
 
     def judged(self, submission: Found, warm: Warm) -> Graded:
-        """Read and judge one submission, in a process forked for it."""
-        if submission.path is None:
-            return not_run(submission.student, submission.problem, self.plan)
+        """Read and judge one submission; runs in a process forked for it."""
         try:
+            if submission.path is None:
+                raise Unreadable(submission.problem)
             data = read(submission.path)
         except Unreadable as problem:
-            return not_run(submission.student, str(problem), self.plan)
-        seed = secrets.randbits(32)
-        return grade_submission(submission.student, data, self.plan, warm.student, seed)
-
-    def understood(self, submission: Found, result: dict | Lost) -> Graded:
-        """The judge's result with what only the clerk knows; a lost judge is no fault of the student's."""
-        if isinstance(result, Lost):
-            problem = f"The grader failed here: its process {result.reason}. Run it again."
-            return not_run(submission.student, problem, self.plan)
-        graded = Graded.from_json(result)
+            graded = not_run(submission.student, str(problem), self.plan)
+        else:
+            seed = secrets.randbits(32)
+            graded = grade_submission(submission.student, data, self.plan, warm.student, seed)
         record = replace(
             graded.record,
             flags=submission.flags + graded.record.flags,
@@ -154,14 +156,23 @@ class Clerk:
         )
         return replace(graded, record=record)
 
+    def understood(self, submission: Found, result: dict | Lost) -> Graded:
+        """What a judge delivered; where it was lost, that is no fault of the student's."""
+        if isinstance(result, Lost):
+            problem = f"The grader failed here: its process {result.reason}. Run it again."
+            return not_run(submission.student, problem, self.plan)
+        return Graded.from_json(result)
+
     def save(self, submission: Found, graded: Graded) -> None:
         """Keep the record, then the notebook, then the marks; what a crash leaves out, the next run does."""
-        before = self.folder.find(graded.record.student)
+        student = graded.record.student
+        before = self.records.get(student)
         self.folder.add(graded.record)
+        self.records[student] = graded.record
         if submission.handed_in:
-            self.marks.write_notebook(graded.record.student, graded.notebook)
+            self.marks.write_notebook(student, graded.notebook)
             self.marks.write(
-                graded.record.student,
+                student,
                 points_of(graded.record, self.plan) | written_points(graded, self.plan),
                 comments(graded, self.plan),
                 timestamp=submission.timestamp,
@@ -173,7 +184,7 @@ class Clerk:
         students = [submission.student for submission in self.found]
         record = HomeworkRecord(
             homework=self.plan.homework.name,
-            submissions=in_order(self.folder.all(), students),
+            submissions=tuple(self.records[student] for student in students if student in self.records),
             isolation={"level": self.level.name, "reason": self.level.reason},
             versions=versions(),
             graded_by_hand=self.plan.written,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -22,7 +23,6 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.notebook import to_json
 from autograder.records import write_text
 from autograder.release import course_config
 
@@ -120,7 +120,7 @@ class MarkBook:
 
     def write_notebook(self, student: str, content: Mapping) -> None:
         """Put a student's autograded notebook where nbgrader looks for it."""
-        write_text(self.notebook_path(student), to_json(content))
+        write_text(self.notebook_path(student), json.dumps(content, ensure_ascii=False) + "\n")
 
 
 def _enter(grade: Grade, points: float | None, *, new_bytes: bool) -> None:

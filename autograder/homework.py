@@ -8,8 +8,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.catalogue import Alternative, Misconception, NotCode, collect
@@ -158,8 +159,14 @@ def stubs(homework: HomeworkSource) -> dict[str, Any]:
 
 def execute(source: str, scope: dict[str, Any], path: Path, line: int) -> None:
     """Run a cell in a scope; tracebacks name the file and line it was written on."""
-    tree = ast.increment_lineno(ast.parse(source, str(path)), line - 1)
-    exec(compile(tree, str(path), "exec", dont_inherit=True), scope)
+    exec(compiled(source, str(path), line), scope)
+
+
+@cache
+def compiled(source: str, file: str, line: int) -> CodeType:
+    """A cell's code, as it stands in a file from a line on; compiled once, however often it is run."""
+    tree = ast.increment_lineno(ast.parse(source, file), line - 1)
+    return compile(tree, file, "exec", dont_inherit=True)
 
 
 def clear_solution(source: str, stub: str) -> str:

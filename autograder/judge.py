@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from autograder.autograded import error, stream
 from autograder.diagnosis import diagnosis
@@ -24,6 +25,7 @@ from autograder.standin import Cell, RemoteLink, Sitting
 from course.checks import Trace, forbidden_uses
 from course.checks.check import values
 from course.checks.explain import sentence
+from course.checks.forbidden import Use
 
 LONGEST_MESSAGE = 2_000
 MOST_DEATHS_PER_EXERCISE = 2  # after which its other checks are not tried
@@ -118,16 +120,25 @@ class Judge:
         return f"Not tried: `{exercise.name}` {deaths[-1]} in {len(deaths)} checks before."
 
     def forbidden_uses(self, exercise: Exercise) -> list[str]:
-        source = self.submission.cell(exercise.name).source
-        uses = forbidden_uses(source, exercise.forbids)
-        return [f"`{exercise.name}` uses `{use.name}` in line {use.line}." for use in uses]
+        """A sentence for each forbidden name that the answer's text uses."""
+        return [
+            f"`{exercise.name}` uses `{use.name}` in line {use.line}." for use in self.uses[exercise.name]
+        ]
+
+    @cached_property
+    def uses(self) -> dict[str, list[Use]]:
+        """The forbidden names used in each answer."""
+        return {
+            exercise.name: forbidden_uses(self.submission.cell(exercise.name).source, exercise.forbids)
+            for exercise in self.plan.homework.exercises
+        }
 
     def record(self, exercise: Exercise) -> ExerciseRecord:
         """What is kept of an exercise: points for the checks that passed, the names of its mistakes."""
         done = self.examined[exercise.name]
         failed = any(entry.result == FAILED for entry in done)
         entries = [entry for entry in self.plan.homework.misconceptions if entry.of == exercise.name]
-        traces = [entry.trace for entry in done]
+        traces = [entry.trace for entry in sorted(done, key=lambda entry: entry.result != FAILED)]
         return ExerciseRecord(
             name=exercise.name,
             points=sum(entry.check.points for entry in done if entry.result == PASSED),

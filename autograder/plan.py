@@ -10,10 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from autograder.diagnosis import diagnosis
+from autograder.examine import run_checks
 from autograder.gradebook import NotReleased
 from autograder.homework import HomeworkSource, find, references
 from autograder.isolation import Limits
 from autograder.released import SourceCell, source_cells
+from course.checks import LocalLink
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,15 @@ class Plan:
         return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
 
     def prepare(self) -> None:
-        """Work out what every judge needs, so that it is there before the first fork."""
+        """Work out what every judge needs, and judge once, so that forked judges find it all in memory."""
         _ = self.references, self.scope, self.version
+        for exercise in self.homework.exercises:
+            wrong = [entry for entry in self.homework.misconceptions if entry.of == exercise.name]
+            for thing in (self.references[exercise.name], *(entry.thing for entry in wrong[:1])):
+                link = LocalLink({**self.references, exercise.name: thing})
+                names = {check.name for check in exercise.checks}
+                done = run_checks(self.homework, link, 0, only=names, scope=self.scope)
+                diagnosis([entry.trace for entry in done], wrong, self.references)
 
 
 def plan_for(name: str, root: Path, limits: Limits) -> Plan:

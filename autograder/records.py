@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,9 +68,7 @@ class HomeworkRecord:
     submissions: tuple[SubmissionRecord, ...] = ()
     isolation: Mapping[str, str] = field(default_factory=dict)  # {"level": "bwrap", "reason": "…"}
     versions: Mapping[str, str] = field(default_factory=dict)
-    graded_by_hand: Mapping[str, float] = field(
-        default_factory=dict
-    )  # written question → points, not in the totals
+    graded_by_hand: Mapping[str, float] = field(default_factory=dict)  # question → points, not in the totals
 
     @property
     def max_points(self) -> float:
@@ -88,12 +86,17 @@ class RecordError(ValueError):
 
 
 def to_json(record: Any) -> str:
-    """The one spelling of a record."""
-    return json.dumps(asdict(record), indent=1, ensure_ascii=True) + "\n"
+    """The one spelling of a record; of a homework's, each submission has a line of its own."""
+    if not isinstance(record, HomeworkRecord):
+        return json.dumps(record, default=vars) + "\n"
+    lines = ",\n".join(json.dumps(submission, default=vars) for submission in record.submissions)
+    rest = {name: value for name, value in vars(record).items() if name not in ("homework", "submissions")}
+    head = f'{{"homework": {json.dumps(record.homework)}, "submissions": [\n{lines}\n],\n'
+    return head + json.dumps(rest, default=vars)[1:] + "\n"
 
 
 def submission_from(data: Mapping) -> SubmissionRecord:
-    """The inverse of `asdict`; raises KeyError or TypeError when a field is missing or unknown."""
+    """The record that JSON says; raises KeyError or TypeError when a field is missing or unknown."""
     exercises = tuple(_exercise_from(exercise) for exercise in data["exercises"])
     return SubmissionRecord(**{**data, "flags": tuple(data["flags"]), "exercises": exercises})
 
@@ -167,9 +170,3 @@ class RecordFolder:
         """Every record that can be read, by student."""
         names = sorted(path.stem for path in self.path.glob("*.json")) if self.path.is_dir() else []
         return [record for name in names if (record := self.find(name)) is not None]
-
-
-def in_order(records: Iterable[SubmissionRecord], students: Iterable[str]) -> tuple[SubmissionRecord, ...]:
-    """The records of these students, in this order."""
-    by_student = {record.student: record for record in records}
-    return tuple(by_student[student] for student in students if student in by_student)

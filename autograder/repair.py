@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from autograder.handed_in import HandedCell
@@ -64,18 +65,15 @@ def repair(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> Repair
 
 def _recognise(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> dict[int, SourceCell]:
     """Position in the submission → the source cell it is; of several copies the last, as nbgrader does."""
-    found: dict[int, SourceCell] = {}
-    for same in (_same_name, _same_cell_id, _same_text):
-        missing = [cell for cell in source if cell.name not in {known.name for known in found.values()}]
-        for cell in missing:
-            places = [at for at, other in enumerate(handed) if at not in found and same(other, cell)]
-            if places:
-                found[places[-1]] = cell
+    last = {cell.name: at for at, cell in enumerate(handed) if cell.name is not None}
+    found = {last[cell.name]: cell for cell in source if cell.name in last}
+    for same in (_same_cell_id, _same_text):
+        known = {cell.name for cell in found.values()}
+        for cell in source:
+            if cell.name not in known:
+                places = [at for at, other in enumerate(handed) if at not in found and same(other, cell)]
+                found |= {places[-1]: cell} if places else {}
     return found
-
-
-def _same_name(handed: HandedCell, cell: SourceCell) -> bool:
-    return handed.name == cell.name
 
 
 def _same_cell_id(handed: HandedCell, cell: SourceCell) -> bool:
@@ -92,7 +90,9 @@ def _same_text(handed: HandedCell, cell: SourceCell) -> bool:
     return _plain(handed.source) == _plain(cell.released)
 
 
+@lru_cache(maxsize=10_000)
 def _plain(text: str) -> str:
+    """A text as it is compared: without what editors change at the ends of lines."""
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 

@@ -75,8 +75,8 @@ class Sitting:
 
     def forbid(self, names: Collection[str]) -> None:
         """Let calls of exactly these names raise from now on, in this process and those to come."""
-        self.forbidden = names
-        if self._student is not None:
+        changed, self.forbidden = set(names) != set(self.forbidden), names
+        if changed and self._student is not None:
             self._guard(self._student)
 
     @property
@@ -103,11 +103,13 @@ class Sitting:
     def _replayed(self, cells: Sequence[Cell]) -> Student:
         student = self.start()
         try:
-            student.guard(self.guarded)
-            student.guard(())
+            if self.guarded:
+                student.guard(self.guarded)
+                student.guard(())
             for cell in cells:
                 student.run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
-            student.guard(self.forbidden)
+            if self.forbidden:
+                student.guard(self.forbidden)
         except Died as death:
             student.kill()
             self.deaths.append(death.sentence)

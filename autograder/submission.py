@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.autograded import autograded_notebook
@@ -13,7 +14,13 @@ from autograder.handed_in import HandedCell, parse
 from autograder.isolation import Student
 from autograder.judge import Judgement, judge
 from autograder.plan import Plan
-from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord, submission_from
+from autograder.records import (
+    CheckRecord,
+    ExerciseRecord,
+    SubmissionRecord,
+    submission_from,
+    to_json,
+)
 from autograder.released import SourceCell
 from autograder.repair import Repaired, repair
 
@@ -27,10 +34,12 @@ class Graded:
     unanswered: tuple[str, ...]
 
     def as_json(self) -> dict:
-        return {"record": asdict(self.record), "notebook": self.notebook, "unanswered": self.unanswered}
+        """What JSON can say of it."""
+        return {**vars(self), "record": json.loads(to_json(self.record))}
 
     @classmethod
     def from_json(cls, data: Mapping) -> Graded:
+        """The inverse of `as_json`."""
         return cls(submission_from(data["record"]), data["notebook"], tuple(data["unanswered"]))
 
 

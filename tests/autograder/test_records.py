@@ -11,7 +11,6 @@ from autograder.records import (
     RecordError,
     RecordFolder,
     SubmissionRecord,
-    in_order,
     read_homework,
     read_submission,
     to_json,
@@ -90,8 +89,3 @@ def test_a_folder_finds_what_was_added_and_passes_over_what_is_broken(tmp_path):
     assert folder.find("ada") == ADA
     assert folder.find("bob") is None
     assert folder.all() == [ADA]
-
-
-def test_records_come_in_the_order_asked_for():
-    others = [SubmissionRecord(name, 0, 1, "graded") for name in ("cleo", "bob")]
-    assert [record.student for record in in_order([*others, ADA], ["ada", "bob", "zoe"])] == ["ada", "bob"]
