@@ -1,5 +1,6 @@
 """The repository describes itself in several places; none of them may drift from the disk."""
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -11,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+PACKAGES = ("course", "autograder")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -31,17 +33,17 @@ def readme_tree() -> dict[str, str]:
     return paths
 
 
-def test_the_readme_tree_lists_every_package_and_nothing_else():
+def test_the_readme_tree_lists_every_room_and_nothing_else():
     files = [path.split("/") for path in tracked_files()]
     on_disk = {parts[0] for parts in files if not parts[0].startswith(".")}
-    for room in ("course", "autograder"):
-        on_disk |= {f"{room}/{parts[1]}" for parts in files if parts[0] == room and len(parts) > 2}
-        on_disk |= {
-            f"{room}/{parts[1]}"
-            for parts in files
-            if parts[0] == room and len(parts) == 2 and not parts[1].startswith("__")
-        }
+    on_disk |= {"/".join(parts[:2]) for parts in files if parts[0] in PACKAGES and len(parts) > 2}
     assert set(readme_tree()) == on_disk
+
+
+def test_every_module_says_in_its_first_line_what_it_is():
+    sources = [path for path in tracked_files() if path.startswith(PACKAGES) and path.endswith(".py")]
+    assert sources
+    assert [path for path in sources if not ast.get_docstring(ast.parse((ROOT / path).read_text()))] == []
 
 
 def test_every_entry_of_the_readme_tree_says_what_it_is():
