@@ -14,7 +14,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 
 class LSTMThroughTime(torch.autograd.Function):
-    """W x + b (T, B, 4D), h_0, c_0 (B, D), U → h_1 … h_T (T, B, D) and c_T; gates stacked i, f, g, o."""
+    """W x + b (T, B, 4D), h_0, c_0 (B, D), U → h_1 … h_T, c_1 … c_T (T, B, D); gates stacked i, f, g, o."""
 
     @staticmethod
     def forward(
@@ -34,20 +34,20 @@ class LSTMThroughTime(torch.autograd.Function):
             torch.mul(f, c[t - 1], out=c[t]).addcmul_(i, g)
             torch.mul(o, torch.tanh(c[t], out=tanh_c[t]), out=h[t])
         ctx.save_for_backward(gates, h, c, tanh_c, U)
-        return h[1:], c[T]
+        return h[1:], c[1:]
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, dh_outside: Tensor, dc: Tensor) -> tuple[Tensor, ...]:
-        """From the last step to the first; dh_outside holds what the layers above ask of each h_t."""
+    def backward(ctx: FunctionCtx, dh_outside: Tensor, dc_outside: Tensor) -> tuple[Tensor, ...]:
+        """From the last step to the first; dh_outside and dc_outside: what others ask of each h_t and c_t."""
         gates, h, c, tanh_c, U = ctx.saved_tensors
         d_gates = torch.empty_like(gates)  # at the gates before their sigmoid or tanh
-        dh = torch.zeros_like(dc)
+        dh = dc = torch.zeros_like(c[0])
         for t in range(len(gates), 0, -1):
             i, f, g, o = gates[t - 1].chunk(4, dim=-1)
             di, df, dg, do = d_gates[t - 1].chunk(4, dim=-1)
             dh = dh + dh_outside[t - 1]
-            dc = torch.addcmul(dc, dh * o, 1 - tanh_c[t].square())
+            dc = torch.addcmul(dc + dc_outside[t - 1], dh * o, 1 - tanh_c[t].square())
             torch.mul(dc * g, i - i.square(), out=di)
             torch.mul(dc * c[t - 1], f - f.square(), out=df)
             torch.mul(dc * i, 1 - g.square(), out=dg)

@@ -84,15 +84,13 @@ class RNNCell(nn.Module):
         """The next state, from an input and the last state."""
         return self.step(self.project(x), state)
 
-    def run(
-        self, x: Float[Tensor, "time batch d_input"], state: State
-    ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
-        """All hidden states, from inputs at every step, and the last state."""
-        outputs = []
+    def run(self, x: Float[Tensor, "time batch d_input"], state: State) -> State:
+        """The states after every step (T, B, D), from inputs at every step and the state before the first."""
+        states = []
         for projected in self.project(x).unbind(0):  # T times (B, G·D)
             state = self.step(projected, state)
-            outputs.append(state[0])
-        return torch.stack(outputs), state
+            states.append(state)
+        return tuple(torch.stack(parts) for parts in zip(*states, strict=True))
 
     @torch.no_grad()
     def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
@@ -116,14 +114,11 @@ class LSTMCell(RNNCell):
     def step(self, projected: Tensor, state: State) -> State:
         return lstm_step(projected, state, self.U)
 
-    def run(
-        self, x: Float[Tensor, "time batch d_input"], state: State
-    ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
+    def run(self, x: Float[Tensor, "time batch d_input"], state: State) -> State:
         """The same as step by step, with the backward pass written out because it is faster."""
         projected = self.project(x)  # (T, B, 4D)
         with torch.autocast(x.device.type, enabled=False):
-            hidden, c = LSTMThroughTime.apply(projected.to(self.U.dtype), *state, self.U)
-        return hidden, (hidden[-1], c)
+            return LSTMThroughTime.apply(projected.to(self.U.dtype), *state, self.U)
 
 
 class GRUCell(RNNCell):
@@ -146,19 +141,22 @@ class GRUCell(RNNCell):
         self.b_candidate.copy_(b_hidden[-self.d_hidden :])
 
 
-def run_masked(
-    cell: RNNCell,
-    x: Float[Tensor, "time batch d_input"],
-    state: State,
-    mask: Bool[Tensor, "time batch"],
+def skip_padding(
+    cell: RNNCell, x: Float[Tensor, "time batch d_input"], state: State, mask: Bool[Tensor, "time batch"]
 ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
-    """As `cell.run`, but where `mask` is False the state stands still and the output is zero."""
-    outputs = []
-    for projected, is_real in zip(cell.project(x).unbind(0), mask[:, :, None].unbind(0), strict=True):
-        new_state = cell.step(projected, state)
-        state = tuple(torch.where(is_real, new, old) for new, old in zip(new_state, state, strict=True))
-        outputs.append(state[0])
-    return torch.stack(outputs) * mask[:, :, None], state
+    """Run a cell as if the steps with a False in `mask` were not there; their output is zero.
+
+    Real steps move to the front, so that no padding comes before them; their states move back afterwards.
+    """
+    order = mask.logical_not().to(torch.uint8).argsort(dim=0, stable=True)[:, :, None]  # (T, B, 1)
+    states = cell.run(x.gather(0, order.expand_as(x)), state)
+    hidden = states[0].gather(0, order.argsort(dim=0).expand_as(states[0]))
+    n_real = mask.sum(dim=0)  # (B,)
+    rows = torch.arange(len(n_real), device=x.device)
+    last = (part[n_real - 1, rows] for part in states)
+    has_read = n_real[:, None] > 0
+    last = tuple(torch.where(has_read, part, first) for part, first in zip(last, state, strict=True))
+    return torch.where(mask[:, :, None], hidden, 0.0), last
 
 
 def unroll(
@@ -168,15 +166,16 @@ def unroll(
     mask: Bool[Tensor, "batch time"] | None = None,
     is_backward: bool = False,
 ) -> tuple[Float[Tensor, "batch time d_hidden"], State]:
-    """Apply one cell at every step: its hidden states in the order of the text, and its last state.
-
-    Read backwards, padding comes first; the state stands still there until the last real token.
-    """
+    """Apply one cell at every step: its hidden states in the order of the text, and its last state."""
     steps, mask = x.transpose(0, 1), None if mask is None else mask.T  # (T, B, …)
     if is_backward:
         steps, mask = steps.flip(0), None if mask is None else mask.flip(0)
-    hidden, state = cell.run(steps, state) if mask is None else run_masked(cell, steps, state, mask)
-    return (hidden.flip(0) if is_backward else hidden).transpose(0, 1), state
+    if mask is None:
+        states = cell.run(steps, state)
+        hidden, last = states[0], tuple(part[-1] for part in states)
+    else:
+        hidden, last = skip_padding(cell, steps, state, mask)
+    return (hidden.flip(0) if is_backward else hidden).transpose(0, 1), last
 
 
 class RecurrentNetwork(nn.Module):

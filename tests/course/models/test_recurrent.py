@@ -90,6 +90,24 @@ def test_padding_is_skipped_as_torch_skips_it_in_packed_sequences(precision, our
         assert_equal(part, expected_part)
 
 
+@pytest.mark.parametrize("ours", [RNN, LSTM, GRU])
+def test_padding_anywhere_is_as_if_it_were_not_there(precision, ours):
+    network = ours(D_INPUT, D, is_bidirectional=True)
+    mask = torch.tensor([[False, True, True, False, True, False, True], [False] * 7, [True] * 7])
+    x, state = torch.randn(B, T, D_INPUT), random_state(network)
+    outputs, last = network(x, state, mask)
+    for row in range(B):
+        start = tuple(part[:, row : row + 1] for part in state)
+        if not mask[row].any():
+            assert all(part[:, row].equal(first[:, 0]) for part, first in zip(last, start, strict=True))
+            continue
+        expected, expected_last = network(x[row : row + 1, mask[row]], start)
+        assert_equal(outputs[row, mask[row]], expected[0])
+        for part, expected_part in zip(last, expected_last, strict=True):
+            assert_equal(part[:, row], expected_part[:, 0])
+    assert outputs[~mask].abs().max() == 0
+
+
 @pytest.mark.parametrize(("ours", "theirs"), NETWORKS)
 def test_one_step_of_a_cell_equals_the_first_step_of_the_network(ours, theirs):
     network = ours(D_INPUT, D)
@@ -102,16 +120,10 @@ def test_the_lstm_s_written_out_backward_pass_equals_autograd_step_by_step(preci
     cell = LSTMCell(D_INPUT, D)
     x = torch.randn(T, B, D_INPUT, requires_grad=True)
     state = tuple(torch.randn(2, B, D, requires_grad=True).unbind(0))
-    hidden, (h, c) = cell.run(x, state)
-    step_by_step, (h_loop, c_loop) = RNNCell.run(cell, x, state)
+    fast, step_by_step = torch.cat(cell.run(x, state)), torch.cat(RNNCell.run(cell, x, state))
     wanted = [x, *state, *cell.parameters()]
-    assert_equal(hidden, step_by_step)
-    assert_equal_gradients(
-        torch.cat([hidden, h[None], c[None]]),
-        wanted,
-        torch.cat([step_by_step, h_loop[None], c_loop[None]]),
-        wanted,
-    )
+    assert_equal(fast, step_by_step)
+    assert_equal_gradients(fast, wanted, step_by_step, wanted)
 
 
 def test_the_written_out_backward_pass_agrees_with_finite_differences():
