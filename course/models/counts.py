@@ -29,13 +29,10 @@ def as_stream(sequences: Tensor | Sequence[Tensor], bos: int) -> Int[Tensor, " s
 
     Raises ValueError where there is no token at all.
     """
-    if isinstance(sequences, Tensor) and sequences.ndim == 2:
+    if isinstance(sequences, Tensor):
         stream = F.pad(sequences, (1, 0), value=bos).flatten()
     else:
-        border = torch.tensor([bos])
-        stream = torch.cat(
-            [part for sequence in sequences for part in (border.to(sequence.device), sequence)] or [border]
-        )
+        stream = torch.cat([F.pad(row, (1, 0), value=bos) for row in sequences] or [torch.tensor([bos])])
     if (stream == bos).all():
         raise ValueError("sequences: expected a corpus with at least one token besides BOS, got none")
     return stream
@@ -75,7 +72,7 @@ class NGramCounts(nn.Module):
         bos: int,
         pad: int | None = None,
     ) -> None:
-        """Count every n-gram of `sequences`, (B, T) or a list of (T,); a token `pad` is no prediction.
+        """Count every n-gram of `sequences`, (B, T), (T,) or a list of (T,); a token `pad` is no prediction.
 
         Raises ValueError for an empty corpus, TypeError and ValueError for tokens as `check_tokens` does.
         """

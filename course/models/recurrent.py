@@ -117,8 +117,9 @@ class LSTMCell(RNNCell):
     def run(self, x: Float[Tensor, "time batch d_input"], state: State) -> State:
         """The same as step by step, with the backward pass written out because it is faster."""
         projected = self.project(x)  # (T, B, 4D)
-        with torch.autocast(x.device.type, enabled=False):
-            return LSTMThroughTime.apply(projected.to(self.U.dtype), *state, self.U)
+        with torch.autocast(x.device.type, enabled=False):  # its loops are written for one precision
+            given = (part.to(self.U.dtype) for part in (projected, *state))
+            return LSTMThroughTime.apply(*given, self.U)
 
 
 class GRUCell(RNNCell):

@@ -61,7 +61,7 @@ def test_true_means_may_be_attended_to():
 
 
 def test_a_masked_key_gets_exactly_nothing_however_large_its_score():
-    scores = torch.tensor([[0.0, 1e30, -1e30]])
+    scores = torch.tensor([[-1e30, 1e30, 0.0]])  # the one that is allowed is the smallest
     assert attention_weights(scores, torch.tensor([[True, False, False]])).tolist() == [[1.0, 0.0, 0.0]]
 
 

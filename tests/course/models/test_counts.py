@@ -74,7 +74,7 @@ def test_streams_batches_and_lists_are_counted_alike(order):
     longest = max(map(len, sentences()))
     padded = torch.stack([torch.cat([s, s.new_full((longest - len(s),), PAD)]) for s in sentences()])
     as_list = NGramCounts(sentences(), order, V, BOS)
-    as_stream = NGramCounts([stream], order, V, BOS)
+    as_stream = NGramCounts(stream, order, V, BOS)
     as_batch = NGramCounts(padded, order, V, BOS, pad=PAD)
     for name, buffer in as_list.named_buffers():
         assert as_stream.get_buffer(name).equal(buffer), name
