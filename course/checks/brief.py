@@ -63,8 +63,10 @@ def brief_pair(received: object, expected: object) -> tuple[str, str]:
 
 def first_index(places: Tensor) -> list[int]:
     """The index of the first True of a mask that holds one."""
-    first = places.reshape(-1).to(torch.uint8).argmax()
-    return [int(position) for position in torch.unravel_index(first, places.shape)]
+    first = int(places.reshape(-1).to(torch.uint8).argmax())
+    return [
+        int(position) for position in np.unravel_index(first, tuple(places.shape))
+    ]  # torch's imports sympy
 
 
 def _window(tensor: Tensor, where: list[int]) -> str:

@@ -8,9 +8,11 @@ from nbclient import NotebookClient
 
 CELLS = {
     "setup": """
+import sys
 import warnings
 from course.checks import assert_equal, homework
 check = homework("tiny")
+loaded = set(sys.modules)
 def doubles(double):
     '''Every number is doubled.'''
     assert_equal([double(n) for n in (1, 2, 5)], [2, 4, 10])
@@ -39,6 +41,16 @@ def uses(Doubler):
     '''An object doubles.'''
     assert_equal(Doubler()(3), 6)
 check(uses, Doubler)
+""",
+    "unnamed": """
+import torch
+def filled(fill):
+    '''All is one.'''
+    assert_equal(fill(3), torch.ones(3, 4))
+check(filled, lambda n: torch.eye(n, 4))
+""",
+    "modules": """
+print(len(set(sys.modules) - loaded))
 """,
 }
 
@@ -98,3 +110,8 @@ def test_a_stub_is_one_friendly_line_without_a_traceback(outputs):
 def test_a_class_of_the_notebook_is_searched_for_forbidden_names(outputs):
     [printed] = outputs["forbidden"]
     assert "to be written without `sum` (line 3)" in printed.text
+
+
+def test_a_failure_loads_next_to_nothing_while_the_student_waits(outputs):
+    assert "values differ" in outputs["unnamed"][0].data["text/plain"]
+    assert int(outputs["modules"][0].text) < 20
