@@ -1,0 +1,623 @@
+# %% [markdown]
+# # 04 · Tokenisation
+#
+# **You will be able to**
+#
+# - cut a text into characters, words and pieces, and say what each choice costs;
+# - learn byte-pair merges by hand and in code, and encode a new text with them;
+# - tell BPE, WordPiece and unigram apart, and explain what bytes are good for;
+# - predict where token boundaries will trip a model;
+# - compare models with different tokenisers in a fair unit.
+#
+# *35 minutes to read, under 40 seconds to run. Before this: [03 · Perplexity](03_perplexity.ipynb).*
+#
+# **The question of the day:** the chain rule multiplies over tokens, but what is a token?
+
+# %% setup
+
+# %%
+import math
+from collections import Counter
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import torch
+
+from course import figures
+from course.data.corpora import python_documentation
+
+# %% [markdown]
+# ## Two obvious answers
+#
+# **Characters.** Few different ones, nothing is ever unknown as long as the alphabet has it, and a text becomes long. Every prediction
+# is a small step: most of them only finish a word that is already decided.
+
+# %%
+text = python_documentation()
+alphabet = sorted(set(text))
+character_token = {character: i for i, character in enumerate(alphabet)}
+tokens = [character_token[character] for character in "the cat"]
+print(f"{len(alphabet)} characters; 'the cat' = {tokens}")
+
+# %% [markdown]
+# **Words.** Short texts, and each token means something. But there is no end of words: new ones keep coming, however much you have read.
+#
+# **Predict, then run.** Read the first half of Python's documentation and collect its words. What share of the words of the second
+# half, counted with repetition, will be new? And of its *different* words?
+
+# %%
+words = text.split()
+first, second = words[: len(words) // 2], words[len(words) // 2 :]
+known = set(first)
+running = sum(word not in known for word in second) / len(second)
+different = len(set(second) - known) / len(set(second))
+print(f"new: {running:.0%} of the running words, {different:.0%} of the different ones")
+
+# %% [markdown]
+# A word model replaces all of these by `<unk>`: it can neither read them nor write them. And *token*, *tokens* and *tokeniser* are three
+# unrelated numbers to it.
+#
+# The answer that won lies between: **pieces**. Frequent words stay whole, rare ones are spelled from parts, and the parts go down to single
+# bytes, so that nothing is unknown. Which parts? Let the text decide.
+#
+# ## Byte-pair encoding by hand
+#
+# **Byte-pair encoding** (BPE) was a method of compressing files (Gage, 1994) before it became a tokeniser (Sennrich, Haddow and Birch, 2016).
+# One idea: *the most frequent pair of neighbours becomes one symbol; repeat.*
+#
+# | word | meaning | in the code |
+# |---|---|---|
+# | symbol, token | one piece of text | `"e"`, `"es"`; later a number |
+# | pair | two symbols that stand side by side | `("e", "s")` |
+# | merge | a pair that has become one symbol | `("e", "s")` → `"es"` |
+# | rank | the place of a merge in the list of merges | `merges.index(pair)` |
+# | $V$ | the number of different tokens | `vocab_size` |
+#
+# The corpus of the 2016 paper has four words. Only how often each occurs matters, since no merge may cross the border of a word.
+
+# %%
+word_counts = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+spelled = {word: tuple(word) for word in word_counts}  # every word begins as its letters
+spelled["newest"]
+
+# %% [markdown]
+# **Predict, then run.** Which pair of letters is the most frequent? Count by hand before you look; a word that occurs six times counts
+# six times.
+
+
+# %%
+def count_pairs(spelled: dict[str, tuple], word_counts: dict[str, int]) -> Counter:
+    """How often each pair of neighbours occurs in the corpus."""
+    counts = Counter()
+    for word, symbols in spelled.items():
+        for pair in pairwise(symbols):
+            counts[pair] += word_counts[word]
+    return counts
+
+
+count_pairs(spelled, word_counts).most_common(4)
+
+# %% [markdown]
+# Two pairs share the first place: `es` and `st` both occur in *newest* and *widest*, nine times. A rule has to decide; ours takes the smaller
+# pair, in the order of the alphabet. Then the pair is replaced everywhere, from the left.
+
+
+# %%
+def replace(symbols: tuple, pair: tuple, merged) -> tuple:
+    """Write `merged` wherever the pair stands, from the left."""
+    result, i = [], 0
+    while i < len(symbols):
+        found = symbols[i : i + 2] == pair
+        result.append(merged if found else symbols[i])
+        i += 2 if found else 1
+    return tuple(result)
+
+
+replace(tuple("newest"), ("e", "s"), "es")
+
+# %% [markdown]
+# That is the whole algorithm. Ten merges:
+
+# %%
+for rank in range(10):
+    counts = count_pairs(spelled, word_counts)
+    pair = min(counts, key=lambda pair: (-counts[pair], pair))  # most frequent, then smallest
+    spelled = {word: replace(symbols, pair, "".join(pair)) for word, symbols in spelled.items()}
+    print(f"merge {rank}: {pair[0]:>4} + {pair[1]:4} ({counts[pair]} times)   {' '.join(spelled['widest'])}")
+
+# %% [markdown]
+# It found *est*, which ends English superlatives, and *low*, which is a word, without knowing what either is. Note the second merge: `es`
+# and `t`, not `s` and `t`. After the first merge the letter `s` no longer stands alone before a `t`. **Counts must be taken anew after every
+# merge.**
+#
+# ## The same with tensors
+#
+# Counting pairs is a comparison of a sequence with itself, moved by one. `torch.unique` counts the rows; −1 marks borders, and pairs that touch
+# one are dropped.
+
+# %%
+flat = [ord(c) if c != " " else -1 for word, n in word_counts.items() for c in (word + " ") * n]
+sequence = torch.tensor(flat)
+pairs = torch.stack([sequence[:-1], sequence[1:]], dim=1)  # (N − 1, 2)
+pairs, counts = pairs[(pairs >= 0).all(dim=1)].unique(dim=0, return_counts=True)
+by_tensor = {(chr(a), chr(b)): n for (a, b), n in zip(pairs.tolist(), counts.tolist(), strict=True)}
+assert by_tensor == count_pairs({word: tuple(word) for word in word_counts}, word_counts)
+print(f"equal: {len(by_tensor)} different pairs")
+
+# %% [markdown]
+# ## Where to begin: bytes
+#
+# Letters are a poor ground floor. There are some 150,000 characters in Unicode, and a text may contain any of them. But every text is stored as
+# **bytes**, and there are only 256. In the usual encoding, UTF-8, an English letter is one byte, an accented letter two, most other scripts
+# two or three, an emoji four.
+
+# %%
+for piece in ("cat", "é", "λ", "猫", "🙂"):
+    print(f"{piece:4} {list(piece.encode())}")
+
+# %% [markdown]
+# Begin with the 256 bytes as tokens 0 to 255, and each merge adds one: $V = 256 + \text{merges}$. What the text contains that was never seen in
+# training is spelled in bytes. **There are no unknown tokens any more.**
+#
+# And what is a "word", the border that no merge may cross? GPT-2 cut the text with a pattern before learning: a word *with the space in front of it*,
+# a number, a run of punctuation, white space. Joined again, the **pre-tokens** are the text, to the last space.
+
+# %%
+from course.tokenizers.byte_symbols import SINGLE_BYTES, byte_tokens
+from course.tokenizers.pre_tokens import split_pre_tokens
+
+sample = "I don't know 42 cats!"
+assert "".join(split_pre_tokens(sample)) == sample
+split_pre_tokens(sample)
+
+# %% [markdown]
+# Now learn for real, with the two functions from above, on the first part of the documentation. `byte_tokens` turns a word into token numbers (GPT-2's
+# order of the bytes, with visible characters first), `spelling` remembers which bytes each token stands for.
+
+
+# %%
+def learn(word_counts: dict[str, int], n_merges: int) -> list[tuple[bytes, bytes]]:
+    """The first n merges of byte-pair encoding, as pairs of bytes."""
+    spelled = {word: tuple(byte_tokens(word)) for word in word_counts}
+    spelling, merges = list(SINGLE_BYTES), []
+    for _ in range(n_merges):
+        counts = count_pairs(spelled, word_counts)
+        pair = min(counts, key=lambda pair: (-counts[pair], pair))
+        merges.append((spelling[pair[0]], spelling[pair[1]]))
+        spelled = {word: replace(symbols, pair, len(spelling)) for word, symbols in spelled.items()}
+        spelling.append(spelling[pair[0]] + spelling[pair[1]])
+    return merges
+
+
+opening = text[:30_000]
+merges = learn(Counter(split_pre_tokens(opening)), 60)
+print(" ".join(repr((left + right).decode()) for left, right in merges[:16]))
+
+# %% [markdown]
+# The library does the same, only without counting everything again each time: a merge changes only the words that hold the pair.
+
+# %%
+from course.tokenizers.bpe import BytePairTokenizer
+
+library = BytePairTokenizer.train(opening, vocab_size=256 + 60)
+assert list(library.merges) == merges
+print("sixty merges, all equal to the library's")
+
+# %% [markdown]
+# ## A convention to settle: overlaps and ties
+#
+# How often does *aaa* contain the pair *aa*? Twice, if you look at every place. Once, if you count what can be merged: after one merge a single `a`
+# is left. Both are in use, and they can learn different merges from the same text:
+
+
+# %%
+def count_without_overlap(symbols: str, pair: str) -> int:
+    return symbols.count(pair)  # Python's str.count goes on after the end of a match
+
+
+def count_every_place(symbols: str, pair: str) -> int:
+    return sum(symbols[i : i + 2] == pair for i in range(len(symbols) - 1))
+
+
+corpus = ["aaaaa", "bc", "bc", "bc"]
+for count in (count_every_place, count_without_overlap):
+    found = {pair: sum(count(word, pair) for word in corpus) for pair in ("aa", "bc")}
+    print(f"{count.__name__:22} {found}   first merge: {min(found, key=lambda p: (-found[p], p))}")
+
+# %% [markdown]
+# Ties are the other choice: the smaller pair, the one met first in the text, or whichever a hash table gives. Programs differ in both, and a tokeniser is
+# its list of merges, so never mix one program's merges with another's learning. **In this lecture and in `course.tokenizers`** every place counts,
+# and among equals the pair with the smaller token numbers wins. **In homework 1** pairs are counted *without overlap*, and among equals the
+# smaller pair of byte strings wins. Read such a line in every paper that you want to reproduce.
+#
+# ## Encoding a new text
+#
+# The merges were learned in an order, and that order is the rule: of all pairs in the word that have a rank, merge the one with the **lowest rank**
+# everywhere, and look again.
+#
+# **Predict, then run.** The merges are `b`+`c`, then `a`+`b`, then `ab`+`c`. How is *abc* cut: by the longest token that fits from the left, or otherwise?
+
+
+# %%
+def encode_word(symbols: tuple, merges: list[tuple]) -> tuple:
+    rank = {pair: i for i, pair in enumerate(merges)}
+    while known_pairs := [pair for pair in pairwise(symbols) if pair in rank]:
+        left, right = min(known_pairs, key=rank.get)
+        symbols = replace(symbols, (left, right), left + right)
+    return symbols
+
+
+encode_word(tuple("abc"), [("b", "c"), ("a", "b"), ("ab", "c")])
+
+# %% [markdown]
+# <details><summary>Why</summary>
+#
+# `b`+`c` has rank 0 and goes first. Then the word is `a`, `bc`, and that pair has no rank. The token `abc` exists and fits, and is not used:
+# applying merges in another order than they were learned in gives tokens that the model has hardly ever seen at such a place.
+#
+# </details>
+#
+# Decoding is easier: look up the bytes of each token, **join them, then** read the whole as UTF-8. One character may span two tokens; token by token
+# it would be unreadable.
+
+# %%
+cat = library.encode("猫")
+print(cat, "whole:", library.decode(cat), "  one by one:", "".join(library.decode([token]) for token in cat))
+assert library.decode(cat) == "猫"
+
+# %% [markdown]
+# Merge by merge, on a text of yours. Move *Merges* and watch the tiles grow; choose a tile to see what it was made of; then take one of the
+# other texts, and compare what they cost.
+
+# %%
+tokenizer = BytePairTokenizer.train(text, vocab_size=256 + 600)
+figures.bpe(
+    tokenizer.merges,
+    {
+        "from the documentation": "The value of the expression is assigned to the names in the target list.",
+        "words it never saw": "A hedgehog hibernates underneath rhododendrons.",
+        "numbers": "In 1984 and 2024, 3.14159 times 100000 is 314159.",
+        "français": "L'été, les élèves dînent à la fenêtre.",
+        "Ελληνικά": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι.",
+        "emoji": "no 🙂 yes 🙃",
+    },
+)
+
+# %% [markdown]
+# ## How many tokens should there be?
+#
+# Each merge shortens the text and lengthens the vocabulary. A model pays for both: for length in steps of computation, for vocabulary in rows of its first
+# and last matrix, and in the rarity of each row in training.
+#
+# **Predict, then run.** From 512 to 1,024 tokens the vocabulary doubles. Will the text become half as long?
+
+# %%
+paragraphs = [paragraph + "\n\n" for paragraph in text.split("\n\n")]
+held_out = paragraphs[::20]  # every twentieth paragraph is for judging
+training = [paragraph for i, paragraph in enumerate(paragraphs) if i % 20]
+n_bytes = len("".join(held_out).encode())
+largest = BytePairTokenizer.train("".join(training), vocab_size=4096)
+
+# %%
+sizes = [256, 512, 1024, 2048, 4096]
+tokenizers = {size: BytePairTokenizer(largest.merges[: size - 256]) for size in sizes}
+bytes_per_token = [n_bytes / sum(len(tokenizers[size].encode(p)) for p in held_out) for size in sizes]
+drawing, axes = plt.subplots(figsize=(5, 2.6))
+axes.semilogx(sizes, bytes_per_token, "o-", color="#0072B2", base=2)
+axes.set(xlabel="vocab_size", ylabel="bytes per token", ylim=(0, None))
+axes.set_xticks(sizes, [str(size) for size in sizes])
+figures.still(
+    drawing,
+    alt="Bytes per token on held-out text: "
+    + ", ".join(f"{b:.2f} with {size} tokens" for size, b in zip(sizes, bytes_per_token, strict=True)),
+    caption="Every doubling of the vocabulary saves less than the one before.",
+)
+
+# %%
+savings = [after / before for before, after in pairwise(bytes_per_token)]
+assert savings == sorted(savings, reverse=True)
+print("each doubling makes the text shorter by a factor of", [round(saving, 2) for saving in savings])
+
+# %% [markdown]
+# Models in use have settled between 30,000 and 250,000 tokens: BERT has 30,522, GPT-2 has 50,257, and XLM-R, which reads a
+# hundred languages, has 250,002 (quoted from their published configurations).
+#
+# ## Two cousins
+#
+# **WordPiece** (Schuster and Nakajima, 2012; the tokeniser of BERT) also merges pairs, but not the most frequent one. It takes the pair that is most frequent
+# *compared with its parts*:
+#
+# $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)}.$$
+#
+# If $a$ and $b$ met only by chance, $\text{count}(a\,b)$ would be proportional to the denominator; so this measures how much they belong together.
+# Pieces inside a word are marked `##`, and a new word is cut from the left, always the longest piece that fits.
+
+# %%
+from course.tokenizers.wordpiece import longest_match
+
+spelled = {word: tuple(word) for word in word_counts}
+letters = Counter(letter for word, n in word_counts.items() for letter in word * n)
+counts = count_pairs(spelled, word_counts)
+scores = {"".join(pair): count / (letters[pair[0]] * letters[pair[1]]) for pair, count in counts.items()}
+print("by count:", ["".join(pair) for pair, _ in counts.most_common(3)])
+print("by score:", sorted(scores, key=lambda pair: (-scores[pair], pair))[:3])
+print(longest_match("lowest", {"low": 0, "lo": 1, "##est": 2, "##e": 3, "##s": 4}))
+
+# %% [markdown]
+# BPE took `es`, which is frequent; the score prefers `id`, letters that never occur without each other.
+#
+# **Unigram** (Kudo, 2018; with BPE the tokeniser of SentencePiece) goes the other way. It begins with far too many pieces, gives each a probability, and
+# throws out those whose loss costs least. Of all ways to cut a word it takes the most probable, $\arg\max \prod_i P(\text{piece}_i)$: lecture 01 with
+# pieces as tokens. For a short word you can try all cuts; with $n$ letters there are $2^{n-1}$.
+
+# %%
+from itertools import product
+
+from course.tokenizers.unigram_cuts import Pieces, best_cut
+
+log_probs = {piece: math.log(p) for piece, p in {"un": 0.1, "do": 0.08, "undo": 0.006, "ing": 0.12}.items()}
+log_probs |= {letter: math.log(0.01) for letter in "undoig"}
+
+
+def all_cuts(word: str):
+    for borders in product([False, True], repeat=len(word) - 1):
+        places = [0, *(i + 1 for i, is_border in enumerate(borders) if is_border), len(word)]
+        yield [word[a:b] for a, b in pairwise(places)]
+
+
+possible = [cut for cut in all_cuts("undoing") if all(piece in log_probs for piece in cut)]
+best = max(possible, key=lambda cut: sum(log_probs[piece] for piece in cut))
+print(f"{2**6} cuts, {len(possible)} of them spelled with known pieces; the best is {best}")
+assert best == best_cut("undoing", Pieces(log_probs))
+
+# %% [markdown]
+# *un·do·ing* has probability $0.1 \cdot 0.08 \cdot 0.12$, *undo·ing* $0.006 \cdot 0.12$: the first is likelier, although it has more pieces. (The library
+# finds the best cut without trying all of them, one position after the other, keeping only the best way to reach it.)
+#
+# Both cousins begin with characters, so a character they never saw needs a way out. BERT gives up with `[UNK]`. SentencePiece can fall back on
+# **bytes**: 256 extra pieces `<0x00>` to `<0xFF>` spell what nothing else can.
+
+
+# %%
+def with_byte_fallback(text: str, alphabet: set[str]) -> list[str]:
+    return [
+        piece
+        for c in text
+        for piece in ([c] if c in alphabet else [f"<0x{byte:02X}>" for byte in c.encode()])
+    ]
+
+
+print(with_byte_fallback("a 猫", set("abc ")))
+
+# %% [markdown]
+# ## Special tokens
+#
+# Some tokens are not text: where a document begins and ends, padding, the turns of a conversation. They get numbers of their own, and must never
+# come from ordinary text, or a user could end the document by typing its end.
+
+# %%
+with_end = BytePairTokenizer(tokenizer.merges, special_tokens=("<|end|>",))
+print("as special token:", with_end.encode("bye<|end|>"))
+print("as plain text:   ", [tokenizer.spelling(token).decode() for token in tokenizer.encode("bye<|end|>")])
+
+# %% [markdown]
+# So a program that feeds user text into a model should encode it with the second tokeniser, and put the special tokens in itself.
+#
+# ## Where it breaks: boundaries
+#
+# A model sees token numbers. What lies inside a token is as invisible to it as the letters of a word are to your ear.
+#
+# **Spelling.** How many letters *r* are in *error*? With characters you can look; with tokens you would have to know:
+
+
+# %%
+def cut(string: str) -> list[str]:
+    return [tokenizer.spelling(token).decode(errors="replace") for token in tokenizer.encode(string)]
+
+
+for string in ("an error", "an Error", "an ERROR", "error"):
+    print(f"{string!r:12} {cut(string)}")
+
+# %% [markdown]
+# One word, several spellings, and the token numbers do not tell that they are related. Whether the model learns how many *r* a token has depends on whether
+# somebody ever spelled it out in its training text.
+#
+# **Numbers.** The digits are grouped by what was frequent, not by place value, so columns do not line up:
+
+# %%
+for string in ("10", "100", "1000", "1024", "1999", "2000"):
+    print(f"{string:6} {cut(string)}")
+
+# %% [markdown]
+# Many newer tokenisers cut numbers into single digits, or groups of three from the right, for this reason.
+#
+# **Prompts.** Encoding is not additive: the tokens of two halves are not the tokens of the whole.
+#
+# **Predict, then run.** A prompt ends in a space, *"the value "*, and the model is to continue with *of*. Why is that harder for it than after
+# *"the value"*?
+
+# %%
+print(cut("the value") + cut(" of"), cut("the value ") + cut("of"), sep="\n")
+assert tokenizer.encode("the value of") == tokenizer.encode("the value") + tokenizer.encode(" of")
+assert tokenizer.encode("the value of") != tokenizer.encode("the value ") + tokenizer.encode("of")
+
+# %% [markdown]
+# <details><summary>Why</summary>
+#
+# In training, the space always belonged to the word after it: the token was `␣of`. A prompt that ends in a space has already used up that space as a token
+# of its own, and *of* without it hardly ever followed: here it
+# is not even one token. The rule for prompts: no space at the end.
+#
+# </details>
+#
+# **Other languages.** Merges are spent on the text they were learned from. Here is the first article of the Universal Declaration of Human Rights (United
+# Nations, 1948) in five languages, under merges learned from English:
+
+# %%
+article = {
+    "English": "All human beings are born free and equal in dignity and rights.",
+    "German": "Alle Menschen sind frei und gleich an Würde und Rechten geboren.",
+    "French": "Tous les êtres humains naissent libres et égaux en dignité et en droits.",
+    "Greek": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
+    "Chinese": "人人生而自由，在尊严和权利上一律平等。",
+}
+for name, sentence in article.items():
+    n_tokens = len(tokenizer.encode(sentence))
+    print(
+        f"{name:8} {len(sentence):3} characters {n_tokens:4} tokens, {n_tokens / len(sentence):.2f} per character"
+    )
+
+# %% [markdown]
+# The same meaning costs a Greek reader several times the tokens: several times the price, and a shorter memory of what was said.
+#
+# ## The fair unit
+#
+# Which tokeniser makes the best language model? Perplexity cannot answer: it counts choices *per token*, and tokens differ. Lecture 03 gave the unit
+# that does not depend on them. Here is one kind of model, Kneser–Ney of order 4, on the same text under six tokenisers.
+#
+# **Predict, then run.** As the vocabulary grows, which way does perplexity go? Which way do bits per byte?
+
+# %%
+from course.models import KneserNey, NGramCounts
+from course.tokenizers import Tokenizer
+from course.tokenizers.characters import CharacterTokenizer
+
+
+def surprise(tokenizer: Tokenizer, training: list[str], held_out: list[str], order: int) -> tuple[float, int]:
+    """Total bits of the held-out texts, and the number of their tokens; the token V marks the beginning."""
+    V = tokenizer.vocab_size
+    sequences = [torch.tensor(tokenizer.encode(text)) for text in training]
+    model = KneserNey(NGramCounts(sequences, order, V + 1, bos=V))
+    bits, n_tokens = 0.0, 0
+    for text in held_out:
+        tokens = torch.tensor([[V, *tokenizer.encode(text)]])  # (B=1, T + 1)
+        log_probs = model(tokens[:, :-1]).gather(-1, tokens[:, 1:, None])
+        bits, n_tokens = bits - log_probs.sum().item() / math.log(2), n_tokens + log_probs.numel()
+    return bits, n_tokens
+
+
+# %%
+candidates = {"characters": CharacterTokenizer.train(text)} | {f"BPE {s}": tokenizers[s] for s in sizes}
+rows = {}
+for name, candidate in candidates.items():
+    bits, n_tokens = surprise(candidate, training, held_out, order=4)
+    rows[name] = (2 ** (bits / n_tokens), bits / n_bytes)
+    print(f"{name:10} perplexity {rows[name][0]:6.2f} per token   {rows[name][1]:.3f} bits per byte")
+
+# %%
+drawing, both = plt.subplots(1, 2, figsize=(7, 2.6))
+for axes, column, label in zip(both, (0, 1), ("perplexity per token", "bits per byte"), strict=True):
+    axes.plot([rows[f"BPE {size}"][column] for size in sizes], "o-", color="#0072B2")
+    axes.set(xlabel="vocab_size", ylabel=label, ylim=(0, None))
+    axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+drawing.tight_layout()
+figures.still(
+    drawing,
+    alt="Left: perplexity per token rises with the vocabulary, "
+    + ", ".join(f"{rows[f'BPE {size}'][0]:.1f}" for size in sizes)
+    + ". Right: bits per byte fall and level off, "
+    + ", ".join(f"{rows[f'BPE {size}'][1]:.2f}" for size in sizes)
+    + ".",
+    caption="The same models judged twice. Left the tokens change under our feet; right the unit stays.",
+)
+
+# %% [markdown]
+# By perplexity the bytes win by far; by bits per byte they are the worst. Three tokens of context are three letters for one model and three words for
+# another, and that is what the larger vocabularies gain, until their counts run thin.
+#
+# A caution: a byte is a fair unit only for the *same text*. And the probability that a model gives to a text is here that of one way to cut it;
+# other token sequences spell the same bytes, so the sum over all of them is a little larger. It is rarely computed.
+#
+# ## The ladder
+#
+# The stories of this course come in words, but they can be written as text. The number of bits for a whole story can then be compared with the floor,
+# whatever the tokeniser: divide by the same number of words. All three models look five tokens back.
+
+# %%
+from course.data.story_language import StoryLanguage
+
+language = StoryLanguage()
+train = language.sample(4000, torch.Generator().manual_seed(1))
+test = language.sample(300, torch.Generator().manual_seed(2))
+written = [language.read(tokens) + "\n" for tokens in train.tokens]  # the line feed is the end of the story
+judged = [language.read(tokens) + "\n" for tokens in test.tokens]
+n_words = int(test.mask[:, 1:].sum())
+judged[0][:70]
+
+
+# %%
+class StoryWords:
+    """Story words as tokens; the line feed is </s>."""
+
+    vocab_size = language.vocab_size
+
+    def encode(self, text: str) -> list[int]:
+        return language.vocabulary.encode(text.split(), eos=True)
+
+
+story_pieces = BytePairTokenizer.train("".join(written[:1000]), vocab_size=400)
+ladder = {"uniform": math.log2(language.vocab_size)}
+for name, candidate in {
+    "characters": CharacterTokenizer.train("".join(written)),
+    "BPE 400": story_pieces,
+}.items():
+    ladder[f"6-gram, {name}"] = surprise(candidate, written, judged, order=6)[0] / n_words
+ladder["6-gram, words"] = surprise(StoryWords(), written, judged, order=6)[0] / n_words
+
+# %%
+from course.evaluation import score
+
+floor = score(language, test).bits_per_token
+drawing, axes = plt.subplots(figsize=(6, 2.2))
+bars = axes.barh(list(ladder)[::-1], list(ladder.values())[::-1], color="#0072B2")
+axes.bar_label(bars, [f"{bits:.2f}" for bits in list(ladder.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per word of the story", xlim=(0, ladder["uniform"] + 0.8))
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt="The ladder in bits per word: "
+    + ", ".join(f"{name} {bits:.2f}" for name, bits in ladder.items())
+    + f"; floor {floor:.2f}.",
+    caption="Five tokens of context are worth more when the tokens are longer.",
+)
+
+# %% [markdown]
+# From here on the stories are read in words: with 126 of them there is nothing to cut. The lectures on GPT return to pieces.
+#
+# ## The same in the library
+#
+# Text made of random characters, with a tokeniser that never saw anything like it: what we wrote above against `course.tokenizers`, token by token.
+
+# %%
+generator = torch.Generator().manual_seed(0)
+for _ in range(50):
+    points = torch.randint(32, 1000, (20,), generator=generator).tolist()
+    random_text = "the " + "".join(map(chr, points)) + " values"
+    ours = []
+    for word in split_pre_tokens(random_text):
+        ours += encode_word(tuple(bytes([byte]) for byte in word.encode()), merges)
+    assert ours == [library.spelling(token) for token in library.encode(random_text)]
+    assert library.decode(library.encode(random_text)) == random_text
+print("the library cuts as we do, and every text comes back")
+
+# %% [markdown]
+# ## Recap
+#
+# - Characters make texts long, words make vocabularies endless; pieces lie between, and bytes below them leave nothing unknown.
+# - BPE merges the most frequent pair, counts again, and repeats; encoding applies the merges by rank.
+# - WordPiece merges by count compared with chance; unigram keeps the pieces that make the text likely.
+# - What lies inside a token is invisible: spelling, digits, spaces at the end of prompts, and other languages pay for it.
+# - Perplexities of different tokenisers do not compare; bits per byte do.
+#
+# **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), the exercises on learning merges (counted without overlap), on
+# encoding a new word, and on bits per byte.
+#
+# ## Further reading
+#
+# - Philip Gage, "A New Algorithm for Data Compression", *The C Users Journal* 12 (1994), 23–38.
+# - Rico Sennrich, Barry Haddow and Alexandra Birch, "Neural Machine Translation of Rare Words with Subword Units", ACL 2016.
+# - Mike Schuster and Kaisuke Nakajima, "Japanese and Korean Voice Search", ICASSP 2012.
+# - Taku Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates", ACL 2018.
+# - Taku Kudo and John Richardson, "SentencePiece: A simple and language independent subword tokenizer and detokenizer for Neural Text Processing", EMNLP 2018 (demonstrations).
+# - Alec Radford, Jeffrey Wu, Rewon Child, David Luan, Dario Amodei and Ilya Sutskever, "Language Models are Unsupervised Multitask Learners", OpenAI, 2019.
