@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import torch
 
@@ -45,12 +46,12 @@ class LengthsConfig:
     measured: tuple[int, ...] = (5, 10, 15, 20, 25, 30, 35, 40)
     n_pairs: int = 20_000  # different training sentences for each limit
     n_test_pairs: int = 100  # of each length
-    n_steps: int = 1200
-    batch_size: int = 64
-    learning_rate: float = 1e-2
+    n_steps: int = 1600
+    batch_size: int = 32
+    learning_rate: float = 8e-3
     d_embedding: int = 48
     d_hidden: int = 96
-    dropout: float = 0.0
+    attention: Literal["dot", "bilinear", "additive"] = "additive"  # finds the alignment in the fewest steps
 
 
 SCALES = {
@@ -59,7 +60,7 @@ SCALES = {
         trained_up_to=(30, 50),
         measured=(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60),
         n_pairs=40_000,
-        n_steps=2500,
+        n_steps=2000,
     ),
 }
 
@@ -111,7 +112,7 @@ def lengths_model(kind: Kind, config: LengthsConfig, data: LengthsData) -> Seq2S
         target_vocab_size=len(target_vocabulary),
         d_embedding=config.d_embedding,
         d_hidden=config.d_hidden,
-        dropout=config.dropout,
+        attention=config.attention,
         pad=source_vocabulary.pad,
     )
     return config_of(kind, common)

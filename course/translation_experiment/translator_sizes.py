@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from typing import Literal
 
@@ -28,11 +29,12 @@ def n_parameters(model: nn.Module) -> int:
 
 
 def widened_to(budget: int, config: Seq2SeqConfig) -> Seq2SeqConfig:
-    """The same encoder-decoder with the largest d_hidden for which it has at most `budget` parameters."""
-    fits = [width for width in range(8, 1025, 8) if _size(replace(config, d_hidden=width)) <= budget]
-    if not fits:
+    """The same encoder-decoder with the largest d_hidden (a multiple of 8) that keeps to a budget of parameters."""
+    widths = range(8, 1025, 8)
+    n_fitting = bisect_right(widths, budget, key=lambda width: _size(replace(config, d_hidden=width)))
+    if n_fitting == 0:
         raise ValueError(f"budget: {budget:,} parameters are too few for d_hidden = 8")
-    return replace(config, d_hidden=fits[-1])
+    return replace(config, d_hidden=widths[n_fitting - 1])
 
 
 def _size(config: Seq2SeqConfig) -> int:

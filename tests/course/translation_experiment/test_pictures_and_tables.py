@@ -1,0 +1,72 @@
+"""What is drawn and tabulated is what was recorded."""
+
+import pytest
+
+from course.translation_experiment.pictures import map_beside_gold, quality_against_length
+from course.translation_experiment.tables import lengths_table, models_table
+
+
+def run(kind, limit, seed, bleu):
+    points = [
+        {"length": n, "bleu": bleu - n, "token_accuracy": 0.5, "exact_match": 0.25} for n in (10, 20, 30)
+    ]
+    record = {
+        "model": f"{kind}-{limit}",
+        "kind": kind,
+        "trained_up_to": limit,
+        "seed": seed,
+        "by_length": points,
+    }
+    record |= {"n_parameters": 12345, "n_steps": 1000, "seconds_of_training": 20.0}
+    return record | ({"alignment_error_rate": 0.031} if kind == "RNNsearch" else {})
+
+
+RUNS = [run(kind, limit, 0, 90.0) for kind in ("RNNsearch", "RNNenc") for limit in (15, 25)]
+
+
+@pytest.fixture
+def panels():
+    return quality_against_length([*RUNS, run("RNNenc", 15, 1, 70.0)]).axes
+
+
+def curves(panel):
+    return [line for line in panel.lines if not line.get_label().startswith("_")]
+
+
+def test_no_two_models_look_alike_even_without_colour(panels):
+    looks = {(line.get_marker(), line.get_linestyle()) for line in curves(panels[0])}
+    assert len(looks) == 4
+
+
+def test_seeds_of_one_model_are_averaged(panels):
+    [line] = [line for line in curves(panels[0]) if line.get_label() == "RNNenc-15"]
+    assert list(line.get_xdata()) == [10, 20, 30]
+    assert list(line.get_ydata()) == [70, 60, 50]
+
+
+def test_the_trained_lengths_are_marked(panels):
+    marks = [line.get_xdata()[0] for line in panels[1].lines if line.get_linestyle() == ":"]
+    assert marks == [15, 25]
+
+
+def test_the_gold_alignment_stands_beside_the_weights():
+    example = {
+        "source": ["black", "cats"],
+        "target": ["chats", "noirs", "."],
+        "gold": [[1, 0], [0, 1]],
+        "weights": [[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]],
+    }
+    weights, gold = (axes.images[0].get_array().tolist() for axes in map_beside_gold(example).axes[:2])
+    assert weights == example["weights"]
+    assert gold == [[0, 1], [1, 0], [0, 0]]
+
+
+def test_a_table_row_holds_one_model_by_length():
+    header, _, first, *_ = lengths_table(RUNS, "exact_match", 100).splitlines()
+    assert header == "| model | 10 | 20 | 30 |"
+    assert first == "| RNNenc-15 | 25 | 25 | 25 |"
+
+
+def test_a_model_without_attention_has_a_dash_for_its_alignment_error():
+    rows = models_table(RUNS).splitlines()[2:]
+    assert [row.split(" | ")[-1] for row in rows] == ["– |", "– |", "3.1 |", "3.1 |"]
