@@ -7,10 +7,13 @@ from course.figures.coding import coding
 from course.figures.count_matrix import count_matrix
 from course.figures.embedding import embedding
 from course.figures.figure import Figure
+from course.figures.gates import gates
+from course.figures.gradient_strip import gradient_strip
 from course.figures.guessing import guessing
 from course.figures.imitation import imitation
 from course.figures.still import Still, still
 from course.figures.tape import tape
+from course.figures.unrolled import unrolled
 
 __all__ = [
     "Figure",
@@ -21,8 +24,11 @@ __all__ = [
     "coding",
     "count_matrix",
     "embedding",
+    "gates",
+    "gradient_strip",
     "guessing",
     "imitation",
     "still",
     "tape",
+    "unrolled",
 ]
