@@ -15,19 +15,19 @@ from torch import nn
 from course.shapes import Float, Int, Tensor
 
 
-def wavelengths(
-    d_model: int, base: float = 10_000.0, device: torch.device | None = None
-) -> Float[Tensor, " pairs"]:
-    """Radians per position of each pair of dimensions: base^(−2i/D), i = 0 … ⌈D/2⌉ − 1."""
-    even = torch.arange(0, d_model, 2, dtype=torch.float64, device=device)
-    return base ** (-even / d_model)
+def angles(
+    positions: Float[Tensor, " time"], d_model: int, base: float = 10_000.0
+) -> Float[Tensor, "time pairs"]:
+    """Position times base^(−2i/D) for each pair of dimensions i = 0 … ⌈D/2⌉ − 1, in radians."""
+    even = torch.arange(0, d_model, 2, dtype=positions.dtype, device=positions.device)
+    return positions[:, None] * base ** (-even / d_model)
 
 
 def sinusoidal_positions(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "time d_model"]:
     """sin and cos of the position, at a different wavelength for each neighbouring pair (2i, 2i + 1)."""
     positions = torch.arange(first, first + n_positions, dtype=torch.float64)
-    angles = positions[:, None] * wavelengths(d_model)  # (T, ⌈D/2⌉)
-    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (T, ⌈D/2⌉, 2)
+    radians = angles(positions, d_model)  # (T, ⌈D/2⌉)
+    pairs = torch.stack([radians.sin(), radians.cos()], dim=-1)  # (T, ⌈D/2⌉, 2)
     return pairs.flatten(start_dim=1)[:, :d_model].to(
         torch.get_default_dtype()
     )  # an odd D drops the last cos
@@ -43,9 +43,9 @@ def rotate(
     T, K = x.shape[-2:]
     if K % 2 != 0:
         raise ValueError(f"d_head: expected an even width, so that dimensions pair up, got {K}")
-    positions = torch.arange(first, first + T, dtype=torch.float64, device=x.device)
-    angles = positions[:, None] * wavelengths(K, base, x.device)  # (T, K/2)
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    precise = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell 1000 from 1001
+    radians = angles(torch.arange(first, first + T, dtype=precise, device=x.device), K, base)  # (T, K/2)
+    cos, sin = radians.cos().to(x.dtype), radians.sin().to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)
 
