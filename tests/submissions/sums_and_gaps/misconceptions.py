@@ -1,0 +1,21 @@
+"""What goes wrong with sums and gaps."""
+
+from autograder.catalogue import misconception
+
+
+@misconception(of="mean_of", fails={"the_mean_of_the_example_is_three", "means_are_right"})
+def sum_of(values):
+    """The sum is returned undivided.
+
+    How large is the mean of seven ones?
+    """
+    return sum(values)
+
+
+@misconception(of="largest_gap", fails={"gaps_are_right"})
+def first_gap(values):
+    """Only the first two values are compared.
+
+    Where in the list may the largest gap be?
+    """
+    return values[1] - values[0]

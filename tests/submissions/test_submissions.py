@@ -1,0 +1,138 @@
+"""What bad input gets: each file here is handed in, named after what is wrong with it, all in one batch.
+
+The fair mark of most is 2 of 4: one exercise of two is broken, and the other still counts.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.demo import make_course
+from autograder.grade import grade
+from autograder.isolation import Limits
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+NAME = "sums_and_gaps"
+LIMITS = Limits(call_seconds=2, cell_seconds=2, submission_seconds=60, memory_bytes=1 << 30)
+
+# student → the mark, and a piece of what a person is told
+GRADED = {
+    "reference": (4, ""),
+    "another_kernel": (4, ""),
+    "asks_for_input": (2, "EOFError"),
+    "changed_check": (2, "Changed by the student and put back: 1 cell (the_mean_of_the_example_is_three)."),
+    "changed_metadata": (2, "Cell tags dropped: raises-exception, skip-execution."),
+    "changed_points": (2, "The points were changed and put back in 2 cells"),
+    "duplicated_cells": (4, "More than one cell says it is 8 cells"),
+    "eight_gigabytes": (2, "memory"),
+    "exception_at_import": (2, "ModuleNotFoundError: No module named 'a_module_that_nobody_has'"),
+    "hundred_megabytes_of_printing": (4, ""),
+    "import_of_a_file_left_at_home": (4, ""),
+    "infinite_loop": (2, "`mean_of` did not finish within 2 s."),
+    "infinite_loop_in_a_cell": (2, "`mean_of` is not defined: its cell did not finish within 2 s."),
+    "loop_that_catches_everything": (2, "`mean_of` did not finish within 2 s."),
+    "lost_metadata": (4, "The notebook has lost metadata (as after Colab)"),
+    "missing_answer": (2, "Missing from the submission: 1 answer cell (mean_of)."),
+    "missing_cells": (4, "Restored 2 check cells (the_mean_of_the_example_is_three, gaps_are_right)"),
+    "os_exit": (2, "`mean_of` ended itself with exit status 0."),
+    "segmentation_fault": (2, "`mean_of` crashed with a segmentation fault."),
+    "spinning_threads": (4, ""),
+    "syntax_error": (2, "SyntaxError: expected ':' (line 1: def mean_of(values))"),
+    "sys_exit_in_a_cell": (2, "`mean_of` is not defined: its cell stopped with SystemExit: done"),
+    "warnings_on_stderr": (4, ""),
+}
+NOT_RUN = {
+    "a_file_of_200_megabytes": "sums_and_gaps.ipynb has 200 MB; at most 20 MB are read.",
+    "a_picture": "The file is not a notebook: it is not UTF-8 text (byte 0x89 at position 0).",
+    "an_empty_directory": "The directory an_empty_directory/sums_and_gaps is empty.",
+    "deeply_nested_json": "nested too deeply",
+    "empty_file": "The file is empty.",
+    "not_a_notebook": "The file is not a notebook: it does not hold JSON.",
+    "not_utf8": "The file is not a notebook: it is not UTF-8 text",
+    "truncated_json": "the file is cut short.",
+    "unknown_homework_name": "holds no directory sums_and_gaps; it holds: sums_and_gap.",
+    "wrong_nbformat": "The file is in notebook format 5; format 4 is read.",
+}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = tmp_path_factory.mktemp("bad_input") / "course"
+    make_course(course, HERE / NAME, ROOT)
+    submitted = course / "submitted"
+    for file in HERE.glob("*.ipynb"):
+        folder = submitted / file.stem / NAME
+        folder.mkdir(parents=True)
+        shutil.copy(file, folder / f"{NAME}.ipynb")
+    huge = submitted / "a_file_of_200_megabytes" / NAME
+    huge.mkdir(parents=True)
+    with open(huge / f"{NAME}.ipynb", "wb") as file:
+        file.truncate(200_000_000)
+    (submitted / "an_empty_directory" / NAME).mkdir(parents=True)
+    (submitted / "unknown_homework_name" / "sums_and_gap").mkdir(parents=True)
+    shutil.copytree(submitted / "reference", submitted / "zoe_who_comes_last")
+    return course
+
+
+@pytest.fixture(scope="module")
+def graded(course):
+    record = grade(NAME, course / "submitted", root=course, limits=LIMITS, jobs=2)
+    return {submission.student: submission for submission in record.submissions}
+
+
+def all_that_is_said(submission):
+    checks = [check for exercise in submission.exercises for check in exercise.checks]
+    return [submission.problem, *submission.flags, *(check.message for check in checks)]
+
+
+def test_every_student_has_a_record(graded):
+    assert set(graded) == {*GRADED, *NOT_RUN, "zoe_who_comes_last"}
+
+
+def test_the_batch_goes_on_to_the_last(graded):
+    assert graded["zoe_who_comes_last"].points == 4
+
+
+@pytest.mark.parametrize("student", GRADED)
+def test_the_mark_is_fair_and_the_reason_is_told(graded, student):
+    points, sentence = GRADED[student]
+    submission = graded[student]
+    assert (submission.status, submission.points, submission.max_points) == ("graded", points, 4)
+    assert any(sentence in said for said in all_that_is_said(submission)), all_that_is_said(submission)
+
+
+@pytest.mark.parametrize("student", [name for name, (points, _) in GRADED.items() if points == 2])
+def test_the_exercise_that_is_not_broken_counts_in_full(graded, student):
+    assert [exercise.points for exercise in graded[student].exercises] == [0, 2]
+
+
+@pytest.mark.parametrize("student", NOT_RUN)
+def test_what_cannot_be_run_says_why_and_is_no_failure(graded, student):
+    submission = graded[student]
+    assert submission.status == "could_not_run"
+    assert NOT_RUN[student] in submission.problem
+    assert {check.result for exercise in submission.exercises for check in exercise.checks} == {
+        "could_not_run"
+    }
+
+
+def test_nothing_is_lost_on_the_way_to_the_gradebook(course, graded):
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        entered = {s.student.id: s.notebooks[0].code_score for s in gradebook.assignment_submissions(NAME)}
+    handed_in = {name: s.points for name, s in graded.items() if name != "unknown_homework_name"}
+    assert entered == handed_in
+
+
+def test_a_hundred_megabytes_of_printing_leave_a_small_notebook(course, graded):
+    path = course / "autograded" / "hundred_megabytes_of_printing" / NAME / f"{NAME}.ipynb"
+    assert path.stat().st_size < 200_000
+    assert "more characters" in json.dumps(json.loads(path.read_text()))
+
+
+def test_what_was_handed_in_is_left_as_it_was(course, graded):
+    for file in HERE.glob("*.ipynb"):
+        assert (course / "submitted" / file.stem / NAME / f"{NAME}.ipynb").read_bytes() == file.read_bytes()
