@@ -15,7 +15,7 @@ from course.translation_experiment.captions import CAPTION_SCALES, run_captions
 from course.translation_experiment.lengths import SCALES, run_lengths
 from course.translation_experiment.pictures import map_beside_gold, quality_against_length
 from course.translation_experiment.records import Record, ResultsFile, about, read_results
-from course.translation_experiment.tables import captions_table, lengths_table, models_table
+from course.translation_experiment.tables import report
 from course.translation_experiment.translator_sizes import KINDS
 
 PROGRAM = "python -m course.translation_experiment"
@@ -56,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     path = asked.to / f"{asked.experiment}_{asked.scale}.json"
     results = ResultsFile(path, about(command_of(asked), config, asked.device))
     run(config, asked.kinds, asked.seeds, asked.device, checkpoints, results.add)
-    print(report(asked.experiment, path))
+    runs = read_results(path)["runs"]
+    print(report(runs))
+    if asked.experiment == "lengths":
+        draw(runs, path)
 
 
 def command_of(asked: argparse.Namespace) -> str:
@@ -68,17 +71,6 @@ def command_of(asked: argparse.Namespace) -> str:
     words += ["--steps", str(asked.steps)] if asked.steps else []
     words += ["--threads", str(asked.threads)] if asked.threads else []
     return PROGRAM + " " + shlex.join(words[1:])
-
-
-def report(experiment: str, path: Path) -> str:
-    """Tables of what a file of results holds; draws its pictures beside it."""
-    runs = read_results(path)["runs"]
-    if experiment == "captions":
-        return captions_table(runs)
-    draw(runs, path)
-    blocks = [models_table(runs), "BLEU by words in the source", lengths_table(runs)]
-    blocks += ["Exact matches, %, by words in the source", lengths_table(runs, "exact_match", 100)]
-    return "\n\n".join(blocks)
 
 
 def draw(runs: Sequence[Record], path: Path) -> None:

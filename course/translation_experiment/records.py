@@ -27,9 +27,9 @@ class ResultsFile:
     def add(self, record: Record) -> None:
         """Write a record beside those of the same experiment, in place of an older one of the same model."""
         others = [each for each in self._same_experiment() if _key(each) != _key(record)]
-        contents = {**self.about, "runs": sorted([*others, record], key=_key)}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(contents, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        text = one_line_per_run(self.about, sorted([*others, record], key=_key))
+        self.path.write_text(text, encoding="utf-8")
 
     def _same_experiment(self) -> Sequence[Record]:
         if not self.path.exists():
@@ -40,6 +40,13 @@ class ResultsFile:
 
 def _key(record: Record) -> tuple[str, int]:
     return record["model"], record["seed"]
+
+
+def one_line_per_run(about: Record, runs: Sequence[Record]) -> str:
+    """JSON that a person can look through and a line-by-line comparison can follow."""
+    head = json.dumps(about, ensure_ascii=False, indent=1).removesuffix("\n}")
+    lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in runs)
+    return f'{head},\n "runs": [\n{lines}\n]}}\n'
 
 
 def read_results(path: Path) -> Record:

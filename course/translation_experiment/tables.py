@@ -61,3 +61,12 @@ def captions_table(runs: Sequence[Record]) -> str:
         for run in sorted(runs, key=lambda run: (run["model"], run["seed"]))
     ]
     return markdown(header, rows)
+
+
+def report(runs: Sequence[Record]) -> str:
+    """All tables of one experiment."""
+    if "by_length" not in runs[0]:
+        return captions_table(runs)
+    blocks = [models_table(runs), "BLEU by words in the source:", lengths_table(runs)]
+    blocks += ["Exact matches in percent, by words in the source:", lengths_table(runs, "exact_match", 100)]
+    return "\n\n".join(blocks)

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import Literal
 
-import torch
 from torch import nn
 
 from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
@@ -29,14 +28,11 @@ def n_parameters(model: nn.Module) -> int:
 
 
 def widened_to(budget: int, config: Seq2SeqConfig) -> Seq2SeqConfig:
-    """The same encoder-decoder with the largest d_hidden (a multiple of 8) that keeps to a budget of parameters."""
+    """The same model with the largest d_hidden (a multiple of 8) that keeps to a budget of parameters."""
     widths = range(8, 1025, 8)
-    n_fitting = bisect_right(widths, budget, key=lambda width: _size(replace(config, d_hidden=width)))
+    n_fitting = bisect_right(
+        widths, budget, key=lambda width: n_parameters(Seq2Seq(replace(config, d_hidden=width)))
+    )
     if n_fitting == 0:
         raise ValueError(f"budget: {budget:,} parameters are too few for d_hidden = 8")
     return replace(config, d_hidden=widths[n_fitting - 1])
-
-
-def _size(config: Seq2SeqConfig) -> int:
-    with torch.device("meta"):  # counted, not allocated
-        return n_parameters(Seq2Seq(config))

@@ -52,12 +52,12 @@ def test_words_of_the_test_captions_do_not_enter_the_vocabulary():
 
 
 def test_both_models_have_nearly_as_many_parameters():
-    config = replace(CONFIG, d_embedding=32, d_hidden=48)
+    config = replace(CONFIG, d_embedding=32, d_hidden=96)
     data = captions(config, LINES, LINES)
     enc, search = (
         n_parameters(Seq2Seq(caption_model(kind, config, data))) for kind in ("RNNenc", "RNNsearch")
     )
-    assert 0.8 < enc / search <= 1  # widths go up in steps of 8
+    assert 0.85 < enc / search <= 1  # widths go up in steps of 8
 
 
 def test_bleu_is_taken_against_the_lines_themselves(monkeypatch):
