@@ -216,6 +216,8 @@ class Seq2Seq(nn.Module):
         self, source: Int[Tensor, "batch source"], bos: int, eos: int, max_length: int
     ) -> Int[Tensor, "batch time"]:
         """Free running, greedily: each step reads its own last word; EOS and what follows it are EOS."""
+        if max_length < 1:
+            raise ValueError(f"max_length: expected at least 1 token, got {max_length}")
         encoded = self.encoder(source)
         state, token = encoded.state, torch.full_like(source[:, :1], bos)
         has_ended = torch.zeros_like(token, dtype=torch.bool)

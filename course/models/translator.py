@@ -126,6 +126,8 @@ class Translator(nn.Module):
         self, source: Int[Tensor, "batch source"], bos: int, eos: int, max_length: int
     ) -> Int[Tensor, "batch time"]:
         """Free running, greedily: each step reads its own words; EOS and what follows it are EOS."""
+        if max_length < 1:
+            raise ValueError(f"max_length: expected at least 1 token, got {max_length}")
         memory, mask = self.encode(source)
         tokens = torch.full_like(source[:, :1], bos)
         has_ended = torch.zeros_like(tokens, dtype=torch.bool)

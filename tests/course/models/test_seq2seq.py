@@ -152,3 +152,8 @@ def test_unknown_choices_are_refused_with_the_known_ones(as_students_run_it):
         model(cell="rnn")
     with pytest.raises(ValueError, match="summary: expected first_step or every_step, got 'never'"):
         model(summary="never")
+
+
+def test_a_translation_of_no_length_is_refused():
+    with pytest.raises(ValueError, match="max_length: expected at least 1 token, got 0"):
+        model().translate(batch()[0], BOS, EOS, max_length=0)

@@ -113,3 +113,8 @@ def test_a_source_of_nothing_but_padding_is_refused():
     source[2] = PAD
     with pytest.raises(ValueError, match="at least one True per query"):
         model()(source, target)
+
+
+def test_a_translation_of_no_length_is_refused():
+    with pytest.raises(ValueError, match="max_length: expected at least 1 token, got 0"):
+        model().translate(batch()[0], BOS, EOS, max_length=0)
