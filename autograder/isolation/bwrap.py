@@ -48,7 +48,7 @@ def program() -> str:
 def options_of(bwrap: str) -> frozenset[str]:
     """The options this version of bwrap knows."""
     text = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False).stdout
-    return frozenset(word for word in text.split() if word.startswith("--"))
+    return frozenset(word.strip("),.") for word in text.split() if word.startswith("--"))
 
 
 def namespace_arguments(known: frozenset[str]) -> Iterable[str]:

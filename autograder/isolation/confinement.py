@@ -1,5 +1,6 @@
 """What a freshly forked student process gives up before it runs a line of the student's code."""
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -51,28 +52,39 @@ def forbid_new_privileges() -> None:
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
 
 
-def limit_resources(limits: Limits, processes: int | None) -> None:
+def limit_resources(limits: Limits, others: int) -> None:
     """Limits the kernel keeps for each process.
 
-    processes: how many the kernel may count, or None where it counts others' too.
+    others: processes and threads that the kernel counts with the student's own.
     """
     ceilings = {
-        resource.RLIMIT_CPU: limits.cpu_seconds,
+        resource.RLIMIT_CPU: limits.cpu_seconds + 1,
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: 256,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 64 << 10,
+        resource.RLIMIT_NPROC: 2 * limits.processes + others,  # the keeper ends them before, and says why
     }
     if sys.platform == "linux":
         born_with = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         ceilings[resource.RLIMIT_AS] = born_with + limits.memory_bytes
         ceilings[resource.RLIMIT_MSGQUEUE] = 0
-    if processes is not None:
-        ceilings[resource.RLIMIT_NPROC] = processes
     for kind, ceiling in ceilings.items():
         _, most = resource.getrlimit(kind)
         ceiling = ceiling if most == resource.RLIM_INFINITY else min(ceiling, most)
         resource.setrlimit(kind, (ceiling, ceiling))
+    # A second before its end a process is told, so that the cause of death is known.
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+
+
+def tasks_of_this_user() -> int:
+    """How many processes and threads this user has on the machine, which is what RLIMIT_NPROC counts."""
+    own, tasks = os.getuid(), 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if process.stat().st_uid == own:
+                tasks += len(os.listdir(process / "task"))
+    return tasks
 
 
 def close_all_but(keep: set[int]) -> None:

@@ -32,9 +32,12 @@ def how_it_ended(report: dict, limits: Limits) -> str:
         return "was ended by the system"
     if os.WIFEXITED(status):
         return f"ended itself with exit status {os.WEXITSTATUS(status)}"
-    if type(seconds) is float and seconds >= limits.cpu_seconds:
-        return f"used more than {limits.cpu_seconds} s of processor time"
     number = os.WTERMSIG(status)
+    ignored_the_warning = (
+        number == signal.SIGKILL and type(seconds) is float and seconds >= limits.cpu_seconds
+    )
+    if number == signal.SIGXCPU or ignored_the_warning:
+        return f"used more than {limits.cpu_seconds} s of processor time"
     if number in CRASHES:
         return CRASHES[number]
     return f"was ended by {signal.Signals(number).name}" if number in set(signal.Signals) else "was ended"

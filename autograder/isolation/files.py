@@ -4,6 +4,8 @@ import os
 import stat
 from pathlib import Path
 
+from autograder.isolation.limits import in_words
+
 LEFT_OUT = (".ipynb",)  # an autograded notebook holds the hidden checks
 
 
@@ -16,15 +18,17 @@ def regular_files(directory: Path | None, most_bytes: int) -> dict[str, bytes]:
     left = most_bytes
     for folder, _, names in os.walk(directory) if directory is not None else ():
         for name in sorted(names):
-            content = read_regular(Path(folder, name), left)
+            content = read_regular(Path(folder, name), left + 1)
             if content is not None:
                 left -= len(content)
                 found[str(Path(folder, name).relative_to(directory))] = content
+            if left < 0:
+                raise ValueError(f"the files beside the notebook take more than {in_words(most_bytes)}")
     return found
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes | None:
-    """The bytes of a plain file that has no other name; None for anything else."""
+    """The first bytes of a plain file that has no other name; None for anything else."""
     if path.name.endswith(LEFT_OUT):
         return None
     try:
@@ -35,6 +39,4 @@ def read_regular(path: Path, most_bytes: int) -> bytes | None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             return None
-        if status.st_size > most_bytes:
-            raise ValueError(f"the files beside the notebook take more than {most_bytes} bytes")
         return file.read(most_bytes)

@@ -85,7 +85,9 @@ class Graphs:
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if output.requires_grad and cotangent is not None
         ]
-        torch.autograd.backward(*map(list, zip(*pairs, strict=True)), retain_graph=True)
+        if pairs:
+            roots, seeds = zip(*pairs, strict=True)
+            torch.autograd.backward(roots, seeds, retain_graph=True)
         return [tensor.grad for tensor in inputs]
 
 

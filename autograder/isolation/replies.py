@@ -4,6 +4,8 @@ Every function raises KeyError, TypeError or ValueError where a reply is not wha
 """
 
 import base64
+import binascii
+import contextlib
 from typing import Any
 
 from autograder.isolation.limits import Limits
@@ -40,8 +42,9 @@ def read_display(display: dict) -> dict[str, str]:
     """The text of a display, and its picture if it is one."""
     shown = {"text/plain": text_of(display["text/plain"])} if "text/plain" in display else {}
     picture = "".join(str.split(display.get("image/png", "")))
-    if base64.b64decode(picture, validate=True).startswith(PNG_SIGNATURE):
-        shown["image/png"] = picture  # base64 and nothing else: a page may show it without escaping it
+    with contextlib.suppress(binascii.Error):
+        if base64.b64decode(picture, validate=True).startswith(PNG_SIGNATURE):
+            shown["image/png"] = picture  # base64 and nothing else: a page may show it without escaping it
     return shown
 
 

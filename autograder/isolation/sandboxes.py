@@ -32,7 +32,7 @@ class Unconfined:
 
     def confine(self) -> None:
         """In the student's process: give up everything."""
-        confinement.limit_resources(self.limits, processes=None)
+        confinement.limit_resources(self.limits, others=confinement.tasks_of_this_user())
         if sys.platform == "linux":
             confinement.forbid_new_privileges()
 
@@ -82,7 +82,7 @@ class Bubblewrapped:
         confinement.forbid_new_privileges()
         if landlock.version():
             landlock.shut_off()
-        confinement.limit_resources(self.limits, processes=self.limits.processes)
+        confinement.limit_resources(self.limits, others=self.own_processes + 1)  # and the keeper
         seccomp.install(self.filter)
         confinement.verify_powerless()
 

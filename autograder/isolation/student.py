@@ -6,13 +6,11 @@ import socket
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from autograder.isolation import channel, wire
 from autograder.isolation.border import attach
 from autograder.isolation.deaths import how_it_ended
-from autograder.isolation.files import regular_files
 from autograder.isolation.limits import Limits, in_words
 from autograder.isolation.replies import read_answer, read_cell, read_fault
 from autograder.isolation.results import (
@@ -38,12 +36,12 @@ class Student:
     """
 
     def __init__(
-        self, control: socket.socket, connection: socket.socket, limits: Limits, files: Path | None = None
+        self, control: socket.socket, connection: socket.socket, limits: Limits, files: dict[str, bytes]
     ):
         self.control = control
         self.connection = connection
         self.limits = limits
-        self.files = regular_files(files, limits.file_bytes)
+        self.files = files
         self.started = False
         self.death: Died | None = None
 

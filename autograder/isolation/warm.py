@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from autograder.isolation import channel
+from autograder.isolation.files import regular_files
 from autograder.isolation.levels import Level
 from autograder.isolation.limits import Limits
 from autograder.isolation.results import IsolationUnavailable
@@ -70,9 +71,10 @@ class Warm:
         """A fresh sandboxed process; it finds the regular files of `files` in its work directory.
 
         limits: other limits than this warm process's own.
-        Raises IsolationUnavailable where the warm process has ended.
+        Raises IsolationUnavailable where the warm process has ended, ValueError for too large files.
         """
         limits = limits or self.limits
+        accompanying = regular_files(files, limits.file_bytes)
         control, their_control = socket.socketpair()
         connection, their_connection = socket.socketpair()
         with their_control, their_connection:
@@ -82,7 +84,7 @@ class Warm:
             except OSError as error:
                 raise IsolationUnavailable(f"the warm process is gone: {error}") from None
         channel.send(control, limits.as_text().encode())
-        return Student(control, connection, limits, files)
+        return Student(control, connection, limits, accompanying)
 
     def close(self) -> None:
         """End the warm process and every student's process that is left."""

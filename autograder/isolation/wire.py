@@ -153,13 +153,14 @@ def write_dict(writer: Writer, value: dict, depth: int) -> dict:
 
 
 def write_tensor(writer: Writer, value: torch.Tensor, depth: int) -> dict | None:
-    name = str(value.dtype).removeprefix("torch.")
-    if name not in TENSOR_DTYPES or value.layout is not torch.strided or value.is_meta:
-        return None
     with torch._C.DisableTorchFunctionSubclass():
-        plain = value.detach().cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+        name = str(value.dtype).removeprefix("torch.")
+        if name not in TENSOR_DTYPES or value.layout is not torch.strided or value.is_meta:
+            return None
+        plain = value.detach().cpu().resolve_conj().resolve_neg()
+        plain = plain.clone(memory_format=torch.contiguous_format)  # also for strides of zero
         content = plain.reshape(-1).view(torch.uint8).numpy().tobytes()
-    return {"tensor": [name, list(value.shape), writer.aside(content), bool(value.requires_grad)]}
+        return {"tensor": [name, list(value.shape), writer.aside(content), bool(value.requires_grad)]}
 
 
 def write_array(writer: Writer, value: np.ndarray | np.generic, depth: int) -> dict | None:

@@ -1,0 +1,194 @@
+"""Processes that multiply, stay behind, or turn on others."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.isolation import Died
+
+DAEMONS = """
+import os, time
+for _ in range({count}):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execvp("sleep", ["sleep", "{seconds}"])
+        os._exit(0)
+print("started")
+"""
+
+
+def processes_with(argument):
+    """The processes of this machine that have an argument."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = process.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if argument.encode() in words:
+            found.append(int(process.parent.name))
+    return found
+
+
+def wait_until(condition, seconds=10.0):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+def unique_seconds():
+    """A time to sleep that no other process sleeps, to know one's own by."""
+    return f"{3600 + os.getpid() % 1000}.{time.monotonic_ns()}"
+
+
+def test_daemons_end_with_the_submission(warm_at_any_level):
+    seconds = unique_seconds()
+    with warm_at_any_level.student() as student:
+        assert student.run(DAEMONS.format(count=5, seconds=seconds)).output == "started\n"
+        assert wait_until(lambda: len(processes_with(seconds)) == 5)
+    assert processes_with(seconds) == []
+
+
+def test_daemons_end_when_the_process_that_left_them_does(warm_at_any_level):
+    seconds = unique_seconds()
+    with warm_at_any_level.student() as student:
+        with pytest.raises(Died, match="exit status 0"):
+            student.run(DAEMONS.format(count=3, seconds=seconds) + "os._exit(0)")
+        assert processes_with(seconds) == []
+
+
+GRADER = """
+import sys, time
+from autograder.isolation import Limits, Warm, choose
+with Warm(choose({level!r}), Limits(), imports=("torch",)) as warm:
+    student = warm.student()
+    student.run({source!r})
+    print(warm.process.pid, flush=True)
+    student.run("while True: pass")
+"""
+
+
+def test_nothing_outlives_a_grader_that_is_killed(warm_at_any_level):
+    level, seconds = warm_at_any_level.level.name, unique_seconds()
+    source = GRADER.format(level=level, source=DAEMONS.format(count=2, seconds=seconds))
+    grader = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
+    zygote = int(grader.stdout.readline())
+    assert wait_until(lambda: len(processes_with(seconds)) == 2)
+    grader.send_signal(signal.SIGKILL)
+    grader.wait()
+    grader.stdout.close()
+    assert wait_until(lambda: not processes_with(seconds))
+    assert wait_until(lambda: not Path(f"/proc/{zygote}/cmdline").exists() or not cmdline(zygote))
+
+
+def cmdline(process):
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+BOMBS = {
+    "forks": "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
+    "forks that leave": (
+        "import os\nwhile True:\n    try:\n        if os.fork(): os.setsid()\n    except OSError: pass"
+    ),
+    "programs": ("import subprocess\nkept = []\nwhile True: kept.append(subprocess.Popen(['sleep', '99']))"),
+    "threads": (
+        "import threading, time\nwhile True:\n"
+        "    try: threading.Thread(target=time.sleep, args=(99,)).start()\n    except RuntimeError: pass"
+    ),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+def test_a_bomb_ends_soon_and_leaves_nothing(warm, bomb):
+    before = number_of_tasks()
+    started = time.monotonic()
+    with warm.student() as student:
+        try:
+            error = student.run(bomb, seconds=4).error
+            assert error.class_name in ("BlockingIOError", "RuntimeError", "MemoryError")
+        except Died as died:
+            assert died.sentence in (  # noqa: PT017
+                "started more than 24 processes and threads",
+                "did not finish within 4 s",
+                "used more than 600 MB of memory",
+            )
+    assert time.monotonic() - started < 30
+    assert wait_until(lambda: number_of_tasks() < before + 20)
+
+
+def number_of_tasks():
+    return sum(1 for _ in Path("/proc").glob("[0-9]*/task/*"))
+
+
+def test_a_bomb_in_one_submission_does_not_stop_another(warm):
+    with warm.student() as bomber, warm.student() as honest:
+        honest.run("def double(x): return 2 * x")
+        bomber.run(
+            "import threading\ndef go():\n" + "\n".join("    " + line for line in BOMBS["forks"].splitlines())
+        )
+        bomber.run("threading.Thread(target=go, daemon=True).start()")
+        assert honest.request("double", "", [21]) == 42
+        assert honest.run("import subprocess; print(subprocess.call(['true']))").output == "0\n"
+
+
+VICTIMS = """
+import os, signal
+killed = []
+for process in {victims}:
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP):
+        try:
+            os.kill(process, number)
+            killed.append((process, number))
+        except OSError:
+            pass
+print(killed)
+"""
+
+
+def test_the_processes_of_the_grader_cannot_be_signalled(warm, student):
+    victims = [os.getpid(), warm.process.pid, os.getppid()]
+    assert student.run(VICTIMS.format(victims=victims)).output == "[]\n"
+    assert warm.process.poll() is None
+
+
+def test_the_processes_beside_it_cannot_be_signalled(warm, student):
+    keepers = Path(f"/proc/{warm.process.pid}/task/{warm.process.pid}/children").read_text().split()
+    student.run(VICTIMS.format(victims=[1, 2, *map(int, keepers)]))
+    assert student.run("print('still kept')").output == "still kept\n"
+
+
+def test_signalling_everyone_ends_oneself_only(warm):
+    with warm.student() as other, warm.student() as student:
+        other.run("x = 1")
+        with contextlib.suppress(Died):
+            student.run("import os, signal\nos.kill(-1, signal.SIGKILL)", seconds=3)
+        assert other.run("print(x)").output == "1\n"
+    assert warm.process.poll() is None
+
+
+def test_the_holder_of_the_sandbox_cannot_be_taken_over(student):
+    source = (
+        "for process in (1, 2):\n"
+        "    try: open(f'/proc/{process}/mem', 'r+b'); print('open', process)\n"
+        "    except OSError: pass\n"
+    )
+    assert student.run(source).output == ""
+
+
+def test_an_exit_handler_or_a_thread_does_not_hold_a_submission(warm):
+    started = time.monotonic()
+    with warm.student() as student:
+        student.run("import atexit, time\natexit.register(time.sleep, 60)")
+        student.run("import threading\nthreading.Thread(target=time.sleep, args=(60,)).start()")
+    assert time.monotonic() - started < 20

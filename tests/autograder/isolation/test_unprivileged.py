@@ -1,0 +1,82 @@
+"""Becoming nobody: each test does it in a process of its own."""
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+from forked import forked, outcome
+
+from autograder.isolation.unprivileged import FREE_IDS, CannotDescend, closed_parents, descend, free_id
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+@pytest.fixture
+def house(tmp_path_factory):
+    """A home that only root may enter, with an interpreter in it, as pyenv makes it."""
+    house = tmp_path_factory.mktemp("house")
+    for place in (house, house.parent, house.parent.parent):
+        place.chmod(0o755)
+    (house / "own").mkdir()
+    (house / "home/python").mkdir(parents=True)
+    (house / "home/python/lib.py").write_text("code")
+    (house / "home/secret").write_text("token")
+    (house / "home").chmod(0o700)
+    return house
+
+
+def test_a_user_without_rights_still_reads_an_interpreter_in_roots_home(house):
+    def descend_and_look():
+        uid = descend([house / "home/python"], house / "own")
+        (house / "own/file").write_text("mine")
+        ids = [*os.getresuid(), *os.getresgid(), *os.getgroups()]
+        return uid, ids, (house / "home/python/lib.py").read_text()
+
+    uid, ids, code = forked(descend_and_look)
+    assert uid in FREE_IDS
+    assert ids == [uid] * 6
+    assert code == "code"
+    assert (house / "own/file").stat().st_uid == uid
+
+
+def test_the_rest_of_the_home_and_the_way_back_are_closed(house):
+    def descend_and_try():
+        descend([house / "home/python"], house / "own")
+        return [
+            outcome((house / "home/secret").read_text),
+            outcome((house / "home/python/lib.py").write_text, "other code"),
+            outcome(os.setuid, 0),
+        ]
+
+    assert forked(descend_and_try) == ["FileNotFoundError", "PermissionError", "PermissionError"]
+
+
+def test_for_everyone_else_the_home_stays_as_it_was(house):
+    forked(lambda: descend([house / "home/python"], house / "own"))
+    assert (house / "home/secret").read_text() == "token"
+    assert f" {house}" not in Path("/proc/self/mountinfo").read_text()
+
+
+def test_an_interpreter_that_only_root_may_read_is_refused_with_the_cure(house):
+    (house / "home/python").chmod(0o700)
+
+    def refusal():
+        with pytest.raises(CannotDescend) as problem:
+            descend([house / "home/python"], house / "own")
+        return str(problem.value)
+
+    assert f"chmod -R o+rX {house}/home/python" in forked(refusal)
+
+
+def test_only_directories_that_others_may_not_pass_count_as_closed(house):
+    assert closed_parents([house / "home/python"]) == [house / "home"]
+    assert closed_parents([house / "own"]) == []
+
+
+def test_the_new_user_has_no_account_and_no_process():
+    uid = free_id()
+    with pytest.raises(KeyError):
+        pwd.getpwuid(uid)
+    owners = {entry.stat().st_uid for entry in os.scandir("/proc") if entry.name.isdigit()}
+    assert uid not in owners
