@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def command_of(asked: argparse.Namespace) -> str:
     """The command that does the same again, without the places of its files."""
     words = [PROGRAM, asked.experiment, "--scale", asked.scale]
-    if list(asked.kinds) != list(KINDS):
+    if set(asked.kinds) != set(KINDS):
         words += ["--kinds", *asked.kinds]
     words += ["--seeds", *map(str, asked.seeds)]
     words += ["--steps", str(asked.steps)] if asked.steps else []

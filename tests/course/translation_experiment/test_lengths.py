@@ -5,8 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 
+from course.data.translation_pair import SentencePair
 from course.translation_experiment import lengths
-from course.translation_experiment.lengths import LengthsConfig, lengths_data, run_lengths, train_and_measure
+from course.translation_experiment.lengths import (
+    LengthsConfig,
+    lengths_data,
+    n_crossings,
+    run_lengths,
+    train_and_measure,
+)
 
 CONFIG = LengthsConfig(
     trained_up_to=(6, 8),
@@ -94,3 +101,10 @@ def test_an_interrupted_training_ends_where_an_uninterrupted_one_does(runs, tmp_
     assert {key: record[key] for key in record.keys() - different} == {
         key: runs["RNNsearch-8"][key] for key in record.keys() - different
     }
+
+
+def test_links_cross_where_an_adjective_changes_places():
+    straight = SentencePair(("a", "cat", "."), ("un", "chat", "."), ((0, 0), (1, 1), (2, 2)))
+    turned = SentencePair(("a", "black", "cat"), ("un", "chat", "noir"), ((0, 0), (1, 2), (2, 1)))
+    both_to_one = SentencePair(("will", "sleep"), ("dormira",), ((0, 0), (1, 0)))
+    assert [n_crossings(pair) for pair in (straight, turned, both_to_one)] == [0, 1, 0]
