@@ -583,7 +583,7 @@ figures.still(
 )
 
 # %% [markdown]
-# From here on the stories are read in words: with 126 of them there is nothing to cut. The lectures on GPT return to pieces.
+# From here on the stories are read in words: there are so few that nothing needs to be cut. The lectures on GPT return to pieces.
 #
 # ## The same in the library
 #
