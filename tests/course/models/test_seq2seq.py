@@ -86,6 +86,16 @@ def test_each_step_s_weights_sum_to_one_and_skip_padding(attention):
     assert weights.transpose(1, 2)[source == PAD].max() == 0
 
 
+def test_the_decoder_starts_from_the_end_of_both_directions(precision):
+    """Forwards that is the last real token, backwards the first; layers stay apart."""
+    ours = model(n_layers=2)
+    source, _ = batch()
+    encoded = ours.encoder(source)
+    for row, length in enumerate((source != PAD).sum(dim=1)):
+        ends = torch.cat([encoded.memory[row, length - 1, :6], encoded.memory[row, 0, 6:]])
+        assert_equal(encoded.summary[row], torch.tanh(ours.encoder.bridge(ends)))
+
+
 def test_without_attention_only_the_last_state_reaches_the_decoder():
     ours = model(attention="none", is_bidirectional=False)
     source, target = batch()
