@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-MAX_GRAPHS = 256
+MAX_GRAPHS = 64
 
 # Methods that go through the language rather than through the object's attributes.
 PROTOCOLS: dict[str, Callable] = {

@@ -25,7 +25,8 @@ def descend(needed: Iterable[Path], own: Path) -> int:
     Raises CannotDescend.
     """
     uid = free_id()
-    os.chown(own, uid, uid)
+    for path in (own, *own.rglob("*")):
+        os.chown(path, uid, uid, follow_symlinks=False)
     needed = sorted({path.resolve() for path in (own, *needed) if path.exists()})
     closed = closed_parents(needed)
     try:

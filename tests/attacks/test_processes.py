@@ -65,28 +65,42 @@ def test_daemons_end_when_the_process_that_left_them_does(warm_at_any_level):
         assert processes_with(seconds) == []
 
 
+def test_nothing_outlives_a_judge_that_is_killed(warm_at_any_level):
+    """Judges are forks of the grader: here one starts a submission and is killed while it runs."""
+    seconds = unique_seconds()
+    judge = os.fork()
+    if judge == 0:
+        student = warm_at_any_level.student()
+        student.run(DAEMONS.format(count=2, seconds=seconds))
+        student.run("while True: pass", seconds=60)
+        os._exit(0)
+    assert wait_until(lambda: len(processes_with(seconds)) == 2)
+    os.kill(judge, signal.SIGKILL)
+    os.waitpid(judge, 0)
+    assert wait_until(lambda: not processes_with(seconds))
+
+
 GRADER = """
-import sys, time
-from autograder.isolation import Limits, Warm, choose
-with Warm(choose({level!r}), Limits(), imports=("torch",)) as warm:
-    student = warm.student()
-    student.run({source!r})
-    print(warm.process.pid, flush=True)
-    student.run("while True: pass")
+from autograder.isolation import Warm, choose
+warm = Warm(choose({level!r}), imports=()).__enter__()
+student = warm.student()
+student.run({source!r})
+print(warm.process.pid, warm.home.name, flush=True)
+student.run("while True: pass", seconds=60)
 """
 
 
-def test_nothing_outlives_a_grader_that_is_killed(warm_at_any_level):
-    level, seconds = warm_at_any_level.level.name, unique_seconds()
-    source = GRADER.format(level=level, source=DAEMONS.format(count=2, seconds=seconds))
-    grader = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
-    zygote = int(grader.stdout.readline())
-    assert wait_until(lambda: len(processes_with(seconds)) == 2)
-    grader.send_signal(signal.SIGKILL)
-    grader.wait()
-    grader.stdout.close()
+def test_nothing_outlives_a_grader_that_is_killed(warm):
+    """The warm process and its directory included."""
+    seconds = unique_seconds()
+    source = GRADER.format(level=warm.level.name, source=DAEMONS.format(count=2, seconds=seconds))
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as grader:
+        zygote, home = grader.stdout.readline().split()
+        assert wait_until(lambda: len(processes_with(seconds)) == 2)
+        grader.kill()
     assert wait_until(lambda: not processes_with(seconds))
-    assert wait_until(lambda: not Path(f"/proc/{zygote}/cmdline").exists() or not cmdline(zygote))
+    assert wait_until(lambda: not cmdline(zygote))
+    assert wait_until(lambda: not os.path.exists(home))
 
 
 def cmdline(process):

@@ -85,6 +85,7 @@ def test_arrays_of_every_dtype_arrive_bit_for_bit(name):
         torch.empty(0, 5),
         torch.arange(6.0).reshape(2, 3).T,
         torch.ones(3).expand(4, 3),
+        torch.tensor(3.0).expand(1),
         torch.tensor([math.nan, math.inf, -0.0]),
         torch.tensor([1 + 2j]).conj(),
     ],
