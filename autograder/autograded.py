@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from autograder.markup import harmless_attachments, harmless_markdown, plain_text
 from autograder.notebook import notebook, notebook_cell
@@ -13,29 +13,44 @@ LONGEST_OUTPUT = 20_000  # characters per cell
 
 
 def autograded_notebook(
-    cells: Sequence[RepairedCell], outputs: Mapping[int, list[dict]], record: SubmissionRecord
+    cells: Sequence[RepairedCell],
+    outputs: Mapping[int, list[dict]],
+    record: SubmissionRecord,
+    texts: Collection[str] = (),
 ) -> dict:
-    """A notebook for nbgrader's tools; `outputs` are those of the student's cells, by position."""
+    """A notebook for nbgrader's tools.
+
+    outputs: those of the student's cells, by position. texts: the course's own, whose markup is left alone.
+    """
     checks = {check.name: check for exercise in record.exercises for check in exercise.checks}
-    graded = [_cell(position, cell, checks, outputs.get(position, [])) for position, cell in enumerate(cells)]
-    return notebook([*_notes(record), *graded])
+    shown = []
+    for position, cell in enumerate(cells):
+        made = notebook_cell(_cell_id(position, cell), *_kind_and_text(cell, texts), _metadata(cell))
+        check = checks.get(cell.of.name) if cell.of else None
+        shown.append(made | _additions(cell, check_outputs(check) if check else outputs.get(position, [])))
+    return notebook([*_notes(record), *shown])
 
 
-def _cell(position: int, cell: RepairedCell, checks: Mapping[str, CheckRecord], outputs: list[dict]) -> dict:
-    metadata = {"nbgrader": dict(cell.of.nbgrader)} if cell.of else {}
-    cell_id = cell.of.name if cell.of else f"handed-in-{position}"
-    if cell.kind != "code":
-        return _text_cell(cell_id, cell, metadata)
-    made = notebook_cell(cell_id, "code", plain_text(cell.source), metadata)
-    name = cell.of.name if cell.of else ""
-    return {**made, "outputs": check_outputs(checks[name]) if name in checks else outputs}
+def _cell_id(position: int, cell: RepairedCell) -> str:
+    return cell.of.name if cell.of else f"handed-in-{position}"
 
 
-def _text_cell(cell_id: str, cell: RepairedCell, metadata: dict) -> dict:
-    text = cell.source if cell.is_ours else harmless_markdown(cell.source)
-    made = notebook_cell(cell_id, "markdown", text, metadata)
+def _metadata(cell: RepairedCell) -> dict:
+    return {"nbgrader": dict(cell.of.nbgrader)} if cell.of else {}
+
+
+def _kind_and_text(cell: RepairedCell, texts: Collection[str]) -> tuple[str, str]:
+    if cell.kind == "code":
+        return "code", plain_text(cell.source)
+    return "markdown", cell.source if cell.source in texts else harmless_markdown(cell.source)
+
+
+def _additions(cell: RepairedCell, outputs: list[dict]) -> dict:
+    """What a cell has besides its text: outputs, or pictures pasted into it."""
+    if cell.kind == "code":
+        return {"outputs": outputs}
     attachments = harmless_attachments(cell.attachments)
-    return {**made, "attachments": attachments} if attachments else made
+    return {"attachments": attachments} if attachments else {}
 
 
 def _notes(record: SubmissionRecord) -> list[dict]:
@@ -51,9 +66,10 @@ def check_outputs(check: CheckRecord) -> list[dict]:
     """A check cell's output: nbgrader reads an error as no points, anything else as full points."""
     message = plain_text(check.message, limit=LONGEST_OUTPUT)
     if check.result == "passed":
-        return [stream(message + "\n")]
-    name = "CheckFailed" if check.result == "failed" else "CouldNotRun"
-    return [error(name, message)]
+        return [stream(f"✓ {message}\n")]
+    return [
+        error("CheckFailed", f"✗ {message}") if check.result == "failed" else error("CouldNotRun", message)
+    ]
 
 
 def stream(text: str) -> dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -16,7 +16,7 @@ from autograder.autograded import check_outputs, error, stream
 from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
 from autograder.records import CheckRecord, RecordFolder
 from autograder.redaction import NOT_SHOWN
-from autograder.released import SourceCell, source_cells
+from autograder.released import SourceCell, released_texts, source_cells
 
 
 class Feedback(Preprocessor):
@@ -27,21 +27,22 @@ class Feedback(Preprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Show each check as it was released, with the record's message, and the rest made harmless."""
         about = resources["nbgrader"]
-        source = released_cells(about["assignment"])
+        built = instructors_notebook(about["assignment"])
+        source = {cell.name: cell for cell in source_cells(built)}
+        texts = released_texts(built)
         checks = recorded_checks(about["assignment"], about["student"])
         for cell in nb.cells:
             known = source.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if known is not None and known.role == "check":
                 _show_check(cell, known, checks.get(known.name))
             else:
-                _make_harmless(cell, known)
+                _make_harmless(cell, texts)
         return nb, resources
 
 
-def released_cells(homework: str) -> dict[str, SourceCell]:
-    """The homework's cells by name, from the instructor's notebook in this course's folder."""
-    path = Path("solutions", homework, f"{homework}.ipynb")
-    return {cell.name: cell for cell in source_cells(json.loads(path.read_text(encoding="utf-8")))}
+def instructors_notebook(homework: str) -> dict:
+    """The notebook that was released, with its solutions, in this course's folder."""
+    return json.loads(Path("solutions", homework, f"{homework}.ipynb").read_text(encoding="utf-8"))
 
 
 def recorded_checks(homework: str, student: str) -> Mapping[str, CheckRecord]:
@@ -58,18 +59,18 @@ def _show_check(cell: NotebookNode, known: SourceCell, record: CheckRecord | Non
     if record is not None and (record.result != "passed") == failed:
         outputs = check_outputs(record)
     elif known.released == known.source:
-        _make_harmless(cell, known)
+        _make_harmless(cell)
         return
     else:
-        outputs = [error("CheckFailed", f"This does not hold. {NOT_SHOWN}")] if failed else [stream("✓\n")]
+        outputs = [error("CheckFailed", f"✗ This does not hold. {NOT_SHOWN}")] if failed else [stream("✓\n")]
     cell.outputs = [from_dict(output) for output in outputs]
 
 
-def _make_harmless(cell: NotebookNode, known: SourceCell | None) -> None:
+def _make_harmless(cell: NotebookNode, texts: Collection[str] = ()) -> None:
     if cell.cell_type == "code":
         cell.outputs = [kept for output in cell.outputs if (kept := _harmless_output(output)) is not None]
         return
-    if known is None or cell.source not in (known.source, known.released):
+    if cell.source not in texts:
         cell.source = harmless_markdown(cell.source)
     if "attachments" in cell:
         cell.attachments = from_dict(harmless_attachments(cell.attachments))

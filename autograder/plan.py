@@ -15,7 +15,7 @@ from autograder.examine import run_checks
 from autograder.gradebook import NotReleased
 from autograder.homework import HomeworkSource, find, references
 from autograder.isolation import Limits
-from autograder.released import SourceCell, source_cells
+from autograder.released import SourceCell, released_texts, source_cells
 from course.checks import LocalLink
 
 
@@ -26,6 +26,7 @@ class Plan:
     homework: HomeworkSource
     source: Sequence[SourceCell]
     limits: Limits
+    texts: frozenset[str] = frozenset()  # the course's own text cells
     forbidden_costs_points: bool = True
 
     @cached_property
@@ -78,4 +79,4 @@ def plan_for(name: str, root: Path, limits: Limits) -> Plan:
     if not built.is_file():
         raise NotReleased(f"{name} was never released in {root.resolve()}. Run `autograder release {name}`.")
     notebook = json.loads(built.read_text(encoding="utf-8"))
-    return Plan(homework, source_cells(notebook), limits)
+    return Plan(homework, source_cells(notebook), limits, released_texts(notebook))

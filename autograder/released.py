@@ -43,6 +43,12 @@ def source_cells(notebook: Mapping) -> tuple[SourceCell, ...]:
     return tuple(_source_cell(cell) for cell in marked)
 
 
+def released_texts(notebook: Mapping) -> frozenset[str]:
+    """All text cells as students got them, so that our own markup is known from theirs."""
+    texts = {"".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"}
+    return frozenset(texts | {cell.released for cell in source_cells(notebook)})
+
+
 def _source_cell(cell: Mapping) -> SourceCell:
     nbgrader = cell["metadata"]["nbgrader"]
     role = _role(nbgrader)

@@ -35,8 +35,8 @@ class RepairedCell:
         return self.of.role if self.of else "own"
 
     @property
-    def is_ours(self) -> bool:
-        """Whether the text is the course's, so that its markup may be shown as it is."""
+    def is_untouched(self) -> bool:
+        """Whether the cell is as it was handed out."""
         return self.of is not None and self.source in (self.of.source, self.of.released)
 
 

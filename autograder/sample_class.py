@@ -103,7 +103,7 @@ def _mistakes(homework: HomeworkSource, count: int, place: int) -> dict[str, str
         for exercise in homework.exercises
         if (entries := [entry for entry in homework.misconceptions if entry.of == exercise.name])
     ]
-    step = max(1, len(exercises) // count)
+    step = max(1, len(exercises) // max(count, 1))
     chosen = [exercises[(place // 2 + number * step) % len(exercises)] for number in range(count)]
     return {entries[0].of: as_answer(entries[place // 4 % len(entries)]) for entries in chosen}
 
@@ -115,3 +115,11 @@ def _without_metadata(notebook: Mapping) -> dict:
         for cell in notebook["cells"]
     ]
     return {**notebook, "cells": cells}
+
+
+def hand_in_ordinary(homework: HomeworkSource, released: Mapping, folder: Path, count: int) -> None:
+    """Ordinary submissions: every fourth is all right, the others make one to three known mistakes."""
+    right = reference_answers(homework)
+    for number in range(count):
+        mistakes = _mistakes(homework, number % 4, number) if number % 4 else {}
+        hand_in(folder, f"student_{number:03}", homework.name, answered(released, right | mistakes))

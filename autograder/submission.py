@@ -68,7 +68,7 @@ def grade_submission(
         exercises=judgement.exercises,
         seed=seed,
     )
-    return _graded(record, repaired, judgement)
+    return _graded(record, repaired, judgement, plan)
 
 
 def not_run(student: str, problem: str, plan: Plan) -> Graded:
@@ -86,7 +86,7 @@ def not_run(student: str, problem: str, plan: Plan) -> Graded:
     )
     most = sum(exercise.max_points for exercise in exercises)
     record = SubmissionRecord(student, 0.0, most, "could_not_run", problem, exercises=exercises)
-    return _graded(record, as_released(plan.source), Judgement(exercises, (), {}))
+    return _graded(record, as_released(plan.source), Judgement(exercises, (), {}), plan)
 
 
 def as_released(source: Sequence[SourceCell]) -> Repaired:
@@ -95,11 +95,9 @@ def as_released(source: Sequence[SourceCell]) -> Repaired:
     return repair(handed, source)
 
 
-def _graded(record: SubmissionRecord, repaired: Repaired, judgement: Judgement) -> Graded:
-    notebook = autograded_notebook(repaired.cells, judgement.outputs, record)
+def _graded(record: SubmissionRecord, repaired: Repaired, judgement: Judgement, plan: Plan) -> Graded:
+    notebook = autograded_notebook(repaired.cells, judgement.outputs, record, plan.texts)
     unanswered = tuple(
-        cell.of.name
-        for cell in repaired.cells
-        if cell.of and cell.role in ("answer", "written") and cell.is_ours
+        cell.of.name for cell in repaired.cells if cell.role in ("answer", "written") and cell.is_untouched
     )
     return Graded(record, notebook, unanswered)
