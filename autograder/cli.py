@@ -130,6 +130,12 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
     part.add_argument("--again", action="store_true", help="grade also what is graded already")
+    part.add_argument(
+        "--forbidden",
+        default="costs",
+        choices=["costs", "flag"],
+        help="a forbidden call costs its exercise the points (default), or is only reported",
+    )
 
 
 def _grade(args: Arguments) -> int:
@@ -145,6 +151,7 @@ def _grade(args: Arguments) -> int:
         isolation=args.isolation,
         again=args.again,
         json_file=args.json,
+        forbidden_costs_points=args.forbidden == "costs",
     )
     print(table(record, find(args.homework, args.root)))
     print("\nIsolation: {level} ({reason}).".format(**record.isolation))

@@ -42,18 +42,21 @@ def grade(
     again: bool = False,
     json_file: Path | None = None,
     limits: Limits | None = None,
+    forbidden_costs_points: bool = True,
 ) -> HomeworkRecord:
     """Grade what was handed in or changed since the last time, or all of it `again`; the record of all.
 
     Each student's record is in grades/NAME/ and in the gradebook as soon as it is there; all together are
-    in grades/NAME.json, and in `json_file`. Stopping keeps what is finished. Raises what a person must
-    mend: IsolationUnavailable, NothingHandedIn, NotReleased, GradebookUnavailable or SourceError.
+    in grades/NAME.json, and in `json_file`. Stopping keeps what is finished. Calls that an exercise forbids
+    are flagged, and cost it its points unless told otherwise.
+    Raises what a person must mend: IsolationUnavailable, NothingHandedIn, NotReleased,
+    GradebookUnavailable or SourceError.
     """
     torch.set_num_threads(1)  # every core has a judge of its own
     found = collect(Path(submissions), name)
     level, limits = choose(isolation), limits or Limits()
     with warm_meanwhile(level, limits) as warm_process, MarkBook(Path(root), name) as marks:
-        plan = plan_for(name, Path(root), limits)
+        plan = replace(plan_for(name, Path(root), limits), forbidden_costs_points=forbidden_costs_points)
         marks.require(plan.points)
         plan.prepare()
         clerk = Clerk(plan, marks, RecordFolder(Path(root) / "grades", name), level, found, json_file)

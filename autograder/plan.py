@@ -58,7 +58,8 @@ class Plan:
     def version(self) -> str:
         """A digest of everything that can change a mark."""
         files = sorted(self.homework.folder.glob("*.py"))
-        return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
+        policy = str(self.forbidden_costs_points).encode()
+        return hashlib.sha256(b"\0".join([policy, *(path.read_bytes() for path in files)])).hexdigest()
 
     def prepare(self) -> None:
         """Work out what every judge needs, and judge once, so that forked judges find it all in memory."""
