@@ -1,0 +1,659 @@
+# %% [markdown]
+# # 06 · Backpropagation by hand
+#
+# **You will be able to**
+#
+# - draw the computation graph of a model and carry a gradient through it, step by step;
+# - build every Jacobian of a small softmax classifier and multiply them;
+# - replace each Jacobian by a function that never builds it;
+# - write an automatic differentiator in sixty lines, and check any gradient with numbers.
+#
+# *40 minutes to read, under 40 seconds to run. You need partial derivatives and the chain rule of calculus.
+# Before this: [05 · A feed-forward language model](05_feedforward.ipynb).*
+#
+# **The question of the day:** a loss is one number at the end. How does a weight deep inside learn what it should do about it?
+
+# %% setup
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+from torch.nn import functional as F
+
+from course import figures
+
+# %% [markdown]
+# ## The smallest network that predicts words
+#
+# Two numbers in, three words to choose from:
+#
+# $$
+# \mathbf{z} = \mathbf{W}\mathbf{x}, \qquad \hat{\mathbf{y}} = \text{softmax}(\mathbf{z}), \qquad L = -\mathbf{y} \cdot \log \hat{\mathbf{y}} = -\sum_{i=1}^{3} y_i \log \hat y_i
+# $$
+#
+# | symbol | meaning | shape | in the code |
+# |---|---|---|---|
+# | $\mathbf{x}$ | what is known about the context | 2 | `x` |
+# | $\mathbf{W}$ | the weights, $W_{jn}$ from input $n$ to word $j$ | $3 \times 2$ | `W` |
+# | $\mathbf{z}$ | the logits, $z_j = \sum_n W_{jn} x_n$ | 3 | `z` |
+# | $\hat{\mathbf{y}}$ | the probabilities, $\hat y_i = e^{z_i} / \sum_k e^{z_k}$ | 3 | `y_hat` |
+# | $\mathbf{y}$ | the word that came, one-hot | 3 | `y` |
+# | $L$ | the loss | one number | `loss` |
+#
+# We use 64-bit numbers (`float64`) today, so that "equal" can mean equal to many digits.
+
+# %%
+x = torch.tensor([1.5, -0.5], dtype=torch.float64)
+W = torch.tensor([[0.2, -0.4], [0.7, 0.1], [-0.3, 0.6]], dtype=torch.float64)
+y = torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64)  # the third word came
+z = W @ x
+y_hat = z.softmax(0)
+loss = -(y * y_hat.log()).sum()
+print(
+    "z",
+    [round(value, 4) for value in z.tolist()],
+    " y_hat",
+    [round(p, 4) for p in y_hat.tolist()],
+    f" loss {loss:.4f}",
+)
+
+# %% [markdown]
+# Written as a **computation graph**, each value is a node, and an arrow leads from what is used to what is computed with it:
+#
+# ```
+# W ─┐
+#    ├─▶ z ──▶ ŷ ──▶ L
+# x ─┘               ▲
+#               y ───┘
+# ```
+#
+# This one is a line; in general it is a directed graph without cycles, because values may be used several times. The chain rule of calculus (not the one of lecture 01,
+# which is about probabilities) multiplies along the line:
+#
+# $$\frac{\partial L}{\partial \mathbf{W}} = \frac{\partial L}{\partial \hat{\mathbf{y}}} \cdot \frac{\partial \hat{\mathbf{y}}}{\partial \mathbf{z}} \cdot \frac{\partial \mathbf{z}}{\partial \mathbf{W}}$$
+#
+# Each factor is a **Jacobian**: the matrix whose entry in row $i$, column $j$ says how output $i$ changes with input $j$. Build all three.
+#
+# ## First factor: the loss and the probabilities
+#
+# $$\frac{\partial L}{\partial \hat{\mathbf{y}}} = \Big[ -\frac{y_1}{\hat y_1} \quad -\frac{y_2}{\hat y_2} \quad -\frac{y_3}{\hat y_3} \Big]$$
+#
+# One output, three inputs: a $1 \times 3$ matrix. Two of its entries are zero, because only the word that came is in the loss.
+
+# %%
+dL_dy_hat = (-y / y_hat)[None, :]  # (1, 3)
+dL_dy_hat
+
+# %% [markdown]
+# Do not believe it; nudge. Change one input a little, see how the output changes, divide. This is the definition of a derivative, and it checks
+# everything that follows.
+
+
+# %%
+def jacobian_by_nudging(function, at: torch.Tensor, step: float = 1e-6) -> torch.Tensor:
+    """(outputs, inputs): column j is how the outputs change with input j, by central differences."""
+    columns = []
+    for j in range(at.numel()):
+        nudge = torch.zeros_like(at).flatten()
+        nudge[j] = step
+        up, down = (function(at + sign * nudge.view_as(at)) for sign in (1, -1))
+        columns.append((up - down).flatten() / (2 * step))
+    return torch.stack(columns, dim=1)
+
+
+nudged = jacobian_by_nudging(lambda y_hat: -(y * y_hat.log()).sum(), y_hat)
+assert torch.allclose(nudged, dL_dy_hat)
+nudged
+
+# %% [markdown]
+# ## Second factor: the softmax
+#
+# Every logit is in the denominator of every probability, so all nine derivatives are there:
+#
+# $$\frac{\partial \hat y_i}{\partial z_j} = \begin{cases} \hat y_i (1 - \hat y_i) & i = j \\ -\hat y_i \hat y_j & i \ne j \end{cases}$$
+#
+# (For $i = j$, the quotient rule gives $\frac{e^{z_i} S - e^{z_i} e^{z_i}}{S^2} = \hat y_i - \hat y_i^2$ with $S = \sum_k e^{z_k}$; for $i \ne j$ the first term is missing.)
+#
+# **Predict, then run.** What is the sum of each row?
+
+# %%
+dy_hat_dz = torch.zeros(3, 3, dtype=torch.float64)
+for i in range(3):
+    for j in range(3):
+        dy_hat_dz[i, j] = y_hat[i] * (1 - y_hat[i]) if i == j else -y_hat[i] * y_hat[j]
+print(dy_hat_dz, "\nrow sums", dy_hat_dz.sum(1).abs() < 1e-15)
+
+# %% [markdown]
+# <details><summary>Why zero</summary>
+#
+# A row's sum says how $\hat y_i$ changes when all logits grow by the same amount. It does not: softmax depends only on differences. The columns sum to zero for
+# another reason: the probabilities always add up to one, so what one gains the others lose.
+#
+# </details>
+#
+# With tensors it is one line, $\text{diag}(\hat{\mathbf{y}}) - \hat{\mathbf{y}} \hat{\mathbf{y}}^\top$:
+
+# %%
+assert torch.allclose(dy_hat_dz, y_hat.diag() - y_hat.outer(y_hat))
+assert torch.allclose(dy_hat_dz, jacobian_by_nudging(lambda z: z.softmax(0), z))
+print("loop, tensors and nudging agree")
+
+# %% [markdown]
+# ## Third factor: the logits and the weights
+#
+# Three outputs, six inputs $W_{11}, W_{12}, W_{21}, W_{22}, W_{31}, W_{32}$: a $3 \times 6$ matrix. Since $z_j = \sum_n W_{jn} x_n$, the weight $W_{mn}$ touches
+# only $z_m$:
+#
+# $$\frac{\partial z_j}{\partial W_{mn}} = \begin{cases} x_n & j = m \\ 0 & j \ne m \end{cases}
+# \qquad
+# \frac{\partial \mathbf{z}}{\partial \mathbf{W}} = \begin{bmatrix} x_1 & x_2 & 0 & 0 & 0 & 0 \\ 0 & 0 & x_1 & x_2 & 0 & 0 \\ 0 & 0 & 0 & 0 & x_1 & x_2 \end{bmatrix}$$
+
+# %%
+dz_dW = torch.zeros(3, 6, dtype=torch.float64)
+for j in range(3):
+    for m in range(3):
+        for n in range(2):
+            dz_dW[j, 2 * m + n] = x[n] if j == m else 0.0
+assert torch.equal(dz_dW, torch.kron(torch.eye(3, dtype=torch.float64), x[None, :]))  # the same with tensors
+assert torch.allclose(dz_dW, jacobian_by_nudging(lambda W: W @ x, W))
+dz_dW
+
+# %% [markdown]
+# ## Multiply
+#
+# $(1 \times 3) \cdot (3 \times 3) \cdot (3 \times 6) = 1 \times 6$: one number for each weight.
+#
+# **Predict, then run.** The third word came. Which of the six numbers will be negative, that is, which weights should grow? Remember $x_1 > 0 > x_2$.
+
+# %%
+dL_dz = dL_dy_hat @ dy_hat_dz  # (1, 3)
+dL_dW = dL_dz @ dz_dW  # (1, 6)
+print("dL/dz", dL_dz, "\ndL/dW", dL_dW)
+
+# %% [markdown]
+# Three are negative. The weight of $x_1$ for the third word should grow; and the weights of $x_2$ for the two other words too, because $x_2$ is negative, and a larger weight
+# makes their logits smaller.
+#
+# Now multiply the symbols. In $\frac{\partial L}{\partial z_j} = \sum_i -\frac{y_i}{\hat y_i} \frac{\partial \hat y_i}{\partial z_j}$ every $\hat y_i$ cancels:
+#
+# $$\frac{\partial L}{\partial z_j} = -y_j (1 - \hat y_j) + \sum_{i \ne j} y_i \hat y_j = \hat y_j \sum_i y_i - y_j = \hat y_j - y_j$$
+#
+# What the model said minus what was true. And with the third factor, in the shape of $\mathbf{W}$:
+#
+# $$\frac{\partial L}{\partial \mathbf{W}} = [(\hat y_1 - y_1) x_1 \;\; (\hat y_1 - y_1) x_2 \;\; (\hat y_2 - y_2) x_1 \;\; (\hat y_2 - y_2) x_2 \;\; (\hat y_3 - y_3) x_1 \;\; (\hat y_3 - y_3) x_2] = (\hat{\mathbf{y}} - \mathbf{y})\, \mathbf{x}^\top$$
+
+# %%
+by_formula = (y_hat - y).outer(x)  # (3, 2)
+leaf = W.clone().requires_grad_()
+F.cross_entropy((leaf @ x)[None], y[None]).backward()
+assert torch.allclose(dL_dz[0], y_hat - y)
+assert torch.allclose(dL_dW.view(3, 2), by_formula)
+assert torch.allclose(leaf.grad, by_formula)
+print("three Jacobians = (y_hat − y) xᵀ = torch:\n", by_formula)
+
+# %% [markdown]
+# And it does what it is for: a step against it makes the loss smaller.
+
+# %%
+for eta in (0.1, 0.5, 1.0):
+    after = F.cross_entropy(((W - eta * by_formula) @ x)[None], y[None])
+    print(f"η = {eta}: loss {loss:.4f} → {after:.4f}")
+    assert after < loss
+
+# %% [markdown]
+# ## Where it breaks: nobody has room for a Jacobian
+#
+# The matrix $\partial \mathbf{z} / \partial \mathbf{W}$ above has 18 entries, 12 of them zero. **Predict, then run.** How large is it for the last layer of GPT-2, with 768 inputs and
+# 50,257 words?
+
+# %%
+V, D = 50_257, 768
+entries = V * (V * D)
+print(
+    f"{entries:.2e} entries, {entries * 4 / 1e12:,.0f} terabytes, of which a share of {1 / V:.1e} is not zero"
+)
+
+# %% [markdown]
+# The way out: nobody asked for the Jacobian. What is needed is the *product* of a row vector that arrives from the right of the graph, the gradient so far, and the
+# Jacobian. This **vector-Jacobian product** (VJP) often has a formula that never builds the matrix. Write $\mathbf{g}$ for what arrives:
+#
+# | step | forwards | what comes back from $\mathbf{g}$ | instead of |
+# |---|---|---|---|
+# | softmax | $\hat{\mathbf{y}} = \text{softmax}(\mathbf{z})$ | $\hat{\mathbf{y}} \odot (\mathbf{g} - \mathbf{g} \cdot \hat{\mathbf{y}})$ | a $V \times V$ matrix |
+# | linear, for its weights | $\mathbf{z} = \mathbf{W}\mathbf{x}$ | $\mathbf{g}\, \mathbf{x}^\top$ | $V \times VD$ |
+# | linear, for its input | $\mathbf{z} = \mathbf{W}\mathbf{x}$ | $\mathbf{W}^\top \mathbf{g}$ | ($\mathbf{W}$ itself) |
+# | tanh | $\mathbf{h} = \tanh(\mathbf{a})$ | $\mathbf{g} \odot (1 - \mathbf{h} \odot \mathbf{h})$ | a diagonal matrix |
+#
+# ($\odot$ multiplies entry by entry.)
+
+
+# %%
+def softmax_backward(g: torch.Tensor, y_hat: torch.Tensor) -> torch.Tensor:
+    return y_hat * (g - g @ y_hat)
+
+
+def linear_backward(g: torch.Tensor, W: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Gradients for the weights and for the input."""
+    return g.outer(x), W.T @ g
+
+
+g = torch.randn(3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+assert torch.allclose(softmax_backward(g, y_hat), g @ dy_hat_dz)
+assert torch.allclose(linear_backward(g, W, x)[0].flatten(), g @ dz_dW)
+assert torch.allclose(linear_backward(g, W, x)[1], g @ jacobian_by_nudging(lambda x: W @ x, x))
+print("each equals g times its Jacobian, for any g")
+
+# %% [markdown]
+# Why from the end to the beginning? The same product may be bracketed in two ways. From the left, every intermediate result is one row. From the right, it is a matrix
+# with a column for every weight.
+
+# %%
+from_the_left = 1 * 3 * 3 + 1 * 3 * 6  # (1×3)(3×3), then (1×3)(3×6)
+from_the_right = 3 * 3 * 6 + 1 * 3 * 6  # (3×3)(3×6), then (1×3)(3×6)
+print(f"multiplications: {from_the_left} backwards, {from_the_right} forwards")
+
+# %% [markdown]
+# One loss and many weights: backwards wins, by a factor that grows with the network. **Backpropagation** is this: the chain rule, from the loss towards the inputs, with
+# vector-Jacobian products.
+#
+# ## An automatic differentiator
+#
+# Every computation consists of small steps with known derivatives. So let each number remember how it was made: from which numbers, and with which *local derivatives*. That
+# is the tape. Going through it backwards needs no calculus any more.
+
+
+# %%
+class Value:
+    """A number that remembers what it was computed from, with the local derivative by each."""
+
+    def __init__(self, number: float, edges: tuple = ()):
+        self.number, self.edges, self.grad = number, edges, 0.0
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        return Value(self.number + other.number, ((self, 1.0), (other, 1.0)))
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        return Value(self.number * other.number, ((self, other.number), (other, self.number)))
+
+    def __pow__(self, n: float):
+        return Value(self.number**n, ((self, n * self.number ** (n - 1)),))
+
+    def exp(self):
+        return Value(math.exp(self.number), ((self, math.exp(self.number)),))
+
+    def log(self):
+        return Value(math.log(self.number), ((self, 1 / self.number),))
+
+    def tanh(self):
+        return Value(math.tanh(self.number), ((self, 1 - math.tanh(self.number) ** 2),))
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __repr__(self):
+        return f"Value({self.number:.4f}, grad={self.grad:.4f})"
+
+
+# %% [markdown]
+# Backwards: a node may send its gradient on only when everything that uses it has reported. An order in which each node comes after all that it was made from, turned
+# round, guarantees that.
+
+
+# %%
+def in_order(value: Value) -> list[Value]:
+    """Every node that the value depends on, each after those it was made from."""
+    order, visited = [], set()
+
+    def visit(node: Value) -> None:
+        if id(node) not in visited:
+            visited.add(id(node))
+            for source, _ in node.edges:
+                visit(source)
+            order.append(node)
+
+    visit(value)
+    return order
+
+
+def backward(loss: Value) -> None:
+    """Add ∂loss/∂leaf to the grad of every leaf, a value that was made from nothing."""
+    arrived = {id(loss): 1.0}  # ∂loss/∂loss
+    for node in reversed(in_order(loss)):
+        upstream = arrived.get(id(node), 0.0)
+        if not node.edges:
+            node.grad += upstream
+        for source, local in node.edges:
+            arrived[id(source)] = arrived.get(id(source), 0.0) + local * upstream
+
+
+# %% [markdown]
+# That was all of it. The network from above, number by number:
+
+# %%
+weights = [[Value(w) for w in row] for row in W.tolist()]
+logits = [sum(w * number for w, number in zip(row, x.tolist(), strict=True)) for row in weights]
+total = sum(logit.exp() for logit in logits)
+value_loss = -(logits[2].exp() / total).log()
+backward(value_loss)
+gradients = torch.tensor([[w.grad for w in row] for row in weights], dtype=torch.float64)
+assert torch.allclose(gradients, by_formula)
+print(f"{len(in_order(value_loss))} nodes; loss {value_loss.number:.4f}; gradients equal to (y_hat − y) xᵀ")
+
+# %% [markdown]
+# Step through such a tape, forwards and backwards. Two inputs and two words, to fit on the page: $z_1 = w_1 x_1$ and $z_2 = w_2 x_2$; the first word came. At the end compare the
+# gradients of the logits with $\hat{\mathbf{y}} - \mathbf{y}$, here `p1 − 1` and `p2 − 0`. The exponentials are used twice each: watch their gradients grow in two parts.
+
+# %%
+graph = {
+    "x1": 1.5,
+    "x2": -0.5,
+    "w1": 0.4,
+    "w2": 0.9,
+    "z1": ("mul", "w1", "x1"),
+    "z2": ("mul", "w2", "x2"),
+    "e1": ("exp", "z1"),
+    "e2": ("exp", "z2"),
+    "s": ("add", "e1", "e2"),
+    "p1": ("div", "e1", "s"),
+    "p2": ("div", "e2", "s"),
+    "L": ("nlog", "p1"),
+}
+figures.tape(graph, twice=("w2", "w1"), claims={"z1": ("p1", 1), "z2": ("p2", 0)})
+
+# %% [markdown]
+# The switches are the two classic mistakes. **Used twice:** a value that is used in two places gets a gradient from each, and they *add*. With `=` instead of `+=` the last one wins,
+# and everything before it is lost. **zero_grad:** a leaf keeps its gradient until it is told to forget, so that several batches can be added up. Who forgets to reset
+# it takes steps along the sum of all gradients since the beginning. In torch too:
+
+# %%
+w = Value(3.0)
+backward(w * w)  # w is used twice: the derivative of w² is 2w = 6
+once = w.grad
+backward(w * w)  # no reset in between
+torch_w = torch.tensor(3.0, requires_grad=True)
+for _ in range(2):
+    (torch_w * torch_w).backward()
+print(f"after one pass {once}, after two without a reset {w.grad}; torch {torch_w.grad.item()}")
+assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
+
+# %% [markdown]
+# ## The whole model of lecture 05, by hand
+#
+# Now in tensors, for a batch of $B$ windows. Forwards $\mathbf{e} \to \mathbf{a} = \mathbf{W}\mathbf{e} \to \mathbf{h} = \tanh(\mathbf{a}) \to \mathbf{z} = \mathbf{U}\mathbf{h} \to L$, and the loss is the mean over the batch,
+# which puts $1/B$ into the first line of the way back. Write $d\mathbf{v}$ for $\partial L / \partial \mathbf{v}$, one row for each example:
+#
+# | forwards | backwards | shape |
+# |---|---|---|
+# | $L = \text{mean}(-\log \hat y_{\text{target}})$ | $d\mathbf{z} = (\hat{\mathbf{y}} - \mathbf{y}) / B$ | (B, V) |
+# | $\mathbf{z} = \mathbf{U}\mathbf{h}$ | $d\mathbf{U} = d\mathbf{z}^\top \mathbf{h}$, $\quad d\mathbf{h} = d\mathbf{z}\, \mathbf{U}$ | (V, D), (B, D) |
+# | $\mathbf{h} = \tanh(\mathbf{a})$ | $d\mathbf{a} = d\mathbf{h} \odot (1 - \mathbf{h} \odot \mathbf{h})$ | (B, D) |
+# | $\mathbf{a} = \mathbf{W}\mathbf{e}$ | $d\mathbf{W} = d\mathbf{a}^\top \mathbf{e}$, $\quad d\mathbf{e} = d\mathbf{a}\, \mathbf{W}$ | (D, Nd), (B, Nd) |
+# | $\mathbf{e} = [\mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}]$ | each piece of $d\mathbf{e}$ is **added** to its word's column of $d\mathbf{E}$ | (d, V) |
+
+
+# %%
+def forward(windows, E, W, U):
+    """Everything that the way back needs: e (B, N·d), h (B, D), z (B, V)."""
+    e = E.T[windows].flatten(1)
+    h = torch.tanh(e @ W.T)
+    return e, h, h @ U.T
+
+
+def gradients_by_hand(windows, targets, E, W, U):
+    """(dE, dW, dU) of the mean cross-entropy of windows (B, N) and targets (B,)."""
+    e, h, z = forward(windows, E, W, U)
+    dz = (z.softmax(-1) - F.one_hot(targets, z.shape[-1])) / len(targets)  # (B, V)
+    dU, dh = dz.T @ h, dz @ U
+    da = dh * (1 - h * h)  # (B, D)
+    dW, de = da.T @ e, da @ W
+    pieces = de.unflatten(1, (windows.shape[1], -1)).flatten(0, 1)  # (B·N, d): one for each word read
+    dE = torch.zeros_like(E.T).index_add(0, windows.flatten(), pieces).T
+    return dE, dW, dU
+
+
+# %%
+generator = torch.Generator().manual_seed(0)
+
+
+def random(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+V, d, N, D, B = 7, 2, 3, 4, 5
+theta = [random(d, V), random(D, N * d), random(V, D)]
+windows = torch.tensor([[0, 1, 2], [1, 1, 1], [3, 1, 0], [6, 2, 1], [4, 4, 2]])  # (B, N), words repeat
+targets = torch.tensor([3, 0, 6, 6, 1])
+leaves = [parameter.clone().requires_grad_() for parameter in theta]
+F.cross_entropy(forward(windows, *leaves)[2], targets).backward()
+for name, ours, leaf in zip("EWU", gradients_by_hand(windows, targets, *theta), leaves, strict=True):
+    assert torch.allclose(ours, leaf.grad)
+    print(f"d{name} {tuple(ours.shape)} equals torch's")
+
+# %% [markdown]
+# ## Checking a gradient
+#
+# Where there is no autograd to compare with, nudge. Two questions decide whether the check is worth anything: how large a step, and in which arithmetic?
+#
+# $$\frac{\partial L}{\partial \theta_k} \approx \frac{L(\theta_k + \varepsilon) - L(\theta_k)}{\varepsilon} \;\text{(one-sided)} \qquad \frac{\partial L}{\partial \theta_k} \approx \frac{L(\theta_k + \varepsilon) - L(\theta_k - \varepsilon)}{2 \varepsilon} \;\text{(central)}$$
+#
+# **Predict, then run.** The smaller $\varepsilon$, the better the approximation, is that so? What will happen at $\varepsilon = 10^{-12}$?
+
+
+# %%
+def nudged_gradient(theta, step: float, dtype: torch.dtype, central: bool) -> torch.Tensor:
+    """The gradient for U (V, D), entry by entry, in the arithmetic of dtype."""
+    E, W, U = (parameter.to(dtype) for parameter in theta)
+
+    def loss(U):
+        return F.cross_entropy(forward(windows, E, W, U)[2], targets)
+
+    found = torch.zeros_like(U)
+    for place in range(U.numel()):
+        nudge = torch.zeros_like(U)
+        nudge.view(-1)[place] = step
+        below = loss(U - nudge) if central else loss(U)
+        found.view(-1)[place] = (loss(U + nudge) - below) / (2 * step if central else step)
+    return found.double()
+
+
+def relative_error(a: torch.Tensor, b: torch.Tensor) -> float:
+    return ((a - b).norm() / (a.norm() + b.norm())).item()
+
+
+# %%
+exact = gradients_by_hand(windows, targets, *theta)[2]
+steps = [10.0**-k for k in range(1, 13)]
+kinds = {
+    "one-sided, float32": (torch.float32, False),
+    "central, float32": (torch.float32, True),
+    "one-sided, float64": (torch.float64, False),
+    "central, float64": (torch.float64, True),
+}
+errors = {
+    name: [relative_error(nudged_gradient(theta, step, *kind), exact) for step in steps]
+    for name, kind in kinds.items()
+}
+best = {name: min(zip(values, steps, strict=True)) for name, values in errors.items()}
+for name, (error, step) in best.items():
+    print(f"{name:19} best error {error:.0e} at step {step:.0e}")
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 3))
+looks = [("#E69F00", "s--"), ("#D55E00", "s-"), ("#009E73", "o--"), ("#0072B2", "o-")]
+for (name, values), (colour, look) in zip(errors.items(), looks, strict=True):
+    axes.loglog(steps, values, look, color=colour, markersize=4, label=name)
+axes.set(xlabel="step ε", ylabel="relative error", ylim=(1e-12, 3))
+axes.legend(frameon=False, fontsize=8)
+figures.still(
+    drawing,
+    alt="Relative error of nudged gradients against the step; every curve falls and rises again. Best: "
+    + ", ".join(f"{name} {error:.0e} at {step:.0e}" for name, (error, step) in best.items())
+    + ".",
+    caption="To the right the step is too coarse; to the left the difference of two nearly equal losses is all rounding.",
+)
+
+# %% [markdown]
+# Every curve has a valley. To its right the error is the curvature that a finite step misses: proportional to $\varepsilon$ one-sided, to $\varepsilon^2$ central. To its left the two losses agree in so many digits
+# that their difference is rounding noise, divided by ever less. In `float32` even the best step leaves few correct digits, so a wrong gradient can pass. **Use `float64`, central differences, and a step near
+# $10^{-5}$ or $10^{-6}$**; then a correct gradient agrees to eight digits or more, and a wrong one does not:
+
+# %%
+e, h, z = forward(windows, *theta)
+dz = (z.softmax(-1) - F.one_hot(targets, V)) / B
+suspects = {
+    "right": dz.T @ h,
+    "without 1/B": dz.T @ h * B,
+    "sign turned": -dz.T @ h,
+    "h before the tanh": dz.T @ (e @ theta[1].T),
+}
+reference = nudged_gradient(theta, 1e-5, torch.float64, central=True)
+for name, suspect in suspects.items():
+    print(f"{name:18} relative error {relative_error(suspect, reference):.0e}")
+assert relative_error(suspects["right"], reference) < 1e-8
+assert all(relative_error(s, reference) > 1e-2 for name, s in suspects.items() if name != "right")
+
+# %% [markdown]
+# Two more traps. A check at a *kink*, such as that of $\max(0, a)$ at $a = 0$, compares two different slopes. And if something random is drawn during the forward pass, the two losses belong to
+# different functions: fix the generator.
+#
+# ## The ladder
+#
+# No new model today, but a rung earned by hand: the window model of lecture 05, trained on fewer stories and with nothing but the lines of `gradients_by_hand` and $\theta \leftarrow \theta - \eta\, d\theta$. Beside it runs the same training with torch's
+# gradients.
+
+# %%
+from course.data.story_language import StoryLanguage
+
+language = StoryLanguage()
+train_stories = language.sample(1500, torch.Generator().manual_seed(1))
+test_stories = language.sample(200, torch.Generator().manual_seed(2))
+bos, V = language.vocabulary.bos, language.vocab_size
+
+
+def examples(stories) -> tuple[torch.Tensor, torch.Tensor]:
+    """All windows (M, N=3) of the stories and the words that came (M,)."""
+    padded = F.pad(stories.tokens[:, :-1], (2, 0), value=bos).unfold(1, 3, 1)  # (B, T, N)
+    is_real = stories.mask[:, 1:]
+    return padded[is_real], stories.tokens[:, 1:][is_real]
+
+
+windows, targets = examples(train_stories)
+test_windows, test_targets = examples(test_stories)
+windows.shape, test_windows.shape
+
+
+# %%
+def autograd_gradients(windows, targets, *theta):
+    leaves = [parameter.detach().requires_grad_() for parameter in theta]
+    loss = F.cross_entropy(forward(windows, *leaves)[2], targets)
+    return torch.autograd.grad(loss, leaves)
+
+
+def train_with(gradients, n_steps: int, batch_size: int = 256, eta: float = 1.0) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    shapes, scales = ((16, V), (64, 48), (V, 64)), (0.1, 48**-0.5, 0.03)
+    theta = [torch.randn(*shape, generator=generator) * s for shape, s in zip(shapes, scales, strict=True)]
+    for _ in range(n_steps):
+        chosen = torch.randint(len(windows), (batch_size,), generator=generator)
+        steps = gradients(windows[chosen], targets[chosen], *theta)
+        theta = [p - eta * step for p, step in zip(theta, steps, strict=True)]
+    return theta
+
+
+# %%
+def bits(theta) -> float:
+    return F.cross_entropy(forward(test_windows, *theta)[2], test_targets).item() / math.log(2)
+
+
+by_hand, by_torch = (bits(train_with(g, n_steps=1500)) for g in (gradients_by_hand, autograd_gradients))
+print(f"by hand {by_hand:.2f}, by torch {by_torch:.2f} bits per token")
+assert abs(by_hand - by_torch) < 0.01
+
+# %%
+from course.evaluation import score
+from course.models import KneserNey, NGramCounts
+
+sequences = [tokens[mask] for tokens, mask in zip(train_stories.tokens, train_stories.mask, strict=True)]
+ladder = {"uniform": math.log2(V)}
+for n in (2, 4):
+    ladder[f"{n}-gram"] = score(KneserNey(NGramCounts(sequences, n, V, bos)), test_stories).bits_per_token
+ladder["feed-forward, window 3, by hand"] = by_hand
+floor = score(language, test_stories).bits_per_token
+drawing, axes = plt.subplots(figsize=(6, 2.2))
+bars = axes.barh(list(ladder)[::-1], list(ladder.values())[::-1], color=["#0072B2"] + ["#8C959F"] * 3)
+axes.bar_label(bars, [f"{value:.2f}" for value in list(ladder.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, ladder["uniform"] + 0.8))
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt="The ladder in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in ladder.items())
+    + f"; floor {floor:.2f}.",
+    caption="Grey: tables of counts. Blue: a network trained with gradients that we wrote ourselves.",
+)
+
+# %% [markdown]
+# ## The same in the library
+#
+# `course.models` writes its loss from the logits, stable for large ones, and has constants in both layers. Our way back must give the gradients that autograd finds in the library's model with random weights; a constant's
+# gradient is the sum of what arrives, over the batch.
+
+# %%
+from course.models import FeedForwardConfig, FeedForwardLanguageModel
+from course.models.cross_entropy import cross_entropy
+
+torch.manual_seed(0)
+library = FeedForwardLanguageModel(FeedForwardConfig(7, n_window=3, d_embedding=2, d_hidden=4)).double()
+tokens, targets = torch.tensor([[1, 5, 2, 2], [6, 0, 3, 1]]), torch.tensor([[5, 2, 2, 4], [0, 3, 1, 1]])
+cross_entropy(library.logits(tokens), targets).backward()
+
+# %%
+E, W, U = library.embedding.weight.T, library.hidden.weight, library.output.weight
+with torch.no_grad():
+    windows = F.pad(tokens, (2, 0)).unfold(1, 3, 1).flatten(0, 1)  # (B·T, N)
+    e = E.T[windows].flatten(1)
+    h = torch.tanh(e @ W.T + library.hidden.bias)
+    z = h @ U.T + library.output.bias
+    dz = (z.softmax(-1) - F.one_hot(targets.flatten(), 7)) / targets.numel()
+    da = dz @ U * (1 - h * h)
+    pieces = (da @ W).view(-1, 2)
+    dE = torch.zeros(7, 2, dtype=torch.float64).index_add(0, windows.flatten(), pieces)
+for ours, parameter in [
+    (dz.T @ h, U), (dz.sum(0), library.output.bias),
+    (da.T @ e, W), (da.sum(0), library.hidden.bias),
+    (dE, library.embedding.weight),
+]:  # fmt: skip
+    assert torch.allclose(ours, parameter.grad)
+print("five gradients by hand, equal to those of the library's model")
+
+# %% [markdown]
+# ## Recap
+#
+# - The gradient is a product of Jacobians along the graph; for softmax and cross-entropy it shrinks to $\hat{\mathbf{y}} - \mathbf{y}$, and for the weights to $(\hat{\mathbf{y}} - \mathbf{y})\mathbf{x}^\top$.
+# - Nobody builds the Jacobians: each step knows how to turn what arrives into what it passes on.
+# - Backwards, because there is one loss and there are many weights.
+# - What is used twice adds its gradients; what is kept between steps must be reset.
+# - Check with `float64`, central differences and a middling step.
+#
+# **In the homework:** [hw2 · Backpropagation](../homeworks/hw2_backprop/hw2_backprop.ipynb): a scalar differentiator, the softmax VJP, the way back through every layer, and a gradient check; each
+# step of yours is compared with autograd, and the first wrong line is named.
+#
+# ## Further reading
+#
+# - David E. Rumelhart, Geoffrey E. Hinton and Ronald J. Williams, "Learning Representations by Back-propagating Errors", *Nature* 323 (1986), 533–536.
+# - Atılım Güneş Baydin, Barak A. Pearlmutter, Alexey Andreyevich Radul and Jeffrey Mark Siskind, "Automatic Differentiation in Machine Learning: a Survey", *Journal of Machine Learning Research* 18 (2018), 1–43.
+# - Adam Paszke et al., "PyTorch: An Imperative Style, High-Performance Deep Learning Library", NeurIPS 2019.
+# - Ian Goodfellow, Yoshua Bengio and Aaron Courville, *Deep Learning*, MIT Press, 2016, section 6.5.
