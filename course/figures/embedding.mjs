@@ -18,7 +18,7 @@ export default {
     const { words, vectors, places, start, count } = model.get("data");
     const side = 430, width = side + 220, height = side;
     const view = frame(el, { width, height, label: "Words as points in a plane, and the nearest of the chosen one", name: "embedding" });
-    const state = { chosen: start, flat: false };
+    const state = { chosen: start, flat: false, zoom: 1 };
     const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
     const scale = (value, values, from, to) => from + (to - from) * (value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1);
     const spots = places.map(([x, y]) => [scale(x, xs, 30, side - 40), scale(y, ys, side - 16, 16)]);
@@ -26,10 +26,19 @@ export default {
     const order = words.map((_, i) => i).sort((a, b) => words[a].localeCompare(words[b]));
     const select = choose(view.controls, { label: "Word", options: order.map((i) => words[i]), value: order.indexOf(start) },
       (place) => { state.chosen = order[place]; draw(); });
+    slider(view.controls, { label: "Zoom", min: 1, max: 12, step: 0.5, value: 1, show: (zoom) => `${zoom}×` }, (zoom) => { state.zoom = zoom; draw(); });
     toggle(view.controls, { label: "measure in the picture's two dimensions only" }, (flat) => { state.flat = flat; draw(); });
 
+    // The chosen word drifts to the middle as one zooms in.
+    const spot = (i) => spots[i].map((value, axis) => {
+      const middle = spots[state.chosen][axis];
+      return middle + (side / 2 - middle) * (1 - 1 / state.zoom) + (value - middle) * state.zoom;
+    });
+    const isInside = (i) => spot(i).every((value) => value > 4 && value < side - 4);
+
     function point(i, colour, size, weight) {
-      const [x, y] = spots[i];
+      if (!isInside(i)) return;
+      const [x, y] = spot(i);
       const group = shape("g", { style: "cursor:pointer" });
       group.append(shape("circle", { cx: x, cy: y, r: size, fill: colour }));
       const [anchor, by] = x > side - 70 ? ["end", -6] : ["start", 6];
@@ -44,8 +53,9 @@ export default {
       const marked = new Set(found.map(([i]) => i));
       view.picture.replaceChildren();
       words.forEach((_, i) => { if (i !== state.chosen && !marked.has(i)) point(i, "var(--line)", 2, 0); });
-      for (const [i] of found)
-        view.picture.append(shape("line", { x1: spots[state.chosen][0], y1: spots[state.chosen][1], x2: spots[i][0], y2: spots[i][1], stroke: "var(--blue)", "stroke-opacity": 0.4 }));
+      const [x1, y1] = spot(state.chosen);
+      for (const [x2, y2] of found.filter(([i]) => isInside(i)).map(([i]) => spot(i)))
+        view.picture.append(shape("line", { x1, y1, x2, y2, stroke: "var(--blue)", "stroke-opacity": 0.4 }));
       for (const [i] of found) point(i, "var(--blue)", 4, 600);
       point(state.chosen, "var(--orange)", 6, 700);
       view.picture.append(shape("text", { x: side + 10, y: 20, style: "font-weight:700" }, `nearest to “${words[state.chosen]}”`));
