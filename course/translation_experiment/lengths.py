@@ -61,7 +61,6 @@ SCALES = {
     "full": LengthsConfig(
         trained_up_to=(30, 50),
         measured=(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60),
-        n_steps=2000,
     ),
 }
 

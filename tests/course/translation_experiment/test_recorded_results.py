@@ -1,0 +1,62 @@
+"""The page on translation says what the recorded results say."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from course.translation_experiment.captions import CAPTION_SCALES
+from course.translation_experiment.lengths import SCALES
+from course.translation_experiment.records import about, read_results
+from course.translation_experiment.tables import report
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "translation.md").read_text(encoding="utf-8")
+RESULTS = sorted((DOCS / "translation").glob("*.json"))
+
+
+def experiment(path):
+    return path.stem.split("_")[0]
+
+
+def test_both_experiments_have_been_recorded():
+    assert {experiment(path) for path in RESULTS} == {"lengths", "captions"}
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_the_page_holds_the_command_and_the_tables_of_what_was_recorded(path):
+    results = read_results(path)
+    assert results["command"] in PAGE
+    assert report(results["runs"]) in PAGE
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_what_was_recorded_is_what_the_command_would_run_now(path):
+    _, scale = path.stem.split("_")
+    config = {"lengths": SCALES, "captions": CAPTION_SCALES}[experiment(path)][scale]
+    recorded_config = read_results(path)["config"]
+    assert recorded_config == about("", config, torch.device("cpu"))["config"]
+
+
+@pytest.mark.parametrize("path", [path for path in RESULTS if experiment(path) == "lengths"])
+def test_attention_finds_the_gold_alignment_within_the_trained_lengths(path):
+    rates = [run["alignment_error_rate"] for run in read_results(path)["runs"] if run["kind"] == "RNNsearch"]
+    assert len(rates) >= 2
+    assert max(rates) < 0.05
+
+
+@pytest.mark.parametrize("path", [path for path in RESULTS if experiment(path) == "lengths"])
+def test_beyond_the_trained_lengths_attention_loses_less(path):
+    runs = {(run["kind"], run["trained_up_to"]): run for run in read_results(path)["runs"]}
+    for limit in {limit for _, limit in runs}:
+        enc, search = (
+            [point["bleu"] for point in runs[kind, limit]["by_length"] if point["length"] >= limit]
+            for kind in ("RNNenc", "RNNsearch")
+        )
+        assert all(a < b for a, b in zip(enc, search, strict=True))
+
+
+def test_attention_wins_on_real_captions_with_no_more_parameters_to_spare():
+    runs = {run["model"]: run for run in read_results(DOCS / "translation" / "captions_small.json")["runs"]}
+    assert runs["RNNsearch"]["bleu"] > runs["RNNenc"]["bleu"]
+    assert 0.95 < runs["RNNenc"]["n_parameters"] / runs["RNNsearch"]["n_parameters"] < 1.05
