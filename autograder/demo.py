@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.catalogue import Misconception
 from autograder.homework import HomeworkSource, find
-from autograder.isolation import IsolationUnavailable, choose
+from autograder.isolation import IsolationUnavailable, Limits, choose
 from autograder.records import HomeworkRecord, SubmissionRecord, is_unwritten
 from autograder.sample_class import hand_in_class
 
@@ -41,7 +41,8 @@ def demo(root: Path, *, isolation: str = "best", homework: str = HOMEWORK) -> Ho
     notebook = json.loads((course / "homeworks" / homework / f"{homework}.ipynb").read_text("utf-8"))
     students = hand_in_class(source, notebook, course / "submitted")
     print(f"{len(students)} students have handed in. Isolation: {level.name} ({level.reason}).")
-    record = grade(homework, course / "submitted", root=course, isolation=isolation)
+    submitted, limits = course / "submitted", Limits(call_seconds=5)
+    record = grade(homework, submitted, root=course, isolation=isolation, limits=limits)
     print("\n" + table(record, source) + "\n")
     print(f"Report:     {report(homework, course)}")
     print(f"Marks:      {course / 'gradebook.db'}, {course / 'grades' / homework}.json")

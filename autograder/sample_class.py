@@ -64,16 +64,17 @@ def _class(homework: HomeworkSource, released: Mapping) -> Iterator[tuple[str, M
 
     names = [exercise.name for exercise in homework.exercises]
     stubs = {exercise.name: exercise.stub for exercise in homework.exercises}
-    middle = names[len(names) // 2]
+    whole = to_json(notebook({}))
+    early, middle = names[len(names) // 3], names[len(names) // 2]
     yield "Amira", notebook(_alternatives(homework, 0))
     yield "Ben", notebook(_alternatives(homework, -1))
     yield "Chidi", notebook({name: stubs[name] for name in names[len(names) // 2 :]})
-    yield "Dana", notebook({name: stubs[name] for name in names[2:]})
+    yield "Dana", notebook({name: stubs[name] for name in names[len(names) // 6 :]})
     for place, (student, count) in enumerate(MISTAKEN.items()):
         yield student, notebook(_mistakes(homework, count, place))
-    yield "Kofi", notebook({names[1]: right[names[1]].replace(":\n", "\n", 1)})
+    yield "Kofi", notebook({early: right[early].replace(":\n", "\n", 1)})
     yield "Lena", notebook({middle: ENDLESS.format(name=middle)})
-    yield "Mateo", to_json(notebook({}))[:20_000]
+    yield "Mateo", whole[: len(whole) * 2 // 3]
     yield "Nadia", _without_metadata(notebook(_mistakes(homework, 1, 7)))
     yield "Oskar", notebook({name: AGREEABLE.format(name=name) for name in names})
 

@@ -1,0 +1,106 @@
+"""nbgrader's formgrader, started for real, shows and grades by hand what this grader graded."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit
+
+from autograder.grade import grade
+from autograder.sample_submissions import answered
+
+MARKUP = "<script>alert('gotcha')</script>"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = new_course(tmp_path_factory.mktemp("formgrader") / "course")
+    submit(course, "right", solved(course, RIGHT))
+    words = named(released(course), "why_smooth")["source"] + MARKUP
+    answers = {"moving_average": catalogue("misconceptions")["divides_by_all"], "why_smooth": words}
+    submit(course, "wrong", answered(released(course), answers))
+    grade(NAME, course / "submitted", root=course, limits=SHORT)
+    return course
+
+
+@pytest.fixture(scope="module")
+def formgrader(course, tmp_path_factory):
+    """Ask the running server for a page: formgrader("api/assignments")."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    home = tmp_path_factory.mktemp("home")
+    command = [sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser", "--ip=127.0.0.1"]
+    settings = [
+        f"--port={port}",
+        "--IdentityProvider.token=secret",
+        f"--ServerApp.root_dir={course}",
+        "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
+    ]
+    server = subprocess.Popen(
+        [*command, *settings],
+        cwd=course,
+        env=os.environ | {"PYTHONSAFEPATH": "1", "HOME": str(home), "JUPYTER_RUNTIME_DIR": str(home)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def ask(page):
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/formgrader/{page}")
+        request.add_header("Authorization", "token secret")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read().decode()
+
+    try:
+        wait_for(lambda: ask("api/assignments"), server)
+        yield ask
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def wait_for(ask, server, seconds=120):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            return ask()
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.2)
+    raise AssertionError("the server does not answer")
+
+
+def submissions(formgrader):
+    found = json.loads(formgrader(f"api/submitted_notebooks/{NAME}/{NAME}"))
+    return {submission["student"]: submission for submission in found}
+
+
+def test_the_gradebook_page_has_every_submission_with_its_points(formgrader):
+    found = submissions(formgrader)
+    assert {student: entry["code_score"] for student, entry in found.items()} == {"right": 4.0, "wrong": 1.0}
+    assert all(entry["needs_manual_grade"] for entry in found.values())
+
+
+def test_submissions_count_as_autograded(formgrader):
+    found = json.loads(formgrader(f"api/submissions/{NAME}"))
+    assert {entry["student"]: entry["autograded"] for entry in found} == {"right": True, "wrong": True}
+
+
+def test_the_page_of_a_submission_shows_its_checks_and_runs_nothing_of_the_students(formgrader):
+    page = formgrader(f"submissions/{submissions(formgrader)['wrong']['id']}/")
+    assert "pelican_values" in page
+    assert "This does not hold." in page
+    assert "gotcha" in page
+    assert MARKUP not in page
+
+
+def test_the_mistake_is_in_the_comment_that_a_person_can_edit(formgrader):
+    identity = submissions(formgrader)["wrong"]["id"]
+    comments = json.loads(formgrader(f"api/comments?submission_id={identity}"))
+    by_name = {comment["name"]: comment["auto_comment"] for comment in comments}
+    assert by_name["moving_average"].startswith("The sum of each window is divided by the number")

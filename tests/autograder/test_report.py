@@ -1,0 +1,162 @@
+"""The class report says what the class knows and where it goes wrong, and nothing in it can run."""
+
+from html.parser import HTMLParser
+
+import pytest
+from grading import MINI
+
+from autograder.class_statistics import class_statistics, histogram
+from autograder.homework import load
+from autograder.page import rich, text
+from autograder.records import (
+    CheckRecord,
+    ExerciseRecord,
+    HomeworkRecord,
+    SubmissionRecord,
+    write,
+)
+from autograder.report import render, report
+
+CHECKS = ("there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width")
+HOSTILE = "</pre><script>alert('gotcha')</script><img src=x onerror=alert(1)>"
+
+
+def submission(student, results, diagnosis=(), message="It differs.", **fields):
+    worth = dict(zip(CHECKS, (1, 1, 2), strict=True))
+    checks = tuple(
+        CheckRecord(name, name == CHECKS[2], result, message)
+        for name, result in zip(CHECKS, results, strict=True)
+    )
+    points = sum(worth[check.name] for check in checks if check.result == "passed")
+    exercise = ExerciseRecord("moving_average", points, 4, tuple(diagnosis), checks)
+    return SubmissionRecord(student, points, 4, "graded", exercises=(exercise,), **fields)
+
+
+RIGHT = ("passed",) * 3
+WRONG = ("passed", "failed", "failed")
+
+
+@pytest.fixture(scope="module")
+def homework():
+    return load(MINI)
+
+
+@pytest.fixture
+def record():
+    return HomeworkRecord(
+        "mini_homework",
+        (
+            submission("ada", RIGHT),
+            submission("bob", WRONG, ["divides_by_all"]),
+            submission("cleo", WRONG, ["divides_by_all"], flags=("uses `statistics.mean`",)),
+            submission("dana", ("failed",) * 3, message="`moving_average` is not written yet."),
+            submission("eve", ("failed",) * 3, message=HOSTILE),
+            SubmissionRecord("flo", 0, 4, "could_not_run", "The file is empty."),
+        ),
+        {"level": "bwrap", "reason": "it works"},
+        {"torch": "2.13"},
+        {"why_smooth": 3},
+    )
+
+
+class Page(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.words, self.cells = set(), {}, [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= dict(attributes)
+        if ("class", "cell") in attributes:
+            self.cells.append(dict(attributes)["style"])
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+
+def test_who_could_not_be_run_is_counted_apart(record, homework):
+    counted = class_statistics(record, homework)
+    assert counted.points == (4, 2 - 1, 1, 0, 0)
+    assert [entry.student for entry in counted.could_not_run] == ["flo"]
+    assert (counted.median, counted.mean) == (1, 1.2)
+
+
+def test_an_exercise_counts_the_unwritten_and_the_unexplained_apart(record, homework):
+    [exercise] = class_statistics(record, homework).exercises
+    assert (exercise.full_marks, exercise.unwritten, exercise.unexplained) == (1, 1, 1)
+    assert exercise.mean_share == pytest.approx((4 + 1 + 1) / 4 / 5)
+
+
+def test_the_commonest_mistake_comes_first_with_its_students(record, homework):
+    [(exercise, mistake)] = class_statistics(record, homework).commonest(5)
+    assert exercise.name == "moving_average"
+    assert (mistake.name, mistake.students) == ("divides_by_all", ("bob", "cleo"))
+
+
+def test_the_histogram_puts_full_marks_into_the_last_column():
+    assert histogram([0, 4, 4, 3.9, 2], 4, bins=4) == [1, 0, 1, 3]
+    assert histogram([0, 0], 0, bins=2) == [2, 0]
+
+
+def test_the_page_says_all_that_matters(record, homework):
+    words = Page(render(record, homework)).text
+    for piece in (
+        "1 of 4",
+        "The sum of each window is divided by the number of all values.",
+        "How many numbers did you add up before you divided?",
+        "divides by all",
+        "Averages are right for windows of any width.",
+        "uses `statistics.mean`",
+        "The file is empty.",
+        "0 of 4, not written yet",
+        "isolation “bwrap”",
+        "Graded by hand, not in these marks: why_smooth (3).",
+    ):
+        assert piece in words, piece
+
+
+def test_the_heat_of_a_mistake_grows_with_the_students_who_make_it(record, homework):
+    [style] = Page(render(record, homework)).cells
+    assert style == f"--share:{(2 / 5) ** 0.5:.2f}"
+
+
+def test_nothing_on_the_page_runs_or_is_fetched(record, homework):
+    page = render(record, homework)
+    parsed = Page(page)
+    assert "gotcha" in parsed.text
+    assert not {"script", "img", "link", "iframe", "svg", "form"} & parsed.tags
+    assert not [name for name in parsed.attributes if name.startswith("on")]
+    assert "default-src 'none'" in page
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_a_student_of_any_name_has_a_section_that_links_lead_to(homework):
+    name = "Zoë '><script> O'Neil"
+    page = render(HomeworkRecord("mini_homework", (submission(name, WRONG, flags=("look",)),)), homework)
+    assert "<script>" not in page
+    assert page.count("student-Zoë_20__27__3e__3c_script_3e__20_O_27_Neil'") == 2
+
+
+def test_a_class_of_nobody_makes_a_page_too(homework):
+    assert "0</b>submissions" in render(HomeworkRecord("mini_homework"), homework)
+
+
+def test_text_is_escaped_and_only_our_own_words_get_code():
+    assert text("<b>`x`</b>") == "&lt;b&gt;`x`&lt;/b&gt;"
+    assert rich("`<s>` opens") == "<code>&lt;s&gt;</code> opens"
+
+
+def test_the_report_is_written_beside_the_records(record, course_folder):
+    write(course_folder / "grades" / "mini_homework.json", record)
+    assert report("mini_homework", course_folder) == course_folder / "grades" / "mini_homework.html"
+
+
+def test_without_records_the_report_says_what_to_do_first(course_folder):
+    with pytest.raises(FileNotFoundError, match="grade first with `autograder grade mini_homework"):
+        report("mini_homework", course_folder)
