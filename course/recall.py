@@ -1,0 +1,61 @@
+"""Can a recurrent network learn to name a thing again, so many words after it was named?
+
+    tickets  then she went to the shop   →  tickets        distance 6
+
+One thing, small talk of random words, and the question which thing it was. Every distance gets a fresh
+network, so that the accuracy says what the gradient could teach over this distance and no shorter one.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from course.models.recurrent_language_model import RecurrentConfig, RecurrentLanguageModel
+from course.training import TrainingConfig, train
+
+THINGS = ("tickets", "letters", "maps", "cards", "notes", "lists", "signs", "labels")
+SMALL_TALK = ("then", "she", "went", "to", "the", "shop", "for", "toner", "it", "was", "dear", "again")
+WORDS = THINGS + SMALL_TALK
+
+
+def recall_texts(distance: int, n_texts: int, generator: torch.Generator) -> Tensor:
+    """Tokens (B, distance + 1): a thing at step 0, then small talk; the thing is to be named next.
+
+    Raises ValueError for a distance below 1.
+    """
+    if distance < 1:
+        raise ValueError(f"distance: expected at least 1, got {distance}")
+    tokens = torch.randint(len(THINGS), len(WORDS), (n_texts, distance + 1), generator=generator)
+    tokens[:, 0] = torch.randint(len(THINGS), (n_texts,), generator=generator)
+    return tokens
+
+
+def recall_loss(model: nn.Module, example: tuple[Tensor, ...]) -> Tensor:
+    """Nats that the thing of step 0 costs after the last word of a text."""
+    (tokens,) = example
+    return -model(tokens)[:, -1].gather(-1, tokens[:, :1]).mean()
+
+
+def recall_network(cell: Literal["rnn", "lstm", "gru"], seed: int = 0) -> RecurrentLanguageModel:
+    """An untrained network for these texts."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return RecurrentLanguageModel(RecurrentConfig(len(WORDS), cell, d_embedding=16, d_hidden=32))
+
+
+def recall_accuracy(
+    cell: Literal["rnn", "lstm", "gru"], distance: int, n_steps: int = 150, seed: int = 0
+) -> float:
+    """Share of things that a fresh network names rightly after training at this distance; chance is 1/8."""
+    model = recall_network(cell, seed)
+
+    def batches(step: int) -> tuple[Tensor]:
+        return (recall_texts(distance, 32, torch.Generator().manual_seed(step)),)
+
+    train(model, batches, TrainingConfig(n_steps, learning_rate=1e-2), loss=recall_loss, device="cpu")
+    tokens = recall_texts(distance, 300, torch.Generator().manual_seed(n_steps + 1))
+    with torch.no_grad():
+        return (model(tokens)[:, -1].argmax(-1) == tokens[:, 0]).float().mean().item()
