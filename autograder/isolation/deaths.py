@@ -28,6 +28,8 @@ def how_it_ended(report: dict, limits: Limits) -> str:
         return f"wrote more than {in_words(limits.file_bytes)} of files"
     if reason == "files":
         return f"made more than {limits.files} files"
+    if reason == "hidden_files":
+        return "hid files where they cannot be counted"
     if type(status) is not int:
         return "was ended by the system"
     if os.WIFEXITED(status):

@@ -31,9 +31,11 @@ class Keeper:
         self.sandbox = sandbox
         self.shell = shell
 
-    def run(self, control: int, connection: int) -> NoReturn:
+    def run(self, listener: socket.socket, control: int, connection: int) -> NoReturn:
         """Keep one submission from its first byte to its last, then leave."""
+        listener.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.zygote = pidfds(os.getppid())
         grader = socket.socket(fileno=control)
         try:
             tell(grader, self.keep(grader, connection))
@@ -63,13 +65,13 @@ class Keeper:
     def watch(self, grader: socket.socket, student: int, deadline: float) -> str:
         """Wait until the student's process ends or has to be ended; why."""
         tree, totals = self.sandbox.tree, Totals(self.sandbox, self.limits)
-        awaited = [grader, *pidfds(student)]
+        awaited = [grader, *self.zygote, *pidfds(student)]
         while True:
             ready, _, _ = select.select(awaited, [], [], WATCH_SECONDS)
             tree.reap()
             if student in tree.ended:
                 return "ended"
-            if grader in ready:
+            if grader in ready or set(self.zygote) & set(ready):
                 return "hung up"
             if time.monotonic() > deadline:
                 return "submission_seconds"

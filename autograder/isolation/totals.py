@@ -39,25 +39,30 @@ def files_exceed(directories: tuple[Path, ...], limits: Limits) -> str | None:
     """The limit exceeded by what lies in these directories; stops counting when it knows."""
     files = total = 0
     for directory in directories:
-        for status in statuses_below(directory):
-            files, total = files + 1, total + status.st_blocks * 512
-            if files > limits.files:
-                return "files"
-            if total > limits.file_bytes:
-                return "file_bytes"
+        try:
+            for status in statuses_below(directory):
+                files, total = files + 1, total + status.st_blocks * 512
+                if files > limits.files:
+                    return "files"
+                if total > limits.file_bytes:
+                    return "file_bytes"
+        except OSError:  # closed to the keeper, or too deep for a path: nobody does that by accident
+            return "hidden_files"
     return None
 
 
 def statuses_below(directory: Path) -> Iterator[os.stat_result]:
-    """The status of everything in a directory that lies on its own file system; links are not followed."""
+    """The status of everything in a directory that lies on its own file system; links are not followed.
+
+    Raises OSError where a directory cannot be looked into; what disappears meanwhile is left out.
+    """
     device = os.stat(directory).st_dev
     waiting = [str(directory)]
     while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                if status.st_dev != device:
-                    continue
-                if stat.S_ISDIR(status.st_mode):
-                    waiting.append(entry.path)
-                yield status
+                with contextlib.suppress(FileNotFoundError):
+                    status = entry.stat(follow_symlinks=False)
+                    if status.st_dev == device:
+                        waiting += [entry.path] if stat.S_ISDIR(status.st_mode) else []
+                        yield status

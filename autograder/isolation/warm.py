@@ -87,7 +87,7 @@ class Warm:
         return Student(control, connection, limits, accompanying)
 
     def close(self) -> None:
-        """End the warm process and every student's process that is left."""
+        """End the warm process and, if this process started it, every student's process that is left."""
         self.connection.close()
         if self.owner == os.getpid():
             self.process.kill()

@@ -27,6 +27,9 @@ from autograder.isolation.sandboxes import SANDBOXES
 from autograder.isolation.settings import Settings
 from autograder.isolation.unprivileged import CannotDescend, descend
 
+# What is received must not be handed on to programs that are started.
+CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+
 
 def import_all(names: tuple[str, ...]) -> None:
     """Import modules, and every part of the course; what is not installed is left out."""
@@ -97,13 +100,12 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
     """Fork a keeper for each pair of descriptors that arrives, until the grader is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
     while True:
-        word, descriptors, _, _ = socket.recv_fds(listener, 1, 2)
+        word, descriptors, _, _ = socket.recv_fds(listener, 1, 2, CLOSE_ON_EXEC)
         if not word:
             shutil.rmtree(place, ignore_errors=True)
             os._exit(0)  # skip torch's slow farewell
         if os.fork() == 0:
-            listener.close()
-            keeper.run(*descriptors)
+            keeper.run(listener, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
 

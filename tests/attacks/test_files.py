@@ -115,10 +115,11 @@ def test_the_interpreter_cannot_be_changed_for_the_next_one(student):
     assert not (packages / "trojan.py").exists()
 
 
-@pytest.mark.parametrize("path", ["/dev/shm/left", "/tmp/left", "/var/tmp/left"])
-def test_nothing_is_left_in_the_places_everyone_may_write_to(student, path):
-    student.run(f"open({path!r}, 'w').write('for the next')")
-    assert not os.path.exists(path)
+@pytest.mark.parametrize("place", ["/dev/shm", "/tmp", "/var/tmp"])
+def test_nothing_is_left_in_the_places_everyone_may_write_to(student, place):
+    path = Path(place, f"left-by-{os.getpid()}")
+    student.run(f"open({str(path)!r}, 'w').write('for the next')")
+    assert not path.exists()
 
 
 def test_one_submission_finds_nothing_of_another(warm):
@@ -176,6 +177,31 @@ def test_other_processes_cannot_be_read_through_proc(warm, student, name):
         "    except OSError: pass\n"
     )
     assert student.run(look).output == ""
+
+
+def test_files_cannot_be_hidden_from_being_counted(student):
+    with pytest.raises(Died, match="hid files where they cannot be counted"):
+        student.run("import os, time\nos.mkdir('closed'); os.chmod('closed', 0)\ntime.sleep(9)")
+
+
+def test_files_cannot_be_hidden_at_the_end_of_a_long_path(student):
+    deeper = "import os, time\nfor i in range(60): os.mkdir('d' * 200); os.chdir('d' * 200)\ntime.sleep(9)"
+    with pytest.raises(Died, match="hid files where they cannot be counted"):
+        student.run(deeper)
+
+
+DESCRIPTORS = """
+import os
+for descriptor in sorted(map(int, os.listdir("/proc/self/fd"))):
+    try: print(os.readlink(f"/proc/self/fd/{descriptor}").split(":")[0])
+    except FileNotFoundError: pass
+"""
+
+
+def test_no_descriptor_is_inherited_but_the_connection_to_the_grader(student):
+    assert student.run(DESCRIPTORS).output.split() == ["/dev/null"] * 3 + ["socket"]
+    programs = student.run("!readlink /proc/self/fd/3 /proc/self/fd/4 /proc/self/fd/5").output
+    assert "socket" not in programs
 
 
 def test_a_disk_cannot_be_filled(student):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.isolation import Died
+from autograder.isolation import Died, IsolationUnavailable, Warm, choose
 
 DAEMONS = """
 import os, time
@@ -80,20 +80,30 @@ def test_nothing_outlives_a_judge_that_is_killed(warm_at_any_level):
     assert wait_until(lambda: not processes_with(seconds))
 
 
+def test_nothing_outlives_the_warm_process():
+    with Warm(choose(), imports=()) as warm:
+        student = warm.student()
+        assert student.run("print(1)").output == "1\n"
+    with pytest.raises(Died):
+        student.run("print(2)")
+    with pytest.raises(IsolationUnavailable):
+        warm.student()
+
+
 GRADER = """
 from autograder.isolation import Warm, choose
-warm = Warm(choose({level!r}), imports=()).__enter__()
+warm = Warm(choose(), imports=()).__enter__()
 student = warm.student()
-student.run({source!r})
+student.run({!r})
 print(warm.process.pid, warm.home.name, flush=True)
 student.run("while True: pass", seconds=60)
 """
 
 
-def test_nothing_outlives_a_grader_that_is_killed(warm):
+def test_nothing_outlives_a_grader_that_is_killed():
     """The warm process and its directory included."""
     seconds = unique_seconds()
-    source = GRADER.format(level=warm.level.name, source=DAEMONS.format(count=2, seconds=seconds))
+    source = GRADER.format(DAEMONS.format(count=2, seconds=seconds))
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as grader:
         zygote, home = grader.stdout.readline().split()
         assert wait_until(lambda: len(processes_with(seconds)) == 2)
