@@ -106,4 +106,4 @@ def _notes(submission: SubmissionRecord, known: dict[str, Misconception]) -> Ite
         failed = [check for check in exercise.checks if check.result == "failed"]
         named = " ".join(known[name].diagnosis for name in exercise.diagnosis)
         if failed and exercise.name not in unwritten:
-            yield f"{exercise.name}: {named or failed[0].message.splitlines()[0]}"
+            yield f"{exercise.name}: {named or failed[0].message.splitlines()[-1]}"
