@@ -1,0 +1,704 @@
+# %% [markdown]
+# # 07 · Recurrent networks
+#
+# **You will be able to**
+#
+# - write a recurrent network as one line that is applied at every step, and say what its weights share;
+# - name the five ways of connecting inputs and outputs, and put the right head on each;
+# - train it by teacher forcing, and carry gradients back through time, whole or truncated;
+# - stack it, read in both directions, and let it write;
+# - say what it can do that a window cannot, and what it costs.
+#
+# *35 minutes to read, about a minute to run. You need the window model of
+# [05 · A neural language model](05_feedforward.ipynb) and gradients from [06 · Backpropagation](06_backprop.ipynb).*
+#
+# **The question of the day:** how can a model of fixed size read a text of any length?
+
+# %% setup
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course import figures
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+
+# %% [markdown]
+# ## From a window to a state
+#
+# The network of lecture 05 looks at the last $n$ words. Three things are wrong with that. A window of any size is too small
+# for some sentence; its matrix grows with it; and each place of the window has weights of its own, so what was learned about
+# a word two places back says nothing about the same word three places back.
+#
+# A reader does otherwise: one word at a time, with a summary of everything so far in mind. After each word the summary is
+# updated, always by the same rule. That is a **recurrent neural network** (RNN), and the summary is its **state** $h_t$:
+#
+# $$h_t = \sigma(U h_{t-1} + W x_t), \qquad h_0 = 0, \qquad \hat y_t = \text{softmax}(R\, h_t).$$
+#
+# | symbol | meaning | shape | in the code |
+# |---|---|---|---|
+# | $t$ | the step, $1 \dots T$ | | `t` |
+# | $x_t$ | the word read at step $t$, as a vector (its embedding, $E$ times a one-hot) | $(d_x)$ | `x[t]` |
+# | $h_t$ | the state after step $t$ | $(D)$ | `h` |
+# | $W$ | what a word does to the state | $(D, d_x)$ | `W` |
+# | $U$ | what the old state does to the new one | $(D, D)$ | `U` |
+# | $\sigma$ | a squashing function, here $\tanh$; a bias inside it is left out for now | | `torch.tanh` |
+# | $R$ | reads the state; many papers call it $V$, which counts our words | $(V, D)$ | `R` |
+# | $\hat y_t$ | the distribution over the word after $x_t$ | $(V)$ | `probs` |
+#
+# ## The smallest one
+#
+# Two sentences, seven words. No two sizes are equal, so that a confused axis cannot hide.
+
+# %%
+sentences = ["harry went back and saw hermione", "ron went back and saw harry"]
+symbols = sorted({word for sentence in sentences for word in sentence.split()})
+tokens = torch.tensor([[symbols.index(word) for word in sentence.split()] for sentence in sentences])
+B, T, V, D, d_embedding = 2, 5, len(symbols), 6, 4
+inputs, targets = tokens[:, :-1], tokens[:, 1:]  # (B, T) each: the targets are one step ahead
+symbols
+
+# %%
+generator = torch.Generator().manual_seed(1)
+E = torch.randn(V, d_embedding, generator=generator)  # one row per word
+W = torch.randn(D, d_embedding, generator=generator) / 2
+U = torch.randn(D, D, generator=generator) / 2
+R = torch.randn(V, D, generator=generator) / 2
+
+# %% [markdown]
+# The forward pass is the formula in a loop. One sentence, one step at a time:
+
+# %%
+x = E[inputs[0]]  # (T, d_embedding)
+h = torch.zeros(D)
+states = []
+for t in range(T):
+    h = torch.tanh(U @ h + W @ x[t])  # (D)
+    states.append(h)
+states = torch.stack(states)  # (T, D)
+states[-1]
+
+# %% [markdown]
+# The last state has seen all five words, and the order matters: swap the first and the third word, and it ends elsewhere.
+
+
+# %%
+def last_state(x: torch.Tensor) -> torch.Tensor:
+    h = torch.zeros(D)
+    for x_t in x:
+        h = torch.tanh(U @ h + W @ x_t)
+    return h
+
+
+assert torch.allclose(last_state(x), states[-1])
+swapped = x[[2, 1, 0, 3, 4]]
+(last_state(swapped) - last_state(x)).norm()
+
+# %% [markdown]
+# **Predict, then run.** How many numbers are in $W$, $U$ and $R$ together? How many more are needed for a text of a thousand words?
+# And for the window model of lecture 05, whose first matrix has $D \cdot n \cdot d_x$ of them?
+
+# %%
+recurrent = W.numel() + U.numel() + R.numel()
+for n in (5, 1000):
+    print(f"{n:4} words: recurrent {recurrent}, window {D * n * d_embedding + V * D}")
+print("a state after 1000 words:", last_state(torch.randn(1000, d_embedding, generator=generator)).shape)
+
+# %% [markdown]
+# <details><summary>Why the recurrent number stays</summary>
+#
+# $24 + 36 + 42 = 102$ for any length: the same three matrices act at every step. This **weight sharing** through time is to an RNN what
+# the sliding filter is to an image network. The model does not grow, and what it learns at one position holds at every other.
+#
+# </details>
+#
+# ## The same in tensors
+#
+# Only $U h_{t-1}$ has to wait for the step before. $W x_t$ does not, so all steps and all sentences are multiplied at once, and the
+# loop keeps a single product. States of $B$ sentences are the rows of a matrix; hence the transposes.
+
+
+# %%
+def rnn(x: torch.Tensor, U: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
+    """All states (B, T, D) of inputs (B, T, d_x)."""
+    h = x.new_zeros(len(x), len(U))
+    states = []
+    for projected in (x @ W.T).unbind(dim=1):  # T times (B, D)
+        h = torch.tanh(projected + h @ U.T)
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+assert torch.allclose(rnn(E[inputs], U, W)[0], states, atol=1e-6)
+probs = (rnn(E[inputs], U, W) @ R.T).softmax(-1)  # (B, T, V)
+probs.shape
+
+# %% [markdown]
+# ## Five ways to connect it
+#
+# One rule for a step allows many shapes of input and output. Let one letter stand for each:
+
+
+# %%
+def draw_configurations():
+    drawing, axes = plt.subplots(1, 5, figsize=(10, 2.4), sharey=True)
+    kinds = {"a  one to one": ([0], [0], [0]), "b  one to many": ([0], [0, 1, 2], [0, 1, 2])}
+    kinds |= {
+        "c  many to one": ([0, 1, 2], [0, 1, 2], [2]),
+        "d  many, then many": ([0, 1], [0, 1, 2, 3], [2, 3]),
+    }
+    kinds |= {"e  one for each": ([0, 1, 2], [0, 1, 2], [0, 1, 2])}
+    rows = (("x", 0, "#E69F00", "s"), ("h", 1, "#0072B2", "o"), ("y", 2, "#009E73", "^"))
+    for panel, (name, columns) in zip(axes, kinds.items(), strict=True):
+        for (_, height, colour, marker), places in zip(rows, columns, strict=True):
+            panel.plot(places, [height] * len(places), marker, color=colour, markersize=13)
+        arrow = {"arrowprops": {"arrowstyle": "->", "shrinkA": 9, "shrinkB": 9}}
+        ends = [((t, 0), (t, 1)) for t in columns[0]] + [((t, 1), (t, 2)) for t in columns[2]]
+        ends += [((t - 1, 1), (t, 1)) for t in columns[1] if t > 0]
+        for start, end in ends:
+            panel.annotate("", end, start, **arrow)
+        panel.set(title=name, xlim=(-0.6, 3.6), ylim=(-0.5, 2.5), xticks=[])
+        panel.set_yticks([0, 1, 2], ["input x", "state h", "output y"])
+        panel.spines[:].set_visible(False)
+    return drawing
+
+
+figures.still(
+    draw_configurations(),
+    alt="Five diagrams of inputs (squares), states (circles) and outputs (triangles): a, one input, one output; b, one "
+    "input, three outputs; c, three inputs, one output at the end; d, two inputs, then two outputs; e, an output at each input.",
+    caption="The same rule for a step, connected in five ways.",
+)
+
+# %% [markdown]
+# | | input → output | example | what is read |
+# |---|---|---|---|
+# | a | one → one | an ordinary feed-forward network | the only state |
+# | b | one → many | a picture → its caption | every state; inputs after the first are the words already written |
+# | c | many → one | a review → positive or negative | the last state |
+# | d | many → many, one after the other | English → French | the states after the last input (lecture 10) |
+# | e | many → many, in step | a language model, a tag for each word, a class for each video frame | every state |
+#
+# In code they differ in which states are kept. With $T = 5$ inputs:
+
+# %%
+states = rnn(E[inputs], U, W)  # (B, T, D)
+one = rnn(E[inputs[:, :1]], U, W)  # (B, 1, D)
+quiet = torch.zeros(B, 3, d_embedding)  # b and d go on without new input; a real model feeds its last word
+print("a", (one @ R.T).shape)
+print("b", (rnn(torch.cat([E[inputs[:, :1]], quiet], dim=1), U, W) @ R.T).shape)
+print("c", (states[:, -1] @ R.T).shape)
+print("d", (rnn(torch.cat([E[inputs], quiet], dim=1), U, W)[:, T:] @ R.T).shape)
+print("e", (states @ R.T).shape)
+
+# %% [markdown]
+# ## Teacher forcing
+#
+# The loss of a language model is the average surprise at the true next words (lecture 01):
+#
+# $$L = -\frac{1}{T} \sum_{t=1}^{T} \log \hat y_t[x_{t+1}].$$
+#
+# Which word does the model read at step $t + 1$: the one it thought likeliest, or the one in the text? In training, the one in the
+# text, whatever the model thought. This is **teacher forcing**: the teacher corrects each word before the next is tried. *Harry went back and
+# saw Hermione*: if the model bets on *ron* after *saw*, it pays for it, and reads on from the true sentence.
+
+# %%
+parameters = [p.clone().requires_grad_() for p in (E, W, U, R)]
+
+
+def loss_of(parameters: list[torch.Tensor]) -> torch.Tensor:
+    E, W, U, R = parameters
+    logits = rnn(E[inputs], U, W) @ R.T  # (B, T, V): step t reads the true word, never its own guess
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+by_hand = -sum(probs[b, t, targets[b, t]].log() for b in range(B) for t in range(T)) / (B * T)
+assert torch.isclose(loss_of(parameters), by_hand)
+print(f"before training: {by_hand:.3f} nats; knowing nothing: log 7 = {math.log(V):.3f}")
+
+# %%
+for _ in range(300):
+    gradients = torch.autograd.grad(loss_of(parameters), parameters)
+    parameters = [(p - 0.3 * g).detach().requires_grad_() for p, g in zip(parameters, gradients, strict=True)]
+print(f"after 300 steps: {loss_of(parameters):.3f} nats")
+
+# %% [markdown]
+# When the trained model writes, there is no teacher: each word it chooses is its next input. This is **free running**.
+#
+# **Predict, then run.** It has learned both sentences by heart. What does it write after *harry*? And what if its first word is forced
+# to be *and*, a beginning that it has never seen?
+
+
+# %%
+def write(first: str, n_words: int) -> str:
+    E, W, U, R = parameters
+    h, words = torch.zeros(D), [first]
+    for _ in range(n_words):
+        h = torch.tanh(U @ h + W @ E[symbols.index(words[-1])])
+        words.append(symbols[(R @ h).argmax()])
+    return " ".join(words)
+
+
+print(write("harry", 5), "|", write("ron", 5), "|", write("and", 5))
+assert write("harry", 5) == sentences[0]
+assert write("ron", 5) == sentences[1]
+
+# %% [markdown]
+# The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and saw*; the state
+# can. Off the trodden path it has no teacher to bring it back. Lecture 10 returns to this difference between training and use.
+#
+# It was not certain to work. Begin with `manual_seed(0)` where the weights are drawn, and the loss stops near $\tfrac{1}{5} \log 2 \approx 0.139$: all is learned but the last word,
+# the only one that needs a memory, and that one is a coin toss for ever. Lecture 08 finds out why.
+#
+# ## Backpropagation through time
+#
+# Unrolled over $T$ steps, an RNN is a deep feed-forward network whose layers share their weights. So lecture 06 applies: go back from
+# step $T$ to step 1 and add up what each use of $U$ contributes. With $a_t = U h_{t-1} + W x_t$ before the squashing, and
+# $\delta_t = \partial L / \partial a_t$:
+#
+# $$\frac{\partial L}{\partial h_t} = \underbrace{\tfrac{1}{T} R^\top (\hat y_t - y_t)}_{\text{from the prediction at } t} + \underbrace{U^\top \delta_{t+1}}_{\text{from the future}}, \qquad
+# \delta_t = \frac{\partial L}{\partial h_t} \odot (1 - h_t^2), \qquad \frac{\partial L}{\partial U} = \sum_{t=1}^{T} \delta_t h_{t-1}^\top.$$
+#
+# Here $y_t$ is the one-hot vector of the true next word, $\odot$ multiplies number by number, and $1 - h_t^2$ is the slope of $\tanh$. The
+# algorithm is called **backpropagation through time** (BPTT). By hand, for the first sentence:
+
+# %%
+h = torch.cat([torch.zeros(1, D), rnn(E[inputs[:1]], U, W)[0]])  # (T + 1, D): h[0] is the empty state
+errors = (h[1:] @ R.T).softmax(-1) - F.one_hot(targets[0], V)  # (T, V)
+delta_after, grad_U = torch.zeros(D), torch.zeros(D, D)
+for t in range(T, 0, -1):
+    grad_h = R.T @ errors[t - 1] / T + U.T @ delta_after
+    delta_after = grad_h * (1 - h[t] ** 2)
+    grad_U += delta_after[:, None] * h[t - 1]  # summing as we go
+
+# %%
+asked = U.clone().requires_grad_()
+loss = F.cross_entropy(rnn(E[inputs[:1]], asked, W)[0] @ R.T, targets[0])
+(from_autograd,) = torch.autograd.grad(loss, asked)
+assert torch.allclose(grad_U, from_autograd, atol=1e-6)
+(grad_U - from_autograd).abs().max()
+
+# %% [markdown]
+# ## Truncated after 20 steps
+#
+# The gradient of a whole book needs all of its states in memory at once. In practice a text is cut into pieces of about 20 steps. The
+# **state** is carried from piece to piece, so the forward pass is that of the whole text; the **gradient** stops at the border.
+# One call does it: `detach`.
+
+
+# %%
+def text_loss(x: torch.Tensor, y: torch.Tensor, U: torch.Tensor, n_steps: int) -> torch.Tensor:
+    """Mean loss of one text, x (T, d_x) and targets y (T), with gradients cut every `n_steps`."""
+    h, total = torch.zeros(D), 0.0
+    for t in range(len(x)):
+        h = h.detach() if t % n_steps == 0 else h
+        h = torch.tanh(U @ h + W @ x[t])
+        total = total + F.cross_entropy(R @ h, y[t])
+    return total / len(x)
+
+
+long_text = torch.randint(V, (101,), generator=generator)
+x, y = E[long_text[:-1]], long_text[1:]
+
+# %% [markdown]
+# **Predict, then run.** Which of the two changes with the length of the pieces: the loss, or its gradient?
+
+# %%
+whole_loss = text_loss(x, y, asked, 100)
+(whole,) = torch.autograd.grad(whole_loss, asked)
+for n_steps in (1, 5, 20, 100):
+    loss = text_loss(x, y, asked, n_steps)
+    (cut,) = torch.autograd.grad(loss, asked)
+    print(
+        f"pieces of {n_steps:3}: loss {loss:.4f}, gradient off by {(cut - whole).norm() / whole.norm():7.2%}"
+    )
+    assert torch.isclose(loss, whole_loss)
+
+# %% [markdown]
+# The loss never changes, because the states do not. The gradient does: each cut throws away what lies further back than its piece. Twenty steps are a compromise between
+# memory and truth. How much of the truth lies far back depends on the weights, and that is a story of its own: lecture 08.
+#
+# ## Three heads
+#
+# The states do not care what they are used for. A **head** is the last matrix, and the choice of states it reads.
+#
+# | task | head reads | output |
+# |---|---|---|
+# | language model | every $h_t$ | $(B, T, V)$: the next word |
+# | labelling (parts of speech, names) | every $h_t$ | $(B, T, \text{tags})$: this word's tag |
+# | classification (sentiment, spam) | the last $h_T$, or the mean of all | $(B, \text{classes})$: one answer |
+#
+# Labelling shows what a state that reads from left to right cannot know. *washington* may be a person or a place, and the verb that tells
+# comes after it. The cure is a second network that reads from right to left; at each word the two states are put side by side,
+#
+# $$\overrightarrow{h}_t = \sigma(\overrightarrow{U}\, \overrightarrow{h}_{t-1} + \overrightarrow{W} x_t), \qquad \overleftarrow{h}_t = \sigma(\overleftarrow{U}\, \overleftarrow{h}_{t+1} + \overleftarrow{W} x_t), \qquad h_t = [\overrightarrow{h}_t; \overleftarrow{h}_t].$$
+#
+# The two have weights of their own. In code, the second one is the first, applied to the reversed text and turned round:
+
+# %%
+W_backward = torch.randn(D, d_embedding, generator=generator) / 2
+U_backward = torch.randn(D, D, generator=generator) / 3
+
+
+def both_directions(x: torch.Tensor) -> torch.Tensor:
+    """States (B, T, 2D): what was read so far, and what is still to come."""
+    return torch.cat([rnn(x, U, W), rnn(x.flip(1), U_backward, W_backward).flip(1)], dim=-1)
+
+
+both_directions(E[inputs]).shape
+
+# %% [markdown]
+# Here are sentences with names and tags; `B-` begins a name, `I-` continues it, `O` is outside.
+
+# %%
+from random import Random
+
+from course.data.labelled import TAGS, EntityConfig, SentimentConfig, draw_reviews, draw_tagged_sentences
+from course.data.vocabulary import Vocabulary, pad_sequences
+
+tagged = draw_tagged_sentences(EntityConfig(), 2500, Random(0))
+vocabulary = Vocabulary.from_sentences(sentence.words for sentence in tagged)
+" ".join(f"{word}/{tag}" for word, tag in zip(tagged[4].words, tagged[4].tags, strict=True))
+
+# %% [markdown]
+# The layers of the library are the functions above with their weights inside; today's last cell checks that. A labeller is an embedding, a
+# network and a head:
+
+# %%
+from course.models import RNN
+from course.training import TrainingConfig, train
+
+
+class Labeller(nn.Module):
+    """A tag for each word, or with `is_classifier` one class for the whole text."""
+
+    def __init__(self, vocab_size: int, n_labels: int, is_bidirectional: bool, is_classifier: bool = False):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, 24)
+        self.network = RNN(24, 32, is_bidirectional=is_bidirectional)
+        self.head = nn.Linear(64 if is_bidirectional else 32, n_labels)
+        self.is_classifier = is_classifier
+
+    def forward(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        states, last = self.network(self.embedding(tokens), mask=mask)  # (B, T, D · directions)
+        return self.head(last[0][-1] if self.is_classifier else states)
+
+
+def label_loss(model: nn.Module, example: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    tokens, mask, labels = example
+    return F.cross_entropy(model(tokens, mask).movedim(-1, 1), labels, ignore_index=-1)
+
+
+# %%
+words = pad_sequences([vocabulary.encode(s.words) for s in tagged], vocabulary.pad)
+tags = pad_sequences([[TAGS.index(tag) for tag in s.tags] for s in tagged], -1)  # −1: padding, no loss
+
+
+def tag_batches(step: int) -> tuple[torch.Tensor, ...]:
+    chosen = torch.randint(2000, (32,), generator=torch.Generator().manual_seed(step))
+    return words.tokens[chosen], words.mask[chosen], tags.tokens[chosen]
+
+
+def tags_right(is_bidirectional: bool) -> float:
+    torch.manual_seed(0)
+    model = Labeller(len(vocabulary), len(TAGS), is_bidirectional)
+    train(model, tag_batches, TrainingConfig(n_steps=200, learning_rate=1e-2), loss=label_loss, device="cpu")
+    with torch.no_grad():
+        found = model(words.tokens[2000:], words.mask[2000:]).argmax(-1)  # 500 sentences not trained on
+    return (found == tags.tokens[2000:])[tags.mask[2000:]].float().mean().item()
+
+
+# %% [markdown]
+# **Predict, then run.** Both read the same sentences. How large is the difference?
+
+# %%
+one_way, both_ways = tags_right(False), tags_right(True)
+print(f"tags right, left to right: {one_way:.1%}; both directions: {both_ways:.1%}")
+assert both_ways > one_way
+
+# %% [markdown]
+# A language model may not do that: the word to the right is the answer. For labelling and classifying, the whole text is there from the start.
+#
+# Classification reads one state, the last. Reviews in which *not* turns the next word round and opinions are weighed:
+
+# %%
+from course.data.sentiment import best_accuracy
+
+reviews = draw_reviews(SentimentConfig(), 2500, Random(1))
+review_words = Vocabulary.from_sentences(review.words for review in reviews)
+texts = pad_sequences([review_words.encode(review.words) for review in reviews], review_words.pad)
+labels = torch.tensor([review.label for review in reviews])
+torch.manual_seed(0)
+classifier = Labeller(len(review_words), 2, is_bidirectional=False, is_classifier=True)
+
+
+def review_batches(step: int) -> tuple[torch.Tensor, ...]:
+    chosen = torch.randint(2000, (32,), generator=torch.Generator().manual_seed(step))
+    return texts.tokens[chosen], texts.mask[chosen], labels[chosen]
+
+
+# %%
+train(
+    classifier, review_batches, TrainingConfig(n_steps=200, learning_rate=5e-3), loss=label_loss, device="cpu"
+)
+with torch.no_grad():
+    found = classifier(texts.tokens[2000:], texts.mask[2000:]).argmax(-1)
+accuracy = (found == labels[2000:]).float().mean()
+print(f"{' '.join(reviews[0].words)} → {reviews[0].label}")
+print(f"reviews right: {accuracy:.1%}; the best possible rule: {best_accuracy(SentimentConfig()):.1%}")
+
+# %% [markdown]
+# ## Stacked
+#
+# The states of one layer are a sequence of vectors, like the inputs. So they can be the inputs of a second layer:
+#
+# $$h^{(l)}_t = \sigma(U^{(l)} h^{(l)}_{t-1} + W^{(l)} h^{(l-1)}_t), \qquad h^{(0)}_t = x_t.$$
+#
+# Lower layers settle what is near, upper ones see already digested words. Two or three layers are common.
+
+# %%
+U_upper = torch.randn(D, D, generator=generator) / 3
+W_upper = torch.randn(D, D, generator=generator) / 3
+lower = rnn(E[inputs], U, W)  # (B, T, D)
+upper = rnn(lower, U_upper, W_upper)  # (B, T, D): the same function again
+upper.shape
+
+# %% [markdown]
+# ## It writes
+#
+# In 2013 Alex Graves let recurrent networks write character by character: no vocabulary of words, only the next symbol,
+#
+# $$\Pr(x_{t+1} = k \mid y_t) = y_t^k = \frac{\exp(\hat y_t^k)}{\sum_{k'=1}^{K} \exp(\hat y_t^{k'})}.$$
+#
+# ($\hat y_t$ are his logits; $K$ is the number of symbols.) Trained on Wikipedia with its markup, his network of LSTM layers wrote pages such as
+# *"The 'Rebellion' (Myerodent) is [[literal]], related mildly older than old half sister …"* (quoted from the paper, shortened): invented words, but
+# brackets that close, dates, and a table of links. Ours is smaller by a factor of hundreds and reads Python's documentation.
+
+# %%
+from course.data.corpora import python_documentation
+
+text = " ".join("".join(c for c in python_documentation().lower() if c.isascii()).split())
+alphabet = sorted(set(text))
+letters = torch.tensor([alphabet.index(c) for c in text])  # (N,)
+n_rows = 64
+rows = letters[: len(letters) // n_rows * n_rows].view(n_rows, -1)  # 64 texts, read side by side
+len(alphabet), rows.shape
+
+# %% [markdown]
+# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out because today's lecture is about it;
+# `clip_grad_norm_` limits the length of the gradient, for a reason that lecture 08 gives.
+
+# %%
+from course.models import RecurrentConfig, RecurrentLanguageModel
+
+torch.manual_seed(0)
+writer = RecurrentLanguageModel(RecurrentConfig(len(alphabet), "rnn", d_embedding=24, d_hidden=160))
+optimizer = torch.optim.Adam(writer.parameters(), lr=4e-3)
+
+
+def train_on_piece(
+    step: int, state: tuple[torch.Tensor, ...] | None
+) -> tuple[float, tuple[torch.Tensor, ...]]:
+    piece = rows[:, 20 * step : 20 * step + 21]  # (B, 20 inputs and one more target)
+    logits, state = writer.read(piece[:, :-1], state)  # (B, 20, K)
+    loss = F.cross_entropy(logits.flatten(0, 1), piece[:, 1:].flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(writer.parameters(), 1.0)
+    optimizer.step()
+    return loss.item(), tuple(part.detach() for part in state)  # values go on, gradients do not
+
+
+# %% [markdown]
+# While it learns, it writes: once before training, once on the way, once at the end. Each letter is drawn from the formula above.
+
+
+# %%
+@torch.no_grad()
+def write_letters(start: str, n_letters: int, generator: torch.Generator) -> str:
+    tokens = torch.tensor([[alphabet.index(c) for c in start]])
+    written, state = start, None
+    for _ in range(n_letters):
+        logits, state = writer.read(tokens, state)  # only the new letter is read; the state knows the rest
+        tokens = torch.multinomial(logits[0, -1:].softmax(-1), 1, generator=generator)  # (1, 1)
+        written += alphabet[tokens.item()]
+    return written
+
+
+# %%
+n_pieces = (rows.shape[1] - 1) // 20
+state, losses = None, []
+for step in range(600):
+    if step in (0, 100):
+        print(f"after {step:3} pieces: {write_letters('the ', 90, torch.Generator().manual_seed(1))}")
+    state = None if step % n_pieces == 0 else state  # a new round begins with an empty state
+    loss, state = train_on_piece(step % n_pieces, state)
+    losses.append(loss)
+print(f"after 600 pieces: {write_letters('the ', 250, torch.Generator().manual_seed(1))}")
+
+# %%
+drawing, axes = plt.subplots(figsize=(5, 2.4))
+axes.plot([loss / math.log(2) for loss in losses], color="#0072B2")
+axes.set(xlabel="pieces of 20 letters", ylabel="bits per letter", ylim=(0, None))
+figures.still(
+    drawing,
+    alt=f"Bits per letter while training, falling from {losses[0] / math.log(2):.1f} to {sum(losses[-20:]) / 20 / math.log(2):.1f}.",
+    caption=f"A letter costs log₂ {len(alphabet)} = {math.log2(len(alphabet)):.2f} bits before anything is learned.",
+)
+
+# %% [markdown]
+# ## Step through it
+#
+# The figure shows the trained writer at work on a sentence: 24 of its 160 units, and what it expects next. Move the step and watch how the state changes after a
+# space, and how the prediction sharpens within a word. It takes any model's states and probabilities: pass your own.
+
+# %%
+sentence = "the value of the expression is"
+reading = torch.tensor([[alphabet.index(c) for c in sentence]])
+with torch.no_grad():
+    states, _ = writer.network(writer.embedding(reading))  # (1, T, D)
+    probs = writer.output(states).softmax(-1)
+figures.unrolled(list(sentence), states[0, :-1, :24], probs[0, :-1], alphabet)
+
+# %% [markdown]
+# ## Where it breaks
+#
+# | for | against |
+# |---|---|
+# | reads input of any length | one step must wait for the other: time cannot be parallel |
+# | step $t$ can, in theory, use what was read long before | in practice what was read long before is hard to reach |
+# | the model does not grow with the context | the state does not grow either: everything must fit into $D$ numbers |
+# | the same weights at every position | |
+#
+# The first objection you can see in the code: the loop. The sequential part has as many rounds as the text has tokens, on any machine. The second one you can
+# measure. In the stories of this course the true distribution is known, so we can ask how far each *kind* of word stays above what is possible.
+
+# %%
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.evaluation import score, target_nll
+from course.models import FeedForwardConfig, FeedForwardLanguageModel, KneserNey, NGramCounts, Uniform
+
+language = StoryLanguage()
+train_stories = language.sample(2500, torch.Generator().manual_seed(1))
+test_stories = language.sample(200, torch.Generator().manual_seed(2))
+
+# %% [markdown]
+# One model of lecture 05 and one of today, trained by the same loop on the same stories:
+
+# %%
+batches = ShuffledStories(train_stories, batch_size=32)
+torch.manual_seed(0)
+window = FeedForwardLanguageModel(
+    FeedForwardConfig(
+        language.vocab_size, n_window=4, d_embedding=48, d_hidden=128, fill=language.vocabulary.bos
+    )
+)
+recurrent = RecurrentLanguageModel(RecurrentConfig(language.vocab_size, "rnn", d_embedding=48, d_hidden=128))
+for model in (window, recurrent):
+    history = train(model, batches, TrainingConfig(n_steps=400, learning_rate=4e-3), device="cpu")
+    print(f"{type(model).__name__:25} last loss {history.losses[-1] / math.log(2):.2f} bits")
+
+# %% [markdown]
+# The gap to the true distribution, by the kind of the word that came next:
+
+# %%
+lexicon = language.config.lexicon
+kinds = {"things": [thing for kind in lexicon.things for thing in kind], "she, he": ["she", "he"]}
+kinds |= {"verbs": lexicon.sing + lexicon.sings, "quotes": ['"'], "full stops": ["."]}
+next_tokens, is_real = test_stories.tokens[:, 1:], test_stories.mask[:, 1:]
+with torch.no_grad():
+    above = target_nll(recurrent(test_stories.tokens[:, :-1]), next_tokens)
+    above = (above - target_nll(language(test_stories.tokens[:, :-1]), next_tokens)) / math.log(2)
+
+# %%
+for kind, words in kinds.items():
+    chosen = torch.isin(next_tokens, torch.tensor(language.vocabulary.encode(words))) & is_real
+    print(f"{kind:10} {chosen.sum():5} times, {above[chosen].mean():5.2f} bits above the floor")
+
+# %% [markdown]
+# Full stops are learned. What is expensive are the words that come back: the things of a story are named at its beginning, and again dozens of words later. The state *could* hold
+# them. Lecture 08 asks why it does not.
+#
+# ## The ladder
+
+# %%
+bos, vocab_size = language.vocabulary.bos, language.vocab_size
+known = [tokens[mask] for tokens, mask in zip(train_stories.tokens, train_stories.mask, strict=True)]
+rungs = {"uniform": Uniform(vocab_size)}
+rungs |= {f"{n}-gram": KneserNey(NGramCounts(known, n, vocab_size, bos)) for n in (1, 2, 3)}
+rungs |= {"window of 4": window, "RNN": recurrent}
+bits = {name: score(model, test_stories).bits_per_token for name, model in rungs.items()}
+floor = score(language, test_stories).bits_per_token
+print({name: round(value, 2) for name, value in bits.items()}, f"floor {floor:.2f}")
+assert bits["RNN"] < bits["3-gram"]
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.6))
+colours = ["#0072B2"] * (len(bits) - 1) + ["#E69F00"]
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="The ladder in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
+    + f"; floor {floor:.2f}.",
+    caption="The new rung, in orange: a state that carries something forward.",
+)
+
+# %% [markdown]
+# ## The same in the library
+#
+# `torch.nn.RNN` is the field's own implementation, `course.models.RNN` is ours. With the weights of the lecture's first model all three give the same states. (Theirs
+# has two biases, which are zero here.)
+
+# %%
+theirs = nn.RNN(d_embedding, D, batch_first=True)
+ours = RNN(d_embedding, D)
+with torch.no_grad():
+    theirs.weight_ih_l0.copy_(W)
+    theirs.weight_hh_l0.copy_(U)
+    theirs.bias_ih_l0.zero_()
+    theirs.bias_hh_l0.zero_()
+ours.copy_from_torch(theirs)
+assert torch.allclose(rnn(E[inputs], U, W), theirs(E[inputs])[0], atol=1e-6)
+assert torch.allclose(rnn(E[inputs], U, W), ours(E[inputs])[0], atol=1e-6)
+
+# %% [markdown]
+# And so do two layers in both directions, on random weights:
+
+# %%
+theirs = nn.RNN(d_embedding, D, num_layers=2, bidirectional=True, batch_first=True)
+ours = RNN(d_embedding, D, n_layers=2, is_bidirectional=True)
+ours.copy_from_torch(theirs)
+assert torch.allclose(theirs(E[inputs])[0], ours(E[inputs])[0], atol=1e-6)
+print("we have just built torch.nn.RNN")
+
+# %% [markdown]
+# ## Recap
+#
+# - $h_t = \sigma(U h_{t-1} + W x_t)$: one rule, the same weights at every step, any length.
+# - The same rule serves five shapes of input and output; a head is the last matrix and the choice of states it reads.
+# - Teacher forcing trains on the true history; BPTT carries gradients back and adds them up; truncation cuts them after about 20 steps.
+# - Layers stack; labelling and classifying may read in both directions, a language model may not.
+# - It climbs past every table of neighbours, and stops where words come back from far away.
+#
+# **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the RNN step, backpropagation through time
+# and labelling.
+#
+# ## Further reading
+#
+# - Jeffrey L. Elman, "Finding Structure in Time", *Cognitive Science* 14 (1990), 179–211.
+# - Paul J. Werbos, "Backpropagation Through Time: What It Does and How to Do It", *Proceedings of the IEEE* 78 (1990), 1550–1560.
+# - Ronald J. Williams and David Zipser, "A Learning Algorithm for Continually Running Fully Recurrent Neural Networks", *Neural Computation* 1 (1989), 270–280.
+# - Mike Schuster and Kuldip K. Paliwal, "Bidirectional Recurrent Neural Networks", *IEEE Transactions on Signal Processing* 45 (1997), 2673–2681.
+# - Tomáš Mikolov, Martin Karafiát, Lukáš Burget, Jan Černocký and Sanjeev Khudanpur, "Recurrent Neural Network Based Language Model", Interspeech 2010.
+# - Alex Graves, "Generating Sequences With Recurrent Neural Networks", arXiv:1308.0850, 2013.
