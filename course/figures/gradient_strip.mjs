@@ -33,7 +33,7 @@ export function backpropagate({ U, inputs, gradient }, { steps, radius, clip, is
 export default {
   render({ model, el }) {
     const data = model.get("data");
-    const width = 640, height = 330, left = 46, most = data.inputs.length, n = data.U.length;
+    const width = 640, height = 270, left = 46, most = data.inputs.length, n = data.U.length;
     const view = frame(el, { width, height, label: "The length of the gradient at every step of an RNN", name: "gradient-strip" });
     const state = { steps: Math.min(24, most), radius: data.radius, clip: 5, isLinear: false, chosen: 4 };
     slider(view.controls, { label: "steps T", min: 2, max: most, step: 1, value: state.steps }, (steps) => {
@@ -48,7 +48,7 @@ export default {
     const pretty = (value) => (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1000) ? value.toFixed(3) : value.toExponential(1));
 
     function strip(lengths) {
-      const cell = (width - left - 8) / lengths.length, y = (value) => 150 - 8.5 * level(value) - 20;
+      const cell = (width - left - 8) / lengths.length, y = (value) => 68 - 8.5 * level(value);
       for (const power of [-8, -4, 0, 4]) {
         view.picture.append(shape("line", { x1: left, x2: width - 8, y1: y(10 ** power), y2: y(10 ** power), stroke: "var(--line)", "stroke-dasharray": power ? "2 4" : "none", "stroke-width": 0.7 }));
         text(left - 6, y(10 ** power) + 4, `1e${power}`, { "text-anchor": "end", class: "quiet", style: "font-size:11px" });
@@ -56,22 +56,22 @@ export default {
       view.picture.append(shape("polyline", { fill: "none", stroke: "var(--ink)", "stroke-width": 1.5, points: lengths.map((value, t) => `${left + (t + 0.5) * cell},${y(value)}`).join(" ") }));
       lengths.forEach((value, t) => {
         const fill = value > 1 ? "var(--orange)" : strength(1 + level(value) / 8);
-        const square = shape("rect", { x: left + t * cell, y: 216, width: Math.max(1, cell - 1), height: 22, fill,
+        const square = shape("rect", { x: left + t * cell, y: 154, width: Math.max(1, cell - 1), height: 22, fill,
           stroke: t === state.chosen ? "var(--ink)" : "none", "stroke-width": 2.5 });
         square.append(shape("title", {}, `t = ${t}: ${pretty(value)}`));
         square.addEventListener("click", () => { stepSlider.value = t; stepSlider.dispatchEvent(new Event("input")); });
         view.picture.append(square);
       });
-      text(0, 232, "|∂L/∂h|", { style: "font-size:11px" });
-      text(left, 254, "t = 0", { class: "quiet" });
-      text(width - 8, 254, `t = T = ${state.steps}`, { class: "quiet", "text-anchor": "end" });
+      text(0, 170, "|∂L/∂h|", { style: "font-size:11px" });
+      text(left, 192, "t = 0", { class: "quiet" });
+      text(width - 8, 192, `t = T = ${state.steps}`, { class: "quiet", "text-anchor": "end" });
     }
 
     function matrix(values) {
       const largest = Math.max(...values.flat().map(Math.abs)) || 1, w = 66;
-      text(left, 292, `∂h_T/∂h_${state.chosen} =`);
+      text(left, 230, `∂h_T/∂h_${state.chosen} =`);
       values.forEach((row, i) => row.forEach((value, j) => {
-        const x = left + 100 + j * (w + 2), y = 262 + i * (66 / n), share = (70 * Math.abs(value)) / largest;
+        const x = left + 100 + j * (w + 2), y = 200 + i * (66 / n), share = (70 * Math.abs(value)) / largest;
         view.picture.append(shape("rect", { x, y, width: w, height: 66 / n - 1.5, fill: `color-mix(in srgb, ${value < 0 ? "var(--orange)" : "var(--blue)"} ${share.toFixed(1)}%, var(--panel))` }));
         text(x + w / 2, y + 33 / n + 3.5, pretty(value), { "text-anchor": "middle", style: "font-size:11px" });
       }));
