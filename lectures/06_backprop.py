@@ -353,7 +353,8 @@ print(f"{len(in_order(value_loss))} nodes; loss {value_loss.number:.4f}; gradien
 
 # %% [markdown]
 # Step through such a tape, forwards and backwards. Two inputs and two words, to fit on the page: $z_1 = w_1 x_1$ and $z_2 = w_2 x_2$; the first word came. At the end compare the
-# gradients of the logits with $\hat{\mathbf{y}} - \mathbf{y}$, here `p1 − 1` and `p2 − 0`. The exponentials are used twice each: watch their gradients grow in two parts.
+# gradients of the logits with $\hat{\mathbf{y}} - \mathbf{y}$, here `p1 − 1` and `p2 − 0`. The exponentials are used twice each: watch their gradients grow in two parts. The figure draws any graph:
+# change the dictionary to one of yours.
 
 # %%
 graph = {

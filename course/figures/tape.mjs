@@ -42,10 +42,10 @@ export default {
     const { nodes, twice, claims } = model.get("data");
     const depth = [];
     for (const { inputs } of nodes) depth.push(inputs.length ? 1 + Math.max(...inputs.map((i) => depth[i])) : 0);
-    const columns = Math.max(...depth) + 1, wide = 104, tall = 74;
+    const columns = Math.max(...depth) + 1, wide = 122, boxWide = 82, tall = 74;
     const inColumn = (column) => depth.flatMap((d, i) => (d === column ? [i] : []));
     const most = Math.max(...Array.from({ length: columns }, (_, c) => inColumn(c).length));
-    const width = columns * wide + 10, height = most * tall + 6;
+    const width = (columns - 1) * wide + boxWide + 10, height = most * tall + 6;
     const view = frame(el, { width, height, label: "A computation graph with the value and the gradient of each node", name: "tape" });
     const places = nodes.map((_, i) => {
       const same = inColumn(depth[i]);
@@ -70,18 +70,25 @@ export default {
 
     const number = (value) => (Object.is(value, -0) ? 0 : value).toFixed(3);
 
-    function edge(from, to, label, isLive) {
-      const [x1, y1] = [places[to][0] + wide - 22, places[to][1] + 26], [x2, y2] = [places[from][0], places[from][1] + 26];
+    const ends = (from, to) => [places[to][0] + boxWide, places[to][1] + 26, places[from][0], places[from][1] + 26];
+
+    function edge(from, to, isLive) {
+      const [x1, y1, x2, y2] = ends(from, to);
       view.picture.append(shape("line", { x1, y1, x2, y2, stroke: isLive ? "var(--orange)" : "var(--line)", "stroke-width": isLive ? 2.5 : 1 }));
-      if (label) view.picture.append(shape("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 5, "text-anchor": "middle", style: "font-size:11px" }, label));
+    }
+
+    function message({ from, to, part }) {
+      const [x1, y1, x2, y2] = ends(from, to);
+      view.picture.append(shape("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 4, "text-anchor": "middle",
+        style: "font-size:12px;paint-order:stroke;stroke:var(--paper);stroke-width:4px" }, number(part)));
     }
 
     function box(i, value, gradient, isLive) {
       const [x, y] = places[i], { name, op, inputs: from } = nodes[i];
       const formula = op === "input" ? "" : SIGNS[op].replace("a", nodes[from[0]].name).replace(/b$/, from.length > 1 ? nodes[from[1]].name : "b");
-      view.picture.append(shape("rect", { x, y, width: wide - 22, height: 54, rx: 5, fill: "var(--panel)", stroke: isLive ? "var(--orange)" : "var(--line)", "stroke-width": isLive ? 2.5 : 1 }));
+      view.picture.append(shape("rect", { x, y, width: boxWide, height: 54, rx: 5, fill: "var(--panel)", stroke: isLive ? "var(--orange)" : "var(--line)", "stroke-width": isLive ? 2.5 : 1 }));
       view.picture.append(shape("text", { x: x + 5, y: y + 15, style: "font-weight:600" }, name));
-      view.picture.append(shape("text", { x: x + wide - 27, y: y + 15, "text-anchor": "end", class: "quiet", style: "font-size:11px" }, formula));
+      view.picture.append(shape("text", { x: x + boxWide - 5, y: y + 15, "text-anchor": "end", class: "quiet", style: "font-size:11px" }, formula));
       if (value !== null) view.picture.append(shape("text", { x: x + 5, y: y + 32 }, number(value)));
       if (gradient !== null) view.picture.append(shape("text", { x: x + 5, y: y + 49, style: "fill:var(--blue)" }, `∂ ${number(gradient)}`));
     }
@@ -97,11 +104,9 @@ export default {
       const shown = graph.map(({ op }, i) => (backward < 0 ? (op === "input" && kept ? kept[i] : null) : i === nodes.length - 1 ? 1
         : arrived.filter(({ to }) => to === i).at(-1)?.total ?? (op === "input" && kept ? kept[i] : 0)));
       view.picture.replaceChildren();
-      graph.forEach(({ inputs: from }, i) => from.forEach((j) => {
-        const message = now.find((one) => one.from === i && one.to === j);
-        edge(i, j, message ? number(message.part) : "", Boolean(message));
-      }));
+      graph.forEach(({ inputs: from }, i) => from.forEach((j) => edge(i, j, now.some((one) => one.from === i && one.to === j))));
       graph.forEach(({ op }, i) => box(i, op === "input" || inner.indexOf(i) < forward ? values[i] : null, shown[i], i === live));
+      now.forEach(message);
       view.say(sentence(graph, values, grads, backward, live, now));
       view.numbers(["node", "value", "gradient at the end"], graph.map(({ name }, i) => [name, number(values[i]), number(grads[i])]));
     }
