@@ -1,0 +1,511 @@
+# %% [markdown]
+# # 08 · Vanishing and exploding gradients
+#
+# **You will be able to**
+#
+# - write the influence of one state on a later one as a product of Jacobians, and compute it;
+# - predict from the spectral radius whether it will vanish or explode;
+# - clip a gradient, and say what that repairs and what it does not;
+# - measure over which distance a recurrent network can learn anything at all.
+#
+# *30 minutes to read, under a minute to run. Before this: [07 · Recurrent networks](07_rnn.ipynb). You need eigenvalues.*
+#
+# **The question of the day:** an RNN can carry a word across a whole story. Why does it not learn to?
+
+# %% setup
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course import figures
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+
+# %% [markdown]
+# ## A word that comes back
+#
+# > When she tried to print her **tickets**, the printer had run out of toner. She walked to the shop, stood in a long line, paid far too much for a new
+# > one, carried it home through the rain and put it in. Then at last she printed her …
+#
+# You know the word. So does anyone who reads it, and the clue lies some forty words back. For an RNN to *learn* this, the error at the last word must tell
+# the steps around the first *tickets* what they should have kept. The messenger is the gradient, and it has to travel the whole way.
+#
+# ## A product of Jacobians
+#
+# The state follows $h_t = \tanh(a_t)$ with $a_t = U h_{t-1} + W x_t$. A small change of $h_{t-1}$ changes $a_t$ by $U$ times as much, and $h_t$ by the slope of $\tanh$,
+# which is $1 - h_t^2$, times that. From $h_k$ to a later $h_t$ the chain rule of calculus multiplies all steps between:
+#
+# $$\frac{\partial h_t}{\partial h_{t-1}} = \text{diag}(1 - h_t^2)\, U, \qquad \frac{\partial h_t}{\partial h_k} = \prod_{j=t}^{k+1} \text{diag}(1 - h_j^2)\, U \quad (\text{latest step leftmost}).$$
+#
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $\partial h_t / \partial h_{t-1}$ | the **Jacobian** of one step: row $i$, column $j$ is $\partial h_{t,i} / \partial h_{t-1,j}$ | $(D, D)$ |
+# | $\text{diag}(v)$ | the matrix with $v$ on its diagonal and zeros elsewhere | $(D, D)$ |
+# | $\partial L / \partial h_k$ | what the error $L$ at step $t$ tells step $k$: $\frac{\partial L}{\partial h_t} \frac{\partial h_t}{\partial h_k}$ | $(D)$ |
+# | $\lVert A \rVert$ | the spectral norm: by how much $A$ stretches a vector at most | |
+# | $\rho(A)$ | the spectral radius: the largest absolute eigenvalue | |
+#
+# With $D = 1$ the product is a power. **Predict, then run.** What is left of a gradient of 1 after 50 steps with a factor of 0.9? Of 1.1? How far apart are they?
+
+# %%
+for u in (0.9, 1.0, 1.1):
+    print(f"{u}^50 = {u**50:.4g}")
+
+# %% [markdown]
+# Two factors on either side of 1, and the results differ by more than four orders of magnitude. The first is a **vanishing**, the last an **exploding** gradient; there is
+# little room between them.
+#
+# Now with matrices. The sizes: $T = 5$ steps, $D = 3$.
+
+# %%
+T, D = 5, 3
+generator = torch.Generator().manual_seed(0)
+U = torch.randn(D, D, generator=generator, dtype=torch.float64) / 2
+projected = torch.randn(T, D, generator=generator, dtype=torch.float64)  # W x_t of each step
+
+
+def run(h: torch.Tensor, projected: torch.Tensor, U: torch.Tensor) -> list[torch.Tensor]:
+    """States h_0 … h_T, from h_0."""
+    states = [h]
+    for step in projected:
+        states.append(torch.tanh(U @ states[-1] + step))
+    return states
+
+
+# %% [markdown]
+# The product, one Jacobian after the other:
+
+# %%
+h = run(torch.zeros(D, dtype=torch.float64), projected, U)
+product = torch.eye(D, dtype=torch.float64)
+for t in range(1, T + 1):
+    product = torch.diag(1 - h[t] ** 2) @ U @ product
+product
+
+# %% [markdown]
+# And by autograd, which knows nothing of our formula:
+
+# %%
+last = lambda h_0: run(h_0, projected, U)[-1]  # noqa: E731
+from_autograd = torch.autograd.functional.jacobian(last, h[0])
+assert torch.allclose(product, from_autograd)
+from_autograd
+
+# %% [markdown]
+# ## How fast: the spectral radius
+#
+# Leave $\tanh$ away for a moment. Then the product is $U^n$, with $n = t - k$ the distance, and its size is ruled by the eigenvalues of $U$: in the long run each step multiplies
+# by the spectral radius,
+#
+# $$\lVert U^n \rVert^{1/n} \to \rho(U), \qquad \lVert U^n \rVert \le \lVert U \rVert^n.$$
+
+
+# %%
+def with_radius(A: torch.Tensor, radius: float) -> torch.Tensor:
+    """A, scaled to this spectral radius."""
+    return A * radius / torch.linalg.eigvals(A).abs().max()
+
+
+wide = torch.randn(32, 32, generator=generator, dtype=torch.float64)
+distances = range(1, 61)
+for radius in (0.9, 1.0, 1.1):
+    norms = [
+        torch.linalg.matrix_norm(torch.linalg.matrix_power(with_radius(wide, radius), n), 2)
+        for n in distances
+    ]
+    print(
+        f"radius {radius}: norm after 1 step {norms[0]:.2f}, after 60 steps {norms[-1]:.2e}, per step {(norms[-1] / norms[29]) ** (1 / 30):.3f}"
+    )
+    assert abs((norms[-1] / norms[29]) ** (1 / 30) - radius) < 0.05
+
+# %% [markdown]
+# The number per step is the radius, as promised; the norm after one step is larger, because a random matrix stretches some directions before the eigenvalues
+# take over.
+#
+# Now $\tanh$ again. Its slope is at most 1, so it can only shrink the product: if $\lVert U \rVert < 1$, the gradient *must* vanish. A radius above 1 is necessary for exploding,
+# but not sufficient, since large states sit where $\tanh$ is flat. Here are the lengths of $\partial L / \partial h_t$ of a loss at the last step, for three radii:
+
+
+# %%
+def gradient_lengths(U: torch.Tensor, projected: torch.Tensor) -> list[float]:
+    """|∂L/∂h_t| for t = 0 … T, where L is the sum of the last state."""
+    states = run(torch.zeros(len(U), dtype=torch.float64, requires_grad=True), projected, U)
+    return [gradient.norm().item() for gradient in torch.autograd.grad(states[-1].sum(), states)]
+
+
+quiet = 0.1 * torch.randn(60, 32, generator=generator, dtype=torch.float64)
+lengths = {radius: gradient_lengths(with_radius(wide, radius), quiet) for radius in (0.7, 1.0, 1.6)}
+drawing, axes = plt.subplots(figsize=(6, 2.8))
+for (radius, values), style, colour in zip(
+    lengths.items(), ("-", "--", ":"), ("#0072B2", "#009E73", "#D55E00"), strict=True
+):
+    axes.semilogy(range(60, -1, -1), values, style, color=colour, label=f"radius {radius}")
+axes.set(xlabel="steps back from the loss", ylabel="|∂L/∂h|")
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt="Length of the gradient over 60 steps back: "
+    + "; ".join(f"spectral radius {radius} ends at {values[0]:.0e}" for radius, values in lengths.items()),
+    caption="A straight line on a logarithmic axis is the same factor at every step. At 1.6 the flat ends of tanh hold the explosion back.",
+)
+
+# %% [markdown]
+# Try it. Set the radius, lengthen the text, take $\tanh$ away; choose a step and read its product of Jacobians. Then clip, and watch what clipping does to the
+# *shape* of the strip.
+
+# %%
+small = torch.randn(4, 4, generator=generator, dtype=torch.float64)
+figures.gradient_strip(
+    with_radius(small, 0.9), 0.5 * torch.randn(40, 4, generator=generator, dtype=torch.float64)
+)
+
+# %% [markdown]
+# <details><summary>What to see</summary>
+#
+# Clipping multiplies everything by one number. It keeps a step from being enormous; it does not make one part of the strip larger than another. What has vanished stays vanished.
+#
+# </details>
+#
+# ## What the weights are told
+#
+# Steps share their weights, so the gradient of $U$ is a sum over all steps (lecture 07). Each term is the message from one distance. A term that is a million times smaller is not
+# *wrong*, it is outvoted: the sum points where the near past wants to go.
+
+# %%
+matrix = with_radius(wide, 0.9)
+states = run(torch.zeros(32, dtype=torch.float64), quiet, matrix)
+grad_h, shares = torch.ones(32, dtype=torch.float64), []
+for t in range(60, 0, -1):
+    delta = grad_h * (1 - states[t] ** 2)
+    shares.append(torch.outer(delta, states[t - 1]).norm())  # this step's term of ∂L/∂U
+    grad_h = matrix.T @ delta
+shares = torch.stack(shares) / sum(shares)
+for n in (1, 5, 10, 20, 40):
+    print(f"the nearest {n:2} steps contribute {shares[:n].sum():.1%} of the gradient's length")
+
+# %% [markdown]
+# ## Exploding, and its cure
+#
+# Why does everybody speak of vanishing, and few of exploding? Because exploding is loud. One number after another becomes infinite, the loss is `nan`, and you look. Here is how it comes about:
+# a network of one unit, $h_t = \tanh(u\, h_{t-1} - 0.2)$ with $h_0 = 0.5$, which should end at 0.6 after 30 steps. The loss as a function of $u$:
+
+
+# %%
+def end_loss(u: torch.Tensor) -> torch.Tensor:
+    h = torch.full_like(u, 0.5)
+    for _ in range(30):
+        h = torch.tanh(u * h - 0.2)
+    return (h - 0.6) ** 2
+
+
+u = torch.linspace(1.2, 2.2, 1000, dtype=torch.float64, requires_grad=True)
+values = end_loss(u)
+(slopes,) = torch.autograd.grad(values.sum(), u)
+print(f"slopes from {slopes.abs().min():.1e} to {slopes.abs().max():.1e}")
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.4))
+axes.plot(u.detach(), values.detach(), color="#0072B2")
+axes.set(xlabel="u", ylabel="loss")
+figures.still(
+    drawing,
+    alt=f"Loss against u: nearly flat on both sides of a wall whose steepest slope is {slopes.abs().max():.0f}.",
+    caption="Flat land and a wall. On the wall the gradient is enormous, and it says nothing about how far to go.",
+)
+
+# %% [markdown]
+# A step of gradient descent is the gradient times the learning rate; taken on the wall it flies out of the picture. The cure is to limit the gradient's length and keep its direction, **gradient
+# clipping** (Pascanu, Mikolov and Bengio, 2013): with all gradients of the model as one long vector $g$ and a threshold $c$,
+#
+# $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g \rVert}\right).$$
+
+
+# %%
+def clip(gradients: list[torch.Tensor], threshold: float) -> list[torch.Tensor]:
+    """The same direction, no longer than the threshold; all tensors together are one vector."""
+    length = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+    return [gradient * min(1.0, threshold / max(length.item(), 1e-12)) for gradient in gradients]
+
+
+# %% [markdown]
+# **Predict, then run.** Both runs start where the wall is steepest, with the same learning rate, 0.03 and a tenth less after each step. Where is each after one step, and what is its loss after 60?
+
+# %%
+start, ends = u[slopes.abs().argmax()].item(), []
+for name, threshold in (("without clipping", math.inf), ("clipped at 1", 1.0)):
+    place, path = torch.tensor(start, dtype=torch.float64, requires_grad=True), []
+    for step in range(60):
+        gradients = torch.autograd.grad(end_loss(place), [place])
+        place = (place - 0.03 * 0.9**step * clip(list(gradients), threshold)[0]).detach().requires_grad_()
+        path.append(place.item())
+    ends.append(end_loss(place).item())
+    print(f"{name:17}: from {start:.3f} to {path[0]:9.3f} in one step, loss after 60 steps {ends[-1]:.3f}")
+assert ends[1] < ends[0]
+
+# %% [markdown]
+# The first is thrown out of the picture at once, onto flat land where nothing calls it back. Clipping is three lines, and every recurrent model of this course is trained with it; on a good day it is never used. It does nothing for the other fault: there is no direction left to keep when the
+# gradient is zero. Vanishing is silent: the loss falls, the near words are learned, and nothing tells you what was not.
+#
+# ## The tickets
+#
+# Back to the sentence. How much of the error at its last word arrives at *tickets*? Twenty RNNs as PyTorch draws them at the start of training, and the length of
+# $\partial L / \partial x_t$ for every word read, relative to the last one:
+
+# %%
+text = (
+    "when she tried to print her tickets the printer had run out of toner she walked to the shop stood in a long line "
+    "paid far too much for a new one carried it home through the rain and put it in then at last she printed her"
+)
+sentence = text.split()
+symbols = sorted({*sentence})
+tokens = torch.tensor([symbols.index(word) for word in sentence])
+clue = sentence.index("tickets")
+print(
+    f"{len(sentence)} words are read; the clue is number {clue + 1}, {len(sentence) - clue} steps before the answer"
+)
+
+
+# %%
+def error_at_each_word(seed: int) -> torch.Tensor:
+    """|∂L/∂x_t| of the loss at the word after the sentence, for each word read: (T)."""
+    torch.manual_seed(seed)
+    embedding, network, head = nn.Embedding(len(symbols), 24), nn.RNN(24, 64), nn.Linear(64, len(symbols))
+    x = embedding(tokens).detach().requires_grad_()  # (T, d_embedding)
+    loss = F.cross_entropy(head(network(x)[0])[-1], tokens[clue])
+    return torch.autograd.grad(loss, x)[0].norm(dim=-1)
+
+
+lengths = torch.stack([error_at_each_word(seed) for seed in range(20)]).log10().mean(0)
+lengths = lengths - lengths[-1]
+
+# %%
+drawing, axes = plt.subplots(figsize=(9, 2.8))
+axes.plot(10**lengths, "o-", color="#0072B2", markersize=4)
+axes.plot([clue], [10 ** lengths[clue]], "s", color="#D55E00", markersize=9)
+axes.set(yscale="log", ylabel="relative |∂L/∂x|")
+axes.set_xticks(range(len(sentence)), sentence, rotation=90, fontsize=8)
+figures.still(
+    drawing,
+    alt=f"Relative length of the gradient at each word of the sentence, from 1 at the last word down to {10 ** lengths[clue]:.0e} at “tickets”.",
+    caption="What the error at the end tells each word. The square is the clue.",
+)
+
+# %%
+print(
+    f"at the clue: {10 ** lengths[clue]:.1e} of what reaches the last word; a factor of {10 ** (lengths[clue] / (len(sentence) - 1 - clue)):.2f} per step"
+)
+assert lengths[clue] < -6
+
+# %% [markdown]
+# Why this factor? PyTorch draws $U$ uniformly from $\pm 1/\sqrt{D}$. Such numbers have variance $1/(3D)$, and a random $D \times D$ matrix of variance $s^2$ has a spectral radius near $s \sqrt{D}$: here
+# $1/\sqrt 3 \approx 0.58$, and the slopes of $\tanh$ take a little more. (A famous remedy is to begin with an orthogonal $U$, whose norm is exactly 1. It helps at the start; nothing keeps it there.)
+
+# %%
+torch.manual_seed(0)
+radii = [torch.linalg.eigvals(nn.RNN(24, 64).weight_hh_l0.detach()).abs().max() for _ in range(20)]
+print(f"mean spectral radius of 20 fresh networks: {sum(radii) / 20:.2f}")
+
+# %% [markdown]
+# ## What can be learned at which distance
+#
+# A gradient that small might still be enough, so do the experiment. A generated language of one kind of sentence: a thing, small talk drawn at random, and the question which thing it was. For each distance a fresh
+# network, 150 steps of training, and texts that it has not seen. There are eight things, so guessing is right in one case of eight.
+
+# %%
+from course.recall import THINGS, WORDS, recall_accuracy, recall_network, recall_texts
+
+example = recall_texts(6, 1, torch.Generator().manual_seed(0))[0]
+print(" ".join(WORDS[token] for token in example), "→", WORDS[example[0]])
+
+# %% [markdown]
+# Beside the accuracy we draw what could have predicted it before any training: the share of the gradient that arrives at the thing.
+
+
+# %%
+def share_that_arrives(distance: int) -> float:
+    """|∂L/∂x| at the thing, relative to the last word, in the untrained network."""
+    model, tokens = recall_network("rnn"), recall_texts(distance, 64, torch.Generator().manual_seed(0))
+    x = model.embedding(tokens).detach().requires_grad_()
+    log_probs = model.output(model.network(x)[0])[:, -1].log_softmax(-1)
+    (gradient,) = torch.autograd.grad(-log_probs.gather(-1, tokens[:, :1]).mean(), x)
+    return (gradient[:, 0].norm() / gradient[:, -1].norm()).item()
+
+
+distances = (1, 2, 3, 4, 5, 8, 12, 20)
+arrives = [share_that_arrives(distance) for distance in distances]
+
+# %% [markdown]
+# **Predict, then run.** The gradient falls smoothly with distance. Will the accuracy?
+
+# %%
+accuracy = [recall_accuracy("rnn", distance) for distance in distances]
+drawing, axes = plt.subplots(figsize=(6, 2.8))
+axes.plot(distances, accuracy, "o-", color="#0072B2", label="accuracy after training")
+axes.axhline(1 / len(THINGS), color="#D55E00", linestyle=":", label="guessing")
+axes.plot(distances, arrives, "s--", color="#E69F00", label="gradient that arrives, before")
+axes.set(xlabel="distance in words", ylim=(-0.03, 1.05))
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt="Accuracy of the recalled word by distance: "
+    + ", ".join(f"{d}: {a:.0%}" for d, a in zip(distances, accuracy, strict=True))
+    + ". Guessing: 12%.",
+    caption="All or nothing: what the gradient reaches is learned perfectly, the rest not at all.",
+)
+
+# %%
+print({distance: f"{a:.0%}" for distance, a in zip(distances, accuracy, strict=True)})
+assert accuracy[0] > 0.9
+assert accuracy[-1] < 0.3
+
+# %% [markdown]
+# Not smoothly. Where the message arrives, gradient descent finds the solution and is right every time; a few words further it does not find it and stays at guessing. Is it only a matter of
+# patience? Three times as much training:
+
+# %%
+patient = {
+    distance: recall_accuracy("rnn", distance, n_steps=450) for distance in (5, 8, len(sentence) - clue)
+}
+print({distance: f"{a:.0%}" for distance, a in patient.items()})
+assert patient[len(sentence) - clue] < 0.3
+
+# %% [markdown]
+# The edge moves by a word or so, not by dozens. Nothing in the architecture forbids the solution; the gradient does not find the way to it.
+#
+# ## Why the floor is out of reach
+#
+# In the stories of the ladder a thing returns tens of words after it was first named. Train an RNN on them as in lecture 07, and look at the things that return, by their distance:
+
+# %%
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.evaluation import score, target_nll
+from course.models import RecurrentConfig, RecurrentLanguageModel
+from course.training import TrainingConfig, train
+
+language = StoryLanguage()
+stories = language.sample(2500, torch.Generator().manual_seed(1))
+test_stories = language.sample(200, torch.Generator().manual_seed(2))
+torch.manual_seed(0)
+recurrent = RecurrentLanguageModel(RecurrentConfig(language.vocab_size, "rnn", d_embedding=48, d_hidden=128))
+history = train(
+    recurrent, ShuffledStories(stories, 32), TrainingConfig(n_steps=400, learning_rate=4e-3), device="cpu"
+)
+print(
+    f"longest gradient before clipping {max(history.gradient_norms):.2f}, at the end {history.gradient_norms[-1]:.2f}"
+)
+
+# %%
+read, following = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]  # (B, T)
+is_real = test_stories.mask[:, 1:]
+with torch.no_grad():
+    above = (target_nll(recurrent(read), following) - target_nll(language(read), following)) / math.log(2)
+same_word = (
+    read[:, None, :] == following[:, :, None]
+)  # (B, T, T): [b, t, s] is True where word s was already the next word of t
+things = [thing for kind in language.config.lexicon.things for thing in kind]
+first = same_word.int().argmax(-1)  # where it first occurred
+is_thing = torch.isin(following, torch.tensor(language.vocabulary.encode(things))) & is_real
+distance = torch.arange(following.shape[1])[None, :] + 1 - first  # in words, (B, T)
+returns = is_thing & (distance > 0) & same_word.any(-1)
+
+# %%
+for low, high in ((1, 15), (16, 30), (31, 60), (61, 200)):
+    chosen = returns & (distance >= low) & (distance <= high)
+    if chosen.any():
+        print(
+            f"things first named {low:2} to {high:3} words ago: {chosen.sum():4} times, {above[chosen].mean():5.2f} bits above the floor"
+        )
+print(f"all other words: {above[is_real & ~returns].mean():.2f} bits above the floor")
+assert above[returns].mean() > 3 * above[is_real & ~returns].mean()
+with torch.no_grad():
+    spent = target_nll(language(read), following)[returns].mean() / math.log(2)
+print(
+    f"the language itself spends {spent:.2f} bits on a thing that returns; they are {returns.sum() / is_real.sum():.0%} of all words"
+)
+
+# %% [markdown]
+# The language itself pays next to nothing, because the story has said which thing it must be. The network knows *that* a thing comes and of which kind, and guesses among the five of that kind,
+# which costs $\log_2 5 = 2.32$ bits when all are equally likely. It does so at every distance.
+#
+# ## The ladder
+#
+# No new model today, but the RNN's rung taken apart: what the language costs anyway, what the returning things cost on top, and everything else.
+
+# %%
+floor, total = score(language, test_stories).bits_per_token, score(recurrent, test_stories).bits_per_token
+n_words = is_real.sum()
+parts = {"floor": floor, "things that return": (above[returns].sum() / n_words).item()}
+parts["everything else"] = total - sum(parts.values())
+print({name: round(bits, 3) for name, bits in parts.items()}, f"RNN {total:.3f}")
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 1.7))
+left = 0.0
+for (name, bits), colour, hatch in zip(
+    parts.items(), ("#D55E00", "#E69F00", "#0072B2"), ("", "//", ""), strict=True
+):
+    axes.barh(
+        ["RNN"], [bits], left=left, color=colour, hatch=hatch, edgecolor="white", label=f"{name} {bits:.2f}"
+    )
+    left += bits
+axes.set(xlabel="bits per token", xlim=(0, 1.1 * total), ylim=(-0.5, 1.2))
+axes.legend(frameon=False, ncols=3, loc="upper center", fontsize=8)
+figures.still(
+    drawing,
+    alt=f"The RNN's {total:.2f} bits per token: "
+    + ", ".join(f"{name} {bits:.2f}" for name, bits in parts.items())
+    + ".",
+    caption="Where the distance to the floor comes from.",
+)
+
+# %% [markdown]
+# One word in ten, and a large part of the whole distance to the floor. To get rid of it, the gradient has to survive the journey; lecture 09 builds it a road.
+#
+# ## The same in the library
+#
+# `torch.nn.utils.clip_grad_norm_` clips as we did, in place, and the course's training loop calls it. On random gradients of a recurrent cell:
+
+# %%
+from course.models import RNNCell
+
+cell = RNNCell(d_input=5, d_hidden=4)
+gradients = [10 * torch.randn(parameter.shape, generator=generator) for parameter in cell.parameters()]
+for parameter, gradient in zip(cell.parameters(), gradients, strict=True):
+    parameter.grad = gradient.clone()
+nn.utils.clip_grad_norm_(cell.parameters(), max_norm=1.0)
+for parameter, clipped in zip(cell.parameters(), clip(gradients, 1.0), strict=True):
+    assert torch.allclose(parameter.grad, clipped, atol=1e-5)
+
+# %% [markdown]
+# And the Jacobian of the library's cell is the one of the formula:
+
+# %%
+state, x = torch.randn(1, 4, generator=generator), torch.randn(1, 5, generator=generator)
+jacobian = torch.autograd.functional.jacobian(lambda h: cell(x, (h,))[0], state)[0, :, 0]  # (D, D)
+by_formula = torch.diag(1 - cell(x, (state,))[0][0] ** 2) @ cell.U
+assert torch.allclose(jacobian, by_formula, atol=1e-6)
+print("one step of the library has the Jacobian diag(1 − h²) U")
+
+# %% [markdown]
+# ## Recap
+#
+# - $\partial h_t / \partial h_k$ is a product of $t - k$ Jacobians $\text{diag}(1 - h_j^2)\, U$; its size changes by about the same factor at each step.
+# - A factor below 1 vanishes, above 1 explodes; the spectral radius of $U$ tells which, and $\tanh$ only shrinks.
+# - Exploding is loud and cured by clipping; vanishing is silent, and clipping does not touch it.
+# - Contributions of the far past are not wrong but outvoted: beyond a few words a plain RNN learns nothing.
+# - The RNN's distance to the floor is, for a good part, words that return.
+#
+# **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the gradient through time and on clipping.
+#
+# ## Further reading
+#
+# - Yoshua Bengio, Patrice Simard and Paolo Frasconi, "Learning Long-Term Dependencies with Gradient Descent is Difficult", *IEEE Transactions on Neural Networks* 5 (1994), 157–166.
+# - Razvan Pascanu, Tomas Mikolov and Yoshua Bengio, "On the difficulty of training recurrent neural networks", ICML 2013.
+# - Andrew M. Saxe, James L. McClelland and Surya Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks", ICLR 2014.
+# - Sepp Hochreiter, *Untersuchungen zu dynamischen neuronalen Netzen*, diploma thesis, Technische Universität München, 1991.
