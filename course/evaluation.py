@@ -1,8 +1,8 @@
 """How good is a language model, in one unit: the negative log-probability of a text it has not seen.
 
 Totals are added up before anything is divided, so the result does not depend on how the text was cut into
-batches. Translations are judged by BLEU (Papineni et al. 2002, through sacrebleu), alignments by the alignment
-error rate of Och and Ney (2003), "A systematic comparison of various statistical alignment models", section 5.
+batches. Translations are judged by BLEU (Papineni et al. 2002, through sacrebleu), alignments by the error
+rate of Och and Ney (2003), "A systematic comparison of various statistical alignment models", section 5.
 """
 
 from __future__ import annotations

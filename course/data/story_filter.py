@@ -60,7 +60,7 @@ def next_word_probs(automaton: Automaton, roles: Roles, tokens: Tensor) -> Tenso
 
     A prefix that the grammar cannot produce is followed by a row of zeros.
     """
-    emission = Emission.of(automaton, len(roles.is_colour))
+    emission = Emission.of(automaton, roles.vocab_size)
     memory = Memory.empty(roles, len(tokens))
     belief = torch.zeros(len(tokens), automaton.n_nodes, dtype=torch.float64)
     belief[:, 0] = 1.0

@@ -1,16 +1,15 @@
 """Stories in a small English whose true next-word distribution is known at every position.
 
-    nora dreamed of red tickets burning , blue lamps floating and green drums growing .
-    the girls near the mill sing . she found the blue lamps floating behind the red tickets burning .
-    " who saw the green drums growing ? " asked nora .
+> nora had apples , lamps , tickets and drums . the girls near the mill sing .
+> she lit lamps and played drums . " who ate apples and printed tickets ? " said nora .
 
 What a model needs in order to predict a story well:
 
-    word order, collocations    what red things do in a dream: burning          counts of short n-grams
-    agreement                   the girls near the mill sing                    a state
-    quotes and brackets         each closes, in the right order                 a stack
-    hero and pronoun            nora … she, a whole story later                 a lasting memory
-    bindings                    which thing is blue? several, in any order      attention
+- word order: after "near" comes "the", after "ate" food (counts of short n-grams)
+- agreement: the girls near the mill sing (a state)
+- quotes and brackets: each closes, in the right order (a stack)
+- hero and pronoun: nora … she, a whole story later (a lasting memory)
+- bindings: which food? which instrument? asked in any order (many memories, or attention)
 
 `story_words` holds the lexicon, `story_rules` the grammar, `story_filter` the exact P(next word | prefix).
 """

@@ -1,10 +1,10 @@
 """The rules of the story language: what a story may look like.
 
-story         <bos> introduction (scene … recall) (scene … recall) … <eos>
-introduction  nora dreamed of red tickets burning , blue lamps floating and green drums growing .
-scene         the girls near the mill who know the king sing .
-recall        she found the blue lamps floating ( they were old ) behind the red tickets burning .
-              " i saw the green drums growing and the red tickets burning . " said nora .
+- story: <bos> introduction (scene … recall) (scene … recall) … <eos>
+- introduction: nora had apples , lamps , tickets and drums .
+- scene: the girls near the mill who know the king sing .
+- recall: she lit lamps ( they were old ) and played drums near the river .
+  or: " who ate apples and printed tickets ? " said nora .
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 
 from course.data.story_grammar import Part, Slot, either, maybe
 from course.data.story_sources import (
-    FreshColour,
+    FreshThing,
     HeroName,
     HeroPronoun,
-    KnownColour,
-    Motion,
-    OtherColour,
+    KnownVerb,
+    OtherVerb,
     RecalledThing,
     Source,
     Words,
@@ -31,7 +30,7 @@ from course.data.vocabulary import BOS, EOS, Vocabulary
 class StoryConfig:
     """The knobs of the story language."""
 
-    n_bindings: int = 4  # coloured things that each story introduces
+    n_bindings: int = 5  # things that each story introduces, each for another action
     n_recalls: int = 3  # sentences that come back to them
     recall_distance: int = 1  # most scenes in front of each of those, 0 … this many, equally likely
     agreement_distance: int = 2  # most phrases between a subject and its verb
@@ -40,9 +39,9 @@ class StoryConfig:
     lexicon: Lexicon = field(default_factory=Lexicon)
 
     def __post_init__(self) -> None:
-        n_colours = len(self.lexicon.colours)
-        if not 1 <= self.n_bindings <= n_colours:
-            raise ValueError(f"n_bindings: expected 1 … {n_colours}, one colour each, got {self.n_bindings}")
+        n_actions = len(self.lexicon.actions)
+        if not 1 <= self.n_bindings <= n_actions:
+            raise ValueError(f"n_bindings: expected 1 … {n_actions}, one action each, got {self.n_bindings}")
         for knob in ("n_recalls", "recall_distance", "agreement_distance", "nesting_depth"):
             if getattr(self, knob) < 0:
                 raise ValueError(f"{knob}: expected 0 or more, got {getattr(self, knob)}")
@@ -66,32 +65,25 @@ class StoryRules:
 
     def one_of(self, words: tuple[str, ...]) -> Slot:
         """A word of an open class; the first ones are the most frequent."""
-        weights = tuple(rank**-self.config.zipf for rank in range(1, len(words) + 1))
-        return Slot(Words(tuple(self.vocabulary.encode(words)), weights))
+        return Slot(Words(tuple(self.vocabulary.encode(words)), self.weights(len(words))))
+
+    def weights(self, n_words: int) -> tuple[float, ...]:
+        """The weight of each word of a class, by rank."""
+        return tuple(rank**-self.config.zipf for rank in range(1, n_words + 1))
 
     def introduction(self) -> Part:
-        """A hero and the things of the dream, each with a colour of its own: red tickets burning."""
-        words = self.config.lexicon
-        n_things = self.config.n_bindings
+        """A hero, and what the hero has: one thing each for several actions."""
+        words, n_things = self.config.lexicon, self.config.n_bindings
         items: list[Part] = []
         for i in range(n_things):
             separator = () if i == 0 else self.word("and" if i == n_things - 1 else ",")
-            colour = Slot(FreshColour(len(words.colours) - i))
-            items += [separator, colour, self.one_of(words.things), self.motion()]
-        return (self.one_of(words.women + words.men), self.word("dreamed of"), *items, self.word("."))
+            items += [separator, self.fresh_thing(len(words.actions) - i)]
+        return (self.one_of(words.women + words.men), self.word("had"), *items, self.word("."))
 
-    def motion(self) -> Slot:
-        """What things of this colour do: usually the colour's own motion, sometimes one of two others."""
-        colours, motions = (
-            self.vocabulary.encode(words)
-            for words in (self.config.lexicon.colours, self.config.lexicon.motions)
-        )
-        n_motions = len(motions)
-        favourites = tuple(
-            (colour, tuple(motions[(i + step) % n_motions] for step in (0, 1, 3)[:n_motions]))
-            for i, colour in enumerate(colours)
-        )
-        return Slot(Motion(favourites, (0.8, 0.1, 0.1)[:n_motions]))
+    def fresh_thing(self, n_actions_left: int) -> Slot:
+        """A thing for an action that has none yet."""
+        things = tuple(tuple(self.vocabulary.encode(each)) for each in self.config.lexicon.things)
+        return Slot(FreshThing(n_actions_left, things, self.weights(len(things[0]))))
 
     def scenes(self, most: int) -> Part:
         """Between no and `most` scenes, every number equally likely."""
@@ -131,35 +123,33 @@ class StoryRules:
         return either(self.deed(), self.speech())
 
     def deed(self) -> Part:
-        """she found the blue lamps floating ( they were old ) behind the red tickets burning."""
-        words = self.config.lexicon
-        elsewhere = (self.one_of(words.near), self.mention(OtherColour(self.config.n_bindings)))
+        """she lit lamps ( they were old ) and played drums near the river."""
         return (
             either(Slot(HeroName()), Slot(HeroPronoun())),
-            self.one_of(words.found),
-            self.mention(KnownColour(self.config.n_bindings)),
+            self.action(KnownVerb(self.config.n_bindings)),
             maybe(0.3, self.aside(self.config.nesting_depth)),
-            elsewhere if self.config.n_bindings > 1 else (),
+            self.another_action(),
+            self.places(1),
             self.word("."),
         )
 
     def speech(self) -> Part:
-        """ " who saw the green drums growing and the red tickets burning ? " cried nora."""
-        another = (
-            (self.word("and"), self.mention(OtherColour(self.config.n_bindings)))
-            if self.config.n_bindings > 1
-            else ()
-        )
-        things = self.mention(KnownColour(self.config.n_bindings)), another
+        """ " who ate apples and printed tickets ? " said nora."""
+        things = self.action(KnownVerb(self.config.n_bindings)), self.another_action()
         sentence = either(
-            (self.word("i saw"), things, self.word(".")), (self.word("who saw"), things, self.word("?"))
+            (self.word("i"), things, self.word(".")), (self.word("who"), things, self.word("?"))
         )
         said = self.one_of(self.config.lexicon.said), Slot(HeroName()), self.word(".")
         return (self.word('"'), sentence, self.word('"'), said)
 
-    def mention(self, colour: Source) -> Part:
-        """the blue lamps floating: a colour, the thing that the story has bound to it, and what it does."""
-        return (self.word("the"), Slot(colour), Slot(RecalledThing()), self.motion())
+    def action(self, verb: Source) -> Part:
+        """lit lamps: an action, and the thing that the story holds for it."""
+        return (Slot(verb), Slot(RecalledThing()))
+
+    def another_action(self) -> Part:
+        """and played drums; nothing where the story holds only one thing."""
+        n_things = self.config.n_bindings
+        return (self.word("and"), self.action(OtherVerb(n_things))) if n_things > 1 else ()
 
     def aside(self, depth: int) -> Part:
         """( they were old [ they were heavy ] ), closed in the order in which it was opened."""

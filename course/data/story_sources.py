@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from course.data.story_memory import NOTHING, Memory
+from course.data.story_words import Roles
 
 
 class Source(Protocol):
@@ -67,44 +68,37 @@ class Words:
         return row
 
     def probs(self, memory: Memory) -> Tensor:
-        return self.row(memory.vocab_size).expand(len(memory.latest), -1)
+        return self.row(memory.vocab_size).expand(len(memory), -1)
 
 
 @dataclass(frozen=True)
-class Motion:
-    """What things of the last colour do: each colour has its favourites, weighted alike."""
-
-    favourites: tuple[tuple[int, tuple[int, ...]], ...]  # (colour, its motions)
-    weights: tuple[float, ...]
-
-    @property
-    def entropy(self) -> float:
-        return entropy(shares(self.weights))
-
-    def probs(self, memory: Memory) -> Tensor:
-        table = torch.zeros(memory.vocab_size + 1, memory.vocab_size, dtype=torch.float64)
-        for colour, motions in self.favourites:
-            table[colour, list(motions)] = torch.tensor(shares(self.weights), dtype=torch.float64)
-        return table[memory.colour]  # NOTHING = −1 finds the last row, which is empty
-
-
-@dataclass(frozen=True)
-class FreshColour:
-    """A colour that the story has not used yet, when `n_left` are left."""
+class FreshThing:
+    """A thing for an action that the story holds nothing for yet, when `n_left` such actions are left."""
 
     n_left: int
+    things: tuple[tuple[int, ...], ...]  # for each action
+    weights: tuple[float, ...]  # of the things of one action, the same for all
 
     @property
     def entropy(self) -> float:
-        return math.log(self.n_left)
+        return math.log(self.n_left) + entropy(shares(self.weights))
 
     def probs(self, memory: Memory) -> Tensor:
-        return uniform(memory.roles.is_colour & ~memory.is_known())
+        within_action = torch.zeros(len(self.things), memory.vocab_size, dtype=torch.float64)
+        for action, things in enumerate(self.things):
+            within_action[action, list(things)] = torch.tensor(shares(self.weights), dtype=torch.float64)
+        return uniform(~memory.is_known()) @ within_action  # (B, A) @ (A, V)
+
+
+def verbs_of(actions: Tensor, roles: Roles) -> Tensor:
+    """Probabilities of actions (B, A) as probabilities of their verbs (B, V)."""
+    is_verb = roles.action_of_verb[:, None] == torch.arange(roles.n_actions)  # (V, A)
+    return actions @ is_verb.double().T
 
 
 @dataclass(frozen=True)
-class KnownColour:
-    """One of the `n_known` colours that the story has introduced."""
+class KnownVerb:
+    """One of the `n_known` actions that the story holds a thing for."""
 
     n_known: int
 
@@ -113,12 +107,12 @@ class KnownColour:
         return math.log(self.n_known)
 
     def probs(self, memory: Memory) -> Tensor:
-        return uniform(memory.is_known())
+        return verbs_of(uniform(memory.is_known()), memory.roles)
 
 
 @dataclass(frozen=True)
-class OtherColour:
-    """One of the `n_known` colours, but not the last one mentioned."""
+class OtherVerb:
+    """One of the `n_known` actions, but not the last one mentioned."""
 
     n_known: int
 
@@ -127,19 +121,19 @@ class OtherColour:
         return math.log(self.n_known - 1)
 
     def probs(self, memory: Memory) -> Tensor:
-        is_last = torch.arange(memory.vocab_size) == memory.colour[:, None]
-        return uniform(memory.is_known() & ~is_last)
+        is_last = torch.arange(memory.roles.n_actions) == memory.action[:, None]
+        return verbs_of(uniform(memory.is_known() & ~is_last), memory.roles)
 
 
 @dataclass(frozen=True)
 class RecalledThing:
-    """The thing that has the colour just mentioned."""
+    """The thing that the story holds for the action just mentioned."""
 
     entropy: float = 0.0
 
     def probs(self, memory: Memory) -> Tensor:
-        thing = memory.thing_of.gather(1, memory.latest.clamp(min=0)[:, None])[:, 0]
-        return certain(thing, memory.vocab_size)
+        thing = memory.thing_of.gather(1, memory.action.clamp(min=0)[:, None])[:, 0]
+        return certain(torch.where(memory.action == NOTHING, NOTHING, thing), memory.vocab_size)
 
 
 @dataclass(frozen=True)

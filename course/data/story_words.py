@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -15,7 +16,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-FUNCTION_WORDS = words('. , and ? " ( ) [ ] the who dreamed of i saw they were she he')
+FUNCTION_WORDS = words('. , and ? " ( ) [ ] the who i had they were she he')
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,19 @@ class Lexicon:
 
     women: tuple[str, ...] = words("nora anna clara emma ivy ruth")
     men: tuple[str, ...] = words("ben hugo omar paul felix david")
-    colours: tuple[str, ...] = words("red blue green white golden black silver yellow grey purple brown pink")
-    motions: tuple[str, ...] = words(  # what things of that colour do in a dream
-        "burning floating growing melting shining vanishing gleaming glowing fading spinning rolling dancing"
-    )
-    things: tuple[str, ...] = words(
-        "tickets lamps drums kites books coins shoes boxes clocks cups"
-        " gloves keys letters maps apples pens ropes stamps bells toys"
+    actions: tuple[tuple[str, ...], ...] = (  # what one does, and the things that one does it to
+        words("printed tickets posters photos labels cards"),
+        words("wore gloves boots scarves hats coats"),
+        words("ate apples nuts plums cakes pears"),
+        words("read letters books poems maps tales"),
+        words("played drums flutes bells pipes horns"),
+        words("lit lamps candles torches stoves matches"),
+        words("fed cats hens goats ducks dogs"),
+        words("rode horses camels mules ponies bikes"),
+        words("opened boxes trunks bags tins jars"),
+        words("planted roses beans tulips trees herbs"),
+        words("washed cups plates bowls spoons pots"),
+        words("mended clocks kites boats chairs nets"),
     )
     person: tuple[str, ...] = words("girl boy teacher farmer sailor baker nurse king")
     persons: tuple[str, ...] = words("girls boys teachers farmers sailors bakers nurses kings")
@@ -40,14 +47,12 @@ class Lexicon:
     sing: tuple[str, ...] = words("sing wait laugh sleep walk")
     knows: tuple[str, ...] = words("knows likes sees helps")
     know: tuple[str, ...] = words("know like see help")
-    found: tuple[str, ...] = words("found hid put left")
     near: tuple[str, ...] = words("near behind beside under")
     said: tuple[str, ...] = words("said cried whispered")
     old: tuple[str, ...] = words("old heavy broken pretty")
 
     def __post_init__(self) -> None:
         for one, other in (
-            ("colours", "motions"),
             ("person", "persons"),
             ("place", "places"),
             ("sings", "sing"),
@@ -58,33 +63,57 @@ class Lexicon:
                     f"{one}, {other}: expected equally many words, they belong together in pairs"
                 )
 
+        if len({len(action) for action in self.actions}) != 1:
+            raise ValueError("actions: expected equally many things for each action")
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """What one does, in the order of the actions."""
+        return tuple(verb for verb, *_ in self.actions)
+
+    @property
+    def things(self) -> tuple[tuple[str, ...], ...]:
+        """The things that each action is done to."""
+        return tuple(tuple(things) for _, *things in self.actions)
+
     def first(self, n_words: int) -> Lexicon:
-        """The same classes cut to their first `n_words` words."""
-        return replace(self, **{each.name: getattr(self, each.name)[:n_words] for each in fields(self)})
+        """The same classes cut to their first `n_words` words; as many actions, with as many things each."""
+        cut = {each.name: getattr(self, each.name)[:n_words] for each in fields(self)}
+        return replace(self, **cut | {"actions": tuple(action[: n_words + 1] for action in cut["actions"])})
 
     def vocabulary(self) -> Vocabulary:
         """<bos>, <eos>, the function words, then class after class."""
-        open_words = [word for each in fields(self) for word in getattr(self, each.name)]
-        return Vocabulary((BOS, EOS, *FUNCTION_WORDS, *open_words))
+        classes = [getattr(self, each.name) for each in fields(self) if each.name != "actions"]
+        return Vocabulary((BOS, EOS, *FUNCTION_WORDS, *chain(*classes), *chain(*self.actions)))
+
+
+NO_ACTION = -1
 
 
 @dataclass(frozen=True)
 class Roles:
     """What the memory of a story watches for, word by word."""
 
-    is_colour: Tensor  # (V,) bool
+    action_of_verb: Tensor  # (V,) int64: the number of the action, NO_ACTION for other words
+    action_of_thing: Tensor  # (V,) int64: likewise for the things that it is done to
+    n_actions: int
     is_name: Tensor  # (V,) bool
     pronoun_of: Tensor  # (V,) int64: she or he for a name
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.is_name)
 
     @classmethod
     def of(cls, lexicon: Lexicon, vocabulary: Vocabulary) -> Roles:
         """The roles that the words of a lexicon play."""
-        colours, women, men = (
-            torch.tensor(vocabulary.encode(words)) for words in (lexicon.colours, lexicon.women, lexicon.men)
-        )
-        is_colour = torch.zeros(len(vocabulary), dtype=torch.bool)
-        is_name, pronoun_of = is_colour.clone(), torch.zeros(len(vocabulary), dtype=torch.int64)
-        is_colour[colours] = True
-        is_name[torch.cat([women, men])] = True
-        pronoun_of[women], pronoun_of[men] = vocabulary.token("she"), vocabulary.token("he")
-        return cls(is_colour, is_name, pronoun_of)
+        action_of_verb = torch.full((len(vocabulary),), NO_ACTION)
+        action_of_thing = action_of_verb.clone()
+        is_name, pronoun_of = torch.zeros_like(action_of_verb).bool(), torch.zeros_like(action_of_verb)
+        for action, (verb, things) in enumerate(zip(lexicon.verbs, lexicon.things, strict=True)):
+            action_of_verb[vocabulary.token(verb)] = action
+            action_of_thing[vocabulary.encode(things)] = action
+        for names, pronoun in ((lexicon.women, "she"), (lexicon.men, "he")):
+            is_name[vocabulary.encode(names)] = True
+            pronoun_of[vocabulary.encode(names)] = vocabulary.token(pronoun)
+        return cls(action_of_verb, action_of_thing, len(lexicon.actions), is_name, pronoun_of)
