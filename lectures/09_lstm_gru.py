@@ -1,0 +1,478 @@
+# %% [markdown]
+# # 09 · LSTM and GRU
+#
+# **You will be able to**
+#
+# - explain each gate of an LSTM, and write the cell in six lines;
+# - show why its cell state carries a gradient where a plain RNN loses it, and what the forget bias has to do with it;
+# - write a GRU, and say what it leaves out;
+# - compare RNN, LSTM and GRU over distance, and say why even the best of them is short-term.
+#
+# *30 minutes to read, about a minute to run. Before this: [08 · Vanishing and exploding gradients](08_vanishing_gradients.ipynb).*
+#
+# **The question of the day:** what must a state be like, so that a gradient survives in it?
+
+# %% setup
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from course import figures
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+
+# %% [markdown]
+# ## Do not rewrite, add
+#
+# A plain RNN pushes its whole state through a matrix and a squashing function at every step. To keep a number, the network must compute it anew each time, and each of these computations costs the gradient a factor.
+#
+# Suppose instead that a second state, the **cell** $c_t$, is only *added to*: $c_t = c_{t-1} + \text{new}_t$. Then $\partial c_t / \partial c_{t-1} = 1$ exactly, at any distance. A sum that never forgets
+# fills up, though, and what is added at each step is mostly noise. So let the network decide, number by number, with three valves between 0 and 1, the **gates**: how much to keep, how much to write, how much to show. That is **long
+# short-term memory** (LSTM; Hochreiter and Schmidhuber, 1997, with the forget gate of Gers, Schmidhuber and Cummins, 2000).
+#
+# ## The gates, one by one
+#
+# Each gate is a small layer of its own that looks at the word and at the last hidden state. From here on $\sigma$ is the logistic function, $\sigma(a) = 1 / (1 + e^{-a})$, which answers between 0 and 1:
+#
+# $$\begin{aligned}
+# f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{forget gate: how much of each old number stays} \\
+# i_t &= \sigma(W_i x_t + U_i h_{t-1} + b_i) && \text{input gate: how much of each new number is written} \\
+# g_t &= \tanh(W_g x_t + U_g h_{t-1} + b_g) && \text{candidate: what could be written} \\
+# c_t &= f_t \odot c_{t-1} + i_t \odot g_t && \text{cell: keep some, write some} \\
+# o_t &= \sigma(W_o x_t + U_o h_{t-1} + b_o) && \text{output gate: how much is shown} \\
+# h_t &= o_t \odot \tanh(c_t) && \text{hidden state: what the rest of the network sees}
+# \end{aligned}$$
+#
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $x_t$ | the word at step $t$, as a vector | $(d_x)$ |
+# | $h_t$ | the hidden state: read by the head and by the gates of the next step | $(D)$ |
+# | $c_t$ | the cell state: the memory | $(D)$ |
+# | $f_t, i_t, o_t$ | the gates, between 0 and 1 | $(D)$ each |
+# | $g_t$ | the candidate, between −1 and 1 | $(D)$ |
+# | $W_\cdot$, $U_\cdot$, $b_\cdot$ | weights of a gate, on the word, on the state, and its bias | $(D, d_x)$, $(D, D)$, $(D)$ |
+# | $\odot$ | product number by number | |
+#
+# Begin with one number, $D = 1$, and gates set by hand. **Forget** alone: a cell that holds 1 and is kept at 0.9 loses half in seven steps. **Predict, then run:** after how many steps has a cell kept at 0.99 lost half?
+
+# %%
+for f in (0.5, 0.9, 0.99, 1.0):
+    half_life = math.log(0.5) / math.log(f) if f < 1 else math.inf
+    print(f"f = {f}: after 10 steps {f**10:.3f}, half is gone after {half_life:.1f} steps")
+
+# %% [markdown]
+# **Input**: with the gate open at the one step that matters and shut at the others, the cell ignores the rest. **Output**: the number can wait inside, invisible, until it is wanted.
+
+# %%
+candidate = torch.tensor([0.9, -0.7, 0.8, -0.5, 0.6])  # something to write at each of T=5 steps
+input_gate = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0])  # only the first is wanted
+output_gate = torch.tensor([0.0, 0.0, 0.0, 0.0, 1.0])  # and only at the end
+c = torch.tensor(0.0)
+for g, i, o in zip(candidate, input_gate, output_gate, strict=True):
+    c = 1.0 * c + i * g
+    print(f"c = {c:.2f}   h = {o * c.tanh():.2f}")
+
+# %% [markdown]
+# Here is that cell with its gates in your hand: twelve steps, a word worth keeping at the second. Set the gates so that $h$ shows it at the last step and nowhere else, and read in the bottom row how much gradient finds its way back.
+
+# %%
+shown = torch.tensor([0.1, 0.9, -0.6, 0.5, -0.8, 0.3, 0.7, -0.4, 0.6, -0.7, 0.2, -0.5])
+figures.gates(
+    shown,
+    forget_gate=torch.full((12,), 0.8),
+    input_gate=torch.full((12,), 0.5),
+    output_gate=torch.full((12,), 0.9),
+)
+
+# %% [markdown]
+# ## The smallest LSTM
+#
+# Now the gates are computed. $T = 5$ steps, $d_x = 3$, $D = 4$; one matrix per gate, each under its own name.
+
+# %%
+T, d_input, D = 5, 3, 4
+generator = torch.Generator().manual_seed(0)
+W = {gate: torch.randn(D, d_input, generator=generator) for gate in "ifgo"}
+U = {gate: torch.randn(D, D, generator=generator) / 2 for gate in "ifgo"}
+b = {gate: torch.randn(D, generator=generator) for gate in "ifgo"}
+x = torch.randn(T, d_input, generator=generator)
+
+
+def gate_input(gate: str, x_t: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+    return W[gate] @ x_t + U[gate] @ h + b[gate]
+
+
+# %%
+h, c, states = torch.zeros(D), torch.zeros(D), []
+for x_t in x:
+    f = gate_input("f", x_t, h).sigmoid()
+    i = gate_input("i", x_t, h).sigmoid()
+    g = gate_input("g", x_t, h).tanh()
+    c = f * c + i * g
+    h = gate_input("o", x_t, h).sigmoid() * c.tanh()
+    states.append(h)
+states = torch.stack(states)  # (T, D)
+states[-1]
+
+# %% [markdown]
+# The order matters in one place: all four gates read the *old* $h$; the output gate is computed before $h$ is replaced. Many pictures of the LSTM write a gate as one layer on the concatenation,
+# $\sigma(W \cdot [h_{t-1}, x_t] + b)$. That is the same: put the two matrices side by side.
+
+# %%
+side_by_side = torch.cat([U["f"], W["f"]], dim=1)  # (D, D + d_x)
+h_old = torch.randn(D, generator=generator)
+assert torch.allclose(
+    side_by_side @ torch.cat([h_old, x[0]]) + b["f"], gate_input("f", x[0], h_old), atol=1e-6
+)
+side_by_side.shape
+
+# %% [markdown]
+# ## The same in tensors
+#
+# Four products with the same vectors are one product with the four matrices stacked. All sentences at once, and the part that does not wait for $h$ outside the loop, as in lecture 07:
+
+# %%
+W_all, U_all, b_all = (torch.cat([part[gate] for gate in "ifgo"]) for part in (W, U, b))  # (4D, …)
+
+
+def lstm(x: torch.Tensor) -> torch.Tensor:
+    """All hidden states (B, T, D) of inputs (B, T, d_x)."""
+    h = c = x.new_zeros(len(x), D)
+    states = []
+    for projected in (x @ W_all.T + b_all).unbind(dim=1):  # T times (B, 4D)
+        i, f, g, o = (projected + h @ U_all.T).chunk(4, dim=-1)  # four times (B, D)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+batch = torch.stack([x, x.flip(0)])  # (B=2, T, d_x)
+assert torch.allclose(lstm(batch)[0], states, atol=1e-6)
+lstm(batch).shape
+
+# %% [markdown]
+# ## The highway
+#
+# Follow the gradient along the cells. If the gates are held fixed,
+#
+# $$\frac{\partial c_t}{\partial c_{t-1}} = \text{diag}(f_t), \qquad \frac{\partial c_t}{\partial c_k} = \text{diag}(f_t \odot f_{t-1} \odot \dots \odot f_{k+1}).$$
+#
+# No matrix $U$, no slope of $\tanh$: only the forget gates, and the network can learn to hold them near 1. There are side roads too, through $h$ and the gates, and they behave like the RNN of lecture 08; the highway goes past them.
+# Let autograd confirm it. With $U = 0$ the gates do not look at $h$, so there are no side roads:
+
+# %%
+f_gates = (x @ W["f"].T + b["f"]).sigmoid()  # (T, D)
+i_gates, candidates = (x @ W["i"].T + b["i"]).sigmoid(), (x @ W["g"].T + b["g"]).tanh()
+cells = [torch.zeros(D, requires_grad=True)]
+for t in range(T):
+    cells.append(f_gates[t] * cells[-1] + i_gates[t] * candidates[t])
+(by_autograd,) = torch.autograd.grad(cells[-1].sum(), cells[1])
+assert torch.allclose(by_autograd, f_gates[1:].prod(dim=0))
+by_autograd
+
+# %% [markdown]
+# ## The forget bias
+#
+# At the start of training the weights are small, so $f_t \approx \sigma(b_f)$. **Predict, then run.** With $b_f = 0$, what is left of a gradient after 30 steps? With 1? With 3?
+
+# %%
+for bias in (0.0, 1.0, 3.0):
+    f = torch.tensor(bias).sigmoid()
+    print(f"b_f = {bias:.0f}: f ≈ {f:.2f}, after 30 steps {f**30:.1e}")
+
+# %% [markdown]
+# With a bias of zero an LSTM begins its life forgetting half of everything at each step, and vanishes as fast as an RNN. The cure costs one number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others, 2000; Jozefowicz, Zaremba and
+# Sutskever, 2015). The library does so. Measured on untrained networks of 64 units, gradient of the last hidden state by each input:
+
+# %%
+from course.models import GRU, LSTM, RNN
+
+
+def arriving(network: nn.Module, forget_bias: float | None = None) -> torch.Tensor:
+    """|∂h_T/∂x_t| for 60 steps, relative to the last one, mean of 8 texts: (T)."""
+    if forget_bias is not None:
+        nn.init.constant_(network.cells[0].b[64:128], forget_bias)  # rows of i, f, g, o
+    x = torch.randn(8, 60, 24, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    (gradient,) = torch.autograd.grad(network(x)[0][:, -1].sum(), x)
+    lengths = gradient.norm(dim=-1).log10().mean(0)
+    return 10 ** (lengths - lengths[-1])
+
+
+torch.manual_seed(0)
+curves = {"RNN": arriving(RNN(24, 64)), "GRU": arriving(GRU(24, 64))}
+curves |= {f"LSTM, forget bias {bias}": arriving(LSTM(24, 64), bias) for bias in (0, 1, 3)}
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 3))
+styles = ["-", "--", ":", "-.", (0, (5, 1, 1, 1))]
+colours = ["#D55E00", "#009E73", "#56B4E9", "#0072B2", "#E69F00"]
+for (name, curve), style, colour in zip(curves.items(), styles, colours, strict=True):
+    axes.semilogy(range(59, -1, -1), curve, linestyle=style, color=colour, label=name)
+axes.set(xlabel="steps back", ylabel="relative |∂h_T/∂x_t|")
+axes.legend(frameon=False, fontsize=8)
+figures.still(
+    drawing,
+    alt="What arrives 59 steps back, before training: "
+    + ", ".join(f"{name} {curve[0]:.0e}" for name, curve in curves.items())
+    + ".",
+    caption="The slope of each line is the factor per step: for an LSTM that of its forget gate, and a little more by the side roads.",
+)
+
+# %%
+for name, curve in curves.items():
+    print(f"{name:20} factor per step {(curve[0] / curve[-1]).item() ** (1 / 59):.2f}")
+assert curves["LSTM, forget bias 3"][0] > curves["LSTM, forget bias 0"][0]
+
+# %% [markdown]
+# ## GRU: two gates instead of three
+#
+# The **gated recurrent unit** (Cho and others, 2014) asks what can be left out. It has no cell beside the hidden state, and one gate $z$ for two jobs: what is kept and what is written add up to one.
+#
+# $$\begin{aligned}
+# r_t &= \sigma(W_r x_t + U_r h_{t-1} + b_r) && \text{reset gate: how much of the past the candidate may see} \\
+# z_t &= \sigma(W_z x_t + U_z h_{t-1} + b_z) && \text{update gate: how much stays} \\
+# n_t &= \tanh(W_n x_t + b_n + r_t \odot (U_n h_{t-1} + b'_n)) && \text{candidate} \\
+# h_t &= (1 - z_t) \odot n_t + z_t \odot h_{t-1}
+# \end{aligned}$$
+#
+# On its highway $\partial h_t / \partial h_{t-1}$ is $\text{diag}(z_t)$: the update gate plays the part of the forget gate. (The paper applies $r$ before the product, $U_n (r \odot h)$, and lets $z$ and $1 - z$ change places; the form here is that of cuDNN and PyTorch, which
+# needs one product less. The second bias $b'_n$ stands inside the reset.)
+
+# %%
+gru_W = {gate: torch.randn(D, d_input, generator=generator) for gate in "rzn"}
+gru_U = {gate: torch.randn(D, D, generator=generator) / 2 for gate in "rzn"}
+gru_b = {gate: torch.randn(D, generator=generator) for gate in "rzn"}
+b_candidate = torch.randn(D, generator=generator)
+
+
+def gru_step(x_t: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+    """The next state (D) from a word (d_x) and the state before it (D)."""
+    r = (gru_W["r"] @ x_t + gru_U["r"] @ h + gru_b["r"]).sigmoid()
+    z = (gru_W["z"] @ x_t + gru_U["z"] @ h + gru_b["z"]).sigmoid()
+    n = (gru_W["n"] @ x_t + gru_b["n"] + r * (gru_U["n"] @ h + b_candidate)).tanh()
+    return (1 - z) * n + z * h
+
+
+h, gru_states = torch.zeros(D), []
+for x_t in x:
+    h = gru_step(x_t, h)
+    gru_states.append(h)
+gru_states = torch.stack(gru_states)
+
+# %% [markdown]
+# What they cost, for the same width. **Predict, then run:** the ratio of the three?
+
+# %%
+sizes = {layer.__name__: sum(p.numel() for p in layer(64, 128).parameters()) for layer in (RNN, GRU, LSTM)}
+print({name: f"{size:,} = {size / sizes['RNN']:.2f} × RNN" for name, size in sizes.items()})
+
+# %% [markdown]
+# ## Equal to torch.nn
+#
+# PyTorch stacks the gates of the LSTM in the order i, f, g, o and those of the GRU in the order r, z, n, and has two biases that are added up. With our weights in its places:
+
+# %%
+zeros = torch.zeros(4 * D)
+their_lstm, their_gru = nn.LSTM(d_input, D), nn.GRU(d_input, D)
+gru_all = [torch.cat([part[gate] for gate in "rzn"]) for part in (gru_W, gru_U, gru_b)]
+second_bias = torch.cat([torch.zeros(2 * D), b_candidate])
+with torch.no_grad():
+    for theirs, ours in zip(their_lstm.parameters(), (W_all, U_all, b_all, zeros), strict=True):
+        theirs.copy_(ours)
+    for theirs, ours in zip(their_gru.parameters(), (*gru_all, second_bias), strict=True):
+        theirs.copy_(ours)
+assert torch.allclose(their_lstm(x)[0], states, atol=1e-6)
+assert torch.allclose(their_gru(x)[0], gru_states, atol=1e-6)
+print("the six lines are torch.nn.LSTM, the four lines are torch.nn.GRU")
+
+# %% [markdown]
+# ## Accuracy over distance
+#
+# Lecture 08's experiment, with all three: a thing, small talk, which thing was it? A fresh network for each distance, 150 steps of training each, eight things to choose from.
+
+# %%
+from course.recall import recall_accuracy, recall_loss, recall_network, recall_texts
+
+distances = (1, 2, 3, 5, 8, 12, 20, 30)
+accuracy = {
+    cell: [recall_accuracy(cell, distance) for distance in distances] for cell in ("rnn", "lstm", "gru")
+}
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 3))
+for (cell, values), style, colour in zip(
+    accuracy.items(), ("o-", "s--", "^:"), ("#D55E00", "#0072B2", "#009E73"), strict=True
+):
+    axes.plot(distances, values, style, color=colour, label=cell.upper())
+axes.axhline(1 / 8, color="grey", linewidth=0.8)
+axes.set(xlabel="distance in words", ylabel="accuracy", ylim=(0, 1.05))
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt="Accuracy by distance "
+    + str(distances)
+    + ": "
+    + "; ".join(
+        f"{cell.upper()} " + ", ".join(f"{a:.2f}" for a in values) for cell, values in accuracy.items()
+    )
+    + ".",
+    caption="Same texts, same steps, same width. The thin line is guessing.",
+)
+
+# %%
+reach = {
+    cell: max(d for d, a in zip(distances, values, strict=True) if a > 0.9)
+    for cell, values in accuracy.items()
+}
+print("learned up to a distance of", reach)
+assert reach["rnn"] < reach["lstm"]
+assert reach["rnn"] < reach["gru"]
+
+# %% [markdown]
+# The edge has moved by a factor, and it is still an edge. That the GRU comes furthest says something about this task and these 150 steps, not about GRUs. More patience helps the LSTM, as it helped the RNN by a word or two:
+
+# %%
+print(
+    f"LSTM at a distance of 12: {accuracy['lstm'][5]:.0%} right after 150 steps, {recall_accuracy('lstm', 12, n_steps=450):.0%} after 450"
+)
+
+# %% [markdown]
+# ## Where it breaks: still short-term
+#
+# The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step, so $0.98^{200}$ is 0.02. One step still waits for the other. And the state has $D$ numbers, whether the text has ten words or ten thousand. The first can be
+# seen in a trained network. This one learned to keep a thing for 8 words; now the small talk goes on and on:
+
+# %%
+from course.training import TrainingConfig, train
+
+
+def keeper_batches(step: int) -> tuple[torch.Tensor]:
+    return (recall_texts(8, 32, torch.Generator().manual_seed(step)),)
+
+
+keeper = recall_network("gru")
+train(keeper, keeper_batches, TrainingConfig(150, learning_rate=1e-2), loss=recall_loss, device="cpu")
+for distance in (8, 50, 300, 1000, 3000):
+    tokens = recall_texts(distance, 200, torch.Generator().manual_seed(9))
+    with torch.no_grad():
+        right = (keeper(tokens)[:, -1].argmax(-1) == tokens[:, 0]).float().mean()
+    print(f"after {distance:4} words: {right:.0%} right")
+
+# %% [markdown]
+# It keeps the thing far longer than it was taught, and in the end it loses it: no gate that was learned from examples is exactly 1. And this was one thing, with nothing else to
+# remember. A story asks for more.
+#
+# ## The ladder
+#
+# The three on the stories, trained by the same loop for the same number of steps (at learning rates chosen by hand: 0.004 for the RNN, 0.01 for the other two).
+
+# %%
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.evaluation import score, target_nll
+from course.models import KneserNey, NGramCounts, RecurrentConfig, RecurrentLanguageModel, Uniform
+
+language = StoryLanguage()
+stories = language.sample(2500, torch.Generator().manual_seed(1))
+test_stories = language.sample(200, torch.Generator().manual_seed(2))
+models = {}
+for cell, learning_rate in (("rnn", 4e-3), ("lstm", 1e-2), ("gru", 1e-2)):
+    torch.manual_seed(0)
+    models[cell.upper()] = RecurrentLanguageModel(
+        RecurrentConfig(language.vocab_size, cell, d_embedding=48, d_hidden=96)
+    )
+    config = TrainingConfig(n_steps=300, learning_rate=learning_rate)
+    train(models[cell.upper()], ShuffledStories(stories, 32), config, device="cpu")
+
+# %%
+bos, vocab_size = language.vocabulary.bos, language.vocab_size
+known = [tokens[mask] for tokens, mask in zip(stories.tokens, stories.mask, strict=True)]
+rungs = {"uniform": Uniform(vocab_size)}
+rungs |= {f"{n}-gram": KneserNey(NGramCounts(known, n, vocab_size, bos)) for n in (1, 2, 3)}
+bits = {name: score(model, test_stories).bits_per_token for name, model in (rungs | models).items()}
+floor = score(language, test_stories).bits_per_token
+print({name: round(value, 2) for name, value in bits.items()}, f"floor {floor:.2f}")
+assert max(bits["LSTM"], bits["GRU"]) < bits["RNN"] < bits["3-gram"]
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.8))
+colours = ["#0072B2"] * (len(bits) - 2) + ["#E69F00"] * 2
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="The ladder in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
+    + f"; floor {floor:.2f}.",
+    caption="Two new rungs, in orange.",
+)
+
+# %% [markdown]
+# Where did the gates help? Bits above the floor, by the kind of word that came next:
+
+# %%
+lexicon = language.config.lexicon
+kinds = {
+    "full stops": ["."],
+    "quotes": ['"'],
+    "verbs": lexicon.sing + lexicon.sings,
+    "she, he": ["she", "he"],
+}
+kinds |= {"things": [thing for kind in lexicon.things for thing in kind]}
+read, following, is_real = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:], test_stories.mask[:, 1:]
+with torch.no_grad():
+    truth = target_nll(language(read), following)
+    above = {
+        name: (target_nll(model(read), following) - truth) / math.log(2) for name, model in models.items()
+    }
+for kind, words in kinds.items():
+    chosen = torch.isin(following, torch.tensor(language.vocabulary.encode(words))) & is_real
+    print(f"{kind:10}", "   ".join(f"{name} {gap[chosen].mean():5.2f}" for name, gap in above.items()))
+
+# %% [markdown]
+# Agreement with a subject some words back is what the gates bought. The last line is the expensive one, and it has hardly moved. Each story names several things, and asks for them in any order. One summary of everything, carried along and overwritten word by word, is a poor place to look them up. Lecture 10 makes this **bottleneck**
+# worse, by pressing a whole sentence through it; lecture 11 goes round it.
+#
+# ## The same in the library
+#
+# The functions of this lecture and `course.models`, on random weights, two layers in both directions, against `torch.nn`:
+
+# %%
+for ours_type, theirs_type in ((LSTM, nn.LSTM), (GRU, nn.GRU)):
+    theirs = theirs_type(d_input, D, num_layers=2, bidirectional=True, batch_first=True)
+    ours = ours_type(d_input, D, n_layers=2, is_bidirectional=True)
+    ours.copy_from_torch(theirs)
+    assert torch.allclose(ours(batch)[0], theirs(batch)[0], atol=1e-6)
+
+# %%
+ours = LSTM(d_input, D)
+ours.copy_from_torch(their_lstm)
+assert torch.allclose(ours(batch)[0], lstm(batch), atol=1e-6)
+print("we have just built course.models.LSTM")
+
+# %% [markdown]
+# ## Recap
+#
+# - An LSTM keeps a cell $c_t = f_t \odot c_{t-1} + i_t \odot g_t$ beside what it shows, $h_t = o_t \odot \tanh(c_t)$.
+# - Along the cell the gradient is multiplied by forget gates only: a highway, if they are near 1; hence a forget bias of 1 or more.
+# - A GRU has two gates, no separate cell, and three quarters of the weights.
+# - Both learn over distances at which a plain RNN learns nothing.
+# - Both are still short-term: a factor per step, one step after another, and a state of fixed size.
+#
+# **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the LSTM and GRU cells and the distance experiment.
+#
+# ## Further reading
+#
+# - Sepp Hochreiter and Jürgen Schmidhuber, "Long Short-Term Memory", *Neural Computation* 9 (1997), 1735–1780.
+# - Felix A. Gers, Jürgen Schmidhuber and Fred Cummins, "Learning to Forget: Continual Prediction with LSTM", *Neural Computation* 12 (2000), 2451–2471.
+# - Kyunghyun Cho, Bart van Merriënboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk and Yoshua Bengio, "Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine Translation", EMNLP 2014.
+# - Rafal Jozefowicz, Wojciech Zaremba and Ilya Sutskever, "An Empirical Exploration of Recurrent Network Architectures", ICML 2015.
+# - Klaus Greff, Rupesh K. Srivastava, Jan Koutník, Bas R. Steunebrink and Jürgen Schmidhuber, "LSTM: A Search Space Odyssey", *IEEE Transactions on Neural Networks and Learning Systems* 28 (2017), 2222–2232.
