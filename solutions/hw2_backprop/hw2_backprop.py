@@ -10,7 +10,7 @@
 # |---|---|---|
 # | A | windows, softmax, the model, first losses | 95 |
 # | B | gradients, one rule at a time | 105 |
-# | C | doubting a gradient; the first wrong line | 65 |
+# | C | doubting a gradient; the first wrong line | 80 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. The exercises do not build on each
@@ -333,7 +333,7 @@ check(an_unlikely_word_keeps_its_log_prob, log_softmax)
 
 # %% check="other_logits_give_their_log_probs" points=2 hidden
 def other_logits_give_their_log_probs(log_softmax, draw):
-    """Other logits, large, small and far apart, of other shapes, give their log-probabilities."""
+    """Other logits, large, small and far apart, give their log-probabilities."""
     for shape, offset in (((2, 3, 7), 1000.0), ((4, 6), -1500.0), ((11,), 0.0)):
         logits = 3 * draw.normal(*shape)
         logits[..., 2] -= 1200
@@ -677,7 +677,7 @@ check(the_padding_word_counts_as_zeros, FeedForwardLM)
 
 # %% check="other_models_have_their_logits_and_gradients" points=3 hidden
 def other_models_have_their_logits_and_gradients(FeedForwardLM, draw):
-    """Models of other sizes have the logits of the formula, and gradients in all parameters."""
+    """Models of other sizes have the logits of the formula, and its gradients."""
     for sizes, pad, batch_size in (((11, 4, 3, 2), 0, 6), ((5, 3, 2, 7), 4, 4)):
         weights = weights_of(draw, *sizes)
         windows = draw.integers(0, sizes[0], batch_size, sizes[1])
@@ -717,6 +717,13 @@ check(other_models_have_their_logits_and_gradients, FeedForwardLM)
 #
 # **Example.** With 27 words, $\ln 27 \approx 3.296$. A first loss of 27.9 is `"too sure"`, 2.4 is
 # `"too good"` and 3.4 is `"as expected"`.
+#
+# <details><summary>Hint 1</summary>
+#
+# Take the difference first. Its size tells the third verdict from the others, and its sign the first from the
+# second.
+#
+# </details>
 
 
 # %% solution="first_loss_verdict"
@@ -889,7 +896,7 @@ check(no_step_carries_an_old_gradient, overfit_one_batch)
 
 # %% check="other_batches_are_learned_step_by_step" points=2 hidden
 def other_batches_are_learned_step_by_step(overfit_one_batch, draw):
-    """Other batches have the losses of plain gradient descent, and they are learned by heart."""
+    """Other batches have the losses of plain gradient descent, down to almost 0."""
     weight, features, targets = draw.normal(3, 6), draw.normal(4, 6), torch.tensor([2, 0, 1, 1])
     answer = overfit_one_batch(weight, features, targets, 0.3, 7)
     assert_close(answer, losses_by_hand(weight, features, targets, 0.3, 7))
@@ -1114,7 +1121,7 @@ check(zero_is_no_trouble, Value)
 
 # %% check="other_expressions_have_their_gradients" points=3 hidden
 def other_expressions_have_their_gradients(Value, draw):
-    """A longer expression has the gradients that torch finds, at zero and on a second call too."""
+    """A longer expression has the gradients that torch finds, twice, and at zero."""
     for x_at, y_at in ((draw.number(0.5, 1.5), draw.number(-1.5, -0.5)), (0.0, draw.number(0.5, 1.5))):
         x, y = Value(x_at), Value(y_at)
         tx, ty = (torch.tensor(at, dtype=torch.float64, requires_grad=True) for at in (x_at, y_at))
@@ -1409,6 +1416,12 @@ check(other_linear_layers_agree_with_autograd, linear_backward)
 # handed the **output** `h`, not `a`: that is all the backward pass needs. All three have the same shape.
 #
 # **Example.** `h = [0, 0.6]` and `upstream = [2, 5]` give `[2, 3.2]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# The derivative of $\tanh a$ is $1 - \tanh^2 a$. Which part of it is in your hands already?
+#
+# </details>
 
 
 # %% solution="tanh_backward"
@@ -1694,7 +1707,7 @@ check(gain_and_bias_hear_from_every_row, layer_norm_backward)
 
 # %% check="other_layer_norms_agree_with_autograd" points=2 hidden
 def other_layer_norms_agree_with_autograd(layer_norm_backward, draw):
-    """For other rows, gains and eps, the three gradients are those that autograd finds."""
+    """For other rows, gains and eps, the gradients are those of autograd."""
     for batch_size, d_model, eps in ((3, 5, 0.1), (4, 7, 1e-5)):
         x, gain, bias = (
             draw.normal(*shape).requires_grad_() for shape in ((batch_size, d_model), (d_model,), (d_model,))
@@ -1956,6 +1969,12 @@ def lines_by_autograd(E, W, b, U, c, windows, targets):
     return {name: lines[name].detach() for name in LINES}
 
 
+def three_windows(draw):
+    """Arguments of a small model: B = 3, N = 2, d = 2, D = 6, V = 5, with repeated words."""
+    windows, targets = torch.tensor([[1, 1], [2, 0], [3, 1]]), torch.tensor([3, 1, 4])
+    return weights_of(draw, 5, 2, 2, 6) | {"windows": windows, "targets": targets}
+
+
 def departs(own, expected, name):
     """Whether a line is missing, or is not what autograd finds."""
     try:
@@ -1972,8 +1991,10 @@ def assert_line(own, expected, name):
         return
     first = next(line for line in LINES if departs(own, expected, line))
     if first != name:
-        first_shown = f"The first line that departs from autograd is {first}. Mend {first} first:"
-        assert_true(False, f"{first_shown} {name} departs too, perhaps only because it uses {first}.")
+        message = (
+            f"The first line that departs from autograd is {first}. Mend {first} first; {name} departs too."
+        )
+        assert_true(False, message)
     assert_true(name in own, f"The first line that departs from autograd is {name}: it is missing.")
     assert_close(own[name], expected[name], what=f"the first line that departs from autograd is {name}")
 
@@ -2072,13 +2093,8 @@ def forward_and_backward(
 # %% check="line_e_agrees_with_autograd" points=1
 def line_e_agrees_with_autograd(forward_and_backward, draw):
     """`e`, the joined embeddings, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "e")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "e")
 
 
 check(line_e_agrees_with_autograd, forward_and_backward)
@@ -2087,13 +2103,8 @@ check(line_e_agrees_with_autograd, forward_and_backward)
 # %% check="line_a_agrees_with_autograd" points=1
 def line_a_agrees_with_autograd(forward_and_backward, draw):
     """`a`, the hidden layer before tanh, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "a")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "a")
 
 
 check(line_a_agrees_with_autograd, forward_and_backward)
@@ -2102,13 +2113,8 @@ check(line_a_agrees_with_autograd, forward_and_backward)
 # %% check="line_h_agrees_with_autograd" points=1
 def line_h_agrees_with_autograd(forward_and_backward, draw):
     """`h`, the hidden layer, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "h")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "h")
 
 
 check(line_h_agrees_with_autograd, forward_and_backward)
@@ -2117,13 +2123,8 @@ check(line_h_agrees_with_autograd, forward_and_backward)
 # %% check="line_z_agrees_with_autograd" points=1
 def line_z_agrees_with_autograd(forward_and_backward, draw):
     """`z`, the logits, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "z")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "z")
 
 
 check(line_z_agrees_with_autograd, forward_and_backward)
@@ -2132,13 +2133,8 @@ check(line_z_agrees_with_autograd, forward_and_backward)
 # %% check="line_y_hat_agrees_with_autograd" points=1
 def line_y_hat_agrees_with_autograd(forward_and_backward, draw):
     """`y_hat`, the probabilities, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "y_hat")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "y_hat")
 
 
 check(line_y_hat_agrees_with_autograd, forward_and_backward)
@@ -2147,13 +2143,8 @@ check(line_y_hat_agrees_with_autograd, forward_and_backward)
 # %% check="line_L_agrees_with_autograd" points=1
 def line_L_agrees_with_autograd(forward_and_backward, draw):
     """`L`, the loss, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "L")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "L")
 
 
 check(line_L_agrees_with_autograd, forward_and_backward)
@@ -2162,13 +2153,8 @@ check(line_L_agrees_with_autograd, forward_and_backward)
 # %% check="line_dz_agrees_with_autograd" points=1
 def line_dz_agrees_with_autograd(forward_and_backward, draw):
     """`dz`, the gradient of the logits, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "dz")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "dz")
 
 
 check(line_dz_agrees_with_autograd, forward_and_backward)
@@ -2177,13 +2163,8 @@ check(line_dz_agrees_with_autograd, forward_and_backward)
 # %% check="line_dU_agrees_with_autograd" points=1
 def line_dU_agrees_with_autograd(forward_and_backward, draw):
     """`dU`, the gradient of U, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "dU")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "dU")
 
 
 check(line_dU_agrees_with_autograd, forward_and_backward)
@@ -2192,13 +2173,8 @@ check(line_dU_agrees_with_autograd, forward_and_backward)
 # %% check="line_dc_agrees_with_autograd" points=1
 def line_dc_agrees_with_autograd(forward_and_backward, draw):
     """`dc`, the gradient of c, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "dc")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "dc")
 
 
 check(line_dc_agrees_with_autograd, forward_and_backward)
@@ -2207,13 +2183,8 @@ check(line_dc_agrees_with_autograd, forward_and_backward)
 # %% check="line_dh_agrees_with_autograd" points=1
 def line_dh_agrees_with_autograd(forward_and_backward, draw):
     """`dh`, the gradient of the hidden layer, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "dh")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "dh")
 
 
 check(line_dh_agrees_with_autograd, forward_and_backward)
@@ -2222,13 +2193,8 @@ check(line_dh_agrees_with_autograd, forward_and_backward)
 # %% check="line_da_agrees_with_autograd" points=1
 def line_da_agrees_with_autograd(forward_and_backward, draw):
     """`da`, the gradient before tanh, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "da")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "da")
 
 
 check(line_da_agrees_with_autograd, forward_and_backward)
@@ -2237,13 +2203,8 @@ check(line_da_agrees_with_autograd, forward_and_backward)
 # %% check="line_dW_agrees_with_autograd" points=1
 def line_dW_agrees_with_autograd(forward_and_backward, draw):
     """`dW`, the gradient of W, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "dW")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "dW")
 
 
 check(line_dW_agrees_with_autograd, forward_and_backward)
@@ -2252,13 +2213,8 @@ check(line_dW_agrees_with_autograd, forward_and_backward)
 # %% check="line_db_agrees_with_autograd" points=1
 def line_db_agrees_with_autograd(forward_and_backward, draw):
     """`db`, the gradient of b, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "db")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "db")
 
 
 check(line_db_agrees_with_autograd, forward_and_backward)
@@ -2267,13 +2223,8 @@ check(line_db_agrees_with_autograd, forward_and_backward)
 # %% check="line_de_agrees_with_autograd" points=1
 def line_de_agrees_with_autograd(forward_and_backward, draw):
     """`de`, the gradient of the joined embeddings, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "de")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "de")
 
 
 check(line_de_agrees_with_autograd, forward_and_backward)
@@ -2282,13 +2233,8 @@ check(line_de_agrees_with_autograd, forward_and_backward)
 # %% check="line_dE_agrees_with_autograd" points=1
 def line_dE_agrees_with_autograd(forward_and_backward, draw):
     """`dE`, the gradient of E, is what autograd finds."""
-    weights, windows, targets = (
-        weights_of(draw, 5, 3, 2, 4),
-        torch.tensor([[1, 3, 1], [2, 0, 3]]),
-        torch.tensor([3, 1]),
-    )
-    own = forward_and_backward(**weights, windows=windows, targets=targets)
-    assert_line(own, lines_by_autograd(**weights, windows=windows, targets=targets), "dE")
+    arguments = three_windows(draw)
+    assert_line(forward_and_backward(**arguments), lines_by_autograd(**arguments), "dE")
 
 
 check(line_dE_agrees_with_autograd, forward_and_backward)
