@@ -232,13 +232,13 @@ cut = len(words) * 9 // 10
 frequency = Counter(words[:cut])
 
 
-def perplexity_with(vocabulary_size: int) -> tuple[float, float]:
+def perplexity_with(n_words: int) -> tuple[float, float]:
     """Bigram perplexity of the last tenth, and the share of its words that became <unk>."""
     kept = {
-        word: i + 2 for i, (word, _) in enumerate(frequency.most_common(vocabulary_size))
+        word: i + 2 for i, (word, _) in enumerate(frequency.most_common(n_words))
     }  # 0 border, 1 <unk>
     tokens = torch.tensor([kept.get(word, 1) for word in words])
-    counts = NGramCounts([tokens[:cut]], 2, vocabulary_size + 2, bos=0)
+    counts = NGramCounts([tokens[:cut]], 2, n_words + 2, bos=0)
     held_out = tokens[None, cut:]
     log_probs = InterpolatedNGram(counts, (0.05, 0.35, 0.6))(held_out[:, :-1]).gather(
         -1, held_out[:, 1:, None]
