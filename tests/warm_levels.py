@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,9 @@ SMALL = Limits(
     file_bytes=32 << 20,
     reply_bytes=4 << 20,
 )
+
+
+PATIENT = replace(SMALL, submission_seconds=600.0)  # for a student shared by the tests of a module
 
 
 @functools.cache

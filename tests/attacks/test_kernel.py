@@ -1,6 +1,7 @@
 """System calls that lead out of the sandbox or deep into the kernel, made directly."""
 
 import pytest
+from warm_levels import CONFINED, PATIENT, warm_or_skip
 
 PREAMBLE = """
 import ctypes, errno, os, platform
@@ -45,6 +46,13 @@ CALLS = {
     "memfd_create": "call(319, 279, b'unseen', 0)",
     "shmget": "call(29, 194, 0, 4096, 0o1777)",
 }
+
+
+@pytest.fixture(scope="module", params=CONFINED)
+def student(request):
+    """One process for all: none of these attacks changes anything, or it has worked."""
+    with warm_or_skip(request.param).student(limits=PATIENT) as student:
+        yield student
 
 
 @pytest.mark.parametrize("attempt", CALLS.values(), ids=CALLS.keys())

@@ -6,6 +6,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from warm_levels import CONFINED, PATIENT, warm_or_skip
+
+
+@pytest.fixture(scope="module", params=CONFINED)
+def student(request):
+    """One process for all: none of these attacks changes anything, or it has worked."""
+    with warm_or_skip(request.param).student(limits=PATIENT) as student:
+        yield student
 
 
 @pytest.fixture

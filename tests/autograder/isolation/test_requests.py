@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch.autograd.gradcheck import GradcheckError
+from warm_levels import LEVELS, PATIENT, warm_or_skip
 
 from autograder.isolation import Handle, Named, Raised
 
@@ -41,9 +42,9 @@ class Pairs:
 """
 
 
-@pytest.fixture
-def student(warm):
-    with warm.student() as student:
+@pytest.fixture(scope="module", params=LEVELS)
+def student(request):
+    with warm_or_skip(request.param).student(limits=PATIENT) as student:
         assert student.run(SOURCE).error is None
         yield student
 

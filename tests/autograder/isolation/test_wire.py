@@ -53,7 +53,7 @@ def types_in(value):
 
 
 @given(plain)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, database=None)
 def test_plain_values_arrive_equal_and_of_the_same_types(value):
     arrived = crossed(value)
     assert arrived == value
