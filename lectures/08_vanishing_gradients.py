@@ -186,7 +186,7 @@ for t in range(60, 0, -1):
     grad_h = matrix.T @ delta
 shares = torch.stack(shares) / sum(shares)
 for n in (1, 5, 10, 20, 40):
-    print(f"the nearest {n:2} steps contribute {shares[:n].sum():.1%} of the gradient's length")
+    print(f"the nearest {n:2} steps contribute {shares[:n].sum():.1%} of the terms' lengths, added up")
 
 # %% [markdown]
 # ## Exploding, and its cure
