@@ -76,10 +76,10 @@ def windows_cross_documents(documents, n_window):
     In the example, does the second document say anything about what follows `[7, 8]`? At which moment does
     your code forget where a document ends?
     """
-    return target_by_unfolding(torch.cat(documents), n_window)
+    return _by_unfolding(torch.cat(documents), n_window)
 
 
-def target_by_unfolding(tokens, n_window):
+def _by_unfolding(tokens, n_window):
     return tokens[:-1].unfold(0, n_window, 1), tokens[n_window:]
 
 
