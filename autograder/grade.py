@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from tqdm import tqdm
@@ -21,11 +22,13 @@ from tqdm import tqdm
 from autograder.collect import Found, Unreadable, collect, read
 from autograder.comments import comments
 from autograder.forked import Lost, forked
-from autograder.gradebook import MarkBook
 from autograder.isolation import Level, Limits, Warm, choose
 from autograder.plan import Plan, plan_for
 from autograder.records import HomeworkRecord, RecordFolder, SubmissionRecord, write
 from autograder.submission import Graded, grade_submission, not_run
+
+if TYPE_CHECKING:
+    from autograder.gradebook import MarkBook
 
 PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader")
 GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
@@ -55,7 +58,7 @@ def grade(
     torch.set_num_threads(1)  # every core has a judge of its own
     found = collect(Path(submissions), name)
     level, limits = choose(isolation), limits or Limits()
-    with warm_meanwhile(level, limits) as warm_process, MarkBook(Path(root), name) as marks:
+    with warm_meanwhile(level, limits) as warm_process, mark_book(Path(root), name) as marks:
         plan = replace(plan_for(name, Path(root), limits), forbidden_costs_points=forbidden_costs_points)
         marks.require(plan.points)
         plan.prepare()
@@ -63,6 +66,13 @@ def grade(
         todo = found if again else list(clerk.due())
         clerk.work(todo, warm_process(), jobs or os.cpu_count() or 1)
         return clerk.summary()
+
+
+def mark_book(root: Path, name: str) -> MarkBook:
+    """The gradebook of a homework; nbgrader is imported only here, while the warm process starts."""
+    from autograder.gradebook import MarkBook
+
+    return MarkBook(root, name)
 
 
 @contextmanager

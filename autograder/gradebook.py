@@ -23,12 +23,9 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.plan import NotReleased
 from autograder.records import write_text
 from autograder.release import course_config
-
-
-class NotReleased(LookupError):
-    """The gradebook does not know the homework as it stands; the message says which command to run."""
 
 
 class GradebookUnavailable(RuntimeError):

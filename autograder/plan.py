@@ -12,11 +12,14 @@ from typing import Any
 
 from autograder.diagnosis import diagnosis
 from autograder.examine import run_checks
-from autograder.gradebook import NotReleased
 from autograder.homework import HomeworkSource, find, references
 from autograder.isolation import Limits
 from autograder.released import SourceCell, released_texts, source_cells
 from course.checks import LocalLink
+
+
+class NotReleased(LookupError):
+    """The homework as it stands was not released; the message says which command to run."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from nbgrader.utils import determine_grade, is_grade
 
 from autograder import grade as grading
 from autograder.grade import grade
-from autograder.gradebook import GradebookUnavailable, NotReleased
+from autograder.gradebook import GradebookUnavailable
 from autograder.isolation import Warm, choose
+from autograder.plan import NotReleased
 from autograder.records import RecordFolder, read_homework
 
 HANG = "def moving_average(values, width):\n    while True:\n        pass"
