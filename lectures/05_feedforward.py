@@ -293,7 +293,7 @@ def nearest(word: str, k: int = 5) -> list[str]:
     return language.vocabulary.decode(cosines.topk(k + 1).indices[1:], keep_special=True)
 
 
-for word in ("girls", "nora", "red", "river", "sings"):
+for word in ("girls", "nora", "boots", "river", "sings"):
     print(f"{word:6} {nearest(word)}")
 
 # %% [markdown]
@@ -304,14 +304,18 @@ for word in ("girls", "nora", "red", "river", "sings"):
 from dataclasses import fields
 
 lexicon = language.config.lexicon
-class_of = {word: field.name for field in fields(lexicon) for word in getattr(lexicon, field.name)}
+classes = {field.name: getattr(lexicon, field.name) for field in fields(lexicon)}
+actions = classes.pop("actions")  # a verb, and the things that one does it to
+classes["verbs"] = [verb for verb, *_ in actions]
+classes["things"] = [thing for _, *things in actions for thing in things]
+class_of = {word: name for name, members in classes.items() for word in members}
 agreeing = sum(class_of.get(nearest(word, 1)[0]) == name for word, name in class_of.items()) / len(class_of)
-sizes = [len(getattr(lexicon, field.name)) for field in fields(lexicon)]
+sizes = [len(members) for members in classes.values()]
 by_chance = sum(size * (size - 1) / (language.vocab_size - 1) for size in sizes) / len(class_of)
 print(
     f"the nearest word is of the same class for {agreeing:.0%} of the words; by chance it would be {by_chance:.0%}"
 )
-assert agreeing > 5 * by_chance
+assert agreeing > 3 * by_chance
 
 # %% [markdown]
 # Walk around in the map. A picture of two dimensions must bend sixteen, so some neighbours look far apart: switch the measure and compare.
@@ -374,7 +378,7 @@ print(f"{n_parameters:,} parameters; {len(six_grams):,} different 6-grams in the
 # **The window is too small, and never large enough.** Try four windows. Each position has columns of $\mathbf{W}$ of its own, so the matrix grows with the
 # window.
 #
-# **Predict, then run.** Will a window of 8 be as much better than 5 as 5 was better than 3?
+# **Predict, then run.** Which step will bring most: from one word to three, from three to five, or from five to eight?
 
 # %%
 models = {1: new_model(1), 3: model, 5: wider, 8: new_model(8)}
@@ -406,12 +410,12 @@ def excess_by_class(model) -> dict[str, float]:
 missing = excess_by_class(models[8])
 print(f"in total {sum(missing.values()):.2f} bits per token above the floor, among them:")
 print({name: round(value, 3) for name, value in list(missing.items())[:8]})
-assert missing["things"] + missing["colours"] > sum(missing.values()) / 2
+assert missing["things"] + missing["verbs"] > sum(missing.values()) / 2
 
 # %% [markdown]
-# More than half of what is missing are things and their colours: which lamps were blue was said a sentence or two ago, far outside the window. Then the names of the
-# heroes, for the same reason. A window of 30 would hold them, at the price of a $\mathbf{W}$ four times as large, most of it without examples; and some other
-# text would need 300.
+# More than half of what is missing are things and the verbs that go with them: what the hero had was said in the first sentence, far outside the window, and a hero does only what these
+# things allow. Then the names of the heroes, for the same reason. A window of 30 would hold more of it, at the price of a $\mathbf{W}$ four times as large, most of it without
+# examples; and some other text would need 300.
 #
 # **Nothing is shared between positions.** The first word of the window is multiplied by other columns of $\mathbf{W}$ than the second, so what was learned about a
 # word at one place is not known at the next. Here is what *girls* contributes to the hidden layer from each of three places, compared by cosine:
