@@ -58,7 +58,7 @@ class StoryLanguage:
         return probs.log().to(tokens.device, torch.get_default_dtype())
 
     def sample(self, n_stories: int, generator: torch.Generator) -> Batch:
-        """Stories from <bos> to <eos>, one per row; beyond its <eos> a row is padding."""
+        """Stories from <s> to </s>, one per row; beyond its </s> a row is padding."""
         if n_stories < 1:
             raise ValueError(f"n_stories: expected at least 1, got {n_stories}")
         words, nodes = sample_derivations(self.automaton, self.roles, n_stories, generator)
@@ -73,12 +73,12 @@ class StoryLanguage:
 
     @property
     def longest_story(self) -> int:
-        """Most tokens of a story, <bos> and <eos> included."""
+        """Most tokens of a story, <s> and </s> included."""
         return self.automaton.longest_text()
 
     @cached_property
     def mean_length(self) -> float:
-        """Predicted tokens per story on average: <eos> counts, <bos> does not, because it is given."""
+        """Predicted tokens per story on average: </s> counts, <s> does not, because it is given."""
         return float(self.automaton.expected_visits().sum()) - 1
 
     @cached_property

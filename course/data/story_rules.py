@@ -1,6 +1,6 @@
 """The rules of the story language: what a story may look like.
 
-- story: <bos> introduction (scene … recall) (scene … recall) … <eos>
+- story: <s> introduction (scene … recall) (scene … recall) … </s>
 - introduction: nora had apples , lamps , tickets and drums .
 - scene: the girls near the mill who know the king sing .
 - recall: she lit lamps ( they were old ) and played drums near the river .
@@ -55,7 +55,7 @@ class StoryRules:
     vocabulary: Vocabulary
 
     def story(self) -> Part:
-        """A whole story, from <bos> to <eos>."""
+        """A whole story, from <s> to </s>."""
         pieces = (self.scenes(self.config.recall_distance), self.recall()) * self.config.n_recalls
         return (self.word(BOS), self.introduction(), pieces, self.word(EOS))
 

@@ -82,7 +82,7 @@ class Lexicon:
         return replace(self, **cut | {"actions": tuple(action[: n_words + 1] for action in cut["actions"])})
 
     def vocabulary(self) -> Vocabulary:
-        """<bos>, <eos>, the function words, then class after class."""
+        """<s>, </s>, the function words, then class after class."""
         classes = [getattr(self, each.name) for each in fields(self) if each.name != "actions"]
         return Vocabulary((BOS, EOS, *FUNCTION_WORDS, *chain(*classes), *chain(*self.actions)))
 
