@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -53,15 +54,17 @@ def _answers_alike(traces: Sequence[Trace], things: Mapping[str, Any], seconds: 
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TooSlow inside after this many seconds; for the main thread only."""
+    """Raise TooSlow inside after this many seconds; for the main thread only. Limits may be nested."""
 
     def ring(signal_number: int, frame: FrameType | None) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    begun = time.monotonic()
+    handler = signal.signal(signal.SIGALRM, ring)
+    outer, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        left = max(outer - (time.monotonic() - begun), 0.001) if outer else 0.0
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, left)

@@ -22,6 +22,7 @@ from tqdm import tqdm
 from autograder.collect import Found, Unreadable, collect, read
 from autograder.comments import comments
 from autograder.forked import Lost, forked
+from autograder.homework import require_name
 from autograder.isolation import Level, Limits, Warm, choose
 from autograder.plan import Plan, plan_for
 from autograder.records import HomeworkRecord, RecordFolder, SubmissionRecord, write
@@ -56,13 +57,15 @@ def grade(
     GradebookUnavailable or SourceError.
     """
     torch.set_num_threads(1)  # every core has a judge of its own
+    root = Path(root)
+    require_name(name, root)
     found = collect(Path(submissions), name)
     level, limits = choose(isolation), limits or Limits()
-    with warm_meanwhile(level, limits) as warm_process, mark_book(Path(root), name) as marks:
-        plan = replace(plan_for(name, Path(root), limits), forbidden_costs_points=forbidden_costs_points)
+    with warm_meanwhile(level, limits) as warm_process, mark_book(root, name) as marks:
+        plan = replace(plan_for(name, root, limits), forbidden_costs_points=forbidden_costs_points)
         marks.require(plan.points)
         plan.prepare()
-        clerk = Clerk(plan, marks, RecordFolder(Path(root) / "grades", name), level, found, json_file)
+        clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), level, found, json_file)
         todo = found if again else list(clerk.due())
         clerk.work(todo, warm_process(), jobs or os.cpu_count() or 1)
         return clerk.summary()

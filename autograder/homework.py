@@ -126,11 +126,16 @@ def load(folder: Path | str) -> HomeworkSource:
 
 def find(name: str, root: Path | str = ".") -> HomeworkSource:
     """The homework called NAME under root/solutions; raises SourceError listing the ones there are."""
+    require_name(name, root)
+    return load(Path(root) / "solutions" / name)
+
+
+def require_name(name: str, root: Path | str = ".") -> None:
+    """Raise SourceError, listing the homeworks there are, unless one is called NAME."""
     if name not in names(root):
         raise SourceError(
             f"There is no homework called {name}. There are: {', '.join(names(root)) or 'none'}."
         )
-    return load(Path(root) / "solutions" / name)
 
 
 def names(root: Path | str = ".") -> list[str]:

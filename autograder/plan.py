@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from autograder.diagnosis import diagnosis
+from autograder.diagnosis import TooSlow, diagnosis, time_limit
 from autograder.examine import run_checks
 from autograder.homework import HomeworkSource, find, references
 from autograder.isolation import Limits
 from autograder.released import SourceCell, released_texts, source_cells
 from course.checks import LocalLink
+
+MOST_SECONDS_TO_PREPARE = 30.0
 
 
 class NotReleased(LookupError):
@@ -67,6 +70,11 @@ class Plan:
     def prepare(self) -> None:
         """Work out what every judge needs, and judge once, so that forked judges find it all in memory."""
         _ = self.references, self.scope, self.version
+        with suppress(TooSlow), redirect_stdout(None), time_limit(MOST_SECONDS_TO_PREPARE):
+            self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Examine a right and a wrong answer to every exercise."""
         for exercise in self.homework.exercises:
             wrong = [entry for entry in self.homework.misconceptions if entry.of == exercise.name]
             for thing in (self.references[exercise.name], *(entry.thing for entry in wrong[:1])):

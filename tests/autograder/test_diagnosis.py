@@ -84,3 +84,15 @@ def test_the_time_limit_interrupts_code_that_catches_every_exception():
 
     with pytest.raises(TooSlow), time_limit(0.05):
         stubborn()
+
+
+def test_an_inner_time_limit_leaves_the_outer_one_running():
+    def inner_then_wait():
+        with time_limit(5):
+            pass
+        time.sleep(10)
+
+    begun = time.monotonic()
+    with pytest.raises(TooSlow), time_limit(0.2):
+        inner_then_wait()
+    assert time.monotonic() - begun < 9

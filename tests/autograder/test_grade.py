@@ -16,6 +16,7 @@ from autograder import grade as grading
 from autograder.grade import grade
 from autograder.gradebook import GradebookUnavailable
 from autograder.isolation import Warm, choose
+from autograder.notebook import SourceError
 from autograder.plan import NotReleased
 from autograder.records import RecordFolder, read_homework
 
@@ -321,3 +322,9 @@ def test_the_json_file_holds_the_same_record(small_course, tmp_path):
     record = grade_course(small_course, json_file=tmp_path / "marks.json")
     assert read_homework(tmp_path / "marks.json") == record
     assert replace(record, submissions=()) != record
+
+
+def test_an_unknown_homework_is_refused_by_name_and_nothing_is_made(tmp_path):
+    with pytest.raises(SourceError, match="There is no homework called hw99"):
+        grade("hw99", tmp_path / "submitted", root=tmp_path)
+    assert list(tmp_path.iterdir()) == []
