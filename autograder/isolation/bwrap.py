@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from autograder.isolation import confinement, kernel
 from autograder.isolation.limits import MEGABYTE, Limits
 from autograder.isolation.results import IsolationUnavailable
-from autograder.isolation.room import DEVICES, SETTINGS, Room
+from autograder.isolation.room import DEVICES, SETTINGS, SYSTEM, Room
 
 START_SECONDS = 20.0
 USER_ID = 1000
@@ -66,7 +66,7 @@ def mount_arguments(room: Room, limits: Limits, known: frozenset[str]) -> Iterab
     for path, visible in room.steps():
         if not visible:
             yield from ("--tmpfs", str(path))
-        elif path.is_symlink():
+        elif path in SYSTEM and path.is_symlink():
             yield from ("--symlink", os.readlink(path), str(path))
         elif path.exists():
             yield from ("--ro-bind", str(path), str(path))

@@ -35,50 +35,51 @@ class Keeper:
         """Keep one submission from its first byte to its last, then leave."""
         listener.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self.zygote = pidfds(os.getppid())
-        grader = socket.socket(fileno=control)
+        zygote, grader = pidfds(os.getppid()), socket.socket(fileno=control)
         try:
-            tell(grader, self.keep(grader, connection))
+            limits = Limits.from_text(channel.receive(grader, MAX_ORDER))
+            tell(grader, self.keep([grader, *zygote], connection, limits))
         except BaseException as error:
             tell(grader, {"problem": f"{type(error).__name__}: {error}"})
         finally:
             os._exit(0)
 
-    def keep(self, grader: socket.socket, connection: int) -> dict:
-        """Start the student's process, wait for its end; how it ended."""
-        self.limits = Limits.from_text(channel.receive(grader, MAX_ORDER))
-        deadline = time.monotonic() + self.limits.submission_seconds
-        home = self.sandbox.open(self.limits)
-        settle(home)
+    def keep(self, masters: list, connection: int, limits: Limits) -> dict:
+        """Start the student's process, wait for its end; how it ended.
+
+        masters: what becomes readable when nobody wants the submission any longer.
+        """
+        deadline = time.monotonic() + limits.submission_seconds
+        home = self.sandbox.open(limits)
+        settle(home, self.sandbox.room.data)
         student = os.fork()
         if student == 0:
-            self.become_student(connection, home)
+            self.become_student(connection, home, limits)
         os.close(connection)
         try:
-            reason = self.watch(grader, student, deadline)
+            reason = self.watch(masters, student, deadline, Totals(self.sandbox, limits))
         finally:
             self.sandbox.tree.kill()
             self.sandbox.close()
         status, seconds = self.sandbox.tree.ended[student]
         return {"status": status, "cpu_seconds": seconds, "reason": reason}
 
-    def watch(self, grader: socket.socket, student: int, deadline: float) -> str:
+    def watch(self, masters: list, student: int, deadline: float, totals: Totals) -> str:
         """Wait until the student's process ends or has to be ended; why."""
-        tree, totals = self.sandbox.tree, Totals(self.sandbox, self.limits)
-        awaited = [grader, *self.zygote, *pidfds(student)]
+        tree, awaited = self.sandbox.tree, [*masters, *pidfds(student)]
         while True:
             ready, _, _ = select.select(awaited, [], [], WATCH_SECONDS)
             tree.reap()
             if student in tree.ended:
                 return "ended"
-            if grader in ready or set(self.zygote) & set(ready):
+            if any(master in ready for master in masters):
                 return "hung up"
             if time.monotonic() > deadline:
                 return "submission_seconds"
             if exceeded := totals.exceeded():
                 return exceeded
 
-    def become_student(self, connection: int, home: Path) -> NoReturn:
+    def become_student(self, connection: int, home: Path, limits: Limits) -> NoReturn:
         """Give up everything, then answer the grader."""
         try:
             os.setsid()
@@ -87,16 +88,13 @@ class Keeper:
             confinement.close_all_but({2, connection})
             self.sandbox.confine()
             confinement.silence()
-            self.answer(connection, home / "work")
+            gc.enable()
+            sys.path.insert(0, "")
+            Session(self.shell, limits, home / "work").serve(socket.socket(fileno=connection))
         except BaseException as error:
             print(f"the student's process failed to start: {error}", file=sys.stderr)
             os._exit(70)
         os._exit(0)
-
-    def answer(self, connection: int, work: Path) -> None:
-        gc.enable()
-        sys.path.insert(0, "")
-        Session(self.shell, self.limits, work).serve(socket.socket(fileno=connection))
 
 
 def pidfds(process: int) -> list[int]:
@@ -104,7 +102,7 @@ def pidfds(process: int) -> list[int]:
     return [os.pidfd_open(process)] if hasattr(os, "pidfd_open") else []
 
 
-def settle(home: Path) -> None:
+def settle(home: Path, data: Path | None) -> None:
     """Make a work directory, go there, and forget the environment."""
     for name in ("work", "tmp"):
         (home / name).mkdir()
@@ -122,6 +120,8 @@ def settle(home: Path) -> None:
         OMP_NUM_THREADS="1",
         PYTHONDONTWRITEBYTECODE="1",
     )
+    if data is not None:
+        os.environ["COURSE_CACHE"] = str(data)
 
 
 def tell(grader: socket.socket, report: dict) -> None:

@@ -18,9 +18,14 @@ from autograder.isolation.unprivileged import descend
 
 TRIAL_SECONDS = 30.0
 WORDS = {
-    "bwrap": "namespaces of its own by bubblewrap, system calls filtered",
-    "landlock": "files by Landlock's allow-list, system calls filtered, no network",
-    "none": "asked for by name: submissions can read, write and send whatever the grader can",
+    "bwrap": "submissions have namespaces of their own by bubblewrap, their system calls are filtered",
+    "landlock": "submissions read what Landlock allows, have no network, their system calls are filtered",
+    "none": "asked for by name: submissions read, write and send whatever their user can",
+}
+VERDICTS = {
+    0: "",
+    1: "it is there, but files outside can be read",
+    2: "the process in it could not give up its rights",
 }
 # Settings that forbid user namespaces: (file, value, what it means).
 OBSTACLES = (
@@ -48,16 +53,21 @@ def choose(wanted: str = "best") -> Level:
     Submissions run unconfined only if that is asked for by name. Raises IsolationUnavailable.
     """
     if wanted == "none":
-        return Level("none", WORDS["none"])
+        return Level("none", "; ".join([WORDS["none"], *who_runs()]))
     if wanted not in ("best", "bwrap", "landlock"):
         raise IsolationUnavailable(f"there is no isolation called {wanted}: best, bwrap, landlock or none")
     problems = []
     for name in ("bwrap", "landlock") if wanted == "best" else (wanted,):
         problem = attempt(name)
         if problem is None:
-            return Level(name, "; ".join([WORDS[name], *problems]))
+            return Level(name, "; ".join([WORDS[name], *problems, *who_runs()]))
         problems.append(f"no {name}: {problem}")
     raise IsolationUnavailable("; ".join(problems))
+
+
+def who_runs() -> list[str]:
+    """As whom submissions run, where that is worth saying."""
+    return ["started as root, they run as a user without rights"] if os.geteuid() == 0 else []
 
 
 def attempt(name: str) -> str | None:
@@ -92,7 +102,7 @@ def trial_problem(name: str, place: Path, secret: str) -> str:
     try:
         room = student_room()
         if os.geteuid() == 0:
-            descend(room.visible, place)
+            descend(room, place)
         sandbox = SANDBOXES[name](room, place)
         sandbox.open(Limits())
         child = os.fork()
@@ -103,19 +113,25 @@ def trial_problem(name: str, place: Path, secret: str) -> str:
         sandbox.close()
     except Exception as error:
         return " ".join([str(error), *obstacles()]) if name == "bwrap" else str(error)
-    return "" if status == 0 else "it is there, but files outside can be read"
+    return VERDICTS.get(os.waitstatus_to_exitcode(status), "the trial ended unexpectedly")
 
 
 def look_out(sandbox: Sandbox, secret: str) -> int:
-    """0 if the confined process cannot read the file."""
+    """0 if the process is confined and cannot read the file, 1 if it can, 2 if it cannot be confined."""
     try:
         sandbox.confine()
-        open(secret).close()
-    except (PermissionError, FileNotFoundError):
-        return 0
     except BaseException as error:
         print(f"confinement failed: {error}", file=sys.stderr)
-    return 1
+        return 2
+    return int(can_open(secret))
+
+
+def can_open(path: str) -> bool:
+    try:
+        open(path).close()
+    except OSError:
+        return False
+    return True
 
 
 def obstacles() -> list[str]:

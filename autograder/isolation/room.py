@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from course.data.download import cache_folder
+
 SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")))
 SETTINGS = tuple(
     Path("/etc", name)
@@ -26,10 +28,12 @@ FACTS = tuple(map(Path, ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/d
 
 @dataclass(frozen=True)
 class Room:
-    """Paths to be seen read-only, and paths beneath them that stay hidden."""
+    """Paths to be seen read-only, paths beneath them that stay hidden, and what to look for in it."""
 
     visible: tuple[Path, ...]
-    hidden: tuple[Path, ...]
+    hidden: tuple[Path, ...] = ()
+    packages: tuple[Path, ...] = ()  # that must be readable
+    data: Path | None = None  # the cache of corpora, where there is one
 
     def steps(self) -> Iterator[tuple[Path, bool]]:
         """Each path and whether it is to be seen, every path after the ones that contain it."""
@@ -38,11 +42,12 @@ class Room:
 
 
 def python_paths() -> set[Path]:
-    """Where this interpreter and its packages lie."""
+    """Where this interpreter and its packages lie, by every name they go by."""
     places = {sys.prefix, sys.base_prefix}
     places |= {sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")}
     places |= {place for place in sys.path if Path(place).name in ("site-packages", "dist-packages")}
-    return {Path(place).resolve() for place in places if Path(place).is_dir()}
+    paths = {Path(place) for place in places if Path(place).is_dir()}
+    return paths | {path.resolve() for path in paths}
 
 
 def package_path(name: str) -> Path:
@@ -55,12 +60,17 @@ def package_path(name: str) -> Path:
 
 def student_room() -> Room:
     """The room of every submission on this machine."""
-    course, grader = package_path("course"), package_path("autograder")
+    course, grader, data = package_path("course"), package_path("autograder"), cache_folder()
     checkout = {grader.parent} if (grader.parent / "solutions").is_dir() else set()
-    visible = outermost(python_paths() | {course, *SYSTEM}) | {course, *python_paths()}
-    hidden = {path for path in {grader, *checkout} if any(within(path, place) for place in visible)}
-    visible = {path for path in visible if path in outermost(visible) or any(within(path, h) for h in hidden)}
-    return Room(tuple(sorted(visible)), tuple(sorted(hidden)))
+    wanted = python_paths() | {course, *SYSTEM} | ({data} if data.is_dir() else set())
+    hidden = {path for path in {grader, *checkout} if any(within(path, place) for place in wanted)}
+    visible = {path for path in wanted if path in outermost(wanted) or any(within(path, h) for h in hidden)}
+    return Room(
+        visible=tuple(sorted(visible)),
+        hidden=tuple(sorted(hidden)),
+        packages=(*sorted(python_paths()), course, package_path("torch")),
+        data=data if data.is_dir() else None,
+    )
 
 
 def outermost(paths: set[Path]) -> set[Path]:

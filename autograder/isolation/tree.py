@@ -40,8 +40,7 @@ class Tree:
 
     def exact_memory(self) -> int:
         """Bytes of memory, shared pages divided among those who share them: slow."""
-        shares = [fields_of(Path(f"/proc/{pid}/smaps_rollup")) for pid in self.pids()]
-        return sum(share.get("Pss_Anon", 0) + share.get("Pss_Shmem", 0) for share in shares) << 10
+        return sum(map(proportional_kilobytes, self.pids())) << 10
 
     def reap(self) -> None:
         """Note how those that ended did."""
@@ -102,7 +101,7 @@ class Inhabitants(Tree):
 def children_of(pid: int) -> list[int]:
     """The children of all of a process's threads."""
     found: list[int] = []
-    if not Path("/proc/self").exists():
+    if not Path("/proc/thread-self/children").exists():
         return children_by_ps(pid)
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -111,10 +110,19 @@ def children_of(pid: int) -> list[int]:
 
 
 def children_by_ps(pid: int) -> list[int]:
-    """The same where there is no /proc."""
+    """The same where /proc does not tell."""
     listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
     pairs = (map(int, line.split()) for line in listing.splitlines())
     return [child for child, parent in pairs if parent == pid]
+
+
+def proportional_kilobytes(pid: int) -> int:
+    """A process's share of memory; all of it where it hides its share."""
+    share = fields_of(Path(f"/proc/{pid}/smaps_rollup"))
+    if "Pss_Anon" in share:
+        return share["Pss_Anon"] + share.get("Pss_Shmem", 0)
+    whole = fields_of(Path(f"/proc/{pid}/status"))
+    return whole.get("RssAnon", 0) + whole.get("RssShmem", 0)
 
 
 def fields_of(path: Path) -> dict[str, int]:

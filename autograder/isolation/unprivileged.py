@@ -3,11 +3,10 @@
 import os
 import pwd
 import secrets
-from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.isolation import kernel
-from autograder.isolation.room import within
+from autograder.isolation.room import Room, within
 
 # systemd's table of user ids leaves this range to nobody: https://systemd.io/UIDS-GIDS/
 FREE_IDS = range(60578, 61184)
@@ -18,16 +17,14 @@ class CannotDescend(RuntimeError):
     """Root cannot become an ordinary user here; the message says why."""
 
 
-def descend(needed: Iterable[Path], own: Path) -> int:
-    """Become a fresh unprivileged user who can still read the needed directories, and owns one; its id.
+def descend(room: Room, own: Path) -> int:
+    """Become a fresh unprivileged user who can read what the room shows, and owns one directory; its id.
 
     What has to be mounted is mounted in a namespace of this process's own; the host sees none of it.
     Raises CannotDescend.
     """
     uid = free_id()
-    for path in (own, *own.rglob("*")):
-        os.chown(path, uid, uid, follow_symlinks=False)
-    needed = sorted({path.resolve() for path in (own, *needed) if path.exists()})
+    needed = sorted({path.resolve() for path in (own, *room.visible, *room.packages) if path.exists()})
     closed = closed_parents(needed)
     try:
         reach(needed, closed)
@@ -36,7 +33,7 @@ def descend(needed: Iterable[Path], own: Path) -> int:
             f"Python lies in {closed[0]}, where only root may go, and cannot be shown elsewhere ({error}); "
             "start the grader as an ordinary user, or install Python where all may read it"
         ) from None
-    become(uid)
+    become(uid, own)
     for path in needed:
         if not os.access(path, os.R_OK | os.X_OK, effective_ids=True):
             raise CannotDescend(
@@ -46,9 +43,11 @@ def descend(needed: Iterable[Path], own: Path) -> int:
     return uid
 
 
-def become(uid: int) -> None:
-    """Take on a user and group id, for good."""
+def become(uid: int, own: Path) -> None:
+    """Take on a user and group id for good, and a directory along with them."""
     try:
+        for path in (own, *own.rglob("*")):
+            os.chown(path, uid, uid, follow_symlinks=False)
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)

@@ -19,7 +19,7 @@ from autograder.isolation.student import Student
 
 START_SECONDS = 180.0  # a cold disk, a busy machine
 MAX_REPORT = 1 << 16
-INHERITED = ("PATH", "LANG", "LC_ALL", "TZ")
+INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "COURSE_CACHE")
 
 
 class Warm:

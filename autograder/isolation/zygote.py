@@ -22,6 +22,7 @@ from torch.nn import functional
 from autograder.isolation import channel
 from autograder.isolation.cells import Shell, make_shell
 from autograder.isolation.keeper import Keeper
+from autograder.isolation.results import IsolationUnavailable
 from autograder.isolation.room import Room, student_room
 from autograder.isolation.sandboxes import SANDBOXES
 from autograder.isolation.settings import Settings
@@ -78,17 +79,17 @@ def verify_forkable() -> None:
         raise RuntimeError("the warm process has child processes")
 
 
-def prepare(settings: Settings, place: Path) -> tuple["Shell", Room]:
+def prepare(imports: tuple[str, ...], place: Path) -> tuple[Shell, Room]:
     """Import, warm up, give up root; leaves a process that is safe to fork."""
     shell = make_shell()  # before matplotlib, which looks for one when it is imported
-    import_all(settings.imports)
+    import_all(imports)
     warm_up()
     shell.run_cell("import matplotlib.pyplot; matplotlib.pyplot.plot([1, 2])", store_history=False)
     shell.user_ns.pop("matplotlib")
     shell.output.clear()
     room = student_room()
     if os.geteuid() == 0:
-        descend(room.visible, place)
+        descend(room, place)
     verify_forkable()
     gc.collect()
     gc.freeze()
@@ -121,12 +122,12 @@ def main() -> None:
     settings, place = Settings.from_text(sys.argv[2]), Path(os.environ["HOME"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        shell, room = prepare(settings, place)
-    except CannotDescend as problem:
+        shell, room = prepare(settings.imports, place)
+        sandbox = SANDBOXES[settings.level](room, place)
+    except (CannotDescend, IsolationUnavailable) as problem:
         refuse(listener, str(problem))
     except Exception as error:
         refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
-    sandbox = SANDBOXES[settings.level](room, place)
     channel.send(listener, json.dumps({"uid": os.geteuid()}).encode())
     serve(listener, Keeper(sandbox, shell), place)
 

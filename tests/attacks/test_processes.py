@@ -166,6 +166,20 @@ def test_a_bomb_in_one_submission_does_not_stop_another(warm):
         assert honest.run("import subprocess; print(subprocess.call(['true']))").output == "0\n"
 
 
+def test_memory_cannot_be_hidden_by_forbidding_others_to_look(student):
+    greed = (
+        "import ctypes, os, time\n"
+        "ctypes.CDLL(None).prctl(4, 0)  # no longer dumpable\n"
+        "for _ in range(4):\n"
+        "    if os.fork() == 0:\n"
+        "        junk = bytearray(b'x') * (400 << 20)\n"
+        "        time.sleep(60)\n"
+        "time.sleep(60)"
+    )
+    with pytest.raises(Died, match="used more than 600 MB of memory"):
+        student.run(greed)
+
+
 VICTIMS = """
 import os, signal
 killed = []

@@ -4,7 +4,7 @@ import pytest
 from forked import forked
 from warm_levels import CONFINED, warm_or_skip
 
-from autograder.isolation import IsolationUnavailable, bwrap, choose, kernel, landlock
+from autograder.isolation import IsolationUnavailable, bwrap, choose, confinement, kernel, landlock
 
 
 def test_the_best_is_the_first_that_works():
@@ -28,6 +28,17 @@ def test_nothing_runs_unconfined_unless_that_is_asked_for_by_name(monkeypatch):
     with pytest.raises(IsolationUnavailable, match=r"no bwrap: bubblewrap .* no landlock: .* can be read"):
         choose()
     assert choose("none").name == "none"
+
+
+def test_a_process_that_keeps_its_rights_is_not_taken_for_confined(monkeypatch):
+    warm_or_skip("landlock")
+
+    def keep_rights():
+        raise PermissionError("the student's process still holds rights")
+
+    monkeypatch.setattr(confinement, "verify_powerless", keep_rights)
+    with pytest.raises(IsolationUnavailable, match="could not give up its rights"):
+        choose("landlock")
 
 
 def test_without_bubblewrap_the_next_level_says_why_it_is_not_the_first(monkeypatch):

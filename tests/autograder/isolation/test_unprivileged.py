@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from forked import forked, outcome
 
+from autograder.isolation.room import Room
 from autograder.isolation.unprivileged import FREE_IDS, CannotDescend, closed_parents, descend, free_id
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -28,7 +29,7 @@ def house(tmp_path_factory):
 
 def test_a_user_without_rights_still_reads_an_interpreter_in_roots_home(house):
     def descend_and_look():
-        uid = descend([house / "home/python"], house / "own")
+        uid = descend(Room((house / "home/python",)), house / "own")
         (house / "own/file").write_text("mine")
         ids = [*os.getresuid(), *os.getresgid(), *os.getgroups()]
         return uid, ids, (house / "home/python/lib.py").read_text()
@@ -42,7 +43,7 @@ def test_a_user_without_rights_still_reads_an_interpreter_in_roots_home(house):
 
 def test_the_rest_of_the_home_and_the_way_back_are_closed(house):
     def descend_and_try():
-        descend([house / "home/python"], house / "own")
+        descend(Room((house / "home/python",)), house / "own")
         return [
             outcome((house / "home/secret").read_text),
             outcome((house / "home/python/lib.py").write_text, "other code"),
@@ -53,7 +54,7 @@ def test_the_rest_of_the_home_and_the_way_back_are_closed(house):
 
 
 def test_for_everyone_else_the_home_stays_as_it_was(house):
-    forked(lambda: descend([house / "home/python"], house / "own"))
+    forked(lambda: descend(Room((house / "home/python",)), house / "own"))
     assert (house / "home/secret").read_text() == "token"
     assert f" {house}" not in Path("/proc/self/mountinfo").read_text()
 
@@ -63,7 +64,7 @@ def test_an_interpreter_that_only_root_may_read_is_refused_with_the_cure(house):
 
     def refusal():
         with pytest.raises(CannotDescend) as problem:
-            descend([house / "home/python"], house / "own")
+            descend(Room((house / "home/python",)), house / "own")
         return str(problem.value)
 
     assert f"chmod -R o+rX {house}/home/python" in forked(refusal)
