@@ -136,6 +136,15 @@ def test_what_joins_the_residual_stream_starts_smaller():
     assert block.feed_forward.expand.bias.abs().max() == 0
 
 
+def test_the_initial_deviation_is_that_of_the_configuration():
+    sizes = {"vocab_size": 500, "context_length": 20, "d_model": 60, "n_heads": 3, "n_layers": 2}
+    for deviation in (0.02, 0.125):
+        gpt = GPT(GPTConfig(**sizes, initial_deviation=deviation))
+        assert gpt.embedding.weight.std().item() == pytest.approx(deviation, rel=0.02)
+        residual = gpt.blocks[1].feed_forward.contract.weight
+        assert residual.std().item() == pytest.approx(deviation / 2, rel=0.05)  # √(2 · 2 layers)
+
+
 def test_more_tokens_than_the_context_length_are_refused():
     model = GPT(GPTConfig(V, 8, d_model=12, n_heads=3, n_layers=1))
     with pytest.raises(ValueError, match="tokens: expected at most 8 positions, got T = 9"):
