@@ -1,4 +1,12 @@
-"""Where student code runs: a fresh process per submission, confined as well as the machine allows."""
+"""Where student code runs: a fresh process per submission, confined as well as the machine allows.
+
+    grader ── Warm ──▶ zygote             torch imported once, one thread, no rights, no secrets
+      │                  └─ fork ─▶ keeper         one per submission: builds the sandbox, watches, ends it
+      └─ Student ◀─ wire ─▶           └─ fork ─▶ student's process    confined before its first line
+
+Only plain data crosses, either way. What the student's process answers is its own word: the verdict is the
+grader's, made from values of exact types. Whoever of the four dies, those below it end too.
+"""
 
 from autograder.isolation.levels import Level, choose
 from autograder.isolation.limits import Limits
