@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.isolation import wire
+from autograder.isolation.plain_data import ARRAY_DTYPES, MAX_BRACKETS, TENSOR_DTYPES
 
 
 def frame(tree, *buffers):
@@ -60,7 +61,7 @@ def test_plain_values_arrive_equal_and_of_the_same_types(value):
     assert types_in(arrived) == types_in(value)
 
 
-@pytest.mark.parametrize("name", sorted(wire.TENSOR_DTYPES))
+@pytest.mark.parametrize("name", sorted(TENSOR_DTYPES))
 def test_tensors_of_every_dtype_arrive_bit_for_bit(name):
     tensor = torch.arange(-6, 6).reshape(3, 4).to(getattr(torch, name))
     arrived = crossed(tensor)
@@ -69,7 +70,7 @@ def test_tensors_of_every_dtype_arrive_bit_for_bit(name):
     assert torch.equal(arrived, tensor)
 
 
-@pytest.mark.parametrize("name", sorted(wire.ARRAY_DTYPES))
+@pytest.mark.parametrize("name", sorted(ARRAY_DTYPES))
 def test_arrays_of_every_dtype_arrive_bit_for_bit(name):
     array = np.arange(12).reshape(3, 4).astype(name)
     arrived = crossed(array)
@@ -184,7 +185,7 @@ HOSTILE = {
     "generator": frame({"generator": {"tensor": ["uint8", [1], 0, False]}}, b"1"),
     "reference": frame({"object": ["object", 0]}),
     "number of too many digits": struct.pack("<II", 10_000, 0) + b"9" * 10_000,
-    "too many parts": frame([[] for _ in range(wire.MAX_BRACKETS)]),
+    "too many parts": frame([[] for _ in range(MAX_BRACKETS)]),
     "not utf-8": struct.pack("<II", 3, 0) + b'"\xff"',
 }
 
@@ -212,7 +213,7 @@ def test_a_truth_value_made_of_another_byte_is_a_truth_value_all_the_same():
 EXACT_TYPES = {
     *(type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
     *(torch.Tensor, torch.dtype, np.ndarray, type(Ellipsis)),
-    *(dtype.type for dtype in wire.ARRAY_DTYPES.values()),
+    *(dtype.type for dtype in ARRAY_DTYPES.values()),
 }
 
 
@@ -252,7 +253,5 @@ def test_thousands_of_damaged_frames_give_plain_values_or_a_wire_error():
             refused += 1
             continue
         for part in every_part(value):
-            assert type(part) in EXACT_TYPES or type(part) in {
-                np.dtype(name).type for name in wire.ARRAY_DTYPES
-            }
+            assert type(part) in EXACT_TYPES or type(part) in {np.dtype(name).type for name in ARRAY_DTYPES}
     assert 1000 < refused < 6000

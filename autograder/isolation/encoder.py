@@ -1,0 +1,98 @@
+"""Values → a tree that JSON can write, and the bytes of their arrays."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.isolation.plain_data import (
+    ARRAY_DTYPES,
+    JSON_SCALARS,
+    MAX_DEPTH,
+    TENSOR_DTYPES,
+    Unencodable,
+)
+
+
+class Writer:
+    """Turns values into a JSON tree and puts the bytes of arrays aside."""
+
+    def __init__(self, refer: Callable[[Any], list] | None):
+        self.refer = refer
+        self.buffers: list[bytes] = []
+
+    def tree(self, value: Any, depth: int) -> Any:
+        if type(value) in JSON_SCALARS:
+            return value
+        if depth == 0:
+            raise Unencodable(f"a value nested more than {MAX_DEPTH} levels deep")
+        for kind, write in WRITERS:
+            if isinstance(value, kind):
+                written = write(self, value, depth - 1)
+                return self.reference(value) if written is None else written
+        return self.reference(value)
+
+    def reference(self, value: Any) -> dict:
+        if self.refer is None:
+            raise Unencodable(f"a {type(value).__name__} is not plain data")
+        return {"object": self.refer(value)}
+
+    def items(self, values: Iterable, depth: int) -> list:
+        values = list(values)
+        if JSON_SCALARS.issuperset(map(type, values)):
+            return values
+        return [self.tree(value, depth) for value in values]
+
+    def aside(self, content: bytes) -> int:
+        self.buffers.append(content)
+        return len(self.buffers) - 1
+
+
+def write_dict(writer: Writer, value: dict, depth: int) -> dict:
+    return {"dict": [writer.items(dict.keys(value), depth), writer.items(dict.values(value), depth)]}
+
+
+def write_tensor(writer: Writer, value: torch.Tensor, depth: int) -> dict | None:
+    with torch._C.DisableTorchFunctionSubclass():
+        name = str(value.dtype).removeprefix("torch.")
+        if name not in TENSOR_DTYPES or value.layout is not torch.strided or value.is_meta:
+            return None
+        plain = value.detach().cpu().resolve_conj().resolve_neg()
+        plain = plain.clone(memory_format=torch.contiguous_format)  # also for strides of zero
+        content = plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+        return {"tensor": [name, list(value.shape), writer.aside(content), bool(value.requires_grad)]}
+
+
+def write_array(writer: Writer, value: np.ndarray | np.generic, depth: int) -> dict | None:
+    array = np.asarray(value)
+    if array.dtype.name not in ARRAY_DTYPES:
+        return None
+    native = array.astype(ARRAY_DTYPES[array.dtype.name], copy=False)
+    tag = "scalar" if isinstance(value, np.generic) else "array"
+    return {tag: [array.dtype.name, list(array.shape), writer.aside(native.tobytes())]}
+
+
+# Subclasses are written as the plain type they extend: a Counter arrives as a dict, a named tuple as a tuple.
+WRITERS: tuple[tuple[Any, Callable[[Writer, Any, int], Any]], ...] = (
+    (torch.Tensor, write_tensor),
+    ((np.ndarray, np.generic), write_array),
+    (list, lambda writer, value, depth: writer.items(list.__iter__(value), depth)),
+    (tuple, lambda writer, value, depth: {"tuple": writer.items(tuple.__iter__(value), depth)}),
+    (dict, write_dict),
+    (set, lambda writer, value, depth: {"set": writer.items(set.__iter__(value), depth)}),
+    (frozenset, lambda writer, value, depth: {"frozenset": writer.items(frozenset.__iter__(value), depth)}),
+    (str, lambda writer, value, depth: str.__str__(value)),
+    (int, lambda writer, value, depth: int.__int__(value)),
+    (float, lambda writer, value, depth: float.__float__(value)),
+    (complex, lambda writer, value, depth: {"complex": [value.real, value.imag]}),
+    ((bytes, bytearray), lambda writer, value, depth: {"bytes": writer.aside(bytes(value))}),
+    (range, lambda writer, value, depth: {"range": [value.start, value.stop, value.step]}),
+    (
+        slice,
+        lambda writer, value, depth: {"slice": writer.items((value.start, value.stop, value.step), depth)},
+    ),
+    (torch.dtype, lambda writer, value, depth: {"dtype": str(value).removeprefix("torch.")}),
+    (torch.Generator, lambda writer, value, depth: {"generator": writer.tree(value.get_state(), depth)}),
+    (type(Ellipsis), lambda writer, value, depth: {"ellipsis": None}),
+)
