@@ -68,23 +68,31 @@ def target_nll(log_probs: Tensor, targets: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:
-    """Score every real token of every sequence but the first, which is given.
+def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Tensor:
+    """−log P of each sequence given its first token, in nats: (N,) float64, on the CPU.
 
-    A module is switched to evaluation and back, and reads where its parameters are. Raises ValueError if no
-    sequence has a token to predict.
+    A module is switched to evaluation and back, and reads where its parameters are.
     """
-    total, n_tokens = 0.0, 0
+    totals = []
     with evaluating(model) as device:
         for first in range(0, len(stories), batch_size):
             tokens = stories.tokens[first : first + batch_size].to(device)
             mask = stories.mask[first : first + batch_size, 1:].to(device)
             losses = target_nll(model(tokens[:, :-1]), tokens[:, 1:])
-            total += (
-                losses[mask].cpu().double().sum().item()
-            )  # padding is left out, not multiplied by zero: ∞ · 0
-            n_tokens += int(mask.sum())
-    return Score(total, n_tokens)
+            losses = losses.masked_fill(
+                ~mask, 0.0
+            )  # not multiplied by zero: padding may be impossible, ∞ · 0
+            totals.append(losses.cpu().double().sum(dim=1))
+    return torch.cat(totals)
+
+
+def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:
+    """Score every real token of every sequence but the first, which is given.
+
+    Raises ValueError if no sequence has a token to predict.
+    """
+    n_tokens = int(stories.mask[:, 1:].sum())
+    return Score(float(story_nll(model, stories, batch_size).sum()), n_tokens)
 
 
 @contextmanager

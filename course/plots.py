@@ -16,10 +16,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-GREY = "#808080"  # a contrast of about 4 to 1 with white as with black
+GREY = "#767676"  # a contrast of 4.5 to 1 with white as with black
 
 
 class Picture(Figure):
@@ -100,3 +101,124 @@ def check_series(series: Mapping[str, Sequence], name: str) -> None:
     """Stop with a sentence unless there is something to draw."""
     if not series or any(len(values) == 0 for values in series.values()):
         raise ValueError(f"{name}: expected at least one series with at least one value, got {dict(series)}")
+
+
+def ladder(
+    bits_per_token: Mapping[str, float], floor: float, spread: Mapping[str, float] | None = None
+) -> Picture:
+    """Each model as a rung at its bits per token, best at the bottom right, and the floor under all of them.
+
+    `spread` is the largest minus the smallest value over seeds, drawn as a bar where given.
+    """
+    check_series({name: [value] for name, value in bits_per_token.items()}, "bits_per_token")
+    told = ", ".join(f"{name} {value:.2f}" for name, value in bits_per_token.items())
+    picture = Picture(f"The ladder in bits per token: {told}; the floor is {floor:.2f}.", size=(7.2, 3.8))
+    axes = picture.panel()
+    for place, (name, value) in enumerate(bits_per_token.items()):
+        axes.plot(
+            [place - 0.4, place + 0.4], [value, value], color=COLOURS[0], linewidth=4, solid_capstyle="butt"
+        )
+        axes.vlines(place, floor, value, color=GREY, linewidth=0.8)
+        if spread is not None and name in spread:
+            axes.errorbar(place, value, yerr=spread[name] / 2, color=COLOURS[3], capsize=4)
+        axes.annotate(f"{value:.2f}", (place, value), (0, 5), textcoords="offset points", ha="center",
+                      color=GREY, fontsize=9)  # fmt: skip
+    axes.axhline(floor, color=COLOURS[3], linestyle="--")
+    axes.annotate(
+        f"floor {floor:.2f}", (-0.4, floor), (0, -12), textcoords="offset points", color=GREY, fontsize=9
+    )
+    axes.set_xticks(range(len(bits_per_token)), bits_per_token, rotation=25, ha="right")
+    axes.set_yscale("log")  # the lower rungs lie close together
+    ticks = [bits for bits in (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12) if bits > floor * 0.8]
+    axes.set_yticks(ticks, [f"{bits:g}" for bits in ticks])
+    axes.minorticks_off()
+    axes.set(ylabel="bits per token", ylim=(floor * 0.85, 1.15 * max(bits_per_token.values())))
+    return picture
+
+
+def heat_map(
+    values: Sequence[Sequence[float]] | np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    row_title: str = "query",
+    column_title: str = "key",
+    marked: Sequence[tuple[int, int]] = (),
+    largest: float | None = None,
+) -> Picture:
+    """A matrix as shades, light to dark: attention weights, counts, errors. `marked` cells get an outline.
+
+    Raises ValueError when the labels do not fit the matrix.
+    """
+    matrix = np.asarray(values, dtype=float)
+    if matrix.shape != (len(rows), len(columns)):
+        raise ValueError(
+            f"values: expected shape ({len(rows)}, {len(columns)}), one row and column per label, "
+            f"got {matrix.shape}"
+        )
+    top = matrix.argmax(axis=1)
+    told = "; ".join(f"{row}: {columns[column]} {matrix[i, column]:.2f}"
+                     for i, (row, column) in enumerate(zip(rows, top, strict=True)))  # fmt: skip
+    picture = Picture(
+        f"Heat map, {row_title} by {column_title}; the largest of each row is {told}.",
+        size=(2.2 + 0.36 * len(columns), 1.6 + 0.3 * len(rows)),
+    )
+    axes = picture.panel()
+    image = axes.imshow(matrix, cmap="cividis", vmin=min(0.0, matrix.min()), vmax=largest, aspect="auto")
+    axes.set_xticks(range(len(columns)), columns, rotation=60, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set(xlabel=column_title, ylabel=row_title)
+    for row, column in marked:
+        axes.add_patch(
+            Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLOURS[3], linewidth=1.5)
+        )
+    bar = picture.colorbar(image, ax=axes, shrink=0.8)
+    bar.ax.tick_params(colors=GREY, labelsize=8)
+    bar.outline.set_edgecolor(GREY)
+    return picture
+
+
+def gradient_strips(norms: Mapping[str, Sequence[float]]) -> Picture:
+    """How much of the gradient arrives at each earlier step: a strip of shades per model, from left to right.
+
+    The shades are logarithmic, from one millionth of the strip's largest value up to it.
+    """
+    check_series(norms, "norms")
+    arriving = ", ".join(
+        f"{name} {values[0] / max(values):.1e} of its largest" for name, values in norms.items()
+    )
+    picture = Picture(f"Size of the gradient by time step; at the first step arrives: {arriving}.",
+                      size=(6.4, 0.9 + 0.5 * len(norms)))  # fmt: skip
+    for index, (name, values) in enumerate(norms.items()):
+        axes = picture.panel(len(norms), 1, index + 1)
+        relative = np.asarray(values, dtype=float) / max(values)
+        shades = np.log10(np.clip(relative, 1e-6, 1))[None]
+        axes.imshow(shades, cmap="cividis", vmin=-6, vmax=0, aspect="auto")
+        axes.set_yticks([0], [name])
+        axes.set_xticks([])
+    axes.set_xticks([0, len(values) - 1], ["first step", "last step"])
+    return picture
+
+
+def accuracy_by_distance(
+    accuracy: Mapping[str, Mapping[float, float]], chance: float | None = None
+) -> Picture:
+    """How often each model names the right word again, against how far back it was said."""
+    check_series({name: list(points) for name, points in accuracy.items()}, "accuracy")
+    ends = ", ".join(
+        f"{name} {points[min(points)]:.0%} at {min(points):g} tokens, "
+        f"{points[max(points)]:.0%} at {max(points):g}"
+        for name, points in accuracy.items()
+    )
+    picture = Picture(f"Accuracy of the recalled word against distance: {ends}.")
+    axes = picture.panel()
+    for index, (name, points) in enumerate(accuracy.items()):
+        axes.plot(sorted(points), [points[distance] for distance in sorted(points)], marker="o", markersize=4,
+                  label=name, **line_style(index))  # fmt: skip
+    if chance is not None:
+        axes.axhline(chance, color=GREY, linestyle=":", label="chance")
+    axes.set(xlabel="distance in tokens", ylabel="accuracy", ylim=(0, 1.02))
+    legend(axes)
+    return picture

@@ -1,0 +1,28 @@
+"""The ladder: every model of the course on the same stories, in bits per token, against the exact floor.
+
+rungs      what stands on the ladder, and how long each rung is trained
+climb      train a rung, measure it
+records    results as a table, as JSON, as a page of the documentation
+
+    python -m course.ladder                         every rung, a table and a picture
+    python -m course.ladder --rungs lstm gpt        some of them
+    python -m course.ladder --seeds 0 1 2 --record docs
+"""
+
+from course.ladder.climb import Result, climb, climb_all
+from course.ladder.records import as_table, read_recorded, summaries
+from course.ladder.rungs import RUNGS, SCALES, Corpus, Rung, Scale
+
+__all__ = [
+    "RUNGS",
+    "SCALES",
+    "Corpus",
+    "Result",
+    "Rung",
+    "Scale",
+    "as_table",
+    "climb",
+    "climb_all",
+    "read_recorded",
+    "summaries",
+]

@@ -1,0 +1,70 @@
+"""The command: train the rungs, print the table, draw the picture."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+import torch
+
+from course.ladder.climb import Result, climb
+from course.ladder.records import RECORDED, as_table, page, summaries, write_record
+from course.ladder.rungs import RUNGS, SCALES, Corpus
+from course.plots import ladder
+from course.training import best_device
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    """What may be asked for."""
+    parser = argparse.ArgumentParser(prog="python -m course.ladder", description=__doc__)
+    ask = parser.add_argument
+    ask("--rungs", nargs="+", choices=RUNGS, default=list(RUNGS), metavar="RUNG", help=", ".join(RUNGS))
+    ask("--seeds", nargs="+", type=int, default=[0], help="one run of every rung for each")
+    ask("--scale", choices=SCALES, default="default", help="how many stories, steps and units")
+    ask("--device", default=None, help="cpu, cuda or mps; the best one by default")
+    ask("--picture", type=Path, default=Path("ladder.png"), help="where to draw the figure")
+    ask("--record", type=Path, metavar="FOLDER", help="write ladder.md there, and the course's own record")
+    return parser.parse_args(words)
+
+
+def main(words: list[str]) -> None:
+    """Train, print, draw."""
+    asked = arguments(words)
+    scale, device = SCALES[asked.scale], best_device() if asked.device is None else torch.device(asked.device)
+    print(f"scale {asked.scale} on {device}: {scale.n_train_stories:,} stories to train on", file=sys.stderr)
+    results = []
+    for seed in asked.seeds:
+        corpus = Corpus(scale, seed)
+        for name in asked.rungs:
+            result, _ = climb(RUNGS[name], corpus, scale, seed, device=device, has_progress_bar=True)
+            results.append(result)
+            print(line(result), file=sys.stderr)
+    show(results, asked, shlex.join(["python", "-m", "course.ladder", *words]))
+
+
+def line(result: Result) -> str:
+    """One result as it comes in."""
+    return (
+        f"{result.title:<14} seed {result.seed}  {result.bits_per_token:.4f} bits/token, "
+        f"{result.percent_above_floor:.2f} % above the floor, {result.seconds:.1f} s"
+    )
+
+
+def show(results: list[Result], asked: argparse.Namespace, command: str) -> None:
+    """The table on standard output, the figure and, if asked for, the page and the record as files."""
+    rungs, floor = summaries(results), results[0].floor
+    print(as_table(rungs, floor))
+    picture = asked.picture if asked.record is None else asked.record / "ladder" / "ladder.png"
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    figure = ladder({rung.title: rung.bits_per_token for rung in rungs}, floor)
+    picture.write_bytes(figure.png())
+    print(f"drawn: {picture}", file=sys.stderr)
+    if asked.record is not None:
+        write_record(results, command, RECORDED)
+        (asked.record / "ladder.md").write_text(page(results, command, "ladder/ladder.png"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

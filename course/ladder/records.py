@@ -1,0 +1,146 @@
+"""Results over several seeds as a table, as JSON, and as a page of the documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+
+import torch
+
+from course.ladder.climb import Result
+
+RECORDED = Path(__file__).with_name("recorded.json")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One rung over all its seeds."""
+
+    title: str
+    n_seeds: int
+    n_parameters: int
+    bits_per_token: float
+    spread: float  # largest minus smallest over the seeds
+    percent_above_floor: float
+    seconds: float
+    cpu_seconds: float
+
+
+def summaries(results: Iterable[Result]) -> list[Summary]:
+    """The rungs in their order, each over all its seeds."""
+    by_rung: dict[str, list[Result]] = {}
+    for result in results:
+        by_rung.setdefault(result.rung, []).append(result)
+    return [summary(same_rung) for same_rung in by_rung.values()]
+
+
+def summary(results: Sequence[Result]) -> Summary:
+    """Means over the seeds of one rung, and how far they lie apart."""
+    bits = [result.bits_per_token for result in results]
+    return Summary(
+        title=results[0].title,
+        n_seeds=len(results),
+        n_parameters=round(mean(result.n_parameters for result in results)),
+        bits_per_token=mean(bits),
+        spread=max(bits) - min(bits),
+        percent_above_floor=mean(result.percent_above_floor for result in results),
+        seconds=mean(result.seconds for result in results),
+        cpu_seconds=mean(result.cpu_seconds for result in results),
+    )
+
+
+def gaps(rungs: Sequence[Summary]) -> list[tuple[str, float, float]]:
+    """For neighbouring rungs: names, the bits that the better one saves, the larger of their spreads."""
+    return [
+        (
+            f"{lower.title} → {upper.title}",
+            lower.bits_per_token - upper.bits_per_token,
+            max(lower.spread, upper.spread),
+        )
+        for lower, upper in pairwise(rungs)
+    ]
+
+
+HEADINGS = ("model", "parameters", "bits/token", "spread", "above floor", "seconds", "CPU seconds")
+
+
+def cells(rung: Summary) -> tuple[str, ...]:
+    """One line of the table."""
+    return (
+        rung.title,
+        f"{rung.n_parameters:,}",
+        f"{rung.bits_per_token:.4f}",
+        f"{rung.spread:.4f}" if rung.n_seeds > 1 else "–",
+        f"{rung.percent_above_floor:.2f} %",
+        f"{rung.seconds:.1f}",
+        f"{rung.cpu_seconds:.1f}",
+    )
+
+
+def as_table(rungs: Sequence[Summary], floor: float) -> str:
+    """The ladder as lines of text, the floor at the bottom."""
+    lines = [HEADINGS, *map(cells, rungs), ("floor (exact)", "", f"{floor:.4f}", "", "0.00 %", "", "")]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+
+
+def as_markdown(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A Markdown table: the first column to the left, the others to the right."""
+    ruler = ["---"] + ["---:"] * (len(header) - 1)
+    return "\n".join("| " + " | ".join(line) + " |" for line in (header, ruler, *lines))
+
+
+def write_record(results: Sequence[Result], command: str, path: Path) -> None:
+    """Everything that was measured, and where."""
+    record = {
+        "command": command,
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {torch.get_num_threads()} threads",
+        "torch": torch.__version__.split("+")[0],
+        "results": [asdict(result) for result in results],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def read_recorded(path: Path = RECORDED) -> list[Result]:
+    """The results that the command wrote when it last ran at the default scale."""
+    return [Result(**result) for result in json.loads(path.read_text())["results"]]
+
+
+def page(results: Sequence[Result], command: str, picture: str) -> str:
+    """The page of the documentation, made from the results and from nothing else."""
+    rungs, floor = summaries(results), mean(result.floor for result in results)
+    seeds = sorted({result.seed for result in results})
+    gap_lines = [(names, f"{gap:.4f}", f"{spread:.4f}") for names, gap, spread in gaps(rungs)]
+    return f"""# The ladder, measured
+
+Every model of the course, trained on the same stories by the same loop, in bits per token on stories
+that none of them has seen. The floor is exact: what the true model of the language pays for the same stories.
+
+    {command}
+
+{as_markdown(HEADINGS, map(cells, rungs))}
+
+Floor: {floor:.4f} bits per token. Seeds: {", ".join(map(str, seeds))}; another seed means other training
+stories, other first weights and another order. "Spread" is the largest minus the smallest of them. Seconds
+are of building and training: by the clock, on a machine that may have had other work to do, and as CPU time
+of all cores together.
+
+![{picture}]({picture})
+
+What each step down the ladder saves, and the larger spread of the two models it lies between:
+
+{as_markdown(("step", "bits/token saved", "spread"), gap_lines)}
+"""
