@@ -15,7 +15,7 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _REMOTE_IMAGE = re.compile(r"!(?=\[[^\]]*\](?!\(attachment:))")
 _ODD_LINK = re.compile(r"\](?=[(:](?!\s*(?:https?://|mailto:|#|attachment:)))", re.IGNORECASE)
 _ACTIVE_LATEX = re.compile(r"\\(?=(?:href|style|class|cssId|require|unicode|data)\b)")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
@@ -29,7 +29,7 @@ def harmless_markdown(text: str) -> str:
 
 
 def plain_text(text: str, *, limit: int | None = None) -> str:
-    """Text without terminal controls and direction marks, cut where it is too long."""
+    """Text without terminal controls, direction marks and half characters, cut where it is too long."""
     text = _CONTROL.sub("", text)
     if limit is not None and len(text) > limit:
         return f"{text[:limit]} … ({len(text) - limit} more characters)"

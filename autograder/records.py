@@ -5,6 +5,7 @@ A check ends in one of three ways. *could_not_run* is no verdict on the student:
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -12,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
 
 Result = Literal["passed", "failed", "could_not_run"]
 Status = Literal["graded", "could_not_run"]
@@ -156,17 +159,27 @@ class RecordFolder:
     def path(self) -> Path:
         return self.folder / self.homework
 
+    def file(self, student: str) -> Path:
+        """Where a student's record is; a name too long for a file is replaced by its digest."""
+        fits = len(os.fsencode(student)) <= LONGEST_FILE_NAME
+        return self.path / f"{student if fits else hashlib.sha256(student.encode()).hexdigest()}.json"
+
     def add(self, record: SubmissionRecord) -> None:
-        write(self.path / f"{record.student}.json", record)
+        """Keep a record, in place of the student's earlier one."""
+        write(self.file(record.student), record)
 
     def find(self, student: str) -> SubmissionRecord | None:
         """The record of one student; None where there is none that can be read."""
-        try:
-            return read_submission(self.path / f"{student}.json")
-        except (OSError, RecordError):
-            return None
+        return _read_or_none(self.file(student))
 
     def all(self) -> list[SubmissionRecord]:
         """Every record that can be read, by student."""
-        names = sorted(path.stem for path in self.path.glob("*.json")) if self.path.is_dir() else []
-        return [record for name in names if (record := self.find(name)) is not None]
+        records = [_read_or_none(path) for path in self.path.glob("*.json")] if self.path.is_dir() else []
+        return sorted((record for record in records if record), key=lambda record: record.student)
+
+
+def _read_or_none(path: Path) -> SubmissionRecord | None:
+    try:
+        return read_submission(path)
+    except (OSError, RecordError):
+        return None

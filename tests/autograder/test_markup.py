@@ -81,6 +81,10 @@ def test_terminal_codes_and_direction_marks_are_dropped():
     assert plain_text("\x1b[31mred\x1b[0m\u202eevil\u202c\n\ttab") == "[31mred[0mevil\n\ttab"
 
 
+def test_half_a_character_which_no_file_can_hold_is_dropped():
+    assert plain_text("a\ud800b").encode() == b"ab"
+
+
 def test_long_text_is_cut_and_says_so():
     assert plain_text("x" * 30, limit=10) == "x" * 10 + " … (20 more characters)"
 

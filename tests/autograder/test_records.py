@@ -89,3 +89,12 @@ def test_a_folder_finds_what_was_added_and_passes_over_what_is_broken(tmp_path):
     assert folder.find("ada") == ADA
     assert folder.find("bob") is None
     assert folder.all() == [ADA]
+
+
+def test_a_name_of_any_length_has_a_file(tmp_path):
+    folder = RecordFolder(tmp_path, "mini")
+    for name in ("n" * 255, "ü" * 120):
+        record = SubmissionRecord(name, 0, 1, "graded")
+        folder.add(record)
+        assert folder.find(name) == record
+    assert [record.student for record in folder.all()] == ["n" * 255, "ü" * 120]
