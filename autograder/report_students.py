@@ -24,7 +24,9 @@ def students(record: HomeworkRecord, homework: HomeworkSource) -> str:
 
 
 def _student(record: SubmissionRecord, homework: HomeworkSource) -> str:
-    exercises = record.exercises if record.status == "graded" else ()
+    known = {exercise.name for exercise in homework.exercises}
+    graded = record.exercises if record.status == "graded" else ()
+    exercises = [exercise for exercise in graded if exercise.name in known]
     parts = [
         f"<summary><b>{text(record.student)}</b>{_points(record)}",
         f"<span class=quiet>{text(', '.join(_summary(record)))}</span></summary>",
