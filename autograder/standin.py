@@ -56,13 +56,14 @@ class Sitting:
 
     def defined(self, names: Collection[str]) -> set[str]:
         """Those of the names that the cells have defined."""
-        try:
-            return self._living().defined(names)
-        except Died as death:
-            self._buried(death)
-            return set()
-        except Unreachable:
-            return set()
+        for _ in range(MOST_DEATHS):
+            try:
+                return self._living().defined(names)
+            except Died as death:
+                self._buried(death)
+            except Unreachable:
+                break
+        return set()
 
     def ask(self, target: Any, method: str, args: tuple, kwargs: dict, *, seed: int, name: str) -> Any:
         """Put one request; raises Raised, or Unreachable with a sentence about the call and the limit."""
@@ -101,20 +102,27 @@ class Sitting:
         return self._student
 
     def _replayed(self, cells: Sequence[Cell]) -> Student:
+        """A fresh process in which these cells ran; raises Unreachable where that cannot be had."""
         student = self.start()
         try:
-            if self.guarded:
-                student.guard(self.guarded)
-                student.guard(())
-            for cell in cells:
-                student.run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
-            if self.forbidden:
-                student.guard(self.forbidden)
+            self._prepare(student, cells)
         except Died as death:
-            student.kill()
             self.deaths.append(death.sentence)
             raise Unreachable(f"Not tried: running the cells again {death.sentence}.") from None
+        except BaseException:
+            student.kill()
+            raise
         return student
+
+    def _prepare(self, student: Student, cells: Sequence[Cell]) -> None:
+        """Stand before what may be forbidden, run the cells, and forbid what is forbidden now."""
+        if self.guarded:
+            student.guard(self.guarded)
+            student.guard(())
+        for cell in cells:
+            student.run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
+        if self.forbidden:
+            student.guard(self.forbidden)
 
     def _guard(self, student: Student) -> None:
         try:

@@ -169,6 +169,13 @@ def test_a_cell_that_kills_its_process_is_not_run_again(sitting):
     assert sitting.defined({"scaled", "nothing"}) == {"scaled"}
 
 
+def test_a_process_that_dies_between_two_requests_costs_nothing(sitting, stand_in):
+    sitting._student.kill()
+    assert sitting.defined({"scaled"}) == {"scaled"}
+    sitting._student.kill()
+    assert stand_in("scaled")(torch.ones(1))["count"] == 1
+
+
 def test_a_cell_that_hangs_is_ended(sitting):
     assert "did not finish within 1 s" in sitting.run(Cell("while True: pass", "endless")).error.message
 
