@@ -1,8 +1,9 @@
 """The three ways to keep a submission in, under one interface, for the keeper.
 
 What Landlock leaves open and bubblewrap does not: whether a file exists and how large it is can be asked by
-its path; the work directory lies on the host's file system, where its size is watched but not capped; and
-there is no /dev/shm, so that DataLoader workers do not run.
+its path; the work directory lies on the host's file system, where its size is watched but not capped; all
+submissions are one user to the kernel, so that one with very many processes can, until it is ended, keep
+others from starting any; and there is no /dev/shm, so that DataLoader workers do not run.
 """
 
 import os

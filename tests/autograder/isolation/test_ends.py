@@ -1,7 +1,6 @@
 """Every way in which a student's process can end has its sentence, at every level."""
 
 import dataclasses
-import time
 
 import pytest
 from warm_levels import SMALL
@@ -81,14 +80,12 @@ def test_one_process_that_wants_too_much_memory_gets_an_error_and_lives(student)
 
 
 def test_several_processes_that_want_too_much_memory_together_are_ended(student):
-    started = time.monotonic()
     with pytest.raises(Died) as died:
         student.run(
             "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
             "        junk = bytearray(b'x') * (400 << 20)\n        time.sleep(60)\ntime.sleep(60)"
         )
     assert died.value.sentence == "used more than 600 MB of memory"
-    assert time.monotonic() - started < 30
 
 
 MANY_BYTES = "for i in range(40):\n    open(f'file{i}', 'wb').write(bytes(2 << 20))\n"

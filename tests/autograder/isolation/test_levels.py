@@ -1,4 +1,6 @@
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 from forked import forked
@@ -49,14 +51,14 @@ def test_without_bubblewrap_the_next_level_says_why_it_is_not_the_first(monkeypa
     assert "bubblewrap (the program bwrap) is not installed" in level.reason
 
 
-def test_a_bubblewrap_that_fails_is_quoted(monkeypatch, tmp_path):
-    fake = tmp_path / "bwrap"
+def test_a_bubblewrap_that_fails_is_quoted(monkeypatch):
+    place = tempfile.TemporaryDirectory()
+    Path(place.name).chmod(0o755)
+    fake = Path(place.name, "bwrap")
     fake.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     fake.chmod(0o755)
-    for place in (tmp_path, *tmp_path.parents[:2]):
-        place.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    with pytest.raises(IsolationUnavailable, match="No permissions to create new namespace"):
+    monkeypatch.setenv("PATH", f"{place.name}:/usr/bin:/bin")
+    with place, pytest.raises(IsolationUnavailable, match="No permissions to create new namespace"):
         choose("bwrap")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,17 +15,18 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 
 
 @pytest.fixture
-def house(tmp_path_factory):
+def house():
     """A home that only root may enter, with an interpreter in it, as pyenv makes it."""
-    house = tmp_path_factory.mktemp("house")
-    for place in (house, house.parent, house.parent.parent):
-        place.chmod(0o755)
+    place = tempfile.TemporaryDirectory()
+    house = Path(place.name)
+    house.chmod(0o755)
     (house / "own").mkdir()
     (house / "home/python").mkdir(parents=True)
     (house / "home/python/lib.py").write_text("code")
     (house / "home/secret").write_text("token")
     (house / "home").chmod(0o700)
-    return house
+    with place:
+        yield house
 
 
 def test_a_user_without_rights_still_reads_an_interpreter_in_roots_home(house):
