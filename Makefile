@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: help demo test lab notebooks bench clean
+.PHONY: help demo test lectures lab notebooks bench clean
 
 help:            ## say what each word does
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -25,6 +25,10 @@ test: $(READY)   ## everything that must hold
 	$(BIN)/python -m autograder build --check
 	$(BIN)/python -m autograder verify
 	$(BIN)/python -m pytest -n auto
+
+lectures: export OMP_NUM_THREADS = 1
+lectures: $(READY) ## run every lecture and compare it with its committed outputs
+	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-current-env -n auto --dist loadfile lectures
 
 lab: $(READY)    ## open JupyterLab on the lectures
 	$(BIN)/jupyter lab --notebook-dir . lectures

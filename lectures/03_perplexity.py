@@ -234,9 +234,7 @@ frequency = Counter(words[:cut])
 
 def perplexity_with(n_words: int) -> tuple[float, float]:
     """Bigram perplexity of the last tenth, and the share of its words that became <unk>."""
-    kept = {
-        word: i + 2 for i, (word, _) in enumerate(frequency.most_common(n_words))
-    }  # 0 border, 1 <unk>
+    kept = {word: i + 2 for i, (word, _) in enumerate(frequency.most_common(n_words))}  # 0 border, 1 <unk>
     tokens = torch.tensor([kept.get(word, 1) for word in words])
     counts = NGramCounts([tokens[:cut]], 2, n_words + 2, bos=0)
     held_out = tokens[None, cut:]
