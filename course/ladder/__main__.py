@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from course.ladder.climb import Result, climb
-from course.ladder.records import RECORDED, as_table, page, summaries, write_record
+from course.ladder.records import RECORDED, as_table, page, record, summaries, write_record
 from course.ladder.rungs import RUNGS, SCALES, Corpus
 from course.plots import ladder
 from course.training import best_device
@@ -58,12 +58,14 @@ def show(results: list[Result], asked: argparse.Namespace, command: str) -> None
     print(as_table(rungs, floor))
     picture = asked.picture if asked.record is None else asked.record / "ladder" / "ladder.png"
     picture.parent.mkdir(parents=True, exist_ok=True)
-    figure = ladder({rung.title: rung.bits_per_token for rung in rungs}, floor)
+    spread = {rung.title: rung.spread for rung in rungs if rung.n_seeds > 1}
+    figure = ladder({rung.title: rung.bits_per_token for rung in rungs}, floor, spread)
     picture.write_bytes(figure.png())
     print(f"drawn: {picture}", file=sys.stderr)
     if asked.record is not None:
-        write_record(results, command, RECORDED)
-        (asked.record / "ladder.md").write_text(page(results, command, "ladder/ladder.png"))
+        recorded = record(results, command)
+        write_record(recorded, RECORDED)
+        (asked.record / "ladder.md").write_text(page(recorded, "ladder/ladder.png"))
 
 
 if __name__ == "__main__":

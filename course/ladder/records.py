@@ -102,16 +102,20 @@ def as_markdown(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in (header, ruler, *lines))
 
 
-def write_record(results: Sequence[Result], command: str, path: Path) -> None:
+def record(results: Sequence[Result], command: str) -> dict:
     """Everything that was measured, and where."""
-    record = {
+    return {
         "command": command,
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {torch.get_num_threads()} threads",
+        "machine": f"{os.cpu_count()} cores ({platform.machine()}), {torch.get_num_threads()} used by torch",
         "torch": torch.__version__.split("+")[0],
         "results": [asdict(result) for result in results],
     }
+
+
+def write_record(recorded: dict, path: Path) -> None:
+    """As JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    path.write_text(json.dumps(recorded, indent=1) + "\n")
 
 
 def read_recorded(path: Path = RECORDED) -> list[Result]:
@@ -119,26 +123,28 @@ def read_recorded(path: Path = RECORDED) -> list[Result]:
     return [Result(**result) for result in json.loads(path.read_text())["results"]]
 
 
-def page(results: Sequence[Result], command: str, picture: str) -> str:
-    """The page of the documentation, made from the results and from nothing else."""
+def page(recorded: dict, picture: str) -> str:
+    """The page of the documentation, made from a record and from nothing else."""
+    results = [Result(**result) for result in recorded["results"]]
     rungs, floor = summaries(results), mean(result.floor for result in results)
     seeds = sorted({result.seed for result in results})
     gap_lines = [(names, f"{gap:.4f}", f"{spread:.4f}") for names, gap, spread in gaps(rungs)]
+    alt_text = ", ".join(f"{rung.title} {rung.bits_per_token:.2f}" for rung in rungs)
     return f"""# The ladder, measured
 
 Every model of the course, trained on the same stories by the same loop, in bits per token on stories
 that none of them has seen. The floor is exact: what the true model of the language pays for the same stories.
 
-    {command}
+    {recorded["command"]}
 
 {as_markdown(HEADINGS, map(cells, rungs))}
 
 Floor: {floor:.4f} bits per token. Seeds: {", ".join(map(str, seeds))}; another seed means other training
 stories, other first weights and another order. "Spread" is the largest minus the smallest of them. Seconds
 are of building and training: by the clock, on a machine that may have had other work to do, and as CPU time
-of all cores together.
+of all cores together. Machine: {recorded["machine"]}; PyTorch {recorded["torch"]}.
 
-![{picture}]({picture})
+![The ladder in bits per token: {alt_text}; the floor is {floor:.2f}.]({picture})
 
 What each step down the ladder saves, and the larger spread of the two models it lies between:
 

@@ -151,7 +151,7 @@ RUNGS = {
         Rung("trigram", "trigram", n_gram(3)),
         Rung("fourgram", "4-gram", n_gram(4)),
         Rung("feedforward", "feed-forward", feed_forward, TrainingConfig(n_steps=1000, learning_rate=5e-3)),
-        Rung("rnn", "RNN", recurrent("rnn"), TrainingConfig(n_steps=1200, learning_rate=2e-3)),
+        Rung("rnn", "RNN", recurrent("rnn"), TrainingConfig(n_steps=2400, learning_rate=2e-3)),
         Rung("gru", "GRU", recurrent("gru"), TrainingConfig(n_steps=1500, learning_rate=5e-3)),
         Rung("lstm", "LSTM", recurrent("lstm"), TrainingConfig(n_steps=2000, learning_rate=5e-3)),
         Rung("gpt", "Transformer", gpt, TrainingConfig(n_steps=1600, learning_rate=3e-3, weight_decay=0.1)),
