@@ -3,8 +3,8 @@
     tickets  then she went to the shop for toner  →  tickets
 
 The texts are those of `course.recall`. Every model gets a fresh start at every distance and the same number
-of steps, so the curves show what each can *learn* to carry: the state of an RNN, the cell of an LSTM; attention
-carries nothing, it looks the word up where it stands.
+of steps, so the curves show what each can *learn* to carry: the state of an RNN, the cell of an LSTM;
+attention carries nothing, it looks the word up where it stands.
 
     python -m course.tickets                        a table and a picture
     python -m course.tickets --record docs          also the page in docs/ with its figure
@@ -157,7 +157,7 @@ def page(recorded: dict) -> str:
 
 One of {len(THINGS)} things is named, small talk follows, and the thing is to be named again. Every model is
 trained afresh at every distance, for {n_steps} steps of {batch_size} texts. The numbers are means over
-{n_seeds} seeds; chance is {1 / len(THINGS):.3f}. Reach: up to this distance a model is right nine times in ten.
+{n_seeds} seeds; chance is {1 / len(THINGS):.3f}. Reach: up to this distance it is right nine times in ten.
 
     {recorded["command"]}
 
