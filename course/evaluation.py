@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from course.data.vocabulary import Batch
 from course.language_model import LanguageModel
+from course.shapes import Float, Int, Tensor
 
 Link = tuple[int, int]  # (position in the source, position in the target)
 
@@ -62,14 +63,16 @@ class Score:
         return 100 * (self.nll / floor.nll - 1)
 
 
-def target_nll(log_probs: Tensor, targets: Tensor) -> Tensor:
-    """−log P(target) in nats at every position: (B, T, V), (B, T) → (B, T)."""
+def target_nll(
+    log_probs: Float[Tensor, "batch time vocab"], targets: Int[Tensor, "batch time"]
+) -> Float[Tensor, "batch time"]:
+    """−log P(target) in nats at every position."""
     return -log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
 @torch.no_grad()
-def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Tensor:
-    """−log P of each sequence given its first token, in nats: (N,) float64, on the CPU.
+def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Float[Tensor, " stories"]:
+    """−log P of each sequence given its first token, in nats, float64, on the CPU.
 
     A module is switched to evaluation and back, and reads where its parameters are.
     """

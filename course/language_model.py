@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import torch
-from torch import Tensor
+
+from course.shapes import Float, Int, Tensor
 
 
 @runtime_checkable
@@ -25,7 +26,7 @@ class LanguageModel(Protocol):
     vocab_size: int  # V, tokens are 0 … V − 1
     context_length: int | None  # most positions the model can see; None: no limit
 
-    def __call__(self, tokens: Tensor) -> Tensor: ...
+    def __call__(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]: ...
 
 
 def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = None) -> None:

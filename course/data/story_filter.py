@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from course.data.story_grammar import Automaton
 from course.data.story_memory import Memory
 from course.data.story_sources import Source, Words
 from course.data.story_words import Roles
+from course.shapes import Float, Int, Tensor
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class Emission:
         table = torch.stack([source.row(vocab_size) for source in fixed])
         return cls(table, tuple(remembering), column[automaton.source_of])
 
-    def of_word(self, words: Tensor, memory: Memory) -> Tensor:
-        """(B, N) P(word | node, memory)."""
+    def of_word(self, words: Int[Tensor, " batch"], memory: Memory) -> Float[Tensor, "batch nodes"]:
+        """P(word | node, memory)."""
         columns = [self.fixed[:, words].T]  # (B, S_fixed)
         columns += [source.probs(memory).gather(1, words[:, None]) for source in self.remembering]
         return torch.cat(columns, dim=1)[:, self.column_of]
 
-    def mixture(self, belief: Tensor, memory: Memory) -> Tensor:
-        """(B, V) P(word | belief, memory): the nodes' distributions, weighted by the belief."""
+    def mixture(self, belief: Float[Tensor, "batch nodes"], memory: Memory) -> Float[Tensor, "batch vocab"]:
+        """P(word | belief, memory): the nodes' distributions, weighted by the belief."""
         n_fixed = len(self.fixed)
         weights = belief.new_zeros(len(belief), n_fixed + len(self.remembering))
         weights.index_add_(1, self.column_of, belief)  # (B, N) → (B, S)
@@ -55,8 +55,10 @@ class Emission:
         return probs
 
 
-def next_word_probs(automaton: Automaton, roles: Roles, tokens: Tensor) -> Tensor:
-    """P(next word | prefix) at every position: tokens (B, T) → (B, T, V), float64.
+def next_word_probs(
+    automaton: Automaton, roles: Roles, tokens: Int[Tensor, "batch time"]
+) -> Float[Tensor, "batch time vocab"]:
+    """P(next word | prefix) at every position, float64.
 
     A prefix that the grammar cannot produce is followed by a row of zeros.
     """

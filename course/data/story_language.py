@@ -20,7 +20,6 @@ import math
 from functools import cached_property
 
 import torch
-from torch import Tensor
 
 from course.data.story_filter import next_word_probs
 from course.data.story_grammar import Automaton, compile_grammar
@@ -29,6 +28,7 @@ from course.data.story_sampling import sample_derivations
 from course.data.story_words import Roles
 from course.data.vocabulary import Batch, Vocabulary
 from course.language_model import check_tokens
+from course.shapes import Float, Int, Tensor
 
 
 class StoryLanguage:
@@ -49,8 +49,8 @@ class StoryLanguage:
     def vocab_size(self) -> int:
         return len(self.vocabulary)
 
-    def __call__(self, tokens: Tensor) -> Tensor:
-        """Exact log-probabilities of the next word, (B, T) → (B, T, V); −inf for what cannot come next."""
+    def __call__(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
+        """Exact log-probabilities of the next word; −inf for what cannot come next."""
         check_tokens(tokens, self.vocab_size)
         probs = next_word_probs(self.automaton, self.roles, tokens.cpu())
         impossible = probs.sum(-1, keepdim=True) == 0
@@ -67,7 +67,7 @@ class StoryLanguage:
         longest = int(mask.sum(-1).max())
         return Batch(words[:, :longest], mask[:, :longest])
 
-    def read(self, story: Tensor) -> str:
+    def read(self, story: Int[Tensor, " time"]) -> str:
         """A row of tokens as text, up to its end."""
         return " ".join(self.vocabulary.decode(story.tolist()))
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from course.data.story_grammar import Automaton
 from course.data.story_memory import Memory
 from course.data.story_words import Roles
+from course.shapes import Float, Int, Tensor
 
 
-def draw(probs: Tensor, generator: torch.Generator) -> Tensor:
-    """One index per row of (B, n) probabilities, by inverting the cumulative distribution."""
+def draw(probs: Float[Tensor, "batch choices"], generator: torch.Generator) -> Int[Tensor, " batch"]:
+    """One index per row of probabilities, by inverting the cumulative distribution."""
     cumulative = probs.cumsum(-1)
     uniform = torch.rand(len(probs), 1, generator=generator, dtype=torch.float64) * cumulative[:, -1:]
     drawn = torch.searchsorted(cumulative, uniform, right=True)[:, 0]
     return drawn.clamp(max=probs.shape[1] - 1)
 
 
-def draw_words(automaton: Automaton, node: Tensor, memory: Memory, generator: torch.Generator) -> Tensor:
-    """One word for each prefix from the source of its node; node (B,) → words (B,)."""
+def draw_words(
+    automaton: Automaton, node: Int[Tensor, " batch"], memory: Memory, generator: torch.Generator
+) -> Int[Tensor, " batch"]:
+    """One word for each prefix from the source of its node."""
     source_of_prefix = automaton.source_of[node]
     words = torch.empty_like(node)
     for index in source_of_prefix.unique().tolist():
@@ -30,8 +32,8 @@ def draw_words(automaton: Automaton, node: Tensor, memory: Memory, generator: to
 
 def sample_derivations(
     automaton: Automaton, roles: Roles, n_stories: int, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    """Words and nodes of whole stories, each (n_stories, longest); the end repeats to the right."""
+) -> tuple[Int[Tensor, "stories longest"], Int[Tensor, "stories longest"]]:
+    """Words and nodes of whole stories; the end repeats to the right."""
     node = torch.zeros(n_stories, dtype=torch.int64)
     memory = Memory.empty(roles, n_stories)
     words, nodes = [], []

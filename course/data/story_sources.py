@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import torch
-from torch import Tensor
 
 from course.data.story_memory import NOTHING, Memory
 from course.data.story_words import Roles
+from course.shapes import Bool, Float, Int, Tensor
 
 
 class Source(Protocol):
@@ -25,8 +25,8 @@ class Source(Protocol):
         """In nats."""
         ...
 
-    def probs(self, memory: Memory) -> Tensor:
-        """P(word | memory), (B, V) float64; a row of zeros where the memory has nothing to offer."""
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
+        """P(word | memory), float64; a row of zeros where the memory has nothing to offer."""
         ...
 
 
@@ -40,13 +40,13 @@ def entropy(probs: list[float]) -> float:
     return -sum(p * math.log(p) for p in probs)
 
 
-def uniform(allowed: Tensor) -> Tensor:
-    """(B, V) bool → equal shares of each row's allowed words."""
+def uniform(allowed: Bool[Tensor, "batch choices"]) -> Float[Tensor, "batch choices"]:
+    """Equal shares of what each row allows."""
     return allowed.double() / allowed.sum(-1, keepdim=True).clamp(min=1)
 
 
-def certain(words: Tensor, vocab_size: int) -> Tensor:
-    """(B,) → (B, V): probability one for this word, a row of zeros for NOTHING."""
+def certain(words: Int[Tensor, " batch"], vocab_size: int) -> Float[Tensor, "batch vocab"]:
+    """Probability one for this word, a row of zeros for NOTHING."""
     return (torch.arange(vocab_size) == words[:, None]).double()
 
 
@@ -61,13 +61,13 @@ class Words:
     def entropy(self) -> float:
         return entropy(shares(self.weights))
 
-    def row(self, vocab_size: int) -> Tensor:
-        """(V,) the distribution."""
+    def row(self, vocab_size: int) -> Float[Tensor, " vocab"]:
+        """The distribution."""
         row = torch.zeros(vocab_size, dtype=torch.float64)
         row[list(self.tokens)] = torch.tensor(shares(self.weights), dtype=torch.float64)
         return row
 
-    def probs(self, memory: Memory) -> Tensor:
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
         return self.row(memory.vocab_size).expand(len(memory), -1)
 
 
@@ -83,15 +83,15 @@ class FreshThing:
     def entropy(self) -> float:
         return math.log(self.n_left) + entropy(shares(self.weights))
 
-    def probs(self, memory: Memory) -> Tensor:
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
         within_action = torch.zeros(len(self.things), memory.vocab_size, dtype=torch.float64)
         for action, things in enumerate(self.things):
             within_action[action, list(things)] = torch.tensor(shares(self.weights), dtype=torch.float64)
         return uniform(~memory.is_known()) @ within_action  # (B, A) @ (A, V)
 
 
-def verbs_of(actions: Tensor, roles: Roles) -> Tensor:
-    """Probabilities of actions (B, A) as probabilities of their verbs (B, V)."""
+def verbs_of(actions: Float[Tensor, "batch actions"], roles: Roles) -> Float[Tensor, "batch vocab"]:
+    """Probabilities of actions as probabilities of their verbs."""
     is_verb = roles.action_of_verb[:, None] == torch.arange(roles.n_actions)  # (V, A)
     return actions @ is_verb.double().T
 
@@ -106,7 +106,7 @@ class KnownVerb:
     def entropy(self) -> float:
         return math.log(self.n_known)
 
-    def probs(self, memory: Memory) -> Tensor:
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
         return verbs_of(uniform(memory.is_known()), memory.roles)
 
 
@@ -120,7 +120,7 @@ class OtherVerb:
     def entropy(self) -> float:
         return math.log(self.n_known - 1)
 
-    def probs(self, memory: Memory) -> Tensor:
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
         is_last = torch.arange(memory.roles.n_actions) == memory.action[:, None]
         return verbs_of(uniform(memory.is_known() & ~is_last), memory.roles)
 
@@ -131,7 +131,7 @@ class RecalledThing:
 
     entropy: float = 0.0
 
-    def probs(self, memory: Memory) -> Tensor:
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
         thing = memory.thing_of.gather(1, memory.action.clamp(min=0)[:, None])[:, 0]
         return certain(torch.where(memory.action == NOTHING, NOTHING, thing), memory.vocab_size)
 
@@ -142,7 +142,7 @@ class HeroName:
 
     entropy: float = 0.0
 
-    def probs(self, memory: Memory) -> Tensor:
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
         return certain(memory.hero, memory.vocab_size)
 
 
@@ -152,6 +152,6 @@ class HeroPronoun:
 
     entropy: float = 0.0
 
-    def probs(self, memory: Memory) -> Tensor:
+    def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
         pronoun = torch.where(memory.hero == NOTHING, NOTHING, memory.roles.pronoun_of[memory.hero])
         return certain(pronoun, memory.vocab_size)
