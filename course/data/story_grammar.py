@@ -54,7 +54,7 @@ def either(*parts: Part) -> Choice:
 
 @dataclass(frozen=True)
 class Automaton:
-    """N word slots in reading order: node 0 begins the text; the last node ends it and follows itself."""
+    """N word slots, each after all that may precede it: node 0 begins the text, the last ends and repeats it."""
 
     sources: tuple[Source, ...]  # S distinct sources of words
     source_of: Tensor  # (N,) which source a node draws its word from
@@ -119,7 +119,7 @@ def compile_grammar(part: Part) -> Automaton:
 
 
 def _numbered(slots: list[tuple[Source, dict[int, float]]]) -> Automaton:
-    """Slots collected from the end become nodes in reading order."""
+    """Slots collected from the end become nodes that come after all that may precede them."""
     last = len(slots) - 1
     sources = tuple(dict.fromkeys(source for source, _ in reversed(slots)))
     follow = torch.zeros(len(slots), len(slots), dtype=torch.float64)

@@ -17,12 +17,12 @@ def word(token, *others):
 GRAMMAR = (word(0), maybe(0.5, either(word(1, 2), (word(3), word(3)))), word(4))
 
 
-def test_nodes_stand_in_reading_order_and_follow_each_other():
+def test_nodes_follow_each_other_with_the_probabilities_of_the_choices():
     automaton = compile_grammar(GRAMMAR)
-    assert [automaton.sources[i].tokens for i in automaton.source_of] == [(0,), (1, 2), (3,), (3,), (4,)]
+    assert [automaton.sources[i].tokens for i in automaton.source_of] == [(0,), (3,), (3,), (1, 2), (4,)]
     expected = torch.zeros(5, 5, dtype=torch.float64)
-    expected[0, [1, 2, 4]] = torch.tensor([0.25, 0.25, 0.5], dtype=torch.float64)
-    expected[1, 4] = expected[2, 3] = expected[3, 4] = expected[4, 4] = 1
+    expected[0, [1, 3, 4]] = torch.tensor([0.25, 0.25, 0.5], dtype=torch.float64)
+    expected[1, 2] = expected[2, 4] = expected[3, 4] = expected[4, 4] = 1
     assert torch.equal(automaton.follow, expected)
 
 
