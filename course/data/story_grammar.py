@@ -54,11 +54,11 @@ def either(*parts: Part) -> Choice:
 
 @dataclass(frozen=True)
 class Automaton:
-    """N word slots, each after all that may precede it: node 0 begins the text, the last ends and repeats it."""
+    """N word slots, each after all that may precede it: node 0 begins the text, the last one ends it."""
 
     sources: tuple[Source, ...]  # S distinct sources of words
     source_of: Tensor  # (N,) which source a node draws its word from
-    follow: Tensor  # (N, N) P(next node | node), float64; zero below the diagonal
+    follow: Tensor  # (N, N) P(next node | node), float64; zero below the diagonal, the end follows itself
 
     @property
     def n_nodes(self) -> int:
