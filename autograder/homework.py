@@ -107,16 +107,16 @@ def load(folder: Path | str) -> HomeworkSource:
     """Read solutions/NAME; raises SourceError or CatalogueError naming what does not fit."""
     folder = Path(folder).resolve()
     cells = tuple(read_source(folder / f"{folder.name}.py"))
-    wrong, right = _module(folder / "misconceptions.py"), _module(folder / "alternatives.py")
+    wrong, right = _modules(folder, "misconceptions"), _modules(folder, "alternatives")
     homework = HomeworkSource(
         name=folder.name,
         folder=folder,
         cells=cells,
         exercises=tuple(_exercises(cells)),
         written=tuple(_written(cell) for cell in cells if "written" in cell.labels),
-        misconceptions=tuple(collect(wrong, Misconception)),
-        alternatives=tuple(collect(right, Alternative)),
-        not_code=tuple(collect(wrong, NotCode)),
+        misconceptions=tuple(entry for module in wrong for entry in collect(module, Misconception)),
+        alternatives=tuple(entry for module in right for entry in collect(module, Alternative)),
+        not_code=tuple(entry for module in wrong for entry in collect(module, NotCode)),
     )
     problems = list(inconsistencies(homework))
     if problems:
@@ -260,11 +260,19 @@ def _written(cell: Cell) -> Written:
     )
 
 
-def _module(path: Path) -> ModuleType:
-    """The module at a path, known by a name of its own as dataclasses need; empty if there is no file."""
-    name = f"solutions.{path.parent.name}.{path.stem}"
-    if not path.is_file():
-        return ModuleType(name)
+def catalogue_files(folder: Path, kind: str) -> list[Path]:
+    """The files of one kind: KIND.py, or one file per theme in a folder KIND, in the order of their names."""
+    single = folder / f"{kind}.py"
+    return [*([single] if single.is_file() else []), *sorted((folder / kind).glob("*.py"))]
+
+
+def _modules(folder: Path, kind: str) -> list[ModuleType]:
+    return [_module(path, f"solutions.{folder.name}.{kind}") for path in catalogue_files(folder, kind)]
+
+
+def _module(path: Path, package: str) -> ModuleType:
+    """The module at a path, known by a name of its own, as dataclasses need."""
+    name = f"{package}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from autograder.homework import CODE_STUB, TEXT_STUB, HomeworkSource, clear_solution
+from autograder.homework import CODE_STUB, TEXT_STUB, HomeworkSource, catalogue_files, clear_solution
 
 # What a release is made of: notebooks, tables, arrays and pictures. No source and no text of another kind.
 RELEASED = (".ipynb", ".csv", ".npz", ".png")
@@ -62,10 +62,10 @@ def secret_lines(homework: HomeworkSource) -> Iterator[tuple[str, str]]:
         for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL):
             name = cell.labels.get("solution") or cell.labels.get("written")
             yield from _with_origin(region, f"{SOLUTION} {name}")
-    for module in ("misconceptions.py", "alternatives.py"):
-        path = homework.folder / module
-        if path.is_file():
-            yield from _with_origin(path.read_text(encoding="utf-8"), module)
+    for kind in ("misconceptions", "alternatives"):
+        for path in catalogue_files(homework.folder, kind):
+            origin = str(path.relative_to(homework.folder))
+            yield from _with_origin(path.read_text(encoding="utf-8"), origin)
 
 
 def _with_origin(text: str, origin: str) -> Iterator[tuple[str, str]]:

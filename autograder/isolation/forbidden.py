@@ -18,7 +18,11 @@ class Guard:
         self.guarded: set[str] = set()
 
     def forbid(self, names: Iterable[str]) -> None:
-        """Forbid exactly these dotted names from now on; names that do not exist are no concern."""
+        """Forbid exactly these dotted names from now on.
+
+        Names that do not exist are no concern; a method of any object (".backward"), a builtin ("sum") and a
+        whole module are left to the search of the source, since libraries use them all the time.
+        """
         self.forbidden = frozenset(names)
         for name in sorted(self.forbidden - self.guarded):
             self.stand_before(name)
@@ -28,6 +32,8 @@ class Guard:
         if owner is None or not hasattr(owner, attribute):
             return
         original = getattr(owner, attribute)
+        if not callable(original):
+            return
         guarded = self.guarded_class if isinstance(original, type) else self.guarded_function
         setattr(owner, attribute, guarded(name, original))
         self.guarded.add(name)
@@ -58,6 +64,8 @@ class Guard:
 def owner_of(name: str) -> tuple[Any, str]:
     """The module or class that holds a dotted name, and the name's last part."""
     path, _, attribute = name.rpartition(".")
+    if not path:
+        return None, attribute
     parts = path.split(".")
     for end in range(len(parts), 0, -1):
         try:

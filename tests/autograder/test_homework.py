@@ -134,3 +134,13 @@ def test_an_unknown_homework_is_answered_with_those_there_are(course_folder):
     assert names(course_folder) == ["mini_homework"]
     with pytest.raises(SourceError, match=r"no homework called hw9. There are: mini_homework\."):
         find("hw9", course_folder)
+
+
+def test_a_catalogue_may_be_a_folder_with_one_file_per_theme(mini):
+    before = load(mini)
+    (mini / "misconceptions").mkdir()
+    (mini / "misconceptions.py").rename(mini / "misconceptions" / "averages.py")
+    assert [entry.name for entry in load(mini).misconceptions] == [
+        entry.name for entry in before.misconceptions
+    ]
+    assert load(mini).not_code == before.not_code

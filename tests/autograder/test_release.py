@@ -137,6 +137,13 @@ def test_a_solution_in_plain_sight_refuses_the_release(course_folder, mini, edit
     assert not (course_folder / "homeworks").exists()
 
 
+def test_lines_of_a_catalogue_in_a_folder_are_secret_too(mini):
+    (mini / "misconceptions").mkdir()
+    (mini / "misconceptions.py").rename(mini / "misconceptions" / "averages.py")
+    origins = {origin for _, origin in secret_lines(load(mini))}
+    assert "misconceptions/averages.py" in origins
+
+
 @pytest.mark.parametrize("name", ["misconceptions.py", "notes.txt", "Makefile"])
 def test_a_file_that_is_no_notebook_and_no_data_does_not_belong_in_a_release(mini, folder, name):
     (folder / name).write_text("")

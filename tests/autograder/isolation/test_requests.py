@@ -192,3 +192,12 @@ def test_forbidden_names_raise_while_they_are_forbidden(student):
     student.guard([])
     assert student.request("own", "", [torch.zeros(2)]).tolist() == [0.5, 0.5]
     assert student.run("torch.nn.MultiheadAttention(4, 2)").error is None
+
+
+@pytest.mark.parametrize(
+    "name", [".backward", "sum", "torch.nn", "torch.no_such_name", "no_such_module.name"]
+)
+def test_names_that_libraries_use_all_the_time_are_left_to_the_search_of_the_source(student, name):
+    student.guard([name])
+    student.run("def own(x): return sum(torch.nn.functional.relu(x))")
+    assert student.request("own", "", [torch.ones(3)]) == 3
