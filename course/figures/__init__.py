@@ -11,6 +11,7 @@ from course.figures.gates import gates
 from course.figures.gradient_strip import gradient_strip
 from course.figures.guessing import guessing
 from course.figures.imitation import imitation
+from course.figures.sampling_bench import sampling_bench
 from course.figures.still import Still, still
 from course.figures.tape import tape
 from course.figures.unrolled import unrolled
@@ -28,6 +29,7 @@ __all__ = [
     "gradient_strip",
     "guessing",
     "imitation",
+    "sampling_bench",
     "still",
     "tape",
     "unrolled",

@@ -1,0 +1,148 @@
+// From logits to the next word: the reader sets the logits and the filters, and draws.
+
+const softmax = (logits) => {
+  const largest = Math.max(...logits), powers = logits.map((z) => Math.exp(z - largest)), total = powers.reduce((a, b) => a + b, 0);
+  return powers.map((power) => power / total);
+};
+const bits = (probs) => -probs.reduce((sum, p) => sum + (p > 0 ? p * Math.log2(p) : 0), 0);
+const ranks = (values) => values.map((_, i) => i).sort((a, b) => values[b] - values[a] || a - b);
+const keepOnly = (logits, kept) => logits.map((z, i) => (kept[i] ? z : -Infinity));
+
+const filters = {
+  topK: (logits, k) => keepOnly(logits, logits.map((z) => z >= [...logits].sort((a, b) => b - a)[Math.min(k, logits.length) - 1])),
+  topP: (logits, p) => {
+    const probs = softmax(logits), kept = logits.map(() => false);
+    let before = 0;
+    for (const i of ranks(logits)) { kept[i] = p >= 1 || before === 0 || before < p - 1e-9; before += probs[i]; }
+    return keepOnly(logits, kept);
+  },
+  minP: (logits, p) => {
+    const probs = softmax(logits), limit = p * Math.max(...probs);
+    return keepOnly(logits, probs.map((prob) => prob >= limit));
+  },
+};
+
+/** Top-k, then top-p, then min-p; the temperature before all of them or after. Entropies in bits. */
+export function sample(logits, { temperature, topK, topP, minP, isHotFirst }) {
+  const divided = (values) => values.map((z) => z / temperature);
+  const seen = isHotFirst ? divided(logits) : logits;
+  const left = Object.entries({ topK, topP, minP }).reduce((now, [name, value]) => filters[name](now, value), seen);
+  const before = softmax(seen), after = softmax(isHotFirst ? left : divided(left)), kept = left.map((z) => z > -Infinity);
+  const removed = before.reduce((sum, p, i) => sum + (kept[i] ? 0 : p), 0);
+  return { before, after, kept, removed, entropyBefore: bits(before), entropyAfter: bits(after) };
+}
+
+/** Numbers in [0, 1) that are the same for the same seed on every machine (mulberry32). */
+export function generator(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** How often each outcome comes up in n draws: the first whose cumulated probability exceeds a number in [0, 1). */
+export function draw(probs, n, random) {
+  const counts = probs.map(() => 0), last = probs.reduce((found, p, i) => (p > 0 ? i : found), 0);
+  for (let k = 0; k < n; k++) {
+    let rest = random(), i = 0;
+    while (i < last && rest >= probs[i]) rest -= probs[i++];
+    counts[i]++;
+  }
+  return counts;
+}
+
+const N_DRAWS = 200;
+
+export default {
+  render({ model, el }) {
+    const { tokens, logits: given, low, high, settings: start } = model.get("data");
+    const n = tokens.length, width = 640, height = 430, left = 60, group = (width - left - 6) / n, zTop = 8, zTall = 130, base = 372, tall = 190;
+    const view = frame(el, { width, height, label: "Logits, and what is left of their probabilities", name: "sampling_bench" });
+    const logits = [...given], settings = { ...start };
+    let seed = 0, counts = null;
+    const changed = () => { counts = null; show(); };
+    const knob = (label, name, min, max, step, text) =>
+      slider(view.controls, { label, min, max, step, value: settings[name], show: text }, (value) => { settings[name] = value; changed(); });
+    const knobs = {
+      temperature: knob("temperature", "temperature", 0.1, 3, 0.05, (t) => t.toFixed(2)),
+      topK: knob("top-k", "topK", 1, n, 1, (k) => (k >= n ? "off" : String(k))),
+      topP: knob("top-p", "topP", 0.05, 1, 0.01, (p) => (p >= 1 ? "off" : p.toFixed(2))),
+      minP: knob("min-p", "minP", 0, 0.9, 0.01, (p) => (p > 0 ? p.toFixed(2) : "off")),
+    };
+    const order = choose(view.controls, { label: "order", options: ["filters, then temperature", "temperature, then filters"], value: Number(settings.isHotFirst) },
+      (place) => { settings.isHotFirst = place === 1; changed(); });
+    const button = (label, act) => { const made = node("button", { type: "button" }, label); made.addEventListener("click", act); view.controls.append(made); };
+    button(`Draw ${N_DRAWS}`, () => { counts = draw(sample(logits, settings).after, N_DRAWS, generator(++seed)); show(); });
+    button("Back to the start", () => {
+      logits.splice(0, n, ...given);
+      Object.assign(settings, start);
+      for (const [name, input] of Object.entries(knobs)) { input.value = start[name]; input.dispatchEvent(new Event("input")); }
+      order.value = String(Number(start.isHotFirst));
+      seed = 0;
+      changed();
+    });
+
+    const definitions = shape("defs"), hatch = shape("pattern", { id: `hatch-${model.get("data").id}`, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+    hatch.append(shape("line", { x1: 0, x2: 0, y1: 0, y2: 5, stroke: "var(--orange)", "stroke-width": 2 }));
+    definitions.append(hatch);
+    const painted = shape("g"), zOf = (y) => high - ((y - zTop) / zTall) * (high - low), yOf = (z) => zTop + (zTall * (high - z)) / (high - low);
+    view.picture.append(definitions, painted);
+    const set = (i, z) => { logits[i] = Math.round(10 * Math.max(low, Math.min(high, z))) / 10; changed(); };
+    const handles = tokens.map((token, i) => {
+      const x = left + i * group, handle = shape("g", { tabindex: 0, role: "slider", "aria-label": `logit of ${token}`, "aria-valuemin": low, "aria-valuemax": high, style: "cursor:ns-resize;touch-action:none" });
+      const bar = shape("rect", { x: x + 4, width: group - 8, fill: "var(--green)" });
+      handle.append(shape("rect", { x, y: zTop, width: group, height: zTall, fill: "transparent" }), bar);
+      const follow = (event) => {
+        const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
+        set(i, zOf(point.y));
+      };
+      handle.addEventListener("pointerdown", (event) => { handle.setPointerCapture(event.pointerId); handle.focus(); follow(event); event.preventDefault(); });
+      handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) follow(event); });
+      handle.addEventListener("keydown", (event) => {
+        const steps = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 }, moves = { ArrowRight: 1, ArrowLeft: n - 1 };
+        if (event.key in steps) set(i, logits[i] + steps[event.key]);
+        else if (event.key in moves) handles[(i + moves[event.key]) % n].handle.focus();
+        else return;
+        event.preventDefault();
+      });
+      view.picture.append(handle);
+      return { handle, bar };
+    });
+
+    const text = (x, y, words, more = {}) => painted.append(shape("text", { x, y, ...more }, words));
+    const column = (x, wide, share, fill, title) => {
+      const made = shape("rect", { x, y: base - tall * share, width: wide, height: Math.max(0.8, tall * share), fill, stroke: "var(--line)", "stroke-width": 0.5 });
+      made.append(shape("title", {}, title));
+      painted.append(made);
+    };
+
+    function show() {
+      const found = sample(logits, settings), { before, after, kept } = found;
+      painted.replaceChildren();
+      text(0, zTop + 12, "logit z");
+      text(0, base - tall + 12, "P");
+      for (const y of [yOf(Math.max(low, 0)), base]) painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
+      tokens.forEach((token, i) => {
+        const x = left + i * group, wide = (group - 8) / 2, zero = yOf(Math.max(low, 0)), y = yOf(logits[i]);
+        for (const [name, value] of [["y", Math.min(y, zero)], ["height", Math.max(2, Math.abs(zero - y))]]) handles[i].bar.setAttribute(name, value);
+        handles[i].handle.setAttribute("aria-valuenow", logits[i]);
+        handles[i].handle.setAttribute("aria-valuetext", `${logits[i].toFixed(1)}, P ${after[i].toFixed(3)}`);
+        text(x + group / 2, zTop + zTall + 14, logits[i].toFixed(1), { "text-anchor": "middle", class: "quiet", style: "font-size:11px" });
+        column(x + 4, wide, before[i], kept[i] ? "var(--panel)" : `url(#${hatch.id})`, `${token}: ${before[i].toFixed(4)} before the filters`);
+        column(x + 4 + wide, wide, after[i], "var(--blue)", `${token}: ${after[i].toFixed(4)} in the end`);
+        if (counts) painted.append(shape("path", { d: `M${x + 2 + wide} ${base - (tall * counts[i]) / N_DRAWS} h${wide + 4}`, stroke: "var(--ink)", "stroke-width": 3 }));
+        text(x + group / 2, base + 16, token, { "text-anchor": "middle", style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
+      });
+      text(left, base + 36, "left bar: before the filters, hatched where removed · blue: renormalised, what is drawn from" + (counts ? " · black line: share of the draws" : ""), { class: "quiet", style: "font-size:11px" });
+      const mass = `${(100 * found.removed).toFixed(1)} % of the probability removed`;
+      const distance = counts ? ` Of ${N_DRAWS} draws, ${(50 * after.reduce((sum, p, i) => sum + Math.abs(p - counts[i] / N_DRAWS), 0)).toFixed(1)} % lie elsewhere than expected.` : "";
+      view.say(`${kept.filter(Boolean).length} of ${n} words left, ${mass}; entropy ${found.entropyBefore.toFixed(2)} → ${found.entropyAfter.toFixed(2)} bits.${distance}`);
+      view.numbers(["word", "z", "P before", "P after", ...(counts ? [`of ${N_DRAWS} draws`] : [])],
+        tokens.map((token, i) => [token, logits[i].toFixed(1), before[i].toFixed(4), after[i].toFixed(4), ...(counts ? [counts[i]] : [])]));
+    }
+    show();
+  },
+};
