@@ -1,6 +1,8 @@
 """Figures that live everywhere; each accepts the reader's own tensors."""
 
+from course.figures.alignment import alignment
 from course.figures.attention import attention
+from course.figures.bottleneck import bottleneck
 from course.figures.bpe import bpe
 from course.figures.chain_rule import chain_rule
 from course.figures.coding import coding
@@ -14,12 +16,15 @@ from course.figures.imitation import imitation
 from course.figures.sampling_bench import sampling_bench
 from course.figures.still import Still, still
 from course.figures.tape import tape
+from course.figures.three_masks import three_masks
 from course.figures.unrolled import unrolled
 
 __all__ = [
     "Figure",
     "Still",
+    "alignment",
     "attention",
+    "bottleneck",
     "bpe",
     "chain_rule",
     "coding",
@@ -32,5 +37,6 @@ __all__ = [
     "sampling_bench",
     "still",
     "tape",
+    "three_masks",
     "unrolled",
 ]
