@@ -33,7 +33,7 @@ def alignment(
     return Figure(
         name="alignment",
         data={"sentences": sentences},
-        alt=f"Alignment explorer with {len(pairs)} sentences. In the first, target words look most at: {told}.",
+        alt=f"Alignments of {len(pairs)} sentences. In the first, target words look most at: {told}.",
         caption=caption,
         picture=png(map_with_gold(maps[0], pairs[0])),
     )

@@ -15,6 +15,7 @@ import torch
 from course.training import History
 
 Record = dict[str, Any]
+RECORDED = Path(__file__).parent / "recorded"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,18 @@ def one_line_per_run(about: Record, runs: Sequence[Record]) -> str:
 def read_results(path: Path) -> Record:
     """What `ResultsFile` wrote."""
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def recorded_results(name: str) -> Record:
+    """The results that come with the course: "lengths_small", "lengths_full" or "captions_small".
+
+    Raises ValueError for another name.
+    """
+    path = RECORDED / f"{name}.json"
+    if not path.exists():
+        known = ", ".join(sorted(each.stem for each in RECORDED.glob("*.json")))
+        raise ValueError(f"name: expected one of {known}, got {name!r}")
+    return read_results(path)
 
 
 def about(command: str, config: Any, device: torch.device) -> Record:

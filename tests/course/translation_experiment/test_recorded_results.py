@@ -7,12 +7,12 @@ import torch
 
 from course.translation_experiment.captions import CAPTION_SCALES
 from course.translation_experiment.lengths import SCALES
-from course.translation_experiment.records import about, read_results
+from course.translation_experiment.records import RECORDED, about, read_results, recorded_results
 from course.translation_experiment.tables import report
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "translation.md").read_text(encoding="utf-8")
-RESULTS = sorted((DOCS / "translation").glob("*.json"))
+RESULTS = sorted(RECORDED.glob("*.json"))
 
 
 def experiment(path):
@@ -39,7 +39,7 @@ def test_what_was_recorded_is_what_the_command_would_run_now(path):
 
 
 def lengths_runs():
-    return read_results(DOCS / "translation" / "lengths_small.json")["runs"]
+    return recorded_results("lengths_small")["runs"]
 
 
 def test_attention_finds_the_gold_alignment_within_the_trained_lengths_of_the_small_scale():
@@ -59,6 +59,6 @@ def test_beyond_the_trained_lengths_attention_loses_less():
 
 
 def test_attention_wins_on_real_captions_with_no_more_parameters_to_spare():
-    runs = {run["model"]: run for run in read_results(DOCS / "translation" / "captions_small.json")["runs"]}
+    runs = {run["model"]: run for run in recorded_results("captions_small")["runs"]}
     assert runs["RNNsearch"]["bleu"] > runs["RNNenc"]["bleu"]
     assert 0.95 < runs["RNNenc"]["n_parameters"] / runs["RNNsearch"]["n_parameters"] < 1.05
