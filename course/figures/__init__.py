@@ -13,6 +13,9 @@ from course.figures.gates import gates
 from course.figures.gradient_strip import gradient_strip
 from course.figures.guessing import guessing
 from course.figures.imitation import imitation
+from course.figures.ledger import ledger
+from course.figures.microscope import microscope
+from course.figures.position_dial import position_dial
 from course.figures.sampling_bench import sampling_bench
 from course.figures.still import Still, still
 from course.figures.tape import tape
@@ -34,6 +37,9 @@ __all__ = [
     "gradient_strip",
     "guessing",
     "imitation",
+    "ledger",
+    "microscope",
+    "position_dial",
     "sampling_bench",
     "still",
     "tape",

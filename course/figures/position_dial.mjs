@@ -1,0 +1,117 @@
+// Where attention learns the order: shuffle a sentence under four kinds of positions; turn m and n and watch q · k.
+
+const KINDS = ["none", "sinusoidal", "learned", "RoPE"];
+const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+const times = (matrix, x) => matrix.map((row) => dot(row, x));
+const add = (a, b) => a.map((x, i) => x + b[i]);
+const angle = (position, pair, D) => position * 10000 ** (-2 * pair / D);
+
+/** sin and cos of the position, one wavelength per neighbouring pair. */
+function sinusoid(position, D) {
+  return Array.from({ length: D }, (_, i) => (i % 2 ? Math.cos : Math.sin)(angle(position, Math.floor(i / 2), D)));
+}
+
+/** Each neighbouring pair turned by its angle. */
+function rotate(x, position) {
+  return x.map((value, i) => {
+    const turn = angle(position, Math.floor(i / 2), x.length), other = x[i % 2 ? i - 1 : i + 1];
+    return value * Math.cos(turn) + (i % 2 ? 1 : -1) * other * Math.sin(turn);
+  });
+}
+
+/** The vector of a word at a position: what is added depends on the kind. */
+function placed(data, kind, x, position) {
+  if (kind === "sinusoidal") return add(x, sinusoid(position, x.length));
+  return kind === "learned" ? add(x, data.learned[position]) : x;
+}
+
+/** Query or key of a word at a position. */
+function projected(data, kind, role, x, position) {
+  const vector = times(data[role], placed(data, kind, x, position));
+  return kind === "RoPE" ? rotate(vector, position) : vector;
+}
+
+/** q_m · k_n for the words `asking` and `asked`, standing at the positions m and n. */
+function score(data, kind, asking, asked, m, n) {
+  return dot(projected(data, kind, "W_query", data.x[asking], m), projected(data, kind, "W_key", data.x[asked], n));
+}
+
+/** Self-attention over the words in this order, no mask: outputs[t] belongs to the word order[t]. */
+function outputs(data, kind, order) {
+  const values = order.map((word, t) => times(data.W_value, placed(data, kind, data.x[word], t)));
+  return order.map((asking, t) => {
+    const scores = order.map((asked, s) => score(data, kind, asking, asked, t, s) / Math.sqrt(data.W_key.length));
+    const largest = Math.max(...scores), powers = scores.map((s) => Math.exp(s - largest)), sum = powers.reduce((a, b) => a + b, 0);
+    return values[0].map((_, d) => powers.reduce((total, power, s) => total + (power / sum) * values[s][d], 0));
+  });
+}
+
+export default {
+  sinusoid,
+  rotate,
+  score,
+  outputs,
+  render({ model, el }) {
+    const data = model.get("data"), words = data.tokens, T = words.length, first = words.map((_, t) => t);
+    const width = 660, height = 400, column = 118, view = frame(el, { width, height, label: "Outputs of attention for two orders of a sentence, and a score for two positions", name: "position_dial" });
+    const state = { kind: 0, order: [...first], m: 3, n: 1, together: true };
+    choose(view.controls, { label: "positions", options: KINDS, value: 0 }, (kind) => { state.kind = kind; draw(); });
+    const button = (label, change) => { const made = node("button", { type: "button" }, label); made.addEventListener("click", () => { change(); draw(); }); view.controls.append(made); };
+    data.orders.forEach((order) => button(order.map((word) => words[word]).join(" "), () => { state.order = order; }));
+    button("move the first word to the end", () => { state.order = [...state.order.slice(1), state.order[0]]; });
+    const most = data.learned.length - 1, turn = (name, other) => slider(view.controls, { label: name, min: 0, max: most, step: 1, value: state[name] }, (value) => {
+      const moved = state[other] + value - state[name];
+      state[name] = value;
+      if (state.together) { state[other] = Math.max(0, Math.min(most, moved)); knobs[other].value = state[other]; knobs[other].nextElementSibling.textContent = state[other]; }
+      draw();
+    });
+    const knobs = {};
+    knobs.m = turn("m", "n");
+    knobs.n = turn("n", "m");
+    toggle(view.controls, { label: "keep m − n", checked: true }, (together) => { state.together = together; });
+    const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));
+
+    function strips(y, label, order, rows, other) {
+      text(0, y + 14, label, { class: "quiet" });
+      rows.forEach((row, t) => {
+        const x = t * column, moved = other ? Math.max(...row.map((value, d) => Math.abs(value - other[order[t]][d]))) : 0;
+        text(x, y + 34, `${t}: ${words[order[t]]}`, { "font-weight": moved > 1e-6 ? "bold" : "normal" });
+        row.forEach((value, d) => {
+          const bar = shape("rect", { x: x + d * 12, y: y + 62 - Math.max(0, value) * 9, width: 10, height: Math.max(0.8, 9 * Math.abs(value)), fill: value < 0 ? "var(--orange)" : "var(--blue)" });
+          bar.append(shape("title", {}, `${words[order[t]]}, number ${d + 1}: ${value.toFixed(3)}`));
+          view.picture.append(bar);
+        });
+        if (other) text(x, y + 92, moved > 1e-6 ? `differs by ${moved.toFixed(2)}` : "the same", { class: "quiet", style: "font-size:11px" });
+      });
+    }
+
+    function dial(x, y, position, vector, name, colour) {
+      text(x, y + 62, `${name} = ${position}`, { "text-anchor": "middle" });
+      view.picture.append(shape("circle", { cx: x, cy: y, r: 42, fill: "none", stroke: "var(--line)" }));
+      const length = Math.hypot(vector[0], vector[1]) || 1;
+      view.picture.append(shape("line", { x1: x, y1: y, x2: x + (40 * vector[0]) / length, y2: y - (40 * vector[1]) / length, stroke: colour, "stroke-width": 3 }));
+    }
+
+    function draw() {
+      const kind = KINDS[state.kind], before = outputs(data, kind, first), after = outputs(data, kind, state.order);
+      view.picture.replaceChildren();
+      strips(0, "what attention gives each word, in the first order", first, before, null);
+      strips(110, "and in yours", state.order, after, before);
+      const q = projected(data, kind, "W_query", data.x[data.asking], state.m), k = projected(data, kind, "W_key", data.x[data.asked], state.n);
+      text(0, 232, `q of “${words[data.asking]}” at m, k of “${words[data.asked]}” at n: directions of their first two numbers, and q · k`, { class: "quiet" });
+      dial(60, 300, state.m, q, "m", "var(--blue)");
+      dial(190, 300, state.n, k, "n", "var(--orange)");
+      KINDS.forEach((name, i) => {
+        const value = score(data, name, data.asking, data.asked, state.m, state.n);
+        text(290, 270 + 24 * i, name, { "font-weight": name === kind ? "bold" : "normal" });
+        text(460, 270 + 24 * i, value.toFixed(4), { "text-anchor": "end", "font-weight": name === kind ? "bold" : "normal" });
+      });
+      text(290, 376, `m − n = ${state.m - state.n}`, { class: "quiet" });
+      const moved = after.filter((row, t) => row.some((value, d) => Math.abs(value - before[state.order[t]][d]) > 1e-6)).length;
+      view.say(`Positions: ${kind}. ${moved === 0 ? "Every word gets exactly what it got in the first order" : `${moved} of ${T} words get something else than in the first order`}. `
+        + `With RoPE q · k is ${score(data, "RoPE", data.asking, data.asked, state.m, state.n).toFixed(4)} at m − n = ${state.m - state.n}.`);
+      view.numbers(["position", "word", ...after[0].map((_, d) => d + 1)], after.map((row, t) => [t, words[state.order[t]], ...row.map((value) => value.toFixed(4))]));
+    }
+    draw();
+  },
+};
