@@ -13,6 +13,7 @@ from course.figures.gates import gates
 from course.figures.gradient_strip import gradient_strip
 from course.figures.guessing import guessing
 from course.figures.imitation import imitation
+from course.figures.kv_cache import kv_cache
 from course.figures.ledger import ledger
 from course.figures.microscope import microscope
 from course.figures.position_dial import position_dial
@@ -37,6 +38,7 @@ __all__ = [
     "gradient_strip",
     "guessing",
     "imitation",
+    "kv_cache",
     "ledger",
     "microscope",
     "position_dial",
