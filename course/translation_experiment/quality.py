@@ -11,8 +11,8 @@ from torch import Tensor
 
 from course.data.translation_pair import SentencePair
 from course.data.vocabulary import Vocabulary
-from course.evaluation import Link, alignment_error_rate, bleu, evaluating
-from course.tokenizers.words import join_words
+from course.evaluation import Link, alignment_error_rate, evaluating
+from course.translation_experiment.bleu import corpus_bleu
 from course.translation_experiment.parallel_text import ParallelText, parallel_text
 
 
@@ -76,7 +76,7 @@ def quality(written: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) ->
         n_sentences=len(right),
         exact_match=exact / len(right),
         token_accuracy=share_in_place(written, right),
-        bleu=bleu([join_words(words) for words in written], [join_words(words) for words in right]),
+        bleu=corpus_bleu(written, right),
     )
 
 
