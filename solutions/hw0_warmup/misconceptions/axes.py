@@ -1,0 +1,329 @@
+"""What goes wrong in parts A and B of homework 0: counting words, and numbers at a wrong place."""
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 1. different_words
+
+WORD_COUNTS = {"the_example_has_four_words", "saying_it_again_adds_no_word", "other_texts_have_their_words"}
+
+
+@misconception(of="different_words", fails=WORD_COUNTS)
+def all_words_counted(text):
+    """Every word is counted each time it occurs.
+
+    In the example, how often does your count pass the word "the"? What is asked is how many there are to tell
+    apart.
+    """
+    return len(text.split())
+
+
+@misconception(of="different_words", fails=WORD_COUNTS)
+def letters_counted(text):
+    """The different letters are counted, not the words.
+
+    What does `set("the cat")` hold? What is one entry of a text, and what should it be here?
+    """
+    return len(set(text.lower()) - {" "})
+
+
+@misconception(of="different_words", fails={"the_example_has_four_words", "other_texts_have_their_words"})
+def capitals_told_apart(text):
+    """A word with a capital letter is taken for another word.
+
+    Are "The" and "the" one word or two here? Are they equal for Python?
+    """
+    return len(set(text.split()))
+
+
+@misconception(of="different_words", fails=WORD_COUNTS)
+def only_words_that_occur_once(text):
+    """Words that occur several times are left out altogether.
+
+    In the example, is "the" one of the different words?
+    """
+    words = text.lower().split()
+    return sum(words.count(word) == 1 for word in words)
+
+
+# 2. split_groups
+
+SPLIT_VALUES = {"the_example_is_split_in_two", "a_group_is_a_run_of_neighbours", "other_sizes_are_split"}
+
+
+@misconception(
+    of="split_groups",
+    fails=SPLIT_VALUES | {"every_position_stays_at_its_place"},
+    seen="https://github.com/HHTseng/video-classification/issues/42",
+)
+def reshaped_to_the_final_shape(x, n_groups):
+    """One reshape goes straight to the final shape, so positions are cut up and mixed among the groups.
+
+    Take the example and write its eight numbers in a row. Which ones does your reshape put into group 0, and
+    which position of the sequence do they come from?
+    """
+    B, T, D = x.shape
+    return x.reshape(B, n_groups, T, D // n_groups)
+
+
+@misconception(of="split_groups", fails=SPLIT_VALUES)
+def features_dealt_out(x, n_groups):
+    """Neighbouring features are dealt out to different groups, like cards.
+
+    In the example, does group 0 hold 1 and 2 or 1 and 3? When the last axis is cut in two, which of the new
+    axes runs faster?
+    """
+    B, T, D = x.shape
+    return x.reshape(B, T, D // n_groups, n_groups).permute(0, 3, 1, 2)
+
+
+@misconception(
+    of="split_groups",
+    fails=SPLIT_VALUES
+    | {"the_groups_come_before_time", "every_position_stays_at_its_place", "no_sequence_meets_another"},
+)
+def groups_behind_time(x, n_groups):
+    """The last axis is cut rightly, but the groups stay behind time: (B, T, H, K).
+
+    Which axis should come second? What does `result[0, 1]` hold, a group or a position?
+    """
+    B, T, D = x.shape
+    return x.reshape(B, T, n_groups, D // n_groups)
+
+
+@misconception(
+    of="split_groups",
+    fails=SPLIT_VALUES | {"every_position_stays_at_its_place", "no_sequence_meets_another"},
+    seen="https://github.com/galsang/BiDAF-pytorch/issues/17",
+)
+def sequences_mixed(x, n_groups):
+    """The numbers are read with the groups first, so that parts of different sequences come together.
+
+    When all numbers of sequence 0 are 0 and those of sequence 1 are 1, which numbers does your result have in
+    sequence 0? Which axis of x is outermost?
+    """
+    B, T, D = x.shape
+    return x.reshape(n_groups, B, T, D // n_groups).transpose(0, 1)
+
+
+@misconception(
+    of="split_groups",
+    fails={
+        "a_group_is_a_run_of_neighbours",
+        "the_groups_come_before_time",
+        "every_position_stays_at_its_place",
+        "no_sequence_meets_another",
+        "other_sizes_are_split",
+    },
+    seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
+)
+def as_many_features_as_groups(x, n_groups):
+    """The width of a group is taken to be the number of groups, which only the example forgives.
+
+    With 6 features in 3 groups, how many features has each group? Where does your code compute this number?
+    """
+    B, T, _ = x.shape
+    return x.reshape(B, T, n_groups, n_groups).transpose(1, 2)
+
+
+# 3. merge_groups
+
+MERGE_VALUES = {"the_example_is_whole_again", "group_follows_group", "other_groups_are_merged"}
+
+
+@misconception(
+    of="merge_groups",
+    fails=MERGE_VALUES | {"merged_positions_stay_apart"},
+    seen="https://github.com/timbmg/Sentence-VAE/issues/15",
+)
+def merged_without_exchanging_axes(x):
+    """The groups are reshaped away without moving time in front of them: positions get mixed.
+
+    In (B, H, T, K), which number stands right behind the last of group 0 at position 0? Should it be its
+    neighbour in the result?
+    """
+    B, H, T, K = x.shape
+    return x.reshape(B, T, H * K)
+
+
+@misconception(of="merge_groups", fails=MERGE_VALUES)
+def groups_interleaved(x):
+    """The features of the groups alternate instead of following group by group.
+
+    In the example, what are the first two numbers of position 0: two of one group, or one of each?
+    """
+    return x.permute(0, 2, 3, 1).flatten(start_dim=2)
+
+
+@misconception(of="merge_groups", fails=MERGE_VALUES | {"merged_positions_stay_apart"})
+def groups_added_up(x):
+    """The groups are added to each other instead of standing side by side.
+
+    How many features has a position in the result? How many numbers went in, and how many came out?
+    """
+    return x.sum(dim=1)
+
+
+@misconception(of="merge_groups", fails=MERGE_VALUES | {"merged_positions_stay_apart"})
+def last_axes_not_joined(x):
+    """The axes are in the right order, (B, T, H, K), but the last two are still two.
+
+    How many axes has your result, and how many should it have? What is left to do once H and K are
+    neighbours?
+    """
+    return x.transpose(1, 2)
+
+
+# 4. add_per_position
+
+SUMS = {"the_example_is_11_to_26", "equal_sizes_change_nothing", "other_offsets_go_by_position"}
+
+
+@misconception(
+    of="add_per_position",
+    fails=SUMS | {"what_was_given_stays_as_it_was"},
+    seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
+)
+def added_along_the_features(x, offsets):
+    """The offsets meet the last axis, the features: it runs only where T = D, and is wrong there.
+
+    Write (B, T, D) and (T,) under each other, aligned at the right. Which axis does T stand under?
+    """
+    return x + offsets
+
+
+@misconception(
+    of="add_per_position", fails={"what_was_given_stays_as_it_was", "other_offsets_go_by_position"}
+)
+def added_in_place(x, offsets):
+    """The offsets are written into x itself, which the caller still needs.
+
+    Print x before and after a call. Which operators of torch change what stands at their left?
+    """
+    x += offsets[:, None]
+    return x
+
+
+@misconception(of="add_per_position", fails=SUMS)
+def added_along_the_batch(x, offsets):
+    """Every sequence gets an offset of its own, instead of every position.
+
+    `offsets` has T entries. Which axis of x is T long, and which axis do your offsets follow?
+    """
+    return x + offsets[torch.arange(len(x)) % len(offsets), None, None]
+
+
+@misconception(
+    of="add_per_position",
+    fails=SUMS | {"what_was_given_stays_as_it_was"},
+    seen="https://github.com/srush/Tensor-Puzzles/pull/27",
+)
+def one_axis_too_many(x, offsets):
+    """The numbers are right, but the result has a fourth axis of length 1 in front.
+
+    Print the shapes of x and of your result. Where did an axis come in that x does not have?
+    """
+    return x[None] + offsets[:, None]
+
+
+# 5. real_lengths
+
+LENGTHS = {"the_example_has_lengths_2_4_3", "other_sequences_have_their_lengths"}
+
+
+@misconception(
+    of="real_lengths",
+    fails=LENGTHS | {"the_tokens_stay_as_they_were"},
+    seen="https://github.com/srush/Tensor-Puzzles/pull/27",
+)
+def lengths_in_a_column(tokens, pad):
+    """The lengths are right, but stand in a column, (B, 1): in later sums they will broadcast to (B, B).
+
+    What is the shape of (B, 1) minus (B,)? Print the shape of your result.
+    """
+    return (tokens != pad).sum(dim=1, keepdim=True)
+
+
+@misconception(of="real_lengths", fails=LENGTHS | {"the_tokens_stay_as_they_were"})
+def counted_down_the_batch(tokens, pad):
+    """The sum runs down the batch, so there is one number for each position and not for each sequence.
+
+    How many sequences has the example and how many numbers has your result? Which axis disappears in
+    `sum(dim=0)`?
+    """
+    return (tokens != pad).sum(dim=0)
+
+
+@misconception(of="real_lengths", fails=LENGTHS)
+def padding_counted(tokens, pad):
+    """The padding is counted instead of the real tokens.
+
+    In the example the second sequence has no padding. Is its length 0?
+    """
+    return (tokens == pad).sum(dim=1)
+
+
+@misconception(of="real_lengths", fails=LENGTHS)
+def place_of_the_first_padding(tokens, pad):
+    """The place of the first padding token is returned, and a sequence without padding gets 0.
+
+    What does `argmax` answer where all entries are equal? Which sequence of the example has no padding?
+    """
+    return (tokens == pad).int().argmax(dim=1)
+
+
+@misconception(
+    of="real_lengths", fails={"the_tokens_stay_as_they_were", "other_sequences_have_their_lengths"}
+)
+def tokens_overwritten(tokens, pad):
+    """The real tokens are overwritten with 1 in the caller's own tensor.
+
+    Print `tokens` after a call. Whose tensor is it that you write into?
+    """
+    is_real = tokens != pad
+    tokens[is_real] = 1
+    tokens[~is_real] = 0
+    return tokens.sum(dim=1)
+
+
+# 6. name_the_wrong_move
+
+WHOLE_SPLIT_TABLE = {"the_fault_makes_the_whole_table"}
+SHOWN_AT_ONCE = WHOLE_SPLIT_TABLE | {"the_fault_begins_with_0_1_2_3"}
+
+
+@misconception(of="name_the_wrong_move", fails=WHOLE_SPLIT_TABLE)
+def said_reshaped_to_the_final_shape():
+    """The plain reshape is named, but it leaves every sequence its own twelve numbers.
+
+    Is 12 a number of sequence 0 or of sequence 1 of x? Where does the table show it?
+    """
+    return "reshaped_to_the_final_shape"
+
+
+@misconception(of="name_the_wrong_move", fails=SHOWN_AT_ONCE)
+def said_every_second_feature():
+    """The cut into (T, K, H) is named, which would put 0 and 2 side by side.
+
+    Which two numbers open the table?
+    """
+    return "every_second_feature"
+
+
+@misconception(of="name_the_wrong_move", fails=SHOWN_AT_ONCE)
+def said_groups_in_reverse():
+    """Groups in reverse are named, but then the table would begin with 2 and 3.
+
+    Which features of position 0 belong to the last group?
+    """
+    return "groups_in_reverse"
+
+
+@misconception(of="name_the_wrong_move", fails=SHOWN_AT_ONCE)
+def said_positions_in_reverse():
+    """Positions in reverse are named, but then the table would begin with the last position, 8 and 9.
+
+    At which position of x does 0 stand, and at which in the table?
+    """
+    return "positions_in_reverse"

@@ -1,0 +1,130 @@
+"""What goes wrong in part C of homework 0: the probability of a story, and the words that come next."""
+
+import math
+
+from autograder.catalogue import misconception
+
+# 7. story_log_prob
+
+STORY_VALUES = {
+    "the_example_costs_ln_8",
+    "three_short_stories_share_0_44",
+    "the_model_prefers_what_it_has_read",
+    "other_stories_have_their_log_prob",
+}
+EVERY_STORY = STORY_VALUES | {"a_very_long_story_is_no_trouble"}
+
+
+@misconception(
+    of="story_log_prob", fails={"a_very_long_story_is_no_trouble", "other_stories_have_their_log_prob"}
+)
+def logarithm_of_the_product(predictions, words):
+    """The probabilities are multiplied first, and the product of many is 0 as a float.
+
+    Evaluate `0.1 ** 400` and then its logarithm. At which moment would you have to take the logarithms?
+    """
+    product = math.prod(probs[word] for probs, word in zip(predictions, words, strict=True))
+    return math.log(product) if product > 0 else -math.inf
+
+
+@misconception(
+    of="story_log_prob",
+    fails=EVERY_STORY,
+    seen="https://github.com/huggingface/datasets/pull/4258",
+)
+def first_word_for_free(predictions, words):
+    """The first word's factor is missing, as if every story had to begin with that word.
+
+    How many factors does the chain rule have for n words? Which is the first?
+    """
+    return sum(math.log(probs[word]) for probs, word in zip(predictions[1:], words[1:], strict=True))
+
+
+@misconception(
+    of="story_log_prob",
+    fails=EVERY_STORY,
+    seen="https://github.com/vchahun/vpyp/issues/2",
+)
+def end_for_free(predictions, words):
+    """The end of the story is not scored, so going on and stopping there count the same.
+
+    Sum the probabilities of all stories you can think of. What happens to the sum without the factor of
+    `</s>`?
+    """
+    return sum(math.log(probs[word]) for probs, word in zip(predictions[:-1], words[:-1], strict=True))
+
+
+@misconception(
+    of="story_log_prob",
+    fails=EVERY_STORY,
+    seen="https://github.com/huggingface/transformers/pull/44642",
+)
+def prediction_one_place_late(predictions, words):
+    """Each word is looked up in the prediction for the place behind it.
+
+    `predictions[1]` was made when the model had read one word. Which word was it to predict?
+    """
+    late = [*predictions[1:], predictions[-1]]
+    return sum(math.log(probs[word]) for probs, word in zip(late, words, strict=True))
+
+
+@misconception(of="story_log_prob", fails=EVERY_STORY)
+def logarithm_to_base_two(predictions, words):
+    """The logarithms are to base 2, so the answer is in bits.
+
+    Is e or 2 to the power of your answer the probability 1/8 of the example? Which is asked for?
+    """
+    return sum(math.log2(probs[word]) for probs, word in zip(predictions, words, strict=True))
+
+
+@misconception(of="story_log_prob", fails=EVERY_STORY)
+def averaged_over_the_words(predictions, words):
+    """The logarithms are averaged: this is the log-probability per word, not that of the story.
+
+    In the example, is e to the power of your answer the probability of the story?
+    """
+    logs = [math.log(probs[word]) for probs, word in zip(predictions, words, strict=True)]
+    return sum(logs) / len(logs)
+
+
+# 8. top_words
+
+TOP_VALUES = {"the_most_probable_word_comes_first", "other_words_come_by_probability"}
+ALL_TOP_VALUES = TOP_VALUES | {"the_example_gives_a_and_b", "the_model_names_a_person_first"}
+
+
+@misconception(of="top_words", fails=ALL_TOP_VALUES)
+def least_probable_first(probs, k):
+    """The least probable words come out: sorted without turning the order round.
+
+    Does `sorted` put small or large keys first? Print the probabilities of your words.
+    """
+    return sorted(probs, key=lambda word: (probs[word], word))[:k]
+
+
+@misconception(of="top_words", fails={"the_example_gives_a_and_b", "other_words_come_by_probability"})
+def ties_as_they_came(probs, k):
+    """Equally probable words stay in the order of the dict instead of the alphabet.
+
+    In the example a, b and d are equally probable. Which two should come out, and which did?
+    """
+    return sorted(probs, key=lambda word: -probs[word])[:k]
+
+
+@misconception(of="top_words", fails={"the_example_gives_a_and_b", "other_words_come_by_probability"})
+def ties_backwards(probs, k):
+    """Equally probable words come in reverse alphabetical order: `reverse=True` turned both round.
+
+    You wanted large probabilities first but small letters first. Which of the two does `reverse=True` turn
+    round?
+    """
+    return sorted(probs, key=lambda word: (probs[word], word), reverse=True)[:k]
+
+
+@misconception(of="top_words", fails=TOP_VALUES | {"the_model_names_a_person_first"})
+def alphabetical(probs, k):
+    """The words are sorted by the alphabet alone; the probabilities play no part.
+
+    What does `sorted(probs)` sort: the keys of the dict or its values?
+    """
+    return sorted(probs)[:k]
