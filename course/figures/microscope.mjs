@@ -28,7 +28,7 @@ export default {
   render({ model, el }) {
     const given = model.get("data"), T = given.tokens.length, plane = given.key[0].length === 2;
     const vectors = { query: given.query.map((q) => [...q]), key: given.key.map((k) => [...k]), value: given.value };
-    const cell = 54, left = 78, wide = left + cell * T, height = 60 + 24 * T + 196 + (plane ? 0 : 6), width = Math.max(660, wide + 300);
+    const cell = 54, left = 78, wide = left + cell * T, height = Math.max(plane ? 262 : 0, 210 + 24 * T), width = Math.max(660, wide + 300);
     const view = frame(el, { width, height, label: "Steps of self-attention", name: "microscope" });
     const state = { query: T - 1, moved: 0, bugs: {} };
     const select = slider(view.controls, { label: "query", min: 0, max: T - 1, step: 1, value: T - 1, show: (i) => given.tokens[i] }, (i) => { state.query = i; draw(); });

@@ -72,16 +72,17 @@ export default {
     const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));
 
     function strips(y, label, order, rows, other) {
+      const scale = 20 / Math.max(...rows.flat().map(Math.abs));
       text(0, y + 14, label, { class: "quiet" });
       rows.forEach((row, t) => {
         const x = t * column, moved = other ? Math.max(...row.map((value, d) => Math.abs(value - other[order[t]][d]))) : 0;
         text(x, y + 34, `${t}: ${words[order[t]]}`, { "font-weight": moved > 1e-6 ? "bold" : "normal" });
         row.forEach((value, d) => {
-          const bar = shape("rect", { x: x + d * 12, y: y + 62 - Math.max(0, value) * 9, width: 10, height: Math.max(0.8, 9 * Math.abs(value)), fill: value < 0 ? "var(--orange)" : "var(--blue)" });
+          const bar = shape("rect", { x: x + d * 12, y: y + 62 - Math.max(0, value) * scale, width: 10, height: Math.max(0.8, scale * Math.abs(value)), fill: value < 0 ? "var(--orange)" : "var(--blue)" });
           bar.append(shape("title", {}, `${words[order[t]]}, number ${d + 1}: ${value.toFixed(3)}`));
           view.picture.append(bar);
         });
-        if (other) text(x, y + 92, moved > 1e-6 ? `differs by ${moved.toFixed(2)}` : "the same", { class: "quiet", style: "font-size:11px" });
+        if (other) text(x, y + 96, moved > 1e-6 ? `differs by ${moved.toFixed(2)}` : "the same", { class: "quiet", style: "font-size:11px" });
       });
     }
 

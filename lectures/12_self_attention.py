@@ -1,0 +1,673 @@
+# %% [markdown]
+# # 12 · Self-attention
+#
+# **You will be able to**
+#
+# - turn a recurrent state, step by step, into queries, keys and values;
+# - compute self-attention with a loop and with three matrix products, and say the shape of each;
+# - explain the division by $\sqrt K$ and the place of the mask by what goes wrong without them;
+# - measure what it costs in the length $T$ and in the width $D$, and where the loop over time went;
+# - show that it does not know the order of its words.
+#
+# *40 minutes to read, about half a minute to run. Before this: [11 · Attention](11_attention.ipynb).*
+#
+# **The question of the day:** can a text read itself without a state that is carried from word to word?
+
+# %% setup
+
+# %%
+import math
+import time
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import figures
+
+torch.set_num_threads(1)  # one core for both sides, when we measure time
+
+# %% [markdown]
+# ## From a state to a look back
+#
+# A recurrent network reads *students opened their* and is to say *books*. Its state $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$, has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
+# the **loop**. Each of the three predictions costs a surprise, and training averages them:
+#
+# $$L = \tfrac13 (L_1 + L_2 + L_3) = -\tfrac13 \big(\log P(\textit{opened} \mid \textit{students}) + \log P(\textit{their} \mid \dots) + \log P(\textit{books} \mid \dots)\big).$$
+#
+# Lecture 11 cured the bottleneck between two texts: a decoder's state looked back at all states of the encoder. Now let one text look back at itself. Three changes, one at a time:
+#
+# 1. $h_3 = \sum_j \alpha_{3j}\, h_j$: a weighted mean of its *own* states. Anything far back is now one step away. But the states still wait for each other.
+# 2. $h_3 = \sum_j \alpha_{3j}\, c_j$: look at the *words* instead of the states. Words are all there from the beginning; nothing waits.
+# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(\langle q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3 \rangle)$: three roles for each word. What it asks for (its **query**), what it can be found by (its **key**), and what it
+#    has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, and it is no noun itself.
+#
+# $$q_i = W_q c_i, \qquad k_i = W_k c_i, \qquad v_i = W_v c_i$$
+#
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $T$, $D$, $K$ | words; width of a word's vector; width of queries and keys | |
+# | $c_i$, $X$ | the vector of word $i$; all of them, one per row | $(D)$, $(T, D)$ |
+# | $W_q$, $W_k$, $W_v$ | weights of the three roles, the same for every word | $(K, D)$, $(K, D)$, $(D, D)$ |
+# | $q_i$, $k_i$, $v_i$ | query, key and value of word $i$ | $(K)$, $(K)$, $(D)$ |
+# | $Q$, $\mathcal K$, $V$ | the same for all words, one per row (elsewhere written $Q, K, V$; here $K$ is a width) | $(T, K)$, $(T, K)$, $(T, D)$ |
+# | $S$ | scores $q_i \cdot k_j$: rows are queries, columns are keys | $(T, T)$ |
+# | $A$ | weights $\alpha_{ij}$: each row a distribution over the keys | $(T, T)$ |
+# | $h_i$ | what word $i$ knows after looking | $(D)$ |
+
+# %% [markdown]
+# ## Students opened their
+#
+# Let the third word give the three words the weights 0.3, 0.5 and 0.2:
+#
+# $$h_3 = 0.3\, v_1 + 0.5\, v_2 + 0.2\, v_3$$
+#
+# Which query does that? A softmax answers $\alpha_j$ where $q \cdot k_j = \ln \alpha_j + \text{constant}$. With keys in a plane these are three equations for three unknowns: two numbers of $q_3$, and the constant.
+
+# %%
+words = ["students", "opened", "their"]  # T = 3
+key = torch.tensor([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])  # (T, K=2)
+value = torch.tensor([[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, -1.0], [0.0, 0.0, 1.0, 3.0]])  # (T, D=4)
+wanted = torch.tensor([0.3, 0.5, 0.2])
+*q_3, constant = torch.linalg.solve(torch.cat([key, -torch.ones(3, 1)], dim=1), wanted.log())
+q_3 = torch.stack(q_3)
+q_3, (key @ q_3).softmax(0)
+
+# %%
+h_3 = sum(weight * v for weight, v in zip((key @ q_3).softmax(0), value, strict=True))
+assert torch.allclose(h_3, 0.3 * value[0] + 0.5 * value[1] + 0.2 * value[2])
+h_3
+
+# %% [markdown]
+# Now the second word, whose task is to predict *their*. It gives 0.7 and 0.3: $h_2 = 0.7\, v_1 + 0.3\, v_2$. There is no $q_2 \cdot k_3$: the third word is the answer, and looking at it would be cheating.
+#
+# **Predict, then run.** The first word can look only at itself. What does its query have to be, so that $h_1 = v_1$?
+
+# %%
+q_2 = torch.linalg.lstsq(key[:1] - key[1:2], torch.tensor([[0.7 / 0.3]]).log()).solution[:, 0]
+h_2 = (key[:2] @ q_2).softmax(0) @ value[:2]
+assert torch.allclose(h_2, 0.7 * value[0] + 0.3 * value[1])
+for q_1 in (torch.zeros(2), torch.tensor([5.0, -3.0])):
+    assert torch.equal((key[:1] @ q_1).softmax(0), torch.ones(1))
+h_2
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Anything. The softmax of a single score is 1.
+# </details>
+#
+# Three rows of weights, one below the other, form a **lower triangle**, and three weighted sums are **one matrix product**:
+#
+# $$\begin{pmatrix} 1 & 0 & 0 \\ 0.7 & 0.3 & 0 \\ 0.3 & 0.5 & 0.2 \end{pmatrix} \begin{pmatrix} v_1 \\ v_2 \\ v_3 \end{pmatrix} = \begin{pmatrix} h_1 \\ h_2 \\ h_3 \end{pmatrix}$$
+
+# %%
+triangle = torch.tensor([[1.0, 0.0, 0.0], [0.7, 0.3, 0.0], [0.3, 0.5, 0.2]])
+assert torch.allclose(triangle @ value, torch.stack([value[0], h_2, h_3]))
+another = torch.tensor([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.1, 0.5, 0.4]])  # other weights, same form
+another @ value
+
+# %% [markdown]
+# ## The smallest self-attention
+#
+# From words to outputs, $T = 5$, $D = 6$, $K = 4$, no two alike. First as it is said: each word asks, each earlier word is scored, the scores become weights, the values are mixed.
+
+# %%
+B, T, D, K = 2, 5, 6, 4
+generator = torch.Generator().manual_seed(0)
+W_query = torch.randn(K, D, generator=generator)
+W_key = torch.randn(K, D, generator=generator)
+W_value = torch.randn(D, D, generator=generator)
+X = torch.randn(B, T, D, generator=generator)
+
+# %%
+rows = []
+for i in range(T):
+    q = W_query @ X[0, i]
+    scores = torch.stack([q @ (W_key @ X[0, j]) for j in range(i + 1)])  # only up to i
+    weights = scores.softmax(0)
+    rows.append(sum(weight * (W_value @ X[0, j]) for j, weight in enumerate(weights)))
+by_loop = torch.stack(rows)  # (T, D)
+by_loop.shape
+
+# %% [markdown]
+# ## The same in tensors
+#
+# All queries, all keys, all values; all scores at once, the upper triangle too. What must not be seen gets $-\infty$ *before* the softmax, hence exactly 0 after it:
+#
+# $$Q = X W_q^\top, \quad \mathcal K = X W_k^\top, \quad V = X W_v^\top, \qquad H = \text{softmax}(\text{mask}(Q \mathcal K^\top))\, V$$
+
+
+# %%
+def self_attention(X: torch.Tensor) -> torch.Tensor:
+    """What every word of texts (…, T, D) knows after looking back: (…, T, D)."""
+    Q, keys, V = X @ W_query.T, X @ W_key.T, X @ W_value.T
+    scores = Q @ keys.transpose(-2, -1)  # (…, T, T)
+    is_past = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()  # True = may be looked at
+    weights = scores.masked_fill(~is_past, -math.inf).softmax(dim=-1)
+    return weights @ V
+
+
+assert torch.allclose(self_attention(X)[0], by_loop, atol=1e-5)
+self_attention(X).shape
+
+# %% [markdown]
+# ### Rows here, columns there
+#
+# We put words in rows. Other texts, *Understanding Deep Learning* among them, put words in columns: $\mathbf X$ is $D \times N$, the values are $\mathbf V[\mathbf X] = \boldsymbol\beta_v \mathbf 1^\top + \boldsymbol\Omega_v \mathbf X$, likewise $\mathbf Q$ and $\mathbf K$, and
+#
+# $$\mathbf{Sa}[\mathbf X] = \mathbf V \cdot \text{Softmax}[\mathbf K^\top \mathbf Q],$$
+#
+# where the softmax runs down the columns, because there a column belongs to a query. It is our formula, transposed. (The $\boldsymbol\beta$ are biases; $\boldsymbol\Omega$ is $W$.)
+
+# %%
+x = X[0]  # (T, D)
+in_rows = (x @ W_query.T @ (x @ W_key.T).T).softmax(dim=1) @ (x @ W_value.T)
+columns = x.T  # (D, N)
+in_columns = W_value @ columns @ ((W_key @ columns).T @ (W_query @ columns)).softmax(dim=0)
+assert torch.allclose(in_rows.T, in_columns, atol=1e-5)
+in_rows.shape, in_columns.shape
+
+# %% [markdown]
+# ## A router that makes its own routes
+#
+# With the weights $A$ fixed, everything is linear: each output is a mixture of the values, $h_i = \sum_j \alpha_{ij} v_j$. One may write it as one large matrix on all words end to end, with a block $\alpha_{ij} W_v$ for the route from word $j$ to word $i$:
+
+# %%
+A = (x @ W_query.T @ (x @ W_key.T).T).softmax(dim=1)  # (T, T)
+routes = torch.kron(A, W_value)  # (T·D, T·D): block (i, j) is α_ij W_v
+assert torch.allclose(routes @ x.flatten(), in_rows.flatten(), atol=1e-4)
+routes.shape
+
+# %% [markdown]
+# A fully connected layer over the whole text would learn every number of such a matrix. Attention learns three small ones, and *computes* the routes from the words themselves: one branch sets the weights of the other. A review of 37 words, in which *their* in the last sentence has to find *restaurant* in
+# the first, at $D = 1024$:
+#
+# **Predict, then run.** How many times more parameters does the fully connected layer have? And if the text is twice as long?
+
+# %%
+width = 1024
+for n_words in (37, 74):
+    connected, attention = (n_words * width) ** 2, 3 * width**2
+    print(
+        f"{n_words} words: fully connected {connected:,}, attention {attention:,}: {connected / attention:.0f} ×"
+    )
+
+# %% [markdown]
+# The number of parameters does not depend on $T$ at all: the same three matrices meet every word, and the same comparison every pair of words. So any length fits:
+
+# %%
+for n_words in (1, 5, 500):
+    assert self_attention(torch.randn(n_words, D, generator=generator)).shape == (n_words, D)
+print(f"{W_query.numel() + W_key.numel() + W_value.numel()} parameters for 1, 5 or 500 words")
+
+# %% [markdown]
+# ## Why the dot product
+#
+# $q \cdot k = |q|\, |k| \cos\theta$ measures similarity, but not direction alone: a long key scores high with every query on its side. **Cosine similarity** divides the lengths out.
+
+# %%
+q = torch.tensor([1.0, 0.5])
+keys = torch.tensor([[1.0, 0.5], [4.0, -1.0], [-1.0, 2.0]])  # same direction; long; at a right angle
+products = keys @ q
+cosines = F.cosine_similarity(keys, q[None])
+assert torch.allclose(products, keys.norm(dim=1) * q.norm() * cosines, atol=1e-6)
+products, cosines
+
+# %% [markdown]
+# The first key points exactly where $q$ points, the second is only long, and the dot product prefers the second. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another:
+# nothing could be ignored. With dot products a word can learn to be loud (a long key) and to be sure (a long query). Models that do use cosines multiply them by a learned number.
+
+# %%
+extremes = torch.tensor([1.0, *[-1.0] * 99]).softmax(0)  # one perfect match among a hundred words
+print(f"cosine: {extremes[0]:.3f}; dot product with lengths of 3: {(9 * extremes.log()).softmax(0)[0]:.3f}")
+assert torch.isclose(extremes[0] / extremes[1], torch.tensor(2.0).exp())
+
+# %% [markdown]
+# ## Why √K
+#
+# Let the numbers in $q$ and $k$ be independent with mean 0 and variance 1. A product $q_d k_d$ then has mean 0 and variance 1 as well, and $q \cdot k$ is a sum of $K$ of them: variances add up, so its variance is $K$ and its standard deviation $\sqrt K$.
+#
+# **Predict, then run.** Five keys, $K = 256$, random vectors. How large is the largest of the five weights, on average? (Equal weights would be 0.2.)
+
+# %%
+measured = {}
+for width in (4, 16, 64, 256, 1024):
+    q = torch.randn(2000, 1, width, generator=generator)
+    k = torch.randn(2000, 5, width, generator=generator)
+    scores = (q * k).sum(-1)  # (2000, 5)
+    largest = [(scores / scale).softmax(-1).amax(-1).mean().item() for scale in (1, math.sqrt(width))]
+    measured[width] = (scores.var().item(), *largest)
+    print(
+        f"K = {width:4}: variance {measured[width][0]:7.1f}, largest weight {largest[0]:.2f}, with √K {largest[1]:.2f}"
+    )
+
+# %% [markdown]
+# Without the division a wide head chooses one word before it has learned anything. And a softmax that has chosen passes almost no gradient: its Jacobian is $\text{diag}(\alpha) - \alpha \alpha^\top$ (lecture 06), which is zero where one weight is 1. So divide by what the deviation will be:
+#
+# $$\text{Attention}(Q, \mathcal K, V) = \text{softmax}\Big(\frac{Q \mathcal K^\top}{\sqrt{K}}\Big) V$$
+
+
+# %%
+def gradient_size(width: int, scale: float) -> float:
+    """Mean size of the softmax's Jacobian for five random keys of this width."""
+    q, k = (torch.randn(2000, n, width, generator=generator) for n in (1, 5))
+    weights = ((q * k).sum(-1) / scale).softmax(-1)
+    jacobians = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None, :]
+    return jacobians.flatten(1).norm(dim=1).mean().item()
+
+
+widths = (4, 16, 64, 256, 1024)
+passed = {
+    "without √K": [gradient_size(width, 1) for width in widths],
+    "with √K": [gradient_size(width, math.sqrt(width)) for width in widths],
+}
+assert passed["without √K"][-1] < passed["with √K"][-1] / 3
+
+# %%
+drawing, axes = plt.subplots(figsize=(5.5, 2.8))
+for (name, sizes), style, colour in zip(passed.items(), ("s--", "o-"), ("#D55E00", "#0072B2"), strict=True):
+    axes.plot(widths, sizes, style, color=colour, label=name)
+axes.set(xscale="log", xlabel="width K of queries and keys", ylabel="size of the Jacobian", ylim=(0, None))
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt="Size of the softmax's Jacobian by K: "
+    + "; ".join(f"{name} from {sizes[0]:.2f} to {sizes[-1]:.2f}" for name, sizes in passed.items())
+    + ".",
+    caption="What the softmax lets through of a gradient, for five random keys.",
+)
+
+# %% [markdown]
+# It is a rule for the start of training. Later the lengths are whatever training makes of them.
+#
+# ## Masks
+#
+# A **mask** says which keys a query may look at; in this course True always means "may". The causal mask is the triangle. A **padding mask** hides what only fills up short texts in a batch. They combine by *and*.
+
+# %%
+real = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])  # (B, T): the second text has three words
+is_past = torch.ones(T, T, dtype=torch.bool).tril()
+mask = is_past & real[:, None, :]  # (B, T, T)
+mask[1].int()
+
+# %% [markdown]
+# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Two masked versions; we change the *last* word and see whose output moves.
+
+
+# %%
+def zero_afterwards(X: torch.Tensor) -> torch.Tensor:
+    """The mistake: the softmax has seen the future before the mask hides it."""
+    weights = (X @ W_query.T @ (X @ W_key.T).transpose(-2, -1)).softmax(dim=-1)
+    return weights.tril() @ (X @ W_value.T)
+
+
+changed = x.clone()
+changed[-1] += 1.0
+for attend in (self_attention, zero_afterwards):
+    moved = (attend(changed) - attend(x)).abs().amax(dim=-1) > 1e-6
+    print(f"{attend.__name__:16} outputs that moved: {moved.int().tolist()}")
+assert not (self_attention(changed) - self_attention(x))[:-1].abs().any()
+
+# %% [markdown]
+# The weights on the future are 0 in both. But in the second the future had its share of the sum by which everything is divided: rows no longer sum to one, and by how much they fall short tells each word what comes. A model trained so will find out.
+#
+# Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave every sum at 1; how would you notice those?
+
+# %%
+query = torch.stack([torch.tensor([0.5, -0.5]), q_2, q_3, torch.tensor([0.6, -1.2])]) * math.sqrt(2)
+figures.microscope(
+    query,
+    torch.cat([key, torch.tensor([[1.0, -1.5]])]),
+    torch.cat([value, torch.tensor([[0.5, 0.5, 0.5, 0.5]])]),
+    ["students", "opened", "their", "books"],
+    caption="The example of this lecture, with the rows 0.7, 0.3 and 0.3, 0.5, 0.2. Choose a query, follow its scores to its output.",
+)
+
+# %% [markdown]
+# ## Time is no longer a loop
+#
+# There is no dependence between $h_1$, $h_2$ and $h_3$. Compute the last first, or each on another machine:
+
+# %%
+backwards = [self_attention(x[: t + 1])[-1] for t in reversed(range(T))]
+assert torch.allclose(torch.stack(backwards[::-1]), by_loop, atol=1e-5)
+print("computed from the last to the first, one by one: the same")
+
+# %% [markdown]
+# How long must one wait, with any number of machines? As long as the longest chain of operations in which each needs the result of the one before. Autograd has written down who needs whom, so we can measure that chain:
+
+
+# %%
+def longest_chain(output: torch.Tensor) -> int:
+    """Most operations on a path from the output back to an input."""
+    depth, waiting = {None: 0}, [output.grad_fn]
+    while waiting:
+        before = [node for node, _ in waiting[-1].next_functions]
+        unknown = [node for node in before if node not in depth]
+        if unknown:
+            waiting.extend(unknown)
+        else:
+            node = waiting.pop()
+            depth[node] = 1 + max((depth[each] for each in before), default=0)
+    return depth[output.grad_fn]
+
+
+def recurrent(X: torch.Tensor) -> torch.Tensor:
+    """The states (T, D) of h_t = tanh(U h_{t−1} + x_t), with W_value in the part of U."""
+    h, states = torch.zeros(D), []
+    for x_t in X:
+        h = torch.tanh(W_value @ h + x_t)
+        states.append(h)
+    return torch.stack(states)
+
+
+chains = {}
+for n_words in (10, 20, 40, 80):
+    text = torch.randn(n_words, D, generator=generator, requires_grad=True)
+    chains[n_words] = longest_chain(recurrent(text)), longest_chain(self_attention(text))
+    print(f"T = {n_words}: RNN {chains[n_words][0]} operations in a row, attention {chains[n_words][1]}")
+assert len({attention for _, attention in chains.values()}) == 1
+assert chains[80][0] - chains[40][0] == 2 * (chains[40][0] - chains[20][0])
+
+# %% [markdown]
+# The loop over time is gone. In its place is more work, which can be done all at once.
+#
+# ## Quadratic in T, linear in D
+#
+# Scores: $T^2$ dot products of width $D$, each $2D$ operations (a multiplication and an addition). Mixing: the same again. So $4T^2D$, and on top of it three projections of $2TD^2$ each, like any layer (here $K = D$). Let PyTorch count what is really multiplied:
+
+# %%
+from torch.utils.flop_counter import FlopCounterMode
+
+
+def operations(n_words: int, width: int) -> tuple[int, int]:
+    """Counted floating-point operations: in projections, and between words."""
+    matrices = torch.randn(3, width, width)
+    with FlopCounterMode(display=False) as projecting:
+        Q, keys, V = torch.randn(n_words, width) @ matrices
+    with FlopCounterMode(display=False) as attending:
+        (Q @ keys.T).softmax(dim=-1) @ V
+    return projecting.get_total_flops(), attending.get_total_flops()
+
+
+for n_words, width in ((128, 64), (256, 64), (128, 128)):
+    projecting, attending = operations(n_words, width)
+    assert (projecting, attending) == (6 * n_words * width**2, 4 * n_words**2 * width)
+    print(f"T = {n_words}, D = {width:3}: projections {projecting:,}, between words {attending:,}")
+
+# %% [markdown]
+# Twice the words: four times the work between them. Twice the width: twice. **Predict, then run.** At which length does the second part overtake the first?
+
+# %%
+width = 64
+crossing = next(n for n in range(8, 1000, 8) if operations(n, width)[1] > operations(n, width)[0])
+print(
+    f"D = {width}: from T = {crossing} on, attention costs more than the projections; 1.5 D = {1.5 * width:.0f}"
+)
+assert crossing - 8 <= 1.5 * width <= crossing
+
+# %% [markdown]
+# Now the clock, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case.
+
+
+# %%
+def seconds(run: Callable[[], object], n_times: int = 7) -> float:
+    """The shortest of several runs."""
+    best = math.inf
+    for _ in range(n_times):
+        began = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+lengths, width = (32, 64, 128, 256, 512, 1024), 64
+matrices, network = torch.randn(3, width, width) / 8, nn.RNN(width, width, batch_first=True)
+
+
+def look(text: torch.Tensor) -> torch.Tensor:
+    return F.scaled_dot_product_attention(*(text @ matrices[:, None]), is_causal=True)
+
+
+clock = {"RNN": [], "attention": []}
+with torch.no_grad():
+    for n_words in lengths:
+        text = torch.randn(1, n_words, width)
+        clock["RNN"].append(1000 * seconds(lambda text=text: network(text)))
+        clock["attention"].append(1000 * seconds(lambda text=text: look(text)))
+for n_words, rnn, attention in zip(lengths, *clock.values(), strict=True):
+    print(
+        f"T = {n_words:4}: RNN {rnn:.2f} ms, attention {attention:.2f} ms: the RNN takes {rnn / attention:.1f} times as long"
+    )
+
+# %%
+drawing, (left, right) = plt.subplots(1, 2, figsize=(8, 2.9))
+for (name, times), style, colour in zip(clock.items(), ("s--", "o-"), ("#D55E00", "#0072B2"), strict=True):
+    left.loglog(lengths, times, style, color=colour, label=name)
+left.set(xlabel="length T", ylabel="milliseconds", title="the clock, one core")
+counted = {n: [operations(n, width)[1] for width in (32, 64, 128, 256)] for n in (64, 128, 256)}
+for (n_words, values), style in zip(counted.items(), (":", "--", "-"), strict=True):
+    right.loglog((32, 64, 128, 256), values, style, marker="o", color="#0072B2", label=f"T = {n_words}")
+right.set(xlabel="width D", ylabel="operations", title="between words, counted")
+for axes in (left, right):
+    axes.legend(frameon=False, fontsize=8)
+drawing.tight_layout()
+figures.still(
+    drawing,
+    alt=f"Left, both axes logarithmic: RNN from {clock['RNN'][0]:.2f} ms to {clock['RNN'][-1]:.2f} ms, attention from "
+    f"{clock['attention'][0]:.2f} ms to {clock['attention'][-1]:.2f} ms, as T grows from 32 to 1024. Right: operations "
+    "grow in proportion to D; twice the length lifts a line by a factor of four.",
+    caption="Left: the RNN's line has slope 1, attention's bends up towards slope 2. Right: slope 1 in D; each line has four times the operations of the one below.",
+)
+
+# %% [markdown]
+# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$. For short texts the loop is the slower of the two, for long texts on a single core the square catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work
+# can be spread, and the RNN's rounds cannot.
+#
+# And memory: written out, the weights of one text need $T^2$ numbers per layer.
+
+# %%
+for n_words in (1_000, 10_000, 100_000):
+    print(f"T = {n_words:7,}: {4 * n_words**2 / 1e9:8.3f} GB for one matrix of weights in float32")
+
+# %% [markdown]
+# Kernels that never write the matrix down (Dao and others, 2022) save the memory, and the square in time remains.
+#
+# ## Where it breaks: no order
+#
+# *The man ate the fish.* *The fish ate the man.* Nothing in the formula mentions a position. Without a mask, permuting the words permutes the outputs and does nothing else; such a function is called **equivariant**:
+#
+# $$f(PX) = P\, f(X) \quad \text{for every permutation } P.$$
+#
+# Why: permuted words have permuted queries, keys and values; the score of a pair of words stays the same wherever the two stand; and a sum does not care about the order of its terms.
+
+
+# %%
+def without_mask(X: torch.Tensor) -> torch.Tensor:
+    """Self-attention in which every word sees every word, divided by √K."""
+    Q, keys, V = X @ W_query.T, X @ W_key.T, X @ W_value.T
+    return (Q @ keys.transpose(-2, -1) / math.sqrt(K)).softmax(dim=-1) @ V
+
+
+vector = {word: torch.randn(D, generator=generator) for word in ("the", "man", "ate", "fish")}
+sentences = [text.split() for text in ("the man ate the fish", "the fish ate the man")]
+first, second = (without_mask(torch.stack([vector[word] for word in words])) for words in sentences)
+for word in ("man", "ate", "fish"):
+    places = [words.index(word) for words in sentences]
+    assert torch.allclose(first[places[0]], second[places[1]], atol=1e-6)
+    print(f"{word}: at place {places[0]} and at place {places[1]}, the same vector")
+
+# %%
+for _ in range(100):
+    P = torch.eye(T)[torch.randperm(T, generator=generator)]
+    assert torch.allclose(without_mask(P @ x), P @ without_mask(x), atol=1e-5)
+print("f(PX) = P f(X) for 100 random permutations")
+
+# %% [markdown]
+# To this function a sentence is a bag of words: nobody knows who ate whom. The causal mask lets a little order in, because each word sees another set. **Predict, then run:** with the causal mask, what does the *last* word notice when the words before it change places?
+
+# %%
+shuffled = x[[3, 1, 0, 2, 4]]
+same = [
+    torch.allclose(a, b, atol=1e-5) for a, b in zip(self_attention(x), self_attention(shuffled), strict=True)
+]
+assert same[-1]
+assert not all(same)
+same
+
+# %% [markdown]
+# Nothing. It sees the same bag, in whatever order. The next lecture gives words their places.
+#
+# ## The ladder
+#
+# A language model of one embedding, one self-attention and one output layer, with the word itself added to what it found (so that it need not look for itself). It knows *which* words have come, and the last one, but not in what order.
+
+# %%
+from course.models import Linear, causal_mask, scaled_dot_product_attention
+
+
+class OneLook(nn.Module):
+    """Each word looks once at the words before it; then the next is predicted."""
+
+    def __init__(self, vocab_size: int, d_model: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.W_query, self.W_key, self.W_value = (Linear(d_model, d_model) for _ in range(3))
+        self.output = Linear(d_model, vocab_size)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(tokens)  # (B, T, D)
+        mask = causal_mask(tokens.shape[1])
+        found, _ = scaled_dot_product_attention(self.W_query(x), self.W_key(x), self.W_value(x), mask)
+        return self.output(x + found).log_softmax(dim=-1)  # (B, T, V)
+
+
+# %%
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.evaluation import score, target_nll
+from course.models import KneserNey, NGramCounts, RecurrentConfig, RecurrentLanguageModel, Uniform
+from course.training import TrainingConfig, train
+
+language = StoryLanguage()
+stories = language.sample(2500, torch.Generator().manual_seed(1))
+test_stories = language.sample(200, torch.Generator().manual_seed(2))
+torch.manual_seed(0)
+one_look = OneLook(language.vocab_size, d_model=64)
+gru = RecurrentLanguageModel(RecurrentConfig(language.vocab_size, "gru", d_embedding=48, d_hidden=96))
+took = {}
+for name, model in (("GRU", gru), ("self-attention", one_look)):
+    history = train(
+        model, ShuffledStories(stories, 32), TrainingConfig(n_steps=300, learning_rate=1e-2), device="cpu"
+    )
+    took[name] = history.seconds
+    print(f"{name}: 300 steps in {took[name]:.1f} s")
+
+# %%
+bos, vocab_size = language.vocabulary.bos, language.vocab_size
+known = [tokens[mask] for tokens, mask in zip(stories.tokens, stories.mask, strict=True)]
+models = {"uniform": Uniform(vocab_size)}
+models |= {f"{n}-gram": KneserNey(NGramCounts(known, n, vocab_size, bos)) for n in (1, 2, 3)}
+models |= {"GRU": gru, "self-attention": one_look}
+bits = {name: score(model, test_stories).bits_per_token for name, model in models.items()}
+floor = score(language, test_stories).bits_per_token
+print({name: round(value, 2) for name, value in bits.items()}, f"floor {floor:.2f}")
+assert bits["self-attention"] < bits["2-gram"]
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.8))
+colours = ["#0072B2"] * (len(bits) - 1) + ["#E69F00"]
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="The ladder in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
+    + f"; floor {floor:.2f}.",
+    caption="The new rung, in orange: one look back, and no idea of order.",
+)
+
+# %% [markdown]
+# One look, no state and no order. Where is it good, and where is it not? Bits above the floor by the kind of word that came next, as in lecture 09:
+
+# %%
+lexicon = language.config.lexicon
+kinds = {"full stops": ["."], "verbs": lexicon.sing + lexicon.sings, "she, he": ["she", "he"]}
+kinds |= {"things": [thing for kind in lexicon.things for thing in kind]}
+read, following, is_real = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:], test_stories.mask[:, 1:]
+above = {}
+with torch.no_grad():
+    truth = target_nll(language(read), following)
+    for name in ("3-gram", "GRU", "self-attention"):
+        gap = (target_nll(models[name](read), following) - truth) / math.log(2)
+        above[name] = {
+            kind: gap[torch.isin(following, torch.tensor(language.vocabulary.encode(words))) & is_real].mean()
+            for kind, words in kinds.items()
+        }
+for kind in kinds:
+    print(f"{kind:10}", "   ".join(f"{name} {above[name][kind]:5.2f}" for name in above))
+
+# %%
+assert above["self-attention"]["things"] < above["GRU"]["things"] / 2
+assert above["self-attention"]["verbs"] > above["GRU"]["verbs"] + 0.5
+
+# %% [markdown]
+# The things, which no state could hold all at once, are found by one look: the verb asks, and the thing answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came
+# up before, and read its row:
+
+# %%
+story = test_stories.tokens[2, :19]
+with torch.no_grad():
+    x = one_look.embedding(story)
+    _, looks = scaled_dot_product_attention(one_look.W_query(x), one_look.W_key(x), x, causal_mask(19))
+read_words = [language.vocabulary.words[token] for token in story]
+for verb, thing in (("rode", "mules"), ("played", "drums")):
+    weight = looks[read_words.index(verb), : read_words.index(verb) + 1]
+    print(f"{verb} gives {weight[read_words.index(thing)]:.0%} of its weight to {thing}")
+    assert weight.argmax() == read_words.index(thing)
+
+# %%
+figures.attention(
+    looks,
+    read_words,
+    caption="The one head of the trained model. Every row is a word that looks at itself and at the words before it.",
+)
+
+# %% [markdown]
+# ## The same in the library
+#
+# Today's function, with its $\sqrt K$, against `course.models` and against PyTorch, on random weights:
+
+# %%
+Q, keys, V = (torch.randn(B, T, width, generator=generator) for width in (K, K, D))
+ours = (Q @ keys.transpose(-2, -1) / math.sqrt(K)).masked_fill(~is_past, -math.inf).softmax(-1) @ V
+library, weights = scaled_dot_product_attention(Q, keys, V, causal_mask(T))
+assert torch.allclose(ours, library, atol=1e-6)
+assert torch.allclose(ours, F.scaled_dot_product_attention(Q, keys, V, is_causal=True), atol=1e-6)
+assert torch.equal(weights.triu(diagonal=1), torch.zeros(B, T, T))
+print("we have just built course.models.scaled_dot_product_attention")
+
+# %% [markdown]
+# ## Recap
+#
+# - Each word asks (query), can be found (key) and gives (value): $H = \text{softmax}(\text{mask}(Q \mathcal K^\top / \sqrt K))\, V$.
+# - $\sqrt K$ keeps the scores at variance 1, so that the softmax still passes a gradient; the mask puts $-\infty$ before the softmax.
+# - No word waits for another: a chain of constant length instead of one that grows with $T$; in exchange $4T^2D$ operations.
+# - The number of parameters does not depend on the length of the text.
+# - Self-attention is equivariant: without positions a text is a bag of words.
+#
+# **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on attention weights, scaling and masks.
+#
+# ## Further reading
+#
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NeurIPS 2017.
+# - Jianpeng Cheng, Li Dong and Mirella Lapata, "Long Short-Term Memory-Networks for Machine Reading", EMNLP 2016: a recurrent network that looks back at itself, the first step of today.
+# - Ankur Parikh, Oscar Täckström, Dipanjan Das and Jakob Uszkoreit, "A Decomposable Attention Model for Natural Language Inference", EMNLP 2016: looking at words, without recurrence.
+# - Tri Dao, Daniel Y. Fu, Stefano Ermon, Atri Rudra and Christopher Ré, "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", NeurIPS 2022.
+# - Simon J. D. Prince, *Understanding Deep Learning*, MIT Press, 2023, chapter 12.
