@@ -1,0 +1,277 @@
+"""What goes wrong with a state, step by step: the RNN cell and its unrolling."""
+
+import torch
+from torch import nn
+
+from autograder.catalogue import misconception
+
+# 1. rnn_step
+
+STEP_VALUES = {"the_example_step_gives_0_7163_and_0_4621", "other_steps_agree_with_torch"}
+EVERY_STEP = STEP_VALUES | {
+    "a_unit_listens_through_its_own_row_of_u",
+    "without_word_and_state_the_constant_remains",
+    "a_state_stays_between_minus_one_and_one",
+}
+
+
+@misconception(of="rnn_step", fails=STEP_VALUES | {"a_unit_listens_through_its_own_row_of_u"})
+def u_not_transposed(x, h, W, U, b):
+    """The states are multiplied with U where its transpose is needed, so units listen along the columns.
+
+    In the example, which unit should hear the 0.4? For a column the formula says U @ h: how is the same thing
+    written when h is a row?
+    """
+    return torch.tanh(x @ W.T + h @ U + b)
+
+
+@misconception(of="rnn_step", fails=EVERY_STEP)
+def w_not_transposed(x, h, W, U, b):
+    """The words are multiplied with W where its transpose is needed, which no shape but a square allows.
+
+    Write the shapes of x and of W side by side. Which two sizes must agree for a product, and which
+    do agree here?
+    """
+    return torch.tanh(x @ W + h @ U.T + b)
+
+
+@misconception(of="rnn_step", fails=STEP_VALUES | {"a_unit_listens_through_its_own_row_of_u"})
+def state_left_out(x, h, W, U, b):
+    """The state before does not enter, so the network forgets everything at every word.
+
+    Call your function twice with the same word and different states. Which term of the formula tells them
+    apart?
+    """
+    return torch.tanh(x @ W.T + b)
+
+
+@misconception(of="rnn_step", fails=STEP_VALUES | {"a_state_stays_between_minus_one_and_one"})
+def state_added_outside_of_tanh(x, h, W, U, b):
+    """The tanh covers the word only; what comes from the state is added afterwards, without bounds.
+
+    How large can an entry of your new state become? Which part of the formula does the bracket enclose?
+    """
+    return torch.tanh(x @ W.T + b) + h @ U.T
+
+
+@misconception(
+    of="rnn_step",
+    fails=STEP_VALUES
+    | {"without_word_and_state_the_constant_remains", "a_state_stays_between_minus_one_and_one"},
+)
+def sigmoid_for_tanh(x, h, W, U, b):
+    """The sigmoid stands where the tanh belongs, so no entry of a state is ever negative.
+
+    What does your function give for a sum of 0, and what for a large negative sum?
+    """
+    return torch.sigmoid(x @ W.T + h @ U.T + b)
+
+
+@misconception(of="rnn_step", fails=STEP_VALUES | {"without_word_and_state_the_constant_remains"})
+def constant_left_out(x, h, W, U, b):
+    """The constant b is not added.
+
+    What is the new state if both the word and the state are zeros? What should it be?
+    """
+    return torch.tanh(x @ W.T + h @ U.T)
+
+
+# 2. RNN
+
+TEXT_VALUES = {"the_example_text_has_its_states", "other_texts_agree_with_torch"}
+
+
+class _RNN(nn.Module):
+    """The parameters as the exercise wants them, and the right forward pass in pieces to break."""
+
+    def __init__(self, d_input, d_hidden):
+        super().__init__()
+        self.W = nn.Parameter(torch.zeros(d_hidden, d_input, dtype=torch.float64))
+        self.U = nn.Parameter(torch.zeros(d_hidden, d_hidden, dtype=torch.float64))
+        self.b = nn.Parameter(torch.zeros(d_hidden, dtype=torch.float64))
+
+    def first(self, x, h_0):
+        return torch.zeros(len(x), len(self.b)).double() if h_0 is None else h_0
+
+    def step(self, x_t, h):
+        return torch.tanh(x_t @ self.W.T + h @ self.U.T + self.b)
+
+    def unrolled(self, x, h_0):
+        h, states = self.first(x, h_0), []
+        for t in range(x.shape[1]):
+            h = self.step(x[:, t], h)
+            states.append(h)
+        return states
+
+    def forward(self, x, h_0=None):
+        states = self.unrolled(x, h_0)
+        return torch.stack(states, dim=1), states[-1]
+
+
+@misconception(
+    of="RNN",
+    fails=TEXT_VALUES
+    | {
+        "the_last_state_is_the_one_after_the_last_word",
+        "the_past_moves_the_future_and_not_the_other_way_round",
+        "texts_of_a_batch_do_not_meet",
+        "each_text_starts_from_its_own_state",
+        "two_pieces_are_the_whole",
+    },
+    seen="https://github.com/pytorch/pytorch/issues/1538",
+)
+class BatchReadAsTime(_RNN):
+    """The loop runs over the batch axis, so the state goes from text to text instead of from word to word.
+
+    Print the shape of what one turn of your loop reads. Is it one word of every text, or every word of one
+    text?
+    """
+
+    def forward(self, x, h_0=None):
+        h, states = torch.zeros(x.shape[1], len(self.b)).double() if h_0 is None else h_0, []
+        for x_t in x:
+            h = self.step(x_t, h)
+            states.append(h)
+        return torch.stack(states), h
+
+
+@misconception(
+    of="RNN",
+    fails=TEXT_VALUES
+    | {
+        "the_past_moves_the_future_and_not_the_other_way_round",
+        "texts_of_a_batch_do_not_meet",
+        "each_text_starts_from_its_own_state",
+        "two_pieces_are_the_whole",
+    },
+)
+class NewWeightsAtEveryStep(_RNN):
+    """Every step after the first draws weights of its own, so what was learned holds for the first word only.
+
+    How many numbers has your network for a text of a thousand words? At which line are W, U and b made, and
+    how often does that line run?
+    """
+
+    def unrolled(self, x, h_0):
+        h, states = self.first(x, h_0), []
+        for t in range(x.shape[1]):
+            weights = [p if t == 0 else 0.1 * torch.randn_like(p) for p in (self.W, self.U, self.b)]
+            W, U, b = weights
+            h = torch.tanh(x[:, t] @ W.T + h @ U.T + b)
+            states.append(h)
+        return states
+
+
+@misconception(
+    of="RNN",
+    fails=TEXT_VALUES
+    | {
+        "the_last_state_is_the_one_after_the_last_word",
+        "the_past_moves_the_future_and_not_the_other_way_round",
+        "two_pieces_are_the_whole",
+    },
+)
+class OnlyTheLastState(_RNN):
+    """Only the state after the last word is given back, where the states at all words are asked for.
+
+    How many predictions does a language model make while it reads five words, and which state does each of
+    them need?
+    """
+
+    def forward(self, x, h_0=None):
+        last = self.unrolled(x, h_0)[-1]
+        return last[:, None], last
+
+
+@misconception(
+    of="RNN",
+    fails={"other_texts_agree_with_torch", "each_text_starts_from_its_own_state", "two_pieces_are_the_whole"},
+)
+class OneFirstStateForAllTexts(_RNN):
+    """All texts of the batch start from the first row of h_0.
+
+    What does text 1 remember of its earlier words when it begins from the state of text 0? Which shape has
+    h_0, and why?
+    """
+
+    def first(self, x, h_0):
+        return super().first(x, None if h_0 is None else h_0[:1].expand(len(x), -1))
+
+
+@misconception(
+    of="RNN",
+    fails={
+        "the_example_text_has_its_states",
+        "other_texts_agree_with_torch",
+        "each_text_starts_from_its_own_state",
+        "two_pieces_are_the_whole",
+    },
+)
+class FirstStateIgnored(_RNN):
+    """The text always starts from zeros, whatever state is handed in.
+
+    Where in your forward pass does h_0 occur? What happens to a text that was cut into two pieces?
+    """
+
+    def first(self, x, h_0):
+        return super().first(x, None)
+
+
+@misconception(
+    of="RNN",
+    fails=TEXT_VALUES | {"the_past_moves_the_future_and_not_the_other_way_round", "two_pieces_are_the_whole"},
+)
+class StateNotHandedOn(_RNN):
+    """Every step starts from h_0 again, so no state knows of any word but its own.
+
+    After the step, which variable holds the new state, and which does the next turn of the loop read?
+    """
+
+    def unrolled(self, x, h_0):
+        h = self.first(x, h_0)
+        return [self.step(x[:, t], h) for t in range(x.shape[1])]
+
+
+@misconception(
+    of="RNN",
+    fails=TEXT_VALUES
+    | {
+        "the_last_state_is_the_one_after_the_last_word",
+        "the_past_moves_the_future_and_not_the_other_way_round",
+    },
+)
+class StatesBeforeTheirWords(_RNN):
+    """The states are collected before the step, so the first is h_0 and the last word's own is missing.
+
+    Has the state that you keep for the first word read that word already? Which comes first in your loop, the
+    step or the keeping?
+    """
+
+    def forward(self, x, h_0=None):
+        states = [self.first(x, h_0), *self.unrolled(x, h_0)]
+        return torch.stack(states[:-1], dim=1), states[-1]
+
+
+@misconception(
+    of="RNN",
+    fails=TEXT_VALUES
+    | {
+        "the_three_parameters_are_registered",
+        "the_last_state_is_the_one_after_the_last_word",
+        "the_past_moves_the_future_and_not_the_other_way_round",
+        "texts_of_a_batch_do_not_meet",
+        "each_text_starts_from_its_own_state",
+        "two_pieces_are_the_whole",
+    },
+)
+class PlainTensorsForWeights(_RNN):
+    """W, U and b are plain tensors, which no optimizer finds and no stored weights can fill.
+
+    Print `list(model.parameters())`. What has to be wrapped around a tensor so that a module knows it?
+    """
+
+    def __init__(self, d_input, d_hidden):
+        nn.Module.__init__(self)
+        self.W = torch.randn(d_hidden, d_input, dtype=torch.float64)
+        self.U = torch.randn(d_hidden, d_hidden, dtype=torch.float64)
+        self.b = torch.zeros(d_hidden, dtype=torch.float64)

@@ -1,0 +1,185 @@
+"""What goes wrong with backpropagation through time, written by hand."""
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 3. state_gradients
+
+HEARD = {"the_example_states_hear_0_09_0_5_and_1", "other_states_agree_with_autograd"}
+UNIT = {"the_message_goes_to_the_unit_that_was_listened_to"}
+SATURATED = {"a_saturated_state_hands_nothing_back"}
+
+
+def _backwards(direct, hand_back):
+    """total_t = direct_t + hand_back(total, t), from the last step to the first."""
+    total = direct.clone()
+    for t in range(direct.shape[1] - 2, -1, -1):
+        total[:, t] += hand_back(total, t)
+    return total
+
+
+@misconception(of="state_gradients", fails=HEARD | UNIT | SATURATED)
+def own_loss_only(direct, states, U):
+    """Each state hears from the loss at its own step only; what it did to the later states is left out.
+
+    In the example only the last step has a loss. Does the first state have no influence on it?
+    """
+    return direct.clone()
+
+
+@misconception(of="state_gradients", fails=HEARD | SATURATED)
+def slope_of_the_wrong_step(direct, states, U):
+    """The slope of tanh is taken at the state that listens back, not at the state that the tanh produced.
+
+    Which tanh lies between the states at t and at t + 1, and which of the two states came out of it?
+    """
+    return _backwards(direct, lambda total, t: ((1 - states[:, t] ** 2) * total[:, t + 1]) @ U)
+
+
+@misconception(of="state_gradients", fails=HEARD)
+def only_the_next_loss_is_passed_on(direct, states, U):
+    """A state hears the losses of its own step and of the next one, and of none beyond.
+
+    What does the state at t + 1 hand back: what its own loss says, or everything it has heard itself?
+    """
+    return _backwards(direct, lambda total, t: ((1 - states[:, t + 1] ** 2) * direct[:, t + 1]) @ U)
+
+
+@misconception(of="state_gradients", fails=UNIT | {"other_states_agree_with_autograd"})
+def message_through_u_transposed(direct, states, U):
+    """The way back takes the same direction through U as the way forwards, so the wrong units hear.
+
+    Forwards, a row of states is multiplied with the transpose of U. With what is a row multiplied on the way
+    back?
+    """
+    return _backwards(direct, lambda total, t: ((1 - states[:, t + 1] ** 2) * total[:, t + 1]) @ U.T)
+
+
+@misconception(of="state_gradients", fails=HEARD | SATURATED)
+def slope_left_out(direct, states, U):
+    """The slope of tanh is missing: a saturated state hands back as much as any other.
+
+    If a state stands at 1 and cannot move, how much can the state before it change the loss?
+    """
+    return _backwards(direct, lambda total, t: total[:, t + 1] @ U)
+
+
+@misconception(
+    of="state_gradients", fails=HEARD | UNIT | SATURATED | {"the_last_state_hears_its_own_loss_only"}
+)
+def messages_run_forwards(direct, states, U):
+    """The recursion runs from the first step to the last, so states hear from the losses before them.
+
+    Can a state change the loss of a word that was read before it? At which end does the recursion have to
+    begin?
+    """
+    total = direct.clone()
+    for t in range(1, direct.shape[1]):
+        total[:, t] += ((1 - states[:, t - 1] ** 2) * total[:, t - 1]) @ U
+    return total
+
+
+# 4. bptt_gradients
+
+EXAMPLE, OTHERS = {"the_example_has_its_five_gradients"}, {"all_five_hold_for_other_sizes"}
+OF_W, OF_U = {"dW_adds_up_over_the_steps"}, {"dU_pairs_each_step_with_the_state_before"}
+OF_B, OF_X = {"db_adds_up_over_the_steps"}, {"dx_goes_back_through_w"}
+OF_H_0 = {"dh_0_hears_from_the_first_step"}
+
+
+def _gradients(delta, states, x, h_0, W, U):
+    before = torch.cat([h_0[:, None], states[:, :-1]], dim=1)
+    return {
+        "dW": torch.einsum("btd,bti->di", delta, x),
+        "dU": torch.einsum("btd,bte->de", delta, before),
+        "db": delta.sum(dim=(0, 1)),
+        "dx": delta @ W,
+        "dh_0": delta[:, 0] @ U,
+    }
+
+
+def _right(total, states, x, h_0, W, U):
+    return _gradients((1 - states**2) * total, states, x, h_0, W, U)
+
+
+@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B)
+def gradients_overwritten_at_each_step(total, states, x, h_0, W, U):
+    """The gradients of the weights are set anew at each step, so only the step done last has a say.
+
+    In the example, which of the two words is left in your dW? What is the difference between = and += in a
+    loop over the steps?
+    """
+    first = _right(total[:, :1], states[:, :1], x[:, :1], h_0, W, U)
+    return _right(total, states, x, h_0, W, U) | {name: first[name] for name in ("dW", "dU", "db")}
+
+
+@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_U)
+def state_after_in_the_outer_product(total, states, x, h_0, W, U):
+    """dU pairs each step with the state it led to, not with the state it came from.
+
+    In the forward pass U is multiplied with a state. With which one: the state before the step or after it?
+    """
+    delta = (1 - states**2) * total
+    return _right(total, states, x, h_0, W, U) | {"dU": torch.einsum("btd,bte->de", delta, states)}
+
+
+@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B)
+def first_step_left_out(total, states, x, h_0, W, U):
+    """The sums begin at the second step, as if the first had no state before it.
+
+    How many terms has your sum for a text of two words? What stood before the first word, and is that
+    zero here?
+    """
+    later = _right(total[:, 1:], states[:, 1:], x[:, 1:], states[:, 0], W, U)
+    return _right(total, states, x, h_0, W, U) | {name: later[name] for name in ("dW", "dU", "db")}
+
+
+@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_U)
+def zeros_before_the_first_step(total, states, x, h_0, W, U):
+    """dU takes the state before the first word to be zeros, though the text was started from h_0.
+
+    Which state did U read at the first step? Look through your function for the places where h_0 occurs.
+    """
+    right = _right(total, states, x, h_0, W, U)
+    return right | {"dU": _right(total, states, x, torch.zeros_like(h_0), W, U)["dU"]}
+
+
+@misconception(of="bptt_gradients", fails=OTHERS | OF_W | OF_U | OF_B | OF_X | OF_H_0)
+def tanh_skipped_on_the_way_back(total, states, x, h_0, W, U):
+    """The gradient of the state is used as it is, as if there were no tanh before it.
+
+    The weights act inside the tanh. By how much does the state move when the sum inside moves a little, if
+    the state is near 1?
+    """
+    return _gradients(total, states, x, h_0, W, U)
+
+
+@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B)
+def averaged_over_the_steps(total, states, x, h_0, W, U):
+    """The gradients of the weights are averaged over the steps, where the chain rule adds them up.
+
+    Each step uses the same weight once more. If a weight is used twice as often, does it matter as much for
+    the loss, or more?
+    """
+    right = _right(total, states, x, h_0, W, U)
+    return right | {name: right[name] / x.shape[1] for name in ("dW", "dU", "db")}
+
+
+@misconception(of="bptt_gradients", fails=OTHERS | OF_H_0)
+def h_0_through_u_transposed(total, states, x, h_0, W, U):
+    """The message to h_0 takes the same direction through U as the way forwards.
+
+    Forwards, h_0 as a row is multiplied with the transpose of U. With what is its gradient multiplied?
+    """
+    right = _right(total, states, x, h_0, W, U)
+    return right | {"dh_0": ((1 - states[:, 0] ** 2) * total[:, 0]) @ U.T}
+
+
+@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_H_0)
+def gradient_of_the_first_state_for_h_0(total, states, x, h_0, W, U):
+    """dh_0 is the gradient of the state after the first word; one step back is missing.
+
+    How many steps lie between h_0 and the first entry of `states`?
+    """
+    return _right(total, states, x, h_0, W, U) | {"dh_0": total[:, 0].clone()}
