@@ -2,8 +2,8 @@
 
     BLEU = 100 · BP · (p_1 p_2 p_3 p_4)^(1/4),   BP = min(1, e^(1 − right words / written words))
 
-Counts are added up over all sentences first. Where no run of n words is right, p_n is smoothed as in sacrebleu
-(its default), so the two agree on texts that sacrebleu's tokeniser leaves as they are.
+Counts are added up over all sentences first. Where no run of n words is right, p_n is smoothed as
+sacrebleu does by default: the two agree on texts that sacrebleu's tokeniser leaves as they are.
 """
 
 from __future__ import annotations
