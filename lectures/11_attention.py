@@ -1,0 +1,645 @@
+# %% [markdown]
+# # 11 · Attention
+#
+# **You will be able to**
+#
+# - write attention in three lines: scores, weights, context;
+# - score a query against a key in three ways, and mask what is not there;
+# - train a translator that looks back, and read its alignment map;
+# - judge such a map against the truth by its error rate;
+# - say which trouble of lecture 10 is over, and which remains.
+#
+# *35 minutes to read, about a minute to run. Before this: [10 · Sequence to sequence](10_sequence_to_sequence.ipynb).*
+#
+# **The question of the day:** what if the decoder may look back at the source before every word?
+
+# %% setup
+
+# %%
+import math
+import os
+import time
+from collections import Counter
+from random import Random
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from course import figures
+from course.training import TrainingConfig, best_device, train
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a GPU if there is one
+device = best_device() if is_full else torch.device("cpu")
+
+# %% [markdown]
+# ## Keep all states
+#
+# In lecture 10 the encoder's states $h_1 \dots h_{S-1}$ were thrown away, and the decoder lived on the last one. A translator of flesh and blood works otherwise: before each word, look back at the part of the source that it comes from. So keep all the states, and give each step $t$ of the decoder **its own summary** $c_t$: an average of the
+# states, in which the states that matter now weigh most. What matters is for the network to find out (Bahdanau, Cho and Bengio, 2015).
+#
+# Three lines. The decoder's state $s$ is the question; every $h_i$ is asked.
+#
+# $$\begin{aligned}
+# e_{ti} &= \text{score}(s, h_i) && \text{how well does word } i \text{ answer?} \\
+# \alpha_{ti} &= \frac{\exp(e_{ti})}{\sum_{k=1}^{S} \exp(e_{tk})} && \text{shares that sum to one} \\
+# c_t &= \sum_{i=1}^{S} \alpha_{ti}\, h_i && \text{the average}
+# \end{aligned}$$
+#
+# | symbol | meaning | shape | in the code |
+# |---|---|---|---|
+# | $h_i$ | the encoder's state at source word $i$ = $1 \dots S$ | $(D_h)$ | `memory[i]` |
+# | $s$ | the decoder's state that asks: $s_{t-1}$ or $s_t$, see below | $(D)$ | `s` |
+# | $e_{ti}$ | score of word $i$ at step $t$, any number | | `scores` |
+# | $\alpha_{ti}$ | attention weight: from 0 to 1, each row sums to 1 | $(T, S)$ in all | `weights` |
+# | $c_t$ | the context of step $t$ | $(D_h)$ | `contexts` |
+#
+# By hand, with the simplest score, the dot product. Four source words, states of $D = 3$ numbers:
+
+# %%
+memory = torch.tensor([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])  # (S=4, D=3)
+s = torch.tensor([0.0, 2.0, -1.0])
+scores = [sum(s[d] * h[d] for d in range(3)) for h in memory]  # e_i, one loop
+exponentials = [math.exp(e) for e in scores]
+weights = [each / sum(exponentials) for each in exponentials]
+context = sum(weight * h for weight, h in zip(weights, memory, strict=True))
+print("scores ", [f"{e:.2f}" for e in scores])
+print("weights", [f"{weight:.3f}" for weight in weights], " context", context)
+
+# %% [markdown]
+# **Predict, then run.** (a) The question is doubled, $2s$: are the weights sharper or flatter? (b) It is zero. What is the context then?
+#
+# <details><summary>Answer</summary>
+#
+# (a) Sharper: the differences of the scores double. (b) All scores are zero, all weights $1/S$, and the context is the plain mean of the states. Attention can always fall back on that.
+#
+# </details>
+
+# %%
+for question in (s, 2 * s, 0 * s):
+    weights = (memory @ question).softmax(0)
+    print("weights", weights.numpy().round(3), " context", (weights @ memory).numpy().round(3))
+
+# %% [markdown]
+# It is a dictionary that is looked up softly: keys are compared with a question, and the answer is a mixture of values. Here keys and values are the same $h_i$; lecture 12 tells them apart. And it is differentiable: a gradient says how the scores should have been.
+#
+# ## Three scores
+#
+# The dot product needs $D = D_h$, and a decoder that speaks the encoder's language. Two ways are freer:
+#
+# $$\text{dot: } s \cdot h \qquad\quad \text{bilinear: } s^\top W h \qquad\quad \text{additive: } v^\top \tanh(W_q s + W_k h)$$
+#
+# with $W: (D, D_h)$, and for the additive score a small network of $N$ hidden units, $W_q: (N, D)$, $W_k: (N, D_h)$, $v: (N)$. Bahdanau and others used the additive one; Luong, Pham and Manning (2015) compared all three. First by a loop over every pair:
+
+# %%
+B, T, S, D, D_h, N = 2, 3, 5, 4, 6, 7
+generator = torch.Generator().manual_seed(0)
+states = torch.randn(B, T, D, generator=generator)  # questions: the decoder's
+memory = torch.randn(B, S, D_h, generator=generator)  # answers: the encoder's
+W = torch.randn(D, D_h, generator=generator)
+W_q, W_k, v = (torch.randn(*shape, generator=generator) for shape in ((N, D), (N, D_h), (N,)))
+bilinear, additive = torch.empty(B, T, S), torch.empty(B, T, S)
+for b in range(B):
+    for t in range(T):
+        for i in range(S):
+            bilinear[b, t, i] = states[b, t] @ W @ memory[b, i]
+            additive[b, t, i] = v @ torch.tanh(W_q @ states[b, t] + W_k @ memory[b, i])
+
+# %% [markdown]
+# Then all pairs at once. In the additive score the two products are made once per word, not once per pair; they meet by broadcasting over a new axis.
+
+# %%
+all_bilinear = states @ W @ memory.transpose(1, 2)  # (B, T, S)
+from_states, from_memory = states @ W_q.T, memory @ W_k.T  # (B, T, N), (B, S, N)
+all_additive = torch.tanh(from_states[:, :, None] + from_memory[:, None]) @ v  # (B, T, S, N) → (B, T, S)
+assert torch.allclose(all_bilinear, bilinear, atol=1e-5)
+assert torch.allclose(all_additive, additive, atol=1e-5)
+print("numbers to learn: dot 0, bilinear", W.numel(), " additive", W_q.numel() + W_k.numel() + v.numel())
+
+# %% [markdown]
+# **The softmax runs over the source words**, the last axis: each target word distributes its attention. Over another axis the numbers would look just as plausible.
+
+# %%
+weights = all_additive.softmax(dim=-1)
+contexts = weights @ memory  # (B, T, S) times (B, S, D_h)
+assert torch.allclose(weights.sum(-1), torch.ones(B, T))
+weights.shape, contexts.shape
+
+# %% [markdown]
+# ### What is not there gets no weight
+#
+# Suppose that the second sentence has three words and two of padding. Set its scores to $-\infty$ *before* the softmax: $e^{-\infty} = 0$, and the other shares still sum to one. Setting weights to zero afterwards would not.
+
+# %%
+mask = torch.tensor(
+    [[True, True, True, True, True], [True, True, True, False, False]]
+)  # (B, S), True = a word
+masked = all_additive.masked_fill(~mask[:, None], -math.inf).softmax(dim=-1)
+zeroed = weights * mask[:, None]
+print("masked before:", masked[1, 0].numpy().round(2), "sum", round(masked[1, 0].sum().item(), 2))
+print("zeroed after: ", zeroed[1, 0].numpy().round(2), "sum", round(zeroed[1, 0].sum().item(), 2))
+assert torch.allclose(masked[1, :, :3], all_additive[1, :, :3].softmax(dim=-1))
+
+# %% [markdown]
+# ## A state for each word: the bidirectional encoder
+#
+# $h_i$ should say what word $i$ means *here*. A forward encoder knows only what came before it; in *the black cat*, the state at *black* has not seen the noun that decides between *noir* and *noire*. So read in both directions and put the two states side by side:
+#
+# $$\overrightarrow{h}_i = f(\overrightarrow{h}_{i-1}, x_i), \qquad \overleftarrow{h}_i = g(\overleftarrow{h}_{i+1}, x_i), \qquad h_i = [\overrightarrow{h}_i;\, \overleftarrow{h}_i], \qquad D_h = 2D.$$
+
+# %%
+from course.models import GRU
+
+torch.manual_seed(0)
+both = GRU(3, 4, is_bidirectional=True)
+x = torch.randn(1, S, 3, generator=generator)
+other_end = x.clone()
+other_end[0, -1] += 1  # another last word
+moved = (both(x)[0] - both(other_end)[0]).abs()[0] > 1e-6  # (S, 2D)
+print(
+    "states at words 1 to 5 that notice, of the 4 forwards:",
+    moved[:, :4].sum(1).tolist(),
+    " and of the 4 backwards:",
+    moved[:, 4:].sum(1).tolist(),
+)
+
+# %% [markdown]
+# ## Who asks: $s_{t-1}$ or $s_t$
+#
+# The paper asks with the *last* state and lets the context into the next one:
+#
+# $$e_{ti} = \text{score}(s_{t-1}, h_i), \qquad s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_t), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
+#
+# ($[s_t; c_t]$ is one vector after the other. Many write $V$ for $R$; here $V$ counts words.) As a loop, for one sentence:
+
+# %%
+from course.models import GRUCell
+
+torch.manual_seed(1)
+V, d_embedding = 8, 3
+cell = GRUCell(d_embedding + D_h, D)
+E, R, b = (torch.randn(*shape, generator=generator) for shape in ((V, d_embedding), (V, D + D_h), (V,)))
+s, previous_words = torch.zeros(1, D), [0, 5, 2]  # <s> and two words
+for y in previous_words:
+    weights = (torch.tanh(s @ W_q.T + memory[0] @ W_k.T) @ v).softmax(0)  # asks with s_{t-1}: (S)
+    c_t = (weights @ memory[0])[None]
+    (s,) = cell(torch.cat([E[y][None], c_t], dim=-1), (s,))
+    probs = (torch.cat([s, c_t], dim=-1) @ R.T + b).softmax(-1)
+    print("looks", weights.numpy().round(2), " next word", probs.argmax().item())
+
+# %% [markdown]
+# Here each step waits for the look of the step before it. Luong and others **ask with the new state** $s_t$, and let the context into the output only:
+#
+# $$s_t = \text{decoder}(s_{t-1}, y_{t-1}), \qquad e_{ti} = \text{score}(s_t, h_i), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
+#
+# Then, under teacher forcing, all states $s_1 \dots s_T$ are there before anyone looks, and all looks are a few matrix products. We take this one; what the maps show is much the same.
+#
+# ## The whole model
+#
+# `Seq2SeqEncoder` is lecture 10's encoder, in both directions; it hands over `memory`, its `mask`, and the decoder's first `state` (from the last states of both directions). New is `write`.
+
+# %%
+from course.models import Linear
+from course.models.seq2seq import Seq2SeqConfig, Seq2SeqEncoder
+
+
+class RNNsearch(nn.Module):
+    """An encoder-decoder whose every step looks back at all of the source."""
+
+    def __init__(self, config: Seq2SeqConfig):
+        super().__init__()
+        D, D_h, self.vocab_size = config.d_hidden, config.d_memory, config.target_vocab_size
+        self.encoder = Seq2SeqEncoder(config)
+        self.E_target = nn.Embedding(self.vocab_size, config.d_embedding)
+        self.decoder = GRU(config.d_embedding, D)
+        self.W_query, self.W_key = Linear(D, D, bias=False), Linear(D_h, D, bias=False)
+        self.v = Linear(D, 1, bias=False)
+        self.output = Linear(D + D_h, self.vocab_size)
+
+    def scores(self, states, memory):
+        """vᵀ tanh(W_q s + W_k h) of every step and every source word: (B, T, S)."""
+        return self.v(torch.tanh(self.W_query(states)[:, :, None] + self.W_key(memory)[:, None])).squeeze(-1)
+
+    def write(self, previous, encoded, state):
+        """Logits (B, T, V) of what follows `previous` (B, T), the last state, the weights (B, T, S)."""
+        states, state = self.decoder(self.E_target(previous), state)  # s_1 … s_T: (B, T, D)
+        scores = self.scores(states, encoded.memory)
+        weights = scores.masked_fill(~encoded.mask[:, None], -math.inf).softmax(dim=-1)
+        contexts = weights @ encoded.memory  # c_1 … c_T: (B, T, D_h)
+        return self.output(torch.cat([states, contexts], dim=-1)), state, weights
+
+    def forward(self, source, target):
+        """Teacher forcing: log-probabilities of the word after each word of `target`."""
+        encoded = self.encoder(source)
+        return self.write(target, encoded, encoded.state)[0].log_softmax(-1)
+
+    def alignment(self, source, target):
+        """Where each step looks, (B, T, S)."""
+        encoded = self.encoder(source)
+        return self.write(target, encoded, encoded.state)[2]
+
+    @torch.no_grad()
+    def translate(self, source, bos, eos, max_length):
+        """Free running, as in lecture 10."""
+        encoded = self.encoder(source)
+        state, previous, written = encoded.state, torch.full_like(source[:, :1], bos), []
+        for _ in range(max_length):
+            logits, state, _ = self.write(previous, encoded, state)
+            previous = logits.argmax(-1).masked_fill(previous == eos, eos)
+            written.append(previous)
+        return torch.cat(written, dim=1)
+
+
+# %% [markdown]
+# ## With and without
+#
+# The data of lecture 10: sentences of 4 to 15 words. **RNNsearch** is the class above. **RNNenc** is lecture 10's model with the same bidirectional encoder, $c$ at every step. The same width, the same batches, the same number of steps.
+
+# %%
+from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
+from course.models import Seq2Seq
+from course.translation_experiment.parallel_text import ShuffledPairs, parallel_text, teacher_forcing_loss
+from course.translation_experiment.translator_sizes import config_of, n_parameters
+
+data = TranslationConfig(min_length=4, max_length=15)
+english, french = translation_vocabularies(data.lexicon)
+pairs = translation_pairs(data, 20_000, Random(0))
+text = parallel_text([(pair.source, pair.target) for pair in pairs], english, french)
+common = Seq2SeqConfig(len(english), len(french), d_embedding=48, d_hidden=96, attention="additive")
+
+# %%
+models, losses, seconds = {}, {}, {}
+for kind, make in (("RNNenc", Seq2Seq), ("RNNsearch", RNNsearch)):
+    torch.manual_seed(0)
+    models[kind] = make(config_of(kind, common))
+    training = TrainingConfig(n_steps=2400 if is_full else 600, learning_rate=8e-3)
+    history = train(models[kind], ShuffledPairs(text, 64), training, loss=teacher_forcing_loss, device=device)
+    losses[kind], seconds[kind] = history.losses, history.seconds
+    models[kind].cpu()
+    print(
+        f"{kind:9} {n_parameters(models[kind]):,} parameters, loss at the end {sum(losses[kind][-20:]) / 20:.3f} nats per word"
+    )
+
+# %%
+from course import plots
+
+figure = plots.loss_curves(losses)
+figures.still(figure, alt=figure.alt_text)
+
+# %% [markdown]
+# Attention begins no better. Then it discovers where to look, and the loss drops. Now the measure that lecture 10 insisted on: free running, by length, on sentences that were not trained on.
+
+# %%
+from course.translation_experiment.quality import quality, translations
+
+known = {pair.source for pair in pairs}
+lengths = (5, 10, 15, 20, 25, 30)
+tests = {
+    length: translation_pairs(
+        TranslationConfig(min_length=length, max_length=length), 60, Random(length), exclude=known
+    )
+    for length in lengths
+}
+
+
+def encoded(some):
+    return parallel_text([(pair.source, pair.target) for pair in some], english, french)
+
+
+written = {
+    kind: {length: translations(model, encoded(some), french) for length, some in tests.items()}
+    for kind, model in models.items()
+}
+results = {
+    kind: {length: quality(mine[length], [pair.target for pair in tests[length]]) for length in lengths}
+    for kind, mine in written.items()
+}
+for kind, by_length in results.items():
+    print(
+        f"{kind:9} exact",
+        "  ".join(f"{length}: {result.exact_match:4.0%}" for length, result in by_length.items()),
+    )
+    print(f"{'':9} BLEU ", "  ".join(f"{length}: {result.bleu:4.0f}" for length, result in by_length.items()))
+
+# %%
+examples = {
+    length: [
+        (pair.source, pair.target, [mine[length][i] for mine in written.values()])
+        for i, pair in enumerate(tests[length][:3])
+    ]
+    for length in lengths
+}
+figures.bottleneck(
+    {
+        kind: {length: result.bleu for length, result in by_length.items()}
+        for kind, by_length in results.items()
+    },
+    examples,
+    trained_up_to=15,
+    measure="BLEU",
+    highest=100,
+)
+
+# %%
+for length in (10, 15, 20, 25):
+    assert results["RNNsearch"][length].bleu > results["RNNenc"][length].bleu
+assert results["RNNsearch"][15].exact_match > 0.5 > results["RNNenc"][15].exact_match
+
+# %% [markdown]
+# The bottleneck is gone: within the trained lengths the curve is flat. Beyond them it falls, later and more gently. Lecture 10's cause is cured; that a network knows only the lengths it has seen is another matter.
+#
+# ## Where does it look?
+#
+# The weights are a by-product that we can read. The sentence below is fed in with its right translation; for each French word, the bars show the English words that were looked at. **Predict, then run:** where will it look for the *noire* of *la souris noire*, at *black* or at *mouse*? And for the *de* of *pomme de terre*?
+
+# %%
+readable = [pair for pair in tests[10] + tests[15] if len(pair.target) <= 18]
+chosen = sorted(
+    readable,
+    key=lambda pair: -sum((s - u) * (t - w) < 0 for s, t in pair.alignment for u, w in pair.alignment),
+)[:6]
+model = models["RNNsearch"].eval()
+example = encoded(chosen)
+with torch.no_grad():
+    maps = model.alignment(example.source.tokens, example.target.tokens[:, :-1])
+figures.alignment(list(maps), chosen)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# At *black*, which says the colour; that the noun is feminine is known by then, from the decoder's own state or from $h$ at *black*, which has read the noun too. For *de* there is nothing to look up: after *pomme* it follows by itself. The gold alignment links it to *potato*; the model may look there, or anywhere.
+#
+# </details>
+#
+# ## Right or wrong?
+#
+# A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number to it. Take as the model's links $A$ the strongest weight of each target word;
+# $S$ are the **sure** links, $P \supseteq S$ the **possible** ones (a target word that renders several source words, as *danseront* does *will dance*, may be linked to any of them):
+#
+# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}.$$
+#
+# By hand: three links found, two sure, three possible.
+
+# %%
+from course.evaluation import alignment_error_rate
+
+A, sure, possible = {(0, 0), (1, 2), (2, 3)}, {(0, 0), (2, 1)}, {(0, 0), (2, 1), (1, 2)}
+by_hand = 1 - (len(A & sure) + len(A & possible)) / (len(A) + len(sure))
+assert math.isclose(by_hand, alignment_error_rate([A], [sure], [possible]))
+print(f"1 − ({len(A & sure)} + {len(A & possible)}) / ({len(A)} + {len(sure)}) = {by_hand:.2f}")
+
+# %% [markdown]
+# Is the model's rate good? Compare with links that need no model: straight across (word $t$ of $T$ to word $t S / T$ of the source), and at random.
+
+# %%
+from course.translation_experiment.quality import attention_links, error_rate
+
+within = [pair for length in (5, 10, 15) for pair in tests[length]]
+straight = [
+    [(t * len(pair.source) // len(pair.target), t) for t in range(len(pair.target))] for pair in within
+]
+rng = Random(0)
+random_links = [[(rng.randrange(len(pair.source)), t) for t in range(len(pair.target))] for pair in within]
+links = attention_links(model, within, english, french)
+rates = {
+    name: error_rate(each, within)
+    for name, each in (("random", random_links), ("straight across", straight), ("attention", links))
+}
+print({name: f"{rate:.1%}" for name, rate in rates.items()})
+assert rates["attention"] < 0.5 * rates["straight across"]
+
+# %% [markdown]
+# Nobody told the network which word belongs to which. It was only asked to predict the next French word, and found the alignment because that helps. The map beside the gold alignment, for the sentence that changes its order most:
+
+# %%
+from course.translation_experiment.pictures import map_beside_gold
+
+pair, weights = chosen[0], maps[0][: len(chosen[0].target)]
+drawing = map_beside_gold(
+    {
+        "source": pair.source,
+        "target": pair.target,
+        "weights": weights.tolist(),
+        "gold": [list(link) for link in pair.alignment],
+    }
+)
+rate = error_rate([[(int(s), t) for t, s in enumerate(weights.argmax(-1))]], [pair])
+figures.still(
+    drawing,
+    alt=f"Two maps of “{' '.join(pair.target)}” by “{' '.join(pair.source)}”: attention weights, and the gold alignment. They agree but for an error rate of {rate:.0%}.",
+    caption=f"Alignment error rate of this sentence {rate:.1%}, of all {len(within)} sentences of 5, 10 and 15 words {rates['attention']:.1%}.",
+)
+
+# %% [markdown]
+# Which links are wrong? If they were accidents, they would be scattered over all words.
+
+# %%
+wrong = Counter(
+    pair.target[t]
+    for pair, found in zip(within, links, strict=True)
+    for s, t in found
+    if (s, t) not in set(pair.alignment)
+)
+seen = Counter(word for pair in within for word in pair.target)
+print(f"{sum(wrong.values())} wrong links of {sum(seen.values())}; most often at:")
+for word, n in wrong.most_common(6):
+    print(f"  {word:10} {n:3} of {seen[word]} times")
+
+# %% [markdown]
+# They are not. The words that lead are those that the decoder can write without looking: the inside of *pomme de terre*, of *bonhomme de neige*, and the like. The weights say where the network *looked*, which is not always where an answer *came from*. A map is evidence, not proof; here we could check it.
+#
+# ## The figure of the paper
+#
+# Bahdanau and others trained RNNenc and RNNsearch on sentences of up to 30 and up to 50 words. Their test BLEU, quoted from table 1 of the paper: RNNenc-30 **13.93**, RNNenc-50 **17.82**, RNNsearch-30 **21.50**, RNNsearch-50 **26.75**. Their figure 2, quality against length, on our pair of languages, from **stored results** (longer training than above; the commands are printed):
+
+# %%
+from course.translation_experiment.records import recorded_results
+
+drawing, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
+colours, marks, told = {"RNNenc": "#D55E00", "RNNsearch": "#0072B2"}, {0: "^--", 1: "o-"}, []
+for panel, scale in zip(axes, ("lengths_small", "lengths_full"), strict=True):
+    stored = recorded_results(scale)
+    print("stored results of:", stored["command"])
+    limits = sorted({run["trained_up_to"] for run in stored["runs"]})
+    for run in stored["runs"]:
+        curve = {point["length"]: point["bleu"] for point in run["by_length"]}
+        panel.plot(
+            list(curve),
+            list(curve.values()),
+            marks[limits.index(run["trained_up_to"])],
+            color=colours[run["kind"]],
+            label=run["model"],
+            markersize=4,
+        )
+        panel.axvline(run["trained_up_to"], color="grey", linewidth=0.8, linestyle=":")
+        told.append(f"{run['model']} " + ", ".join(f"{value:.0f}" for value in curve.values()))
+    panel.set(xlabel="words in the source", ylim=(0, 103))
+    panel.legend(frameon=False, fontsize=8)
+axes[0].set_ylabel("BLEU")
+figures.still(
+    drawing,
+    alt="BLEU by source length, stored: " + "; ".join(told) + ".",
+    caption="Stored results. Dotted lines: the longest sentences of training. Triangles were trained on the shorter ones.",
+)
+
+# %%
+for scale in ("lengths_small", "lengths_full"):
+    for run in recorded_results(scale)["runs"]:
+        rate = f"{run['alignment_error_rate']:.1%}" if "alignment_error_rate" in run else "–"
+        print(
+            f"stored: {run['model']:12} {run['n_steps']:,} steps, {run['seconds_of_training']:4.0f} s, alignment error rate {rate}"
+        )
+
+# %% [markdown]
+# The same picture as in the paper: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that edge.
+#
+# Real text: **Multi30k**, captions from English to French, one RNNenc and one RNNsearch with as many parameters, stored as well.
+
+# %%
+captions = recorded_results("captions_small")
+print("stored results of:", captions["command"])
+for run in captions["runs"]:
+    print(
+        f"{run['model']:9} BLEU {run['bleu']:.1f}   ({run['n_parameters']:,} parameters, {run['n_steps']:,} steps)"
+    )
+for mine, theirs in list(zip(*(run["examples"] for run in captions["runs"]), strict=True))[:3]:
+    print(
+        f"\nsource    {mine['source']}\nright     {mine['reference']}\nRNNenc    {mine['written']}\nRNNsearch {theirs['written']}"
+    )
+
+# %% [markdown]
+# ## Where it breaks
+#
+# **Attention is no clock.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention took the *information* off the long road, not the *computation*. Measure what is left to wait for:
+
+
+# %%
+def milliseconds(call, n_times: int = 5) -> float:
+    """The fastest of a few calls."""
+    best = math.inf
+    for _ in range(n_times):
+        began = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - began)
+    return 1000 * best
+
+
+with torch.no_grad():
+    for S in (10, 40, 160):
+        source = torch.randint(4, len(english), (1, S), generator=generator)
+        memory, states = model.encoder(source).memory, torch.randn(1, S, 96)
+        reading = milliseconds(lambda source=source: model.encoder(source))
+        looking = milliseconds(
+            lambda states=states, memory=memory: model.scores(states, memory).softmax(-1) @ memory
+        )
+        print(
+            f"{S:3} words: reading, one after another {reading:6.2f} ms; all looks of {S} steps at once {looking:6.2f} ms"
+        )
+
+# %% [markdown]
+# Reading grows with the length and cannot be spread over more cores, because each step waits; the looks are a few products that can. (They grow with $S \cdot T$, the number of pairs, which will matter later.) And why should only a decoder look, and only at another sentence? Lecture 12 asks what remains if *everything* looks and *nothing* waits.
+#
+# ## The ladder
+#
+# Lecture 10's ladder, in bits per French word, with the new rung. The floor is 0: each source has one right translation.
+
+# %%
+from course.data.shuffling import ShuffledStories
+from course.evaluation import evaluating, score, target_nll
+from course.models import KneserNey, NGramCounts, RecurrentConfig, RecurrentLanguageModel, Uniform
+
+test_text = encoded(translation_pairs(data, 300, Random(99), exclude=known))
+
+
+@torch.no_grad()
+def bits_given_source(model: nn.Module) -> float:
+    """Bits per target word, </s> included, under teacher forcing."""
+    with evaluating(model):
+        source, inputs, targets, mask = test_text.example(torch.arange(len(test_text)))
+        nats = target_nll(model(source, inputs), targets)
+    return (nats[mask].sum() / mask.sum() / math.log(2)).item()
+
+
+# %%
+torch.manual_seed(0)
+writer = RecurrentLanguageModel(RecurrentConfig(len(french), "gru", d_embedding=48, d_hidden=96))
+train(writer, ShuffledStories(text.target, 64), TrainingConfig(n_steps=300, learning_rate=1e-2), device="cpu")
+sentences = [tokens[mask] for tokens, mask in zip(text.target.tokens, text.target.mask, strict=True)]
+rungs = {"uniform": Uniform(len(french))}
+rungs |= {f"{n}-gram": KneserNey(NGramCounts(sentences, n, len(french), french.bos)) for n in (1, 3)}
+rungs["GRU, without source"] = writer
+bits = {name: score(rung, test_text.target).bits_per_token for name, rung in rungs.items()}
+bits |= {f"{kind}, with source": bits_given_source(each) for kind, each in models.items()}
+print({name: round(value, 3) for name, value in bits.items()})
+assert bits["RNNsearch, with source"] < bits["RNNenc, with source"] < bits["GRU, without source"]
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.6))
+colours = ["#0072B2"] * (len(bits) - 1) + ["#E69F00"]
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(0, color="#D55E00", linestyle="--", label="floor 0, given the source")
+axes.set(xlabel="bits per French word", xlim=(-0.1, bits["uniform"] + 0.9))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="Bits per French word: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
+    + "; floor 0.",
+    caption="The new rung, in orange, lies next to the floor.",
+)
+
+# %% [markdown]
+# ## The same in the library
+#
+# The three scores and the masked softmax are functions of `course.models`, and the whole model is its `Seq2Seq`:
+
+# %%
+from course.models import additive_scores, attention_weights, bilinear_scores
+
+states, memory = torch.randn(B, T, D, generator=generator), torch.randn(B, 5, D_h, generator=generator)
+assert torch.allclose(bilinear_scores(states, memory, W), states @ W @ memory.transpose(1, 2), atol=1e-5)
+pairs_met = torch.tanh((states @ W_q.T)[:, :, None] + (memory @ W_k.T)[:, None])
+assert torch.allclose(additive_scores(states, memory, W_q, W_k, v), pairs_met @ v, atol=1e-5)
+hidden = (pairs_met @ v).masked_fill(~mask[:, None], -math.inf).softmax(-1)
+assert torch.allclose(attention_weights(pairs_met @ v, mask[:, None]), hidden, atol=1e-6)
+
+# %%
+library = Seq2Seq(config_of("RNNsearch", common))
+renamed = {
+    "E_target": "embedding",
+    "decoder": "network",
+    "output": "output",
+    "W_query": "scores.W_query",
+    "W_key": "scores.W_key",
+    "v": "scores.v",
+}
+weights = {}
+for name, value in model.state_dict().items():
+    first, rest = name.split(".", 1)
+    weights[name if first == "encoder" else f"decoder.{renamed[first]}.{rest}"] = value
+library.load_state_dict(weights)
+source, inputs, _, _ = text.example(torch.arange(5))
+assert torch.allclose(library(source, inputs), model(source, inputs), atol=1e-5)
+assert torch.allclose(library.alignment(source, inputs), model.alignment(source, inputs), atol=1e-5)
+print("we have just built course.models.Seq2Seq with additive attention")
+
+# %% [markdown]
+# ## Recap
+#
+# - Attention: scores of a question against all states, softmax over the states, and their weighted average, $c_t = \sum_i \alpha_{ti} h_i$.
+# - Scores can be dot products, bilinear or additive; what is not there gets $-\infty$ before the softmax.
+# - The bottleneck is gone: quality no longer falls with length within the trained lengths.
+# - The weights align the two sentences, though nobody asked for it; against the gold alignment the error rate says how well.
+# - Still one step after another, in both networks. Lecture 12 takes the loop out.
+#
+# **In the homework:** [hw4 · Attention](../homeworks/hw4_attention/hw4_attention.ipynb), the exercises on scores with a mask and on the attention decoder, whose alignment error rate is graded.
+#
+# ## Further reading
+#
+# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural Machine Translation by Jointly Learning to Align and Translate", ICLR 2015.
+# - Minh-Thang Luong, Hieu Pham and Christopher D. Manning, "Effective Approaches to Attention-based Neural Machine Translation", EMNLP 2015.
+# - Franz Josef Och and Hermann Ney, "A Systematic Comparison of Various Statistical Alignment Models", *Computational Linguistics* 29 (2003), 19–51.
+# - Philipp Koehn and Rebecca Knowles, "Six Challenges for Neural Machine Translation", Workshop on Neural Machine Translation, 2017: attention is not always alignment.
+# - Desmond Elliott, Stella Frank, Khalil Sima'an and Lucia Specia, "Multi30K: Multilingual English-German Image Descriptions", Workshop on Vision and Language, 2016 (the French side: Elliott and others, WMT 2017).
