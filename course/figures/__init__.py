@@ -9,6 +9,7 @@ from course.figures.coding import coding
 from course.figures.count_matrix import count_matrix
 from course.figures.embedding import embedding
 from course.figures.figure import Figure
+from course.figures.fill_in import fill_in
 from course.figures.gates import gates
 from course.figures.gradient_strip import gradient_strip
 from course.figures.guessing import guessing
@@ -34,6 +35,7 @@ __all__ = [
     "coding",
     "count_matrix",
     "embedding",
+    "fill_in",
     "gates",
     "gradient_strip",
     "guessing",
