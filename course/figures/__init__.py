@@ -15,6 +15,7 @@ from course.figures.gradient_strip import gradient_strip
 from course.figures.guessing import guessing
 from course.figures.imitation import imitation
 from course.figures.kv_cache import kv_cache
+from course.figures.ladder import ladder
 from course.figures.ledger import ledger
 from course.figures.microscope import microscope
 from course.figures.position_dial import position_dial
@@ -41,6 +42,7 @@ __all__ = [
     "guessing",
     "imitation",
     "kv_cache",
+    "ladder",
     "ledger",
     "microscope",
     "position_dial",
