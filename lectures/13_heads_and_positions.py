@@ -1,0 +1,650 @@
+# %% [markdown]
+# # 13 · Heads and positions
+#
+# **You will be able to**
+#
+# - cut one attention into $H$ heads of width $D/H$, with a loop and with one reshape, and say what that costs;
+# - show what a single head cannot do, and find out what trained heads look at;
+# - give words a place: by sines, by learned vectors, in every layer, by distance, by rotation;
+# - say which of these depend on where a word stands and which only on how far apart two words are;
+# - compare them on the same data, also on texts longer than any in training.
+#
+# *40 minutes to read, about 45 seconds to run. Before this: [12 · Self-attention](12_self_attention.ipynb).*
+#
+# **The question of the day:** how can a word ask several questions at once, and how does it know where it stands?
+
+# %% setup
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from course import figures
+from course.models import scaled_dot_product_attention
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+
+# %% [markdown]
+# ## One look is one average
+#
+# In *nora had tickets and printed* … the next word needs two things: *who* (nora, so *she* later on) and *what* (tickets). One head has one row of weights for both, and gives their average. Say it looks half at each:
+
+# %%
+nora, tickets = torch.tensor([1.0, 0.0, 2.0, 0.0]), torch.tensor([0.0, 3.0, 0.0, 1.0])
+half = torch.tensor([0.5, 0.5])
+found = half @ torch.stack([nora, tickets])
+assert torch.equal(found, half @ torch.stack([tickets, nora]))
+found
+
+# %% [markdown]
+# The average of nora and tickets is the average of tickets and nora: who is who is lost. Two heads of half the width, each with its own weights and its own part of the values, keep them apart:
+
+# %%
+looks_at_who, looks_at_what = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
+values = torch.stack([nora, tickets])
+found = torch.cat([looks_at_who @ values[:, :2], looks_at_what @ values[:, 2:]])
+assert torch.equal(found, torch.cat([nora[:2], tickets[2:]]))
+found
+
+# %% [markdown]
+# ## Many heads
+#
+# **Multi-head attention** (Vaswani and others, 2017) runs $H$ attentions side by side, in $K = D/H$ dimensions each, puts their outputs side by side, and mixes them with one more matrix:
+#
+# $$\text{head}_h = \text{softmax}\Big(\frac{Q_h \mathcal K_h^\top}{\sqrt K}\Big) V_h, \qquad \text{MultiHead}(X) = [\text{head}_1, \dots, \text{head}_H]\, W_o^\top$$
+#
+# with $Q_h = X W_{q,h}^\top$ and likewise $\mathcal K_h$ and $V_h$.
+#
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $B$, $T$, $D$ | texts, words, width of a word's vector | |
+# | $H$, $K = D/H$ | number of heads, width of one head | |
+# | $X$ | the words, one per row | $(T, D)$ |
+# | $W_{q,h}$, $W_{k,h}$, $W_{v,h}$ | the matrices of head $h$ | $(K, D)$ each |
+# | $Q_h$, $\mathcal K_h$, $V_h$ | its queries, keys and values | $(T, K)$ each |
+# | $W_o$ | mixes the heads | $(D, D)$ |
+#
+# First with a loop over heads: $B = 2$, $T = 5$, $H = 3$, $K = 2$, so $D = 6$.
+
+# %%
+B, T, H, K = 2, 5, 3, 2
+D = H * K
+generator = torch.Generator().manual_seed(0)
+W_query, W_key, W_value, W_output = (torch.randn(D, D, generator=generator) / 2 for _ in range(4))
+X = torch.randn(B, T, D, generator=generator)
+
+# %%
+heads = []
+for h in range(H):
+    rows = slice(h * K, (h + 1) * K)  # head h owns these rows of each matrix
+    q, k, v = (X @ W[rows].T for W in (W_query, W_key, W_value))  # (B, T, K)
+    head, _ = scaled_dot_product_attention(q, k, v)
+    heads.append(head)
+by_loop = torch.cat(heads, dim=-1) @ W_output.T  # (B, T, D)
+by_loop.shape
+
+# %% [markdown]
+# ## The same in tensors
+#
+# $H$ matrices of shape $(K, D)$, one below the other, are one matrix $(D, D)$. So project once, cut the last axis into heads, and move the head axis to the front, where it is one more batch axis:
+
+
+# %%
+def multi_head(X: torch.Tensor) -> torch.Tensor:
+    """What every word knows after H looks: (B, T, D) → (B, T, D)."""
+    q, k, v = (
+        (X @ W.T).view(*X.shape[:2], H, K).transpose(1, 2) for W in (W_query, W_key, W_value)
+    )  # (B, T, D) → (B, T, H, K) → (B, H, T, K)
+    found, _ = scaled_dot_product_attention(q, k, v)  # (B, H, T, K)
+    return found.transpose(1, 2).flatten(start_dim=2) @ W_output.T  # (B, T, D)
+
+
+assert torch.allclose(multi_head(X), by_loop, atol=1e-6)
+multi_head(X).shape
+
+# %% [markdown]
+# **Predict, then run.** Would `view(B, H, T, K)` have done, without the transpose? The shape is the same.
+
+# %%
+wrong = X.view(B, H, T, K)  # cuts the text, not the vector
+right = X.view(B, T, H, K).transpose(1, 2)
+assert wrong.shape == right.shape
+print("head 0 of text 0, first row:", wrong[0, 0, 0].tolist() == right[0, 0, 0].tolist())
+print("head 0 of text 0, second row:", wrong[0, 0, 1].tolist() == right[0, 0, 1].tolist())
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# No. A view keeps the numbers in their order in memory: word by word. Its "head 0" is the first word and a half, cut into pieces, and a mask over $T$ then hides the wrong things. Nothing complains, because the shapes fit.
+# </details>
+#
+# What do heads cost? The matrices are as large as before, and so are the products: $H$ heads of $T^2 \cdot 2K$ are $T^2 \cdot 2D$. Only the softmax works on $H$ maps instead of one.
+
+# %%
+from torch.utils.flop_counter import FlopCounterMode
+
+from course.models import MultiHeadAttention
+
+for n_heads in (1, 4, 16):
+    layer = MultiHeadAttention(64, n_heads, is_fused=False)
+    text = torch.randn(1, 50, 64)
+    with FlopCounterMode(display=False) as counter:
+        layer(text, text, text)
+    n_parameters = sum(p.numel() for p in layer.parameters())
+    print(
+        f"H = {n_heads:2}, K = {64 // n_heads:2}: {n_parameters:,} parameters, {counter.get_total_flops():,} operations"
+    )
+    assert n_parameters == 4 * (64 * 64 + 64)
+    assert counter.get_total_flops() == 8 * 50 * 64**2 + 4 * 50**2 * 64
+
+# %% [markdown]
+# Quoted sizes: the first Transformer had $D = 512$ and $H = 8$, BERT-large 1024 and 16, GPT-3 12,288 and 96; so $K$ is 64, 64 and 128. What heads *learn* we look at when they know where they are.
+#
+# ## Nobody knows who ate whom
+#
+# Lecture 12 ended with a proof: permute the words, and the outputs are permuted. More heads do not help, each is a bag of words. Here is a task that asks for order and nothing else: *the man ate the fish*: who ate? A small model reads the sentence, averages over its words, and names one of eight animals.
+
+# %%
+from course.models import Linear, SinusoidalPositions
+from course.training import TrainingConfig, train
+
+ANIMALS = ("man", "fish", "cat", "dog", "bird", "horse", "goat", "hen")
+WORDS = ("the", "ate", *ANIMALS)
+
+
+def meals(step: int, n_sentences: int = 64) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sentences (B, 5) "the X ate the Y", and X (B)."""
+    shuffled = torch.rand(n_sentences, len(ANIMALS), generator=torch.Generator().manual_seed(step)).argsort(1)
+    eater, eaten = shuffled[:, 0] + 2, shuffled[:, 1] + 2
+    the, ate = torch.zeros_like(eater), torch.ones_like(eater)
+    return torch.stack([the, eater, ate, the, eaten], dim=1), eater
+
+
+class WhoAte(nn.Module):
+    """Attention over the whole sentence, the mean of its outputs, one answer."""
+
+    def __init__(self, positions: nn.Module | None) -> None:
+        super().__init__()
+        self.embedding, self.positions = nn.Embedding(len(WORDS), 16), positions
+        self.attention, self.output = MultiHeadAttention(16, n_heads=2), Linear(16, len(WORDS))
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(tokens)
+        if self.positions is not None:
+            x = x + self.positions(tokens.shape[1])
+        return self.output((x + self.attention(x, x, x)).mean(dim=1)).log_softmax(dim=-1)
+
+
+# %% [markdown]
+# **Predict, then run.** How often is it right without positions? (Guessing among eight would be 0.125.)
+
+
+# %%
+def naming_loss(model: nn.Module, example: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    sentences, eater = example
+    return -model(sentences).gather(1, eater[:, None]).mean()
+
+
+for name, positions in (("without positions", None), ("with positions", SinusoidalPositions(5, 16))):
+    torch.manual_seed(0)
+    model = WhoAte(positions)
+    train(model, meals, TrainingConfig(n_steps=200, learning_rate=1e-2), loss=naming_loss, device="cpu")
+    sentences, eater = meals(1_000_000, 1000)
+    print(f"{name}: {(model(sentences).argmax(1) == eater).float().mean():.3f} right")
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Half of the time: it learns that the answer is one of the two, and cannot know which. The cure has just been seen to work; now what it is.
+# </details>
+#
+# ## A vector for each place
+#
+# The simplest cure: let the vector of a word say where it stands. Place $t$ has a vector $p_t$, the same in every sentence, and the first layer reads
+#
+# $$e_t = c_t + p_t.$$
+#
+# The $p_t$ may be **learned** like any other parameter: one row for each place, up to a longest text. Or they may be **computed**, and then there is one for every place there will ever be.
+#
+# ### Sines and cosines
+#
+# $$p_{t,\,2i} = \sin(t\,\omega_i), \qquad p_{t,\,2i+1} = \cos(t\,\omega_i), \qquad \omega_i = 10000^{-2i/D}, \qquad i = 0, \dots, D/2 - 1$$
+#
+# | symbol | meaning | |
+# |---|---|---|
+# | $t$ | place in the text, counted from 0 | |
+# | $i$ | number of a pair of dimensions | |
+# | $\omega_i$ | its speed, in radians per place; it turns once in $2\pi/\omega_i$ places | |
+# | $p_t$ | the vector of place $t$ | $(D)$ |
+#
+# Like the hands of a clock: the first pair turns once in $2\pi \approx 6.3$ places, the last hardly moves. Together they tell places apart over a long range, near and far.
+
+# %%
+d_model, n_places = 8, 6
+table = torch.zeros(n_places, d_model)
+for t in range(n_places):
+    for i in range(d_model // 2):
+        speed = 10_000 ** (-2 * i / d_model)
+        table[t, 2 * i], table[t, 2 * i + 1] = math.sin(t * speed), math.cos(t * speed)
+table
+
+# %%
+speeds = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)  # (D/2)
+turns = torch.arange(n_places)[:, None] * speeds  # (T, D/2), radians
+in_tensors = torch.stack([turns.sin(), turns.cos()], dim=-1).flatten(start_dim=1)  # (T, D)
+assert torch.allclose(in_tensors, table, atol=1e-6)
+print("one turn in", [round(2 * math.pi / speed.item(), 1) for speed in speeds], "places")
+
+# %%
+from course.models import sinusoidal_positions
+
+places = sinusoidal_positions(100, 64)  # (100, D=64)
+drawing, (left, right) = plt.subplots(1, 2, figsize=(8, 2.8), width_ratios=(1.3, 1))
+left.imshow(places.T, cmap="cividis", aspect="auto")
+left.set(xlabel="place t", ylabel="dimension")
+for t, style in ((10, "-"), (50, "--"), (90, ":")):
+    right.plot(range(100), places @ places[t], style, color="#0072B2", label=f"m = {t}")
+right.set(xlabel="place n", ylabel=r"$p_m \cdot p_n$")
+right.legend(frameon=False, fontsize=8)
+drawing.tight_layout()
+figures.still(
+    drawing,
+    alt="Left: sines and cosines as stripes, quick ones at the top, almost constant ones at the bottom. Right: the dot "
+    "product of place m with all places n has its peak of 32 at n = m and the same shape for m = 10, 50 and 90.",
+    caption="Left: each column is the vector of a place. Right: how similar it is to the others depends on the distance only.",
+)
+
+# %% [markdown]
+# The right-hand side is no accident. By $\sin a \sin b + \cos a \cos b = \cos(a - b)$,
+#
+# $$p_m \cdot p_n = \sum_i \cos\big((m - n)\,\omega_i\big),$$
+#
+# and going $k$ places further is one fixed rotation $R_k$ of every pair, the same from wherever one starts: $p_{t+k} = R_k\, p_t$. A matrix in a layer can learn "the place before".
+
+# %%
+omega = 10_000 ** (-torch.arange(0, 64, 2, dtype=torch.float64) / 64)
+m, n, k = 70, 23, 5
+assert math.isclose(places[m] @ places[n], ((m - n) * omega).cos().sum(), rel_tol=1e-4)
+rotation = torch.block_diag(
+    *[torch.tensor([[math.cos(k * w), math.sin(k * w)], [-math.sin(k * w), math.cos(k * w)]]) for w in omega]
+)
+assert torch.allclose(places[:-k] @ rotation.T, places[k:], atol=1e-4)
+print(f"one matrix takes all of the places 0 … {99 - k} to the places {k} … 99")
+
+# %% [markdown]
+# ### Once, or in every layer
+#
+# Added to the first layer's input, the place has to survive all layers above. One may add it again in each: to queries, keys and values. *Understanding Deep Learning*, with words in columns and $\boldsymbol\Pi$ for the matrix of the $p_t$, writes
+#
+# $$\mathbf{Sa}[\mathbf X] = (\mathbf V + \boldsymbol\Pi) \cdot \text{Softmax}\big[(\mathbf K + \boldsymbol\Pi)^\top (\mathbf Q + \boldsymbol\Pi)\big].$$
+#
+# In rows, for one head. With identity matrices in place of $W_q$, $W_k$, $W_v$ it is the same as adding once, at the input; with any others it is not:
+
+
+# %%
+def with_places(x: torch.Tensor, Pi: torch.Tensor, matrices: list[torch.Tensor]) -> torch.Tensor:
+    """Words in rows (T, D): places are added after the projections, as in the formula above."""
+    Q, keys, V = (x @ W.T + Pi for W in matrices)
+    return (Q @ keys.T).softmax(dim=-1) @ V
+
+
+x, Pi = X[0], sinusoidal_positions(T, D)
+identity = torch.eye(D)
+at_the_input = with_places(x + Pi, torch.zeros(T, D), [identity] * 3)
+assert torch.allclose(with_places(x, Pi, [identity] * 3), at_the_input, atol=1e-5)
+once = with_places(x + Pi, torch.zeros(T, D), [W_query, W_key, W_value])
+print("difference:", (with_places(x, Pi, [W_query, W_key, W_value]) - once).abs().max().item() > 0.1)
+
+# %% [markdown]
+# What does a score know, now? Multiply out: words with words, words with places, places with places.
+#
+# $$(q_i + \pi_i) \cdot (k_j + \pi_j) = q_i \cdot k_j + q_i \cdot \pi_j + \pi_i \cdot k_j + \pi_i \cdot \pi_j$$
+
+# %%
+Q, keys = x @ W_query.T, x @ W_key.T
+four = torch.stack([Q @ keys.T, Q @ Pi.T, Pi @ keys.T, Pi @ Pi.T])  # (4, T, T)
+assert torch.allclose(four.sum(0), (Q + Pi) @ (keys + Pi).T, atol=1e-5)
+four[3]  # places with places: constant along the diagonals
+
+# %% [markdown]
+# ## How far, not where
+#
+# In *the panda eats shoots and leaves* it matters little whether *eats* is the third word of a page or the thousandth; it matters that *panda* stands one before it. Absolute places run 0 … 5; seen from *eats*:
+
+# %%
+panda = ["the", "panda", "eats", "shoots", "and", "leaves"]
+offset = torch.arange(6)[None, :] - torch.arange(6)[:, None]  # (queries, keys): j − i
+print(dict(zip(panda, offset[panda.index("eats")].tolist(), strict=True)))
+offset
+
+# %% [markdown]
+# **Relative positions**: for every offset one learned number $\pi_{j-i}$, added to the score (one set per head). Far offsets share one: clipped at a largest distance $R$ (in the manner of Shaw and others, 2018), or in buckets that grow with the distance (Raffel and others, 2020, the model T5).
+#
+# $$S_{ij} = \frac{q_i \cdot k_j}{\sqrt K} + \pi_{\text{clip}(j - i,\, -R,\, R)}$$
+
+# %%
+R = 2
+pi = torch.tensor([0.5, 1.0, 0.0, -1.0, -0.5])  # for the offsets −2 … 2
+bias = torch.zeros(6, 6)
+for i in range(6):
+    for j in range(6):
+        bias[i, j] = pi[max(-R, min(R, j - i)) + R]
+assert torch.equal(bias, pi[offset.clamp(-R, R) + R])
+bias
+
+# %%
+from course.models import RelativeBias
+from course.models.positions import t5_buckets
+
+library = RelativeBias(n_heads=1, n_buckets=2 * R + 1, is_clipped=True)
+library.bias.data = pi[:, None]
+assert torch.equal(library(6, 6)[0], bias)
+back = torch.tensor([0, 1, 7, 8, 9, 12, 20, 50, 100, 1000])
+print(dict(zip(back.tolist(), t5_buckets(-back, n_buckets=32).tolist(), strict=True)))
+
+# %% [markdown]
+# T5's buckets: one each for the nearest eight, then coarser and coarser, and everything far away in one.
+#
+# ## Turn instead of add
+#
+# **Rotary positions** (RoPE; Su and others, 2021) take the clock literally. Nothing is added: the query of place $m$ is *turned* by $m$, the key of place $n$ by $n$, pair by pair, with the same speeds $\omega_i$:
+#
+# $$\begin{pmatrix} q'_{2i} \\ q'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos m\omega_i & -\sin m\omega_i \\ \sin m\omega_i & \cos m\omega_i \end{pmatrix} \begin{pmatrix} q_{2i} \\ q_{2i+1} \end{pmatrix}, \qquad \omega_i = 10000^{-2i/K}$$
+#
+# Write $R_m$ for this rotation of all pairs. Turning both by the same angle changes no angle between them, so
+#
+# $$(R_m q) \cdot (R_n k) = q^\top R_m^\top R_n\, k = q^\top R_{n-m}\, k :$$
+#
+# the score knows the two words and the distance between them, and nothing else.
+
+
+# %%
+def turned(x: torch.Tensor, place: int) -> torch.Tensor:
+    """One vector (K), every neighbouring pair turned by its angle."""
+    result = x.clone()
+    for i in range(len(x) // 2):
+        angle = place * 10_000 ** (-2 * i / len(x))
+        even, odd = x[2 * i], x[2 * i + 1]
+        result[2 * i] = even * math.cos(angle) - odd * math.sin(angle)
+        result[2 * i + 1] = even * math.sin(angle) + odd * math.cos(angle)
+    return result
+
+
+q, k = torch.randn(2, 4, generator=generator)
+for m, n in ((3, 1), (7, 5), (1002, 1000), (3, 2)):
+    print(f"m = {m:4}, n = {n:4}, m − n = {m - n}: q·k = {turned(q, m) @ turned(k, n):.4f}")
+
+# %%
+from course.models import rotate
+
+together = rotate(q.expand(9, 4))  # the same query at the places 0 … 8
+assert torch.allclose(together, torch.stack([turned(q, t) for t in range(9)]), atol=1e-6)
+assert torch.allclose(together.norm(dim=-1), q.norm().expand(9))  # lengths stay
+together.shape
+
+# %% [markdown]
+# Values are not turned: a word gives the same wherever it stands. And a warning for when weights come from elsewhere: some code bases pair dimension $i$ with $i + K/2$ instead of its neighbour. Both work, but not with each other's weights.
+#
+# Now turn the dials yourself. Above: shuffle the sentence and see whose vector changes, for each kind of position. Below: keep $m - n$ and move both.
+
+# %%
+names = ["the", "man", "ate", "the", "fish"]
+vectors = {word: torch.randn(6, generator=generator) for word in dict.fromkeys(names)}
+figures.position_dial(
+    torch.stack([vectors[word] for word in names]),
+    names,
+    *[torch.randn(*shape, generator=generator) / 2 for shape in ((4, 6), (4, 6), (6, 6))],
+    learned=torch.randn(16, 6, generator=generator),
+    orders=[[3, 4, 2, 0, 1]],
+    asks=(1, 4),
+)
+
+# %% [markdown]
+# | | added to | knows | learned | longer texts |
+# |---|---|---|---|---|
+# | sinusoidal | input | where, and distance by a matrix | no | computable |
+# | learned | input | where | $T_\text{max} D$ numbers | no row |
+# | per layer | $Q$, $\mathcal K$, $V$ of each layer | where | as chosen | as chosen |
+# | relative bias | scores | distance | one number per bucket and head | last bucket |
+# | RoPE | $Q$ and $\mathcal K$, by turning | distance | no | computable |
+#
+# ## The ladder
+#
+# The model of lecture 12, with four heads and each kind of position; the same stories, the same 300 steps.
+
+# %%
+from course.models import LearnedPositions
+
+
+class ManyLooks(nn.Module):
+    """One multi-head look back with one kind of positions; the word itself is added to what it found."""
+
+    def __init__(self, vocab_size: int, d_model: int, n_heads: int, kind: str, longest: int = 128) -> None:
+        super().__init__()
+        added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.places = added[kind](longest, d_model) if kind in added else None
+        bias = RelativeBias(n_heads) if kind == "relative" else None
+        self.attention = MultiHeadAttention(
+            d_model, n_heads, has_rotation=kind == "rotary", position_bias=bias
+        )
+        self.output = Linear(d_model, vocab_size)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(tokens)  # (B, T, D)
+        if self.places is not None:
+            x = x + self.places(tokens.shape[1])
+        return self.output(x + self.attention(x, x, x, is_causal=True)).log_softmax(dim=-1)
+
+
+# %%
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.evaluation import score
+
+language = StoryLanguage()
+stories = language.sample(2500, torch.Generator().manual_seed(1))
+test_stories = language.sample(200, torch.Generator().manual_seed(2))
+
+
+def trained(n_heads: int, kind: str) -> ManyLooks:
+    """A fresh model after 300 steps."""
+    torch.manual_seed(0)
+    model = ManyLooks(language.vocab_size, 64, n_heads, kind)
+    config = TrainingConfig(n_steps=300, learning_rate=1e-2)
+    train(model, ShuffledStories(stories, 32), config, device="cpu")
+    return model
+
+
+models = {"1 head, none": trained(1, "none")}
+models |= {
+    f"4 heads, {kind}": trained(4, kind) for kind in ("none", "learned", "sinusoidal", "relative", "rotary")
+}
+
+# %%
+from course.models import KneserNey, NGramCounts, Uniform
+
+bos, vocab_size = language.vocabulary.bos, language.vocab_size
+known = [tokens[mask] for tokens, mask in zip(stories.tokens, stories.mask, strict=True)]
+rungs = {"uniform": Uniform(vocab_size)}
+rungs |= {f"{n}-gram": KneserNey(NGramCounts(known, n, vocab_size, bos)) for n in (1, 2, 3)}
+bits = {name: score(model, test_stories).bits_per_token for name, model in (rungs | models).items()}
+floor = score(language, test_stories).bits_per_token
+print({name: round(value, 2) for name, value in bits.items()}, f"floor {floor:.2f}")
+assert bits["4 heads, none"] < bits["1 head, none"]
+assert max(bits[f"4 heads, {kind}"] for kind in ("learned", "sinusoidal", "relative")) < bits["4 heads, none"]
+assert bits["4 heads, rotary"] == min(bits.values())
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 3.4))
+colours = ["#0072B2"] * (len(bits) - 6) + ["#E69F00"] * 6
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="The ladder in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
+    + f"; floor {floor:.2f}.",
+    caption="One look back, in orange: heads help, positions help more.",
+)
+
+# %% [markdown]
+# Positions are worth more than anything else so far. That RoPE comes first holds for one layer and 300 steps on these stories; the gap between the kinds is far smaller than the gap to having none.
+#
+# ## What heads look at
+#
+# Take the best one apart. For each head, the mean share of its weight that goes to the word itself, to the word before, to the first token, and, for a verb like *printed*, to the thing that belongs to it:
+
+# %%
+from course.models import attention_maps
+
+best = models["4 heads, rotary"]
+read, is_word = test_stories.tokens[:, :-1], test_stories.mask[:, :-1]
+with torch.no_grad(), attention_maps(best) as maps:
+    best(read)
+weights = maps["attention"]  # (B, H, T, T)
+roles = language.roles
+is_pair = (roles.action_of_verb[read][:, :, None] == roles.action_of_thing[read][:, None, :]) & (
+    roles.action_of_verb[read][:, :, None] >= 0
+)  # (B, T, T): a verb, and a thing that belongs to it
+has_thing = (is_pair.tril().any(dim=-1)) & is_word
+
+# %%
+shares = {
+    "itself": weights.diagonal(dim1=2, dim2=3).transpose(1, 2)[is_word].mean(0),
+    "word before": weights.diagonal(-1, 2, 3).transpose(1, 2)[is_word[:, 1:]].mean(0),
+    "first token": weights[..., 0].transpose(1, 2)[is_word].mean(0),
+    "verb's thing": (weights * is_pair[:, None]).sum(-1).transpose(1, 2)[has_thing].mean(0),
+}  # each (H)
+for name, share in shares.items():
+    print(f"{name:12}", "  ".join(f"head {h + 1} {value:.2f}" for h, value in enumerate(share)))
+
+# %% [markdown]
+# A map shows where a head looks, not what for. To learn what it is *needed* for, take it away: set its columns of $W_o$ to zero and see which words become harder to predict, in bits.
+
+# %%
+from copy import deepcopy
+
+from course.evaluation import target_nll
+
+lexicon = language.config.lexicon
+kinds = {"full stops": ["."], "verbs": lexicon.sing + lexicon.sings, "she, he": ["she", "he"]}
+kinds |= {"things": [thing for kind in lexicon.things for thing in kind]}
+following, is_real = test_stories.tokens[:, 1:], test_stories.mask[:, 1:]
+chosen = {
+    kind: torch.isin(following, torch.tensor(language.vocabulary.encode(words))) & is_real
+    for kind, words in kinds.items()
+}
+
+
+@torch.no_grad()
+def without_head(head: int) -> torch.Tensor:
+    """What every word costs, in bits, when one head says nothing: (B, T)."""
+    model = deepcopy(best)
+    model.attention.W_output.weight[:, 16 * head : 16 * (head + 1)] = 0
+    return target_nll(model(read), following) / math.log(2)
+
+
+with torch.no_grad():
+    whole = target_nll(best(read), following) / math.log(2)
+needed = {head: without_head(head) - whole for head in range(4)}
+for kind, mask in chosen.items():
+    print(f"{kind:10}", "  ".join(f"head {h + 1} {more[mask].mean():5.2f}" for h, more in needed.items()))
+
+# %% [markdown]
+# Nobody told them to divide the work, and they did, roughly: full stops lean on one head, things on others, and what one head looks at another may do as well. A negative number says that this head's voice does harm there.
+
+# %%
+most_needed = {kind: max(needed, key=lambda h: needed[h][mask].mean()) + 1 for kind, mask in chosen.items()}
+print("most needed for", most_needed)
+assert most_needed["full stops"] != most_needed["things"]
+
+# %% [markdown]
+# Look for yourself: choose a head, then a word.
+
+# %%
+story = test_stories.tokens[2, :24]
+figures.attention(
+    weights[2, :, :24, :24],
+    [language.vocabulary.words[token] for token in story],
+    caption="Four heads of one trained layer with rotary positions.",
+)
+
+# %% [markdown]
+# ## Where it breaks: longer than in training
+#
+# Four fresh models see only the first 30 words of each story in training, and then whole stories. **Predict, then run.** Which of them can go on?
+
+# %%
+from course.data.vocabulary import Batch
+
+beginnings = Batch(stories.tokens[:, :31], stories.mask[:, :31])
+n_places = read.shape[1]
+early = is_real & (torch.arange(n_places) < 30)
+late = is_real & (torch.arange(n_places) >= 30)
+gaps = {}
+for kind in ("none", "learned", "sinusoidal", "relative", "rotary"):
+    torch.manual_seed(0)
+    model = ManyLooks(vocab_size, 64, 4, kind)
+    config = TrainingConfig(n_steps=200, learning_rate=1e-2)
+    train(model, ShuffledStories(beginnings, 32), config, device="cpu")
+    with torch.no_grad():
+        cost = target_nll(model(read), following) / math.log(2)
+    gaps[kind] = cost[early].mean().item(), cost[late].mean().item()
+    print(f"{kind:10}: {gaps[kind][0]:.2f} bits up to word 30, {gaps[kind][1]:.2f} after it")
+
+# %% [markdown]
+# The words after the thirtieth are harder for all, because stories end with what these models never saw; the model without positions shows by how much. Beyond that:
+#
+# - *learned*: the rows from 30 on were never trained. They are random, and worse than nothing.
+# - *sinusoidal*: the vectors exist, but no layer has ever met them.
+# - *relative* and *rotary*: a distance of three is a distance of three anywhere, and most of what matters is near. Only the far distances are new.
+
+# %%
+lost = {kind: late_cost - early_cost for kind, (early_cost, late_cost) in gaps.items()}
+assert min(lost["learned"], lost["sinusoidal"]) > max(lost["relative"], lost["rotary"]) + 0.5
+
+# %% [markdown]
+# ## The same in the library
+#
+# `multi_head` of this lecture, with its four matrices, against `course.models.MultiHeadAttention` and against PyTorch's; and our rotation inside it.
+
+# %%
+layer = MultiHeadAttention(D, H)
+theirs = nn.MultiheadAttention(D, H, bias=False, batch_first=True)
+with torch.no_grad():
+    for linear, W in zip(layer.children(), (W_query, W_key, W_value, W_output), strict=True):
+        linear.weight.copy_(W)
+        linear.bias.zero_()
+    theirs.in_proj_weight.copy_(torch.cat([W_query, W_key, W_value]))
+    theirs.out_proj.weight.copy_(W_output)
+assert torch.allclose(layer(X, X, X), multi_head(X), atol=1e-6)
+assert torch.allclose(theirs(X, X, X)[0], multi_head(X), atol=1e-6)
+assert torch.allclose(sinusoidal_positions(len(table), d_model), in_tensors, atol=1e-6)
+print("we have just built course.models.MultiHeadAttention")
+
+# %% [markdown]
+# ## Recap
+#
+# - $H$ heads of width $D/H$ ask $H$ questions at once, for the parameters and products of one.
+# - Without positions attention cannot tell who ate whom; half right is the best it can do.
+# - Sines and learned vectors say *where* a word stands, and are added to what is read; a relative bias and a rotation say *how far apart* two words are.
+# - Under RoPE the score of a query at $m$ and a key at $n$ depends on $m - n$ alone, because $R_m^\top R_n = R_{n-m}$.
+# - Distances carry over to longer texts; places that were never trained do not.
+#
+# **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on heads and on positions.
+#
+# ## Further reading
+#
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NeurIPS 2017, sections 3.2.2 and 3.5.
+# - Peter Shaw, Jakob Uszkoreit and Ashish Vaswani, "Self-Attention with Relative Position Representations", NAACL 2018.
+# - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", *Journal of Machine Learning Research* 21 (2020), 1–67.
+# - Jianlin Su, Yu Lu, Shengfeng Pan, Ahmed Murtadha, Bo Wen and Yunfeng Liu, "RoFormer: Enhanced Transformer with Rotary Position Embedding", arXiv:2104.09864, 2021.
+# - Elena Voita, David Talbot, Fedor Moiseev, Rico Sennrich and Ivan Titov, "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned", ACL 2019.
+# - Simon J. D. Prince, *Understanding Deep Learning*, MIT Press, 2023, chapter 12.
