@@ -125,7 +125,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         help="STUDENT/HOMEWORK/*.ipynb or STUDENT.ipynb",
     )
     part.add_argument(
-        "--jobs", type=int, default=os.cpu_count(), help="submissions at once (default: one per core)"
+        "--jobs", type=int, default=None, help="submissions at once (default: two per core)"
     )
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from autograder.gradebook import MarkBook
 
 PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader")
+JOBS_PER_CORE = 2  # a judge and its student take turns, and each waits while a sandbox starts
 GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
 SECONDS_BETWEEN_SUMMARIES = 1.0
 
@@ -67,7 +68,7 @@ def grade(
         plan.prepare()
         clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), level, found, json_file)
         todo = found if again else list(clerk.due())
-        clerk.work(todo, warm_process(), jobs or os.cpu_count() or 1)
+        clerk.work(todo, warm_process(), jobs or JOBS_PER_CORE * (os.cpu_count() or 1))
         return clerk.summary()
 
 

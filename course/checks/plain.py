@@ -1,6 +1,6 @@
 """What may cross between a check and the student's code: plain data, always copied."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import torch
@@ -12,16 +12,27 @@ IMMUTABLE = frozenset({type(None), bool, int, float, complex, str, bytes, range,
 
 def mapped(value: object, leaf: Callable[[object], object], depth: int = 0) -> object:
     """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to what is not immutable."""
-    if type(value) in IMMUTABLE:
+    kind = type(value)
+    if kind in IMMUTABLE or (kind is tuple and _flat(value)):
         return value
     if depth > DEEPEST:
         raise ValueError(f"a value nested more than {DEEPEST} levels deep")
     if isinstance(value, dict):
-        return {mapped(k, leaf, depth + 1): mapped(v, leaf, depth + 1) for k, v in value.items()}
+        entries = value.values() if _flat(value.values()) else _entries(value.values(), leaf, depth)
+        return dict(zip(value if _flat(value) else _entries(value, leaf, depth), entries, strict=True))
     for kind in (tuple, list, set, frozenset):
         if isinstance(value, kind):
-            return kind([mapped(entry, leaf, depth + 1) for entry in value])
+            return kind(value if _flat(value) else _entries(value, leaf, depth))
     return leaf(value)
+
+
+def _entries(entries: Iterable, leaf: Callable[[object], object], depth: int) -> list:
+    return [mapped(entry, leaf, depth + 1) for entry in entries]
+
+
+def _flat(entries: Iterable) -> bool:
+    """Whether all entries are immutable, so that they need no copy; most of the time they are."""
+    return IMMUTABLE.issuperset(map(type, entries))
 
 
 def plain(value: object, otherwise: Callable[[object], object]) -> object:
