@@ -113,30 +113,32 @@ export default {
     });
 
     const text = (x, y, words, more = {}) => painted.append(shape("text", { x, y, ...more }, words));
-    const column = (x, wide, share, fill, title) => {
-      const made = shape("rect", { x, y: base - tall * share, width: wide, height: Math.max(0.8, tall * share), fill, stroke: "var(--line)", "stroke-width": 0.5 });
+    const column = (x, wide, size, fill, title) => {
+      const made = shape("rect", { x, y: base - size, width: wide, height: Math.max(0.8, size), fill, stroke: "var(--line)", "stroke-width": 0.5 });
       made.append(shape("title", {}, title));
       painted.append(made);
     };
 
     function show() {
       const found = sample(logits, settings), { before, after, kept } = found;
+      const most = Math.ceil(4 * Math.max(...before, ...after, ...(counts ?? []).map((count) => count / N_DRAWS))) / 4, scale = tall / most;
       painted.replaceChildren();
       text(0, zTop + 12, "logit z");
-      text(0, base - tall + 12, "P");
-      for (const y of [yOf(Math.max(low, 0)), base]) painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
+      text(0, base - tall + 4, `P = ${most}`, { class: "quiet" });
+      text(0, base + 4, "0", { class: "quiet" });
+      for (const y of [yOf(Math.max(low, 0)), base - tall, base]) painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
       tokens.forEach((token, i) => {
         const x = left + i * group, wide = (group - 8) / 2, zero = yOf(Math.max(low, 0)), y = yOf(logits[i]);
         for (const [name, value] of [["y", Math.min(y, zero)], ["height", Math.max(2, Math.abs(zero - y))]]) handles[i].bar.setAttribute(name, value);
         handles[i].handle.setAttribute("aria-valuenow", logits[i]);
         handles[i].handle.setAttribute("aria-valuetext", `${logits[i].toFixed(1)}, P ${after[i].toFixed(3)}`);
         text(x + group / 2, zTop + zTall + 14, logits[i].toFixed(1), { "text-anchor": "middle", class: "quiet", style: "font-size:11px" });
-        column(x + 4, wide, before[i], kept[i] ? "var(--panel)" : `url(#${hatch.id})`, `${token}: ${before[i].toFixed(4)} before the filters`);
-        column(x + 4 + wide, wide, after[i], "var(--blue)", `${token}: ${after[i].toFixed(4)} in the end`);
-        if (counts) painted.append(shape("path", { d: `M${x + 2 + wide} ${base - (tall * counts[i]) / N_DRAWS} h${wide + 4}`, stroke: "var(--ink)", "stroke-width": 3 }));
+        column(x + 4, wide, scale * before[i], kept[i] ? "var(--panel)" : `url(#${hatch.id})`, `${token}: ${before[i].toFixed(4)} before the filters`);
+        column(x + 4 + wide, wide, scale * after[i], "var(--blue)", `${token}: ${after[i].toFixed(4)} in the end`);
+        if (counts && kept[i]) painted.append(shape("path", { d: `M${x + 2 + wide} ${base - (scale * counts[i]) / N_DRAWS} h${wide + 4}`, stroke: "var(--ink)", "stroke-width": 3 }));
         text(x + group / 2, base + 16, token, { "text-anchor": "middle", style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
       });
-      text(left, base + 36, "left bar: before the filters, hatched where removed · blue: renormalised, what is drawn from" + (counts ? " · black line: share of the draws" : ""), { class: "quiet", style: "font-size:11px" });
+      text(left, base + 36, "pale: before the filters, hatched where removed · blue: renormalised" + (counts ? " · line: share of the draws" : ""), { class: "quiet", style: "font-size:11px" });
       const mass = `${(100 * found.removed).toFixed(1)} % of the probability removed`;
       const distance = counts ? ` Of ${N_DRAWS} draws, ${(50 * after.reduce((sum, p, i) => sum + Math.abs(p - counts[i] / N_DRAWS), 0)).toFixed(1)} % lie elsewhere than expected.` : "";
       view.say(`${kept.filter(Boolean).length} of ${n} words left, ${mass}; entropy ${found.entropyBefore.toFixed(2)} → ${found.entropyAfter.toFixed(2)} bits.${distance}`);
