@@ -1,0 +1,165 @@
+"""What goes wrong in the loss of the gaps and in the mask of an encoder (homework 7, part A)."""
+
+import torch
+from torch.nn import functional
+
+from autograder.catalogue import misconception
+
+IGNORED = -100
+
+# 4. mlm_loss
+
+GAP_LOSSES = {
+    "the_example_costs_0_2877_nats",
+    "more_gaps_do_not_weigh_less",
+    "logits_elsewhere_do_not_matter",
+    "each_position_is_asked_about_itself",
+    "other_gaps_have_their_loss",
+}
+
+
+def _surprise(logits, targets):
+    log_probs = logits.log_softmax(-1).gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    return -log_probs.masked_fill(targets == IGNORED, 0.0)  # (B, T)
+
+
+@misconception(
+    of="mlm_loss",
+    fails={"the_example_costs_0_2877_nats", "more_gaps_do_not_weigh_less", "other_gaps_have_their_loss"},
+    seen="https://github.com/huggingface/transformers/issues/2718",
+)
+def averaged_over_all_positions(logits, targets):
+    """The sum over the gaps is divided by the number of all positions.
+
+    With one gap among fourteen positions and equal logits for 5 words, is your loss ln 5? How many positions
+    have been asked for?
+    """
+    return _surprise(logits, targets).mean()
+
+
+@misconception(
+    of="mlm_loss",
+    fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less"},
+    seen="https://github.com/huggingface/transformers/issues/144",
+)
+def ignored_counted_as_word_0(logits, targets):
+    """Positions that are not asked for are scored as if word 0 had stood there.
+
+    What does your code do with a target of −100? Are the logits at such positions looked at?
+    """
+    return functional.cross_entropy(logits.flatten(0, 1), targets.clamp(min=0).flatten())
+
+
+@misconception(
+    of="mlm_loss",
+    fails={"more_gaps_do_not_weigh_less", "other_gaps_have_their_loss"},
+    seen="https://github.com/mosaicml/examples/issues/457",
+)
+def word_0_never_counted(logits, targets):
+    """Gaps in which word 0 stood are left out too, as if 0 meant "not asked for".
+
+    Which number marks a position that is not asked for here? May 0 be a word like any other?
+    """
+    counted = targets > 0
+    return _surprise(logits, targets)[counted].sum() / (targets != IGNORED).sum()
+
+
+@misconception(of="mlm_loss", fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less"})
+def shifted_as_if_generating(logits, targets):
+    """The logits at one position are compared with the word at the next, as in a GPT.
+
+    In the gap itself the model sees a mask, not the word. Is there anything to shift?
+    """
+    moved = torch.full_like(targets, IGNORED)
+    moved[:, :-1] = targets[:, 1:]
+    n_asked = (moved != IGNORED).sum().clamp(min=1)
+    return _surprise(logits, moved).sum() / n_asked
+
+
+@misconception(of="mlm_loss", fails={"other_gaps_have_their_loss"})
+def mean_of_the_means_of_sequences(logits, targets):
+    """Each sequence is averaged on its own, so a gap counts more where there are few.
+
+    A sequence with one gap and another with nine: how much does each of the ten count for you?
+    """
+    n_asked = (targets != IGNORED).sum(1)
+    means = _surprise(logits, targets).sum(1) / n_asked.clamp(min=1)
+    return means[n_asked > 0].mean()
+
+
+@misconception(
+    of="mlm_loss", fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less", "logits_elsewhere_do_not_matter"}
+)
+def softmax_before_the_loss(logits, targets):
+    """A softmax is taken before a loss that takes one itself, so even a sure model pays.
+
+    What is the least your loss can be when the right word has the logit 60 and the others 0?
+    """
+    return functional.cross_entropy(logits.softmax(-1).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+
+
+# 5. encoder_mask
+
+MASK_VALUES = {"the_example_hides_two_keys", "other_texts_have_their_mask"}
+
+
+@misconception(
+    of="encoder_mask",
+    fails=MASK_VALUES | {"padding_does_not_change_real_tokens", "the_first_token_sees_the_last"},
+    seen="https://github.com/yg211/bert_nli/pull/3",
+)
+def mask_of_ones(tokens, pad):
+    """Everything may be attended to, padding too, so the answer for a text depends on its neighbours' length.
+
+    Change what stands at a padded position. Do the real tokens notice?
+    """
+    return torch.ones(len(tokens), 1, 1, tokens.shape[1], dtype=torch.bool)
+
+
+@misconception(
+    of="encoder_mask",
+    fails=MASK_VALUES | {"padding_does_not_change_real_tokens"},
+    seen="https://github.com/CarryCKW/AES-NPCR/issues/7",
+)
+def padding_taken_to_be_0(tokens, pad):
+    """The padding is looked for as word 0, whatever `pad` is.
+
+    In the example the padding is word 9. Which places does your mask forbid?
+    """
+    return (tokens != 0)[:, None, None, :]
+
+
+@misconception(of="encoder_mask", fails=MASK_VALUES | {"the_first_token_sees_the_last"})
+def causal_mask_left_on(tokens, pad):
+    """A causal triangle is left in the mask, so no token sees what comes behind it.
+
+    A gap at the beginning: which words would help to fill it in, and may it look at them?
+    """
+    triangle = torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool).tril()
+    first_is_real = torch.eye(tokens.shape[1], dtype=torch.bool)
+    return (triangle & (tokens != pad)[:, None, None, :]) | first_is_real
+
+
+@misconception(
+    of="encoder_mask",
+    fails=MASK_VALUES | {"padding_does_not_change_real_tokens"},
+)
+def queries_masked(tokens, pad):
+    """The mask lies along the queries: padded positions may look nowhere, and everybody may look at them.
+
+    In (B, H, queries, keys), along which axis does the softmax run? What is a softmax over a row that is
+    forbidden throughout?
+    """
+    return (tokens != pad)[:, None, :, None]
+
+
+@misconception(
+    of="encoder_mask",
+    fails=MASK_VALUES | {"padding_does_not_change_real_tokens", "the_first_token_sees_the_last"},
+)
+def true_means_forbidden(tokens, pad):
+    """True stands at the padding: the mask is the wrong way round.
+
+    What does True mean in the masks of this course? Which of torch's own functions mean the opposite?
+    """
+    return (tokens == pad)[:, None, None, :]

@@ -1,0 +1,201 @@
+"""What goes wrong where words get tags and answers are found (homework 7, part B)."""
+
+import math
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 9. tags_of_words
+
+TAGS = {"the_example_has_the_tags_2_0", "other_sentences_have_their_tags"}
+
+
+@misconception(of="tags_of_words", fails=TAGS | {"later_pieces_have_no_say"})
+def last_piece_speaks(logits, word_of_piece):
+    """The last piece of each word decides instead of the first.
+
+    In the example, which pieces make up the second word, and which of them has tag 0?
+    """
+    after = torch.cat([word_of_piece[1:], torch.tensor([-1])])
+    return logits[(word_of_piece != after) & (word_of_piece >= 0)].argmax(-1)
+
+
+@misconception(of="tags_of_words", fails=TAGS | {"later_pieces_have_no_say"})
+def pieces_averaged(logits, word_of_piece):
+    """The logits of all pieces of a word are added up, so later pieces have a say.
+
+    Later pieces get no label in training. What do their logits mean?
+    """
+    words = range(int(word_of_piece.max()) + 1)
+    return torch.stack([logits[word_of_piece == word].sum(0).argmax() for word in words])
+
+
+@misconception(of="tags_of_words", fails=TAGS | {"later_pieces_have_no_say"})
+def one_tag_for_each_piece(logits, word_of_piece):
+    """Every piece has a tag of its own, so there are more tags than words.
+
+    How many words has the example, and how many tags has your answer?
+    """
+    return logits[word_of_piece >= 0].argmax(-1)
+
+
+@misconception(
+    of="tags_of_words", fails=TAGS | {"later_pieces_have_no_say", "whole_words_have_the_tags_of_their_pieces"}
+)
+def special_tokens_tagged(logits, word_of_piece):
+    """Special tokens have tags too, as if they were words.
+
+    Which number marks a special token in `word_of_piece`? Does your condition look at it?
+    """
+    before = torch.cat([torch.tensor([-2]), word_of_piece[:-1]])
+    return logits[word_of_piece != before].argmax(-1)
+
+
+@misconception(
+    of="tags_of_words", fails=TAGS | {"later_pieces_have_no_say", "whole_words_have_the_tags_of_their_pieces"}
+)
+def shifted_by_the_first_special_token(logits, word_of_piece):
+    """The rows are counted from the first word on, though the first row is that of a special token.
+
+    Which row of `logits` belongs to word 0 of the example?
+    """
+    before = torch.cat([torch.tensor([-1]), word_of_piece[:-1]])
+    firsts = ((word_of_piece != before) & (word_of_piece >= 0)).nonzero()[:, 0]
+    return logits[firsts - 1].argmax(-1)
+
+
+# 10. span_logits
+
+SPANS = {"the_example_has_its_four_logits", "other_passages_have_their_logits"}
+
+
+@misconception(of="span_logits", fails=SPANS | {"outside_the_passage_nothing_is_possible"})
+def zero_outside_the_passage(hidden, W, b, in_passage):
+    """Outside the passage the logits are 0, which is no small logit.
+
+    What is $e^0$? Where the best word of the passage has the logit −1, which position wins?
+    """
+    first, last = (hidden @ W.T + b).masked_fill(~in_passage[..., None], 0.0).unbind(-1)
+    return first, last
+
+
+@misconception(of="span_logits", fails=SPANS | {"outside_the_passage_nothing_is_possible"})
+def answers_in_the_question(hidden, W, b, in_passage):
+    """Nothing is excluded, so the answer may lie in the question or in the padding.
+
+    Which argument says where the passage is? Where does your code use it?
+    """
+    first, last = (hidden @ W.T + b).unbind(-1)
+    return first, last
+
+
+@misconception(of="span_logits", fails=SPANS | {"exchanged_rows_exchange_first_and_last"})
+def first_and_last_exchanged(hidden, W, b, in_passage):
+    """The two logits come back in the wrong order.
+
+    Which row of W is about the beginning? In the example, which logits should stand first?
+    """
+    first, last = (hidden @ W.T + b).masked_fill(~in_passage[..., None], -math.inf).unbind(-1)
+    return last, first
+
+
+@misconception(
+    of="span_logits",
+    fails=SPANS | {"outside_the_passage_nothing_is_possible", "exchanged_rows_exchange_first_and_last"},
+)
+def mask_the_wrong_way_round(hidden, W, b, in_passage):
+    """The passage is excluded, and what is outside is left: the mask is used the wrong way round.
+
+    Is `in_passage` True where an answer may lie or where it may not? What does `masked_fill` fill?
+    """
+    first, last = (hidden @ W.T + b).masked_fill(in_passage[..., None], -math.inf).unbind(-1)
+    return first, last
+
+
+@misconception(of="span_logits", fails=SPANS | {"exchanged_rows_exchange_first_and_last"})
+def constants_forgotten(hidden, W, b, in_passage):
+    """The constants b are not added.
+
+    In the example, last is 3·1 + 1 at the second position. What do you have?
+    """
+    first, last = (hidden @ W.T).masked_fill(~in_passage[..., None], -math.inf).unbind(-1)
+    return first, last
+
+
+# 11. best_span
+
+BEST = {"other_passages_have_their_best_span"}
+
+
+def _best(first_logits, last_logits, keep):
+    sums = first_logits[:, None] + last_logits
+    return divmod(sums.masked_fill(~keep, -math.inf).argmax().item(), len(last_logits))
+
+
+def _triangle(first_logits, lowest, highest):
+    return torch.ones(len(first_logits), len(first_logits), dtype=torch.bool).triu(lowest).tril(highest)
+
+
+@misconception(
+    of="best_span",
+    fails=BEST
+    | {
+        "the_example_answers_2_2",
+        "an_answer_does_not_end_before_it_begins",
+        "an_answer_has_at_most_so_many_words",
+    },
+)
+def ends_chosen_separately(first_logits, last_logits, longest):
+    """The best beginning and the best end are chosen without regard to each other.
+
+    In the example your answer begins at 2 and ends at 0. How many words is that?
+    """
+    return int(first_logits.argmax()), int(last_logits.argmax())
+
+
+@misconception(
+    of="best_span",
+    fails=BEST
+    | {
+        "the_example_answers_2_2",
+        "an_answer_does_not_end_before_it_begins",
+        "an_answer_has_at_most_so_many_words",
+    },
+)
+def ends_put_in_order(first_logits, last_logits, longest):
+    """The best beginning and the best end are chosen separately and then put in order.
+
+    In the example your answer would be 0 to 2. What do its ends score, as a beginning and as an end?
+    """
+    first, last = sorted((int(first_logits.argmax()), int(last_logits.argmax())))
+    return first, last
+
+
+@misconception(of="best_span", fails=BEST | {"an_answer_has_at_most_so_many_words"})
+def one_word_too_many(first_logits, last_logits, longest):
+    """Spans of longest + 1 words are allowed.
+
+    How many words has the span from 1 to 4, and how large is the difference of its ends?
+    """
+    return _best(first_logits, last_logits, _triangle(first_logits, 0, longest))
+
+
+@misconception(of="best_span", fails=BEST | {"an_answer_has_at_most_so_many_words"})
+def length_not_limited(first_logits, last_logits, longest):
+    """Spans of any length are allowed.
+
+    Where does `longest` enter your code?
+    """
+    return _best(first_logits, last_logits, _triangle(first_logits, 0, len(first_logits)))
+
+
+@misconception(
+    of="best_span", fails=BEST | {"the_example_answers_2_2", "an_answer_does_not_end_before_it_begins"}
+)
+def one_word_is_no_answer(first_logits, last_logits, longest):
+    """Answers of a single word are left out: first < last instead of first <= last.
+
+    "Where is the ball?" "Here." How many words does `last - first + 1` count for (2, 2)?
+    """
+    return _best(first_logits, last_logits, _triangle(first_logits, 1, max(longest - 1, 1)))
