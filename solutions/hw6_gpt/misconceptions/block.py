@@ -1,0 +1,344 @@
+"""What goes wrong in homework 6, exercise 2: the causal block."""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from autograder.catalogue import misconception
+
+
+class _Block(nn.Module):
+    """A right block in parts; each mistake changes one of them."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.ln_1, self.ln_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attn = nn.ModuleDict(
+            {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
+        )
+        self.mlp = nn.ModuleDict(
+            {"c_fc": nn.Linear(d_model, 4 * d_model), "c_proj": nn.Linear(4 * d_model, d_model)}
+        )
+
+    def forward(self, x):
+        x = x + self.attention(self.ln_1(x))
+        return x + self.feed_forward(self.ln_2(x))
+
+    def feed_forward(self, x):
+        return self.mlp["c_proj"](self.gelu(self.mlp["c_fc"](x)))
+
+    def gelu(self, x):
+        return functional.gelu(x, approximate="tanh")
+
+    def attention(self, x):
+        query, key, value = (self.split(part) for part in self.parts(x))
+        weights = self.weights(query @ key.mT * self.scale(x.shape[-1]))
+        return self.attn["c_proj"](self.merge(weights @ value))
+
+    def parts(self, x):
+        return self.attn["c_attn"](x).chunk(3, dim=-1)
+
+    def split(self, x):
+        B, T, D = x.shape
+        return x.view(B, T, self.n_heads, D // self.n_heads).transpose(1, 2)
+
+    def merge(self, x):
+        return x.transpose(1, 2).flatten(2)
+
+    def scale(self, d_model):
+        return (d_model // self.n_heads) ** -0.5
+
+    def hidden(self, T):
+        return torch.ones(T, T, dtype=torch.bool).triu(1)
+
+    def weights(self, scores):
+        return scores.masked_fill(self.hidden(scores.shape[-1]), -math.inf).softmax(-1)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class MaskMissing(_Block):
+    """There is no mask, so every position attends to the whole row.
+
+    Change the last vector of x and look at the output at position 0. How could it know?
+    """
+
+    def hidden(self, T):
+        return torch.zeros(T, T, dtype=torch.bool)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+    seen="https://github.com/tinygrad/tinygrad/pull/2425",
+)
+class MaskOneTooFar(_Block):
+    """The mask leaves the next position visible as well: its diagonal is off by one.
+
+    Print your mask for T = 4. Which entries of its first row are open, and which should be?
+    """
+
+    def hidden(self, T):
+        return torch.ones(T, T, dtype=torch.bool).triu(2)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+    seen="https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/19",
+)
+class MaskTurnedAround(_Block):
+    """The triangle is turned around: a position attends to itself and to its future.
+
+    Print your mask for T = 4. How many positions may the first one attend to, and how many the last one?
+    """
+
+    def hidden(self, T):
+        return torch.ones(T, T, dtype=torch.bool).tril(-1)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class MaskAfterTheSoftmax(_Block):
+    """The weights of the future are set to 0 after the softmax, so the others no longer sum to one.
+
+    Add up the weights of the first position. Which share went to positions that it must not see, and did
+    their vectors play no role in it?
+    """
+
+    def weights(self, scores):
+        return scores.softmax(-1).masked_fill(self.hidden(scores.shape[-1]), 0.0)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "each_head_uses_its_own_numbers",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+    seen="https://github.com/harvardnlp/annotated-transformer/issues/118",
+)
+class HeadsCutByViewAlone(_Block):
+    """The heads are made by a view to (B, H, T, K) without a transpose, which mixes positions and heads.
+
+    For T = 2, D = 4 and H = 2, write down which of the eight numbers land in head 0. Do they come from both
+    positions?
+    """
+
+    def split(self, x):
+        B, T, D = x.shape
+        return x.reshape(B, self.n_heads, T, D // self.n_heads)
+
+    def merge(self, x):
+        B, H, T, K = x.shape
+        return x.reshape(B, T, H * K)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "each_head_uses_its_own_numbers",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class HeadsMergedWithoutTranspose(_Block):
+    """The heads are put together by a reshape alone, so a position gets numbers of other positions.
+
+    Your heads have the shape (B, H, T, K). Which axis has to stand beside K before the two can become D?
+    """
+
+    def merge(self, x):
+        B, H, T, K = x.shape
+        return x.reshape(B, T, H * K)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
+    seen="https://github.com/karpathy/ng-video-lecture/pull/6",
+)
+class ScaledByTheModelsWidth(_Block):
+    """The scores are divided by the root of D, the width of the model, instead of that of K, a head's.
+
+    Over how many numbers does the dot product of a query and a key of one head run?
+    """
+
+    def scale(self, d_model):
+        return d_model**-0.5
+
+
+@misconception(
+    of="CausalBlock",
+    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
+)
+class KeysBeforeQueries(_Block):
+    """The outputs of c_attn are taken as keys, queries, values; GPT-2 has queries, keys, values.
+
+    With random weights nobody notices, with those of GPT-2 everybody does. Which D outputs of c_attn are the
+    queries?
+    """
+
+    def parts(self, x):
+        key, query, value = super().parts(x)
+        return query, key, value
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "each_head_uses_its_own_numbers",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class NumbersOfAHeadSpread(_Block):
+    """Head h owns every H-th number of a query instead of K numbers in a row.
+
+    With D = 6 and H = 3, which numbers of a query belong to head 0 by the statement? And by your view?
+    """
+
+    def split(self, x):
+        B, T, D = x.shape
+        return x.view(B, T, D // self.n_heads, self.n_heads).permute(0, 3, 1, 2)
+
+    def merge(self, x):
+        return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "without_its_output_matrices_the_block_changes_nothing",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+    seen="https://github.com/harvardnlp/annotated-transformer/issues/13",
+)
+class NormAfterTheSum(_Block):
+    """The norms come after the sums, as in the Transformer of 2017; GPT-2 normalises what each part reads.
+
+    In your block, is there a way from x to the output that no norm touches? And in the formula?
+    """
+
+    def forward(self, x):
+        x = self.ln_1(x + self.attention(x))
+        return self.ln_2(x + self.feed_forward(x))
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "without_its_output_matrices_the_block_changes_nothing",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class ResidualOfTheNormalised(_Block):
+    """The output of each part is added to the normalised x instead of to x itself.
+
+    Set both c_proj to zero. What comes out, x or a norm of x?
+    """
+
+    def forward(self, x):
+        x = self.ln_1(x)
+        x = x + self.attention(x)
+        x = self.ln_2(x)
+        return x + self.feed_forward(x)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
+)
+class OtherGelu(_Block):
+    """The gelu is the exact one; GPT-2 was trained with the approximation by tanh.
+
+    The two differ by less than a thousandth. Which argument of `gelu` chooses between them, and what happens
+    to a small difference in each of twelve layers?
+    """
+
+    def gelu(self, x):
+        return functional.gelu(x)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
+)
+class ReluInTheMlp(_Block):
+    """The mlp uses relu, as the Transformer of 2017 does, and not gelu.
+
+    What does your mlp answer where c_fc gives −0.5? What does GPT-2's?
+    """
+
+    def gelu(self, x):
+        return functional.relu(x)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_block_has_the_parameters_of_gpt_2",
+        "without_its_output_matrices_the_block_changes_nothing",
+        "the_future_does_not_change_the_past",
+        "the_rows_of_a_batch_do_not_mix",
+        "each_head_uses_its_own_numbers",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class BiasesLeftOut(_Block):
+    """The linear layers have no biases, so that those of GPT-2 find no place.
+
+    Count the parameters of your block and the rows of the table. Which are missing?
+    """
+
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads)
+        for layer in (*self.attn.values(), *self.mlp.values()):
+            layer.register_parameter("bias", None)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_rows_of_a_batch_do_not_mix",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class BatchTakenForTime(_Block):
+    """Attention runs over the rows of the batch: the first axis is taken for the positions.
+
+    Hand over one row alone, and then the same row together with another. Is the answer for it the same?
+    """
+
+    def attention(self, x):
+        return super().attention(x.transpose(0, 1)).transpose(0, 1)

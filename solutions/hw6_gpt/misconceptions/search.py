@@ -1,0 +1,343 @@
+"""What goes wrong in homework 6, exercises 17 and 18: beam search."""
+
+import math
+
+from autograder.catalogue import misconception
+
+# 17. extend_beams
+
+
+def _best(candidates, beam_width):
+    best, places = candidates.flatten().topk(min(beam_width, candidates.numel()))
+    return best, places // candidates.shape[1], places % candidates.shape[1]
+
+
+@misconception(
+    of="extend_beams",
+    fails={
+        "a_constant_in_the_logits_changes_nothing",
+        "a_wide_beam_keeps_everything",
+        "other_beams_keep_their_best_extensions",
+    },
+)
+def logits_added_up(totals, logits, beam_width):
+    """The logits are added to the totals as they are; they are no log-probabilities.
+
+    Add 30 to all logits of one beginning. Has any token become more probable? And in your beam?
+    """
+    return _best(totals[:, None] + logits, beam_width)
+
+
+@misconception(
+    of="extend_beams",
+    fails={
+        "the_example_keeps_two_extensions",
+        "a_wide_beam_keeps_everything",
+        "other_beams_keep_their_best_extensions",
+    },
+)
+def probabilities_added_to_logarithms(totals, logits, beam_width):
+    """Probabilities are added to log-probabilities.
+
+    The probability of a text is a product. Which operation on logarithms is a product of probabilities?
+    """
+    return _best(totals[:, None] + logits.softmax(-1), beam_width)
+
+
+@misconception(
+    of="extend_beams",
+    fails={
+        "the_example_keeps_two_extensions",
+        "one_good_beginning_may_fill_the_beam",
+        "a_constant_in_the_logits_changes_nothing",
+        "a_wide_beam_keeps_everything",
+        "other_beams_keep_their_best_extensions",
+    },
+)
+def beginnings_forgotten(totals, logits, beam_width):
+    """What the beginnings cost so far is not counted; only the next token is.
+
+    In the example beginning 0 is twice as probable as beginning 1. Where is that in your totals?
+    """
+    return _best(logits.log_softmax(-1), beam_width)
+
+
+@misconception(
+    of="extend_beams",
+    fails={
+        "one_good_beginning_may_fill_the_beam",
+        "a_wide_beam_keeps_everything",
+        "other_beams_keep_their_best_extensions",
+    },
+)
+def one_extension_for_each_beginning(totals, logits, beam_width):
+    """Every beginning is extended by its best token only, so a good beginning cannot have two successors.
+
+    With one far better beginning, how many of the best extensions begin with it? How many does your beam
+    keep?
+    """
+    best, tokens = (totals[:, None] + logits.log_softmax(-1)).max(-1)
+    best, rows = best.topk(min(beam_width, len(best)))
+    return best, rows, tokens[rows]
+
+
+@misconception(
+    of="extend_beams",
+    fails={
+        "the_example_keeps_two_extensions",
+        "one_good_beginning_may_fill_the_beam",
+        "a_wide_beam_keeps_everything",
+        "other_beams_keep_their_best_extensions",
+    },
+)
+def row_and_token_exchanged(totals, logits, beam_width):
+    """The place in the flat table is taken apart the wrong way: rows and tokens are exchanged.
+
+    A row has V entries. Is entry V of the flat table in row 0 or in row 1, and in which column?
+    """
+    best, rows, tokens = _best(totals[:, None] + logits.log_softmax(-1), beam_width)
+    return best, tokens, rows
+
+
+@misconception(
+    of="extend_beams",
+    fails={
+        "the_example_keeps_two_extensions",
+        "a_constant_in_the_logits_changes_nothing",
+        "a_wide_beam_keeps_everything",
+        "other_beams_keep_their_best_extensions",
+    },
+)
+def normalised_over_the_whole_beam(totals, logits, beam_width):
+    """The softmax runs over the logits of all beginnings together, not over those of each.
+
+    Do the probabilities of the tokens after beginning 0 sum to one in your code?
+    """
+    together = logits.flatten().log_softmax(-1).reshape(logits.shape)
+    return _best(totals[:, None] + together, beam_width)
+
+
+# 18. beam_search
+
+
+def _extended(beam, log_probs, prompt):
+    return [
+        ([*tokens, token], total + log_prob)
+        for tokens, total in beam
+        for token, log_prob in enumerate(log_probs[[*prompt, *tokens][-1]])
+    ]
+
+
+def _score(tokens, total, length_penalty):
+    return total / len(tokens) ** length_penalty
+
+
+def _winner(found, length_penalty, score=_score):
+    tokens, total = max(found, key=lambda one: score(*one, length_penalty))
+    return tokens, score(tokens, total, length_penalty)
+
+
+def _search(arguments, *, score=_score, extended=_extended, width=None, normalise=True, with_unfinished=True):
+    table, prompt, eos, n_tokens, beam_width, length_penalty = arguments
+    log_probs = (table.log_softmax(-1) if normalise else table).tolist()
+    beam, finished = [([], 0.0)], []
+    for _ in range(n_tokens):
+        kept = sorted(extended(beam, log_probs, prompt), key=lambda one: -one[1])[: width or beam_width]
+        finished += [one for one in kept if one[0][-1] == eos]
+        beam = [one for one in kept if one[0][-1] != eos]
+    found = finished + beam if with_unfinished else finished or beam
+    return _winner(found, length_penalty, score)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "the_example_finds_two_tokens",
+        "a_finished_text_waits_for_longer_ones",
+        "the_score_counts_the_end_and_not_the_prompt",
+        "other_tables_have_their_best_text",
+    },
+    seen="https://github.com/batra-mlp-lab/visdial/issues/5",
+)
+def length_not_counted(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The log-probabilities are summed and never divided by the length, so short texts win.
+
+    Every further token makes log P smaller. What does α = 1 compare instead of log P?
+    """
+    return _search(
+        (table, prompt, eos, n_tokens, beam_width, length_penalty), score=lambda tokens, total, alpha: total
+    )
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "the_example_finds_two_tokens",
+        "a_finished_text_waits_for_longer_ones",
+        "nothing_follows_the_end",
+        "the_score_counts_the_end_and_not_the_prompt",
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "other_tables_have_their_best_text",
+    },
+    seen="https://github.com/huggingface/transformers/issues/26624",
+)
+def prompt_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The length that divides log P includes the prompt, whose tokens cost nothing.
+
+    What does a longer prompt do to your score? Did the text become any better?
+    """
+
+    def score(tokens, total, alpha):
+        return total / (len(prompt) + len(tokens)) ** alpha
+
+    return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), score=score)
+
+
+@misconception(
+    of="beam_search",
+    fails={"the_score_counts_the_end_and_not_the_prompt", "other_tables_have_their_best_text"},
+    seen="https://github.com/huggingface/transformers/issues/8722",
+)
+def end_not_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The log-probability of `eos` is in the sum, but `eos` is not in the length.
+
+    A text of two words and its end is a sum of how many terms? By how many do you divide?
+    """
+
+    def score(tokens, total, alpha):
+        return total / max(1, len([token for token in tokens if token != eos])) ** alpha
+
+    return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), score=score)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "the_example_finds_two_tokens",
+        "a_narrow_beam_misses_what_a_wide_one_finds",
+        "a_finished_text_waits_for_longer_ones",
+        "nothing_follows_the_end",
+        "the_score_counts_the_end_and_not_the_prompt",
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "other_tables_have_their_best_text",
+    },
+    seen="https://github.com/awslabs/sockeye/issues/483",
+)
+def end_costs_nothing(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The log-probability of `eos` is not added, so a text may end anywhere for free.
+
+    Of all texts, do your probabilities still sum to one? What does a text pay that ends where no text ends?
+    """
+    log_probs = table.log_softmax(-1)
+
+    def score(tokens, total, alpha):
+        last = [*prompt, *tokens][-2]
+        cost = float(log_probs[last, eos]) if tokens[-1] == eos else 0.0
+        return (total - cost) / len(tokens) ** alpha
+
+    return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), score=score)
+
+
+@misconception(
+    of="beam_search",
+    fails={"a_finished_text_waits_for_longer_ones", "other_tables_have_their_best_text"},
+    seen="https://github.com/joeynmt/joeynmt/pull/149",
+)
+def stopped_at_the_first_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The search stops as soon as the best extension has ended, although a longer text may still win.
+
+    A finished text has −0.60 per token, one in the beam −0.80 / 5. Which of them is ahead at α = 1?
+    """
+    log_probs = table.log_softmax(-1).tolist()
+    beam, finished = [([], 0.0)], []
+    for _ in range(n_tokens):
+        kept = sorted(_extended(beam, log_probs, prompt), key=lambda one: -one[1])[:beam_width]
+        finished += [one for one in kept if one[0][-1] == eos]
+        beam = [one for one in kept if one[0][-1] != eos]
+        if kept[0][0][-1] == eos:
+            return _winner(finished, length_penalty)
+    return _winner(finished + beam, length_penalty)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "a_long_text_has_a_finite_score",
+        "other_tables_have_their_best_text",
+    },
+)
+def logits_summed_for_log_probs(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The logits are summed without being normalised.
+
+    Add a number to all logits of one row of the table. Does your score change? Does any probability?
+    """
+    return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), normalise=False)
+
+
+@misconception(of="beam_search", fails={"a_long_text_has_a_finite_score"})
+def probabilities_multiplied(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The probabilities are multiplied, and a long text gets the probability 0.
+
+    What is 0.1 to the power 400 as a float? What is its logarithm, and how else could you have got that?
+    """
+    probs = table.softmax(-1).tolist()
+    beam, finished = [([], 1.0)], []
+    for _ in range(n_tokens):
+        extensions = [
+            ([*tokens, token], product * q)
+            for tokens, product in beam
+            for token, q in enumerate(probs[[*prompt, *tokens][-1]])
+        ]
+        kept = sorted(extensions, key=lambda one: -one[1])[:beam_width]
+        finished += [one for one in kept if one[0][-1] == eos]
+        beam = [one for one in kept if one[0][-1] != eos]
+    logarithms = [(tokens, math.log(q) if q > 0 else -math.inf) for tokens, q in finished + beam]
+    return _winner(logarithms, length_penalty)
+
+
+@misconception(of="beam_search", fails={"nothing_follows_the_end", "other_tables_have_their_best_text"})
+def finished_texts_extended(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """Texts that have ended stay in the beam and are extended beyond their end.
+
+    What does the table say about the token after `eos`, and who needs to know? Where may `eos` stand in a
+    text?
+    """
+    log_probs = table.log_softmax(-1).tolist()
+    beam, finished = [([], 0.0)], []
+    for _ in range(n_tokens):
+        beam = sorted(_extended(beam, log_probs, prompt), key=lambda one: -one[1])[:beam_width]
+        finished += [one for one in beam if one[0][-1] == eos]
+    return _winner(finished + beam, length_penalty)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "a_narrow_beam_misses_what_a_wide_one_finds",
+        "a_finished_text_waits_for_longer_ones",
+        "other_tables_have_their_best_text",
+    },
+)
+def beam_of_one(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """Only the best extension is kept at each step, whatever the width of the beam.
+
+    How many continuations are in your beam after the first step? What can a single one never take back?
+    """
+    return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), width=1)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "the_example_finds_two_tokens",
+        "a_finished_text_waits_for_longer_ones",
+        "other_tables_have_their_best_text",
+    },
+)
+def unfinished_texts_forgotten(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """Texts that are still in the beam after the last step do not compete if any other text has ended.
+
+    In the example `[2, 1]` has not ended after two tokens. Does the statement let it win?
+    """
+    return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), with_unfinished=False)
