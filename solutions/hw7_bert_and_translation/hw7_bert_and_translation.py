@@ -1225,8 +1225,8 @@ def small_weights(draw):
 #
 # <details><summary>Hint 1</summary>
 #
-# `model.load_state_dict(encoder | head)` complains about every name that is missing. With `strict=False` it
-# says nothing and leaves the random numbers of a new model.
+# `load_state_dict` complains about every name that is missing. With `strict=False` it says nothing and leaves
+# the random numbers of a new model.
 #
 # </details>
 #
@@ -1278,10 +1278,11 @@ def small_reviews(draw, batch_size, length):
 
 def stepped(weights, tokens, mask, labels, learning_rate, n_steps):
     """The same weights after gradient descent, each step written out."""
-    model = SequenceClassifier(SMALL, N_CLASSES).double()
-    for _ in range(n_steps):
+    classifier = SequenceClassifier(SMALL, N_CLASSES).to(torch.float64)
+    while n_steps > 0:
+        n_steps -= 1
         own = {name: weight.detach().requires_grad_() for name, weight in weights.items()}
-        logits = torch.func.functional_call(model, own, (tokens, mask))
+        logits = torch.func.functional_call(classifier, own, (tokens, mask))
         loss = -logits.log_softmax(-1)[torch.arange(len(labels)), labels].mean()
         gradients = torch.autograd.grad(loss, list(own.values()), allow_unused=True)
         weights = {

@@ -1,4 +1,4 @@
-"""What goes wrong where tokens are hidden (homework 7, part A): which are asked for, and what is read there."""
+"""What goes wrong where tokens are hidden (homework 7, part A): which ones, and what is read there."""
 
 import torch
 
