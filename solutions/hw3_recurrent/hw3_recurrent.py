@@ -410,8 +410,8 @@ def weighted_states(draw, batch_size, length, d_input, d_hidden):
     h_0 = draw.normal(batch_size, d_hidden).requires_grad_()
     weighting = draw.normal(batch_size, length, d_hidden)
     h, states = h_0, []
-    for x_t in x.unbind(dim=1):
-        h = cell(x_t, h)
+    for word in x.unbind(dim=1):
+        h = cell(word, h)
         h.retain_grad()
         states.append(h)
     (torch.stack(states, dim=1) * weighting).sum().backward()
@@ -1344,3 +1344,1300 @@ check(other_steps_are_clipped, clipped_step)
 # the product is no longer a power of U, so that only a norm below 1 makes vanishing certain. Full point for
 # either of the two reasons. (1 point.)
 # ### END SOLUTION
+
+# %% [markdown]
+# ## Part E. Several layers, both directions
+
+# %% [markdown] exercise="StackedRNN" difficulty=2 minutes=20 forbids="torch.nn.RNN,torch.nn.RNNCell"
+# ### 12. Layers on layers
+#
+# The states of one layer are a text of vectors, so another layer can read them. At each step layer 0 reads
+# the word, layer 1 the new state of layer 0 **at the same step**, and so on. Each layer has weights of its
+# own and a state of its own.
+#
+# Write the class `StackedRNN`, an `nn.Module`:
+#
+# - `StackedRNN(d_input, d_hidden, n_layers)` has, for each layer k = 0, 1, …, the parameters `W_k`, `U_k` and
+#   `b_k`, that is `W_0`, `U_0`, `b_0`, `W_1`, …, all float64. `W_0` is (D, d_input), all other `W_k` and all
+#   `U_k` are (D, D).
+# - `forward(x, h_0)` takes x (B, T, d_input) and the first states of all layers, (L, B, D). It returns the
+#   tuple `(states, last)`: the states of the **top** layer at every word, (B, T, D), and the last state of
+#   **every** layer, (L, B, D), lowest layer first.
+#
+# **Example.** Two layers, everything one number wide, `W_0 = W_1 = [[1]]`, `U_0 = U_1 = [[0]]`, no constants:
+# the text `[[[1], [0]]]` has the top states $\tanh(\tanh 1) \approx 0.6420$ and 0.
+#
+# <details><summary>Hint 1</summary>
+#
+# Take one layer at a time through the whole text: what are its inputs, and what is its first state?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `setattr(self, f"W_{k}", nn.Parameter(...))` gives a parameter a name with a number in it, and `getattr`
+# finds it again.
+#
+# </details>
+
+
+# %% solution="StackedRNN"
+class StackedRNN(nn.Module):
+    """Several recurrent layers; layer k has the parameters W_k, U_k, b_k and reads the states of layer k − 1."""
+
+    def __init__(self, d_input: int, d_hidden: int, n_layers: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.n_layers = n_layers
+        for k in range(n_layers):
+            shapes = {
+                "W": (d_hidden, d_input if k == 0 else d_hidden),
+                "U": (d_hidden, d_hidden),
+                "b": (d_hidden,),
+            }
+            for name, shape in shapes.items():
+                setattr(self, f"{name}_{k}", nn.Parameter(0.1 * torch.randn(shape, dtype=torch.float64)))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, h_0: Tensor) -> tuple[Tensor, Tensor]:
+        """The top layer's states (B, T, D) and all layers' last states (L, B, D); h_0 is (L, B, D)."""
+        ### BEGIN SOLUTION
+        last = []
+        for k, h in enumerate(h_0):
+            W, U, b = (getattr(self, f"{name}_{k}") for name in "WUb")
+            states = []
+            for x_t in x.unbind(dim=1):
+                h = torch.tanh(x_t @ W.T + h @ U.T + b)
+                states.append(h)
+            x = torch.stack(states, dim=1)  # what the next layer reads
+            last.append(h)
+        return x, torch.stack(last)
+        ### END SOLUTION
+
+
+# %% provided="stacked_weights"
+def stacked_weights(draw, d_input, d_hidden, n_layers):
+    """Random weights of all layers, by name."""
+    weights = {}
+    for k, width in enumerate([d_input] + [d_hidden] * (n_layers - 1)):
+        layer = rnn_weights(draw, width, d_hidden)
+        weights |= {f"{name}_{k}": weight for name, weight in layer.items()}
+    return weights
+
+
+def by_layers_of_torch(weights, x, h_0):
+    """The top states and the last states, each layer being one of torch's own."""
+    last = []
+    for k in range(len(h_0)):
+        layer = torch_rnn(*(weights[f"{name}_{k}"] for name in "WUb"))
+        x, h_n = layer(x, h_0[k : k + 1])
+        last.append(h_n[0])
+    return x.detach(), torch.stack(last).detach()
+
+
+def stack_of(StackedRNN, weights, n_layers):
+    """The student's model of these weights."""
+    d_hidden, d_input = weights["W_0"].shape
+    model = StackedRNN(d_input, d_hidden, n_layers)
+    model.load_state_dict(weights)
+    return model
+
+
+# %% check="every_layer_has_three_parameters" points=1
+def every_layer_has_three_parameters(StackedRNN):
+    """Three layers have the parameters W_0, U_0, b_0 to W_2, U_2, b_2, and no others."""
+    names = sorted(StackedRNN(3, 5, 3).gradients())
+    assert_equal(names, sorted(f"{name}_{k}" for name in "WUb" for k in range(3)))
+
+
+check(every_layer_has_three_parameters, StackedRNN)
+
+
+# %% check="the_example_stack_gives_0_6420" points=1
+def the_example_stack_gives_0_6420(StackedRNN):
+    """The top states of the example are 0.6420 and 0."""
+    one, zero = numbers([1.0]), torch.zeros(1).double()
+    weights = {"W_0": one, "U_0": 0 * one, "b_0": zero, "W_1": one, "U_1": 0 * one, "b_1": zero}
+    states, _ = stack_of(StackedRNN, weights, 2)(numbers([[1.0], [0.0]]), torch.zeros(2, 1, 1).double())
+    assert_close(states, numbers([[math.tanh(math.tanh(1))], [0.0]]))
+
+
+check(the_example_stack_gives_0_6420, StackedRNN)
+
+
+# %% check="every_layer_starts_from_its_own_state" points=1
+def every_layer_starts_from_its_own_state(StackedRNN, draw):
+    """If layer 1 reads nothing (W_1 = 0), the top states depend on its own first state, not on layer 0's."""
+    weights = stacked_weights(draw, 3, 5, 2)
+    weights["W_1"] = 0 * weights["W_1"]
+    model, x, h_0 = stack_of(StackedRNN, weights, 2), draw.normal(2, 4, 3), draw.normal(2, 2, 5)
+    other = h_0.clone()
+    other[0] += 1
+    states = model(x, h_0)[0]
+    assert_close(model(x, other)[0], states)
+    assert_depends(states, model(x, h_0 + 1)[0])
+
+
+check(every_layer_starts_from_its_own_state, StackedRNN)
+
+
+# %% check="every_layer_uses_its_own_weights" points=1
+def every_layer_uses_its_own_weights(StackedRNN, draw):
+    """Layers 0 and 1 of three are the two layers that torch makes of the same weights."""
+    weights, x, h_0 = stacked_weights(draw, 3, 5, 3), draw.normal(2, 4, 3), draw.normal(3, 2, 5)
+    weights |= {"W_2": torch.eye(5).double(), "U_2": 0 * weights["U_2"], "b_2": 0 * weights["b_2"]}
+    states, _ = stack_of(StackedRNN, weights, 3)(x, h_0)
+    assert_close(states.atanh(), by_layers_of_torch(weights, x, h_0[:2])[0], tolerance=1e-6)
+
+
+check(every_layer_uses_its_own_weights, StackedRNN)
+
+
+# %% check="last_has_one_row_for_each_layer" points=1
+def last_has_one_row_for_each_layer(StackedRNN, draw):
+    """The last states are (L, B, D), lowest layer first, so the last of them is the top one."""
+    model = stack_of(StackedRNN, stacked_weights(draw, 3, 5, 3), 3)
+    states, last = model(draw.normal(2, 4, 3), draw.normal(3, 2, 5))
+    assert_equal(list(last.shape), [3, 2, 5], what="the shape of the last states")
+    assert_close(last[2], states[:, -1], what="the last state of the top layer")
+
+
+check(last_has_one_row_for_each_layer, StackedRNN)
+
+
+# %% check="other_stacks_agree_with_torch" points=2 hidden
+def other_stacks_agree_with_torch(StackedRNN, draw):
+    """Stacks of other sizes have the states of layers of torch."""
+    for batch_size, length, d_input, d_hidden, n_layers in ((3, 4, 2, 5, 2), (2, 3, 6, 4, 4)):
+        weights = stacked_weights(draw, d_input, d_hidden, n_layers)
+        x, h_0 = draw.normal(batch_size, length, d_input), draw.normal(n_layers, batch_size, d_hidden)
+        states, last = stack_of(StackedRNN, weights, n_layers)(x, h_0)
+        expected, expected_last = by_layers_of_torch(weights, x, h_0)
+        assert_close(states, expected, what="states")
+        assert_close(last, expected_last, what="last")
+
+
+check(other_stacks_agree_with_torch, StackedRNN)
+
+# %% [markdown] exercise="bidirectional_states" difficulty=3 minutes=20 forbids="torch.nn.RNN"
+# ### 13. Both directions
+#
+# Who labels a word may look at what comes after it. So a second network, with weights of its own, reads the
+# text from its end, and each word gets both states: what was read before it, and what is still to come.
+#
+# Texts of a batch differ in length; short ones are filled up at the end with **padding**. No real word's
+# state may depend on it.
+#
+# Write `bidirectional_states(x, n_words, forwards, backwards)`. `x` is (B, T, d_input); `n_words`, (B,)
+# int64, says how many words of each text are real, at least 1. `forwards` and `backwards` are dicts with the
+# weights `"W"`, `"U"` and `"b"` of the two networks. Each step is that of exercise 1, each first state is
+# zeros. Return (B, T, 2D): at each real word first the forward state, then the backward state **of this word**;
+# zeros at the padding.
+#
+# **Example.** Everything one number wide, both networks with $W = 1$, $U = 1$, $b = 0$. One text of two real
+# words, 1 and 0, and one place of padding, where x is 7. The forward states are $\tanh 1 \approx 0.7616$ and
+# $\tanh 0.7616 \approx 0.6420$, the backward states $\tanh(1 + 0) \approx 0.7616$ and $\tanh 0 = 0$. The answer
+# is `[[[0.7616, 0.7616], [0.6420, 0], [0, 0]]]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# What does the backward network have to read first in a text with padding? Try the example with `x.flip(1)`
+# on paper.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# One row at a time it is easy: cut out the real words, turn them round, read, turn the states back. For the
+# whole batch at once, a state can be kept at zeros for as long as only padding has been read.
+#
+# </details>
+
+
+# %% solution="bidirectional_states"
+def bidirectional_states(
+    x: Tensor, n_words: Tensor, forwards: dict[str, Tensor], backwards: dict[str, Tensor]
+) -> Tensor:
+    """Forward and backward state of every real word side by side, (B, T, 2D); zeros at the padding."""
+    ### BEGIN SOLUTION
+    is_real = torch.arange(x.shape[1]) < n_words[:, None]  # (B, T)
+
+    def read(steps, weights):
+        h, states = x.new_zeros(len(x), len(weights["b"])), {}
+        for t in steps:
+            new = torch.tanh(x[:, t] @ weights["W"].T + h @ weights["U"].T + weights["b"])
+            h = torch.where(
+                is_real[:, t, None], new, 0.0
+            )  # padding comes before anything or after everything
+            states[t] = h
+        return torch.stack([states[t] for t in sorted(states)], dim=1)  # (B, T, D), in the order of the text
+
+    steps = range(x.shape[1])
+    return torch.cat([read(steps, forwards), read(reversed(steps), backwards)], dim=-1)
+    ### END SOLUTION
+
+
+# %% provided="both_directions"
+def directions(draw, d_input, d_hidden):
+    """Weights of two networks, forwards and backwards."""
+    return {
+        "forwards": rnn_weights(draw, d_input, d_hidden),
+        "backwards": rnn_weights(draw, d_input, d_hidden),
+    }
+
+
+# %% check="the_example_text_is_read_from_both_ends" points=1
+def the_example_text_is_read_from_both_ends(bidirectional_states):
+    """The three places of the example have the states 0.7616 and 0.7616, 0.6420 and 0, and zeros."""
+    network = {"W": numbers([1.0]), "U": numbers([1.0]), "b": torch.zeros(1).double()}
+    answer = bidirectional_states(numbers([[1.0], [0.0], [7.0]]), torch.tensor([2]), network, network)
+    first = math.tanh(1)
+    assert_close(answer, numbers([[first, first], [math.tanh(first), 0.0], [0.0, 0.0]]))
+
+
+check(the_example_text_is_read_from_both_ends, bidirectional_states)
+
+
+# %% check="the_first_half_knows_the_past" points=1
+def the_first_half_knows_the_past(bidirectional_states, draw):
+    """Another word at place 2 changes the first half of the states there and later, and not before."""
+    networks, x, n_words = directions(draw, 3, 4), draw.normal(2, 5, 3), torch.tensor([5, 5])
+    other = x.clone()
+    other[:, 2] += 1
+    answer = bidirectional_states(x, n_words, **networks)[..., :4]
+    elsewhere = bidirectional_states(other, n_words, **networks)[..., :4]
+    assert_close(elsewhere[:, :2], answer[:, :2])
+    for place in (2, 3, 4):
+        assert_depends(answer[:, place], elsewhere[:, place])
+
+
+check(the_first_half_knows_the_past, bidirectional_states)
+
+
+# %% check="the_second_half_knows_the_future" points=1
+def the_second_half_knows_the_future(bidirectional_states, draw):
+    """Another word at place 2 changes the second half of the states there and earlier, and not later."""
+    networks, x, n_words = directions(draw, 3, 4), draw.normal(2, 5, 3), torch.tensor([5, 5])
+    other = x.clone()
+    other[:, 2] += 1
+    answer = bidirectional_states(x, n_words, **networks)[..., 4:]
+    elsewhere = bidirectional_states(other, n_words, **networks)[..., 4:]
+    assert_close(elsewhere[:, 3:], answer[:, 3:])
+    for place in (0, 1, 2):
+        assert_depends(answer[:, place], elsewhere[:, place])
+
+
+check(the_second_half_knows_the_future, bidirectional_states)
+
+
+# %% check="padding_does_not_change_real_words" points=1
+def padding_does_not_change_real_words(bidirectional_states, draw):
+    """A text has the same states alone and with padding, whatever numbers stand there."""
+    networks, x = directions(draw, 3, 4), draw.normal(2, 6, 3)
+    answer = bidirectional_states(x, torch.tensor([6, 3]), **networks)
+    alone = bidirectional_states(x[1:, :3], torch.tensor([3]), **networks)
+    assert_close(answer[1:, :3], alone)
+    assert_depends(alone[:, 0], alone[:, 1])
+
+
+check(padding_does_not_change_real_words, bidirectional_states)
+
+
+# %% check="padding_has_zeros" points=1
+def padding_has_zeros(bidirectional_states, draw):
+    """All states at places of padding are zeros, and those of real words are not."""
+    answer = bidirectional_states(draw.normal(2, 6, 3), torch.tensor([6, 2]), **directions(draw, 3, 4))
+    assert_close(answer[1, 2:], torch.zeros(4, 8).double())
+    assert_true((answer[1, :2] != 0).all(), "A real word has zeros.")
+
+
+check(padding_has_zeros, bidirectional_states)
+
+
+# %% check="each_direction_has_its_own_weights" points=1
+def each_direction_has_its_own_weights(bidirectional_states, draw):
+    """Exchanging the two networks and turning the text round exchanges the halves and turns them round."""
+    x, n_words, networks = draw.normal(2, 5, 3), torch.tensor([5, 5]), directions(draw, 3, 4)
+    answer = bidirectional_states(x, n_words, **networks)
+    turned = bidirectional_states(x.flip(1), n_words, networks["backwards"], networks["forwards"])
+    assert_close(turned.flip(1).roll(4, dims=2), answer)
+    assert_depends(answer[..., 4:], bidirectional_states(x, n_words, *[networks["forwards"]] * 2)[..., 4:])
+
+
+check(each_direction_has_its_own_weights, bidirectional_states)
+
+
+# %% check="other_texts_are_read_from_both_ends" points=3 hidden
+def other_texts_are_read_from_both_ends(bidirectional_states, draw):
+    """Other texts, with much padding and with none, have the states of two networks of torch."""
+    for n_words, d_input, d_hidden in (((4, 7, 1), 2, 5), ((3, 2, 5, 5), 4, 3)):
+        networks, x = directions(draw, d_input, d_hidden), draw.normal(len(n_words), max(n_words), d_input)
+        answer = bidirectional_states(x, torch.tensor(n_words), **networks)
+        expected = torch.zeros(*x.shape[:2], 2 * d_hidden).double()
+        for row, n in enumerate(n_words):
+            there, _ = torch_rnn(**networks["forwards"])(x[row : row + 1, :n])
+            back, _ = torch_rnn(**networks["backwards"])(x[row : row + 1, :n].flip(1))
+            expected[row, :n] = torch.cat([there[0], back[0].flip(0)], dim=-1).detach()
+        assert_close(answer, expected)
+
+
+check(other_texts_are_read_from_both_ends, bidirectional_states)
+
+# %% [markdown] exercise="text_vectors" difficulty=1 minutes=5
+# ### 14. One vector for the whole text
+#
+# A classifier needs one vector for the whole text: from each direction the state that has read **all** of it.
+#
+# Write `text_vectors(states, n_words)`. `states` (B, T, 2D) are bidirectional states as in exercise 13,
+# forward half first; `n_words` (B,) counts the real words of each text, the rest is padding. Return (B, 2D): the
+# forward half of the state that has read the whole text, and then the backward half of the one that has.
+#
+# **Example.** $D = 1$, one text of two real words in three places: `[[[1, 2], [3, 4], [0, 0]]]` gives
+# `[[3, 2]]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# The forward network ends at the last real word. At which word does the backward network end?
+#
+# </details>
+
+
+# %% solution="text_vectors"
+def text_vectors(states: Tensor, n_words: Tensor) -> Tensor:
+    """From bidirectional states (B, T, 2D), the two that have read the whole text, side by side (B, 2D)."""
+    ### BEGIN SOLUTION
+    d_hidden = states.shape[-1] // 2
+    forwards = states[torch.arange(len(states)), n_words - 1, :d_hidden]
+    return torch.cat([forwards, states[:, 0, d_hidden:]], dim=-1)
+    ### END SOLUTION
+
+
+# %% check="the_example_vector_is_3_2" points=1
+def the_example_vector_is_3_2(text_vectors):
+    """The text of the example has the vector (3, 2)."""
+    states = numbers([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
+    assert_close(text_vectors(states, torch.tensor([2])), numbers([3.0, 2.0]))
+
+
+check(the_example_vector_is_3_2, text_vectors)
+
+
+# %% check="each_half_has_read_the_whole_text" points=1
+def each_half_has_read_the_whole_text(text_vectors):
+    """If every state holds the number of words it has read, both halves hold the length of the text."""
+    n_words = torch.tensor([5, 2, 3])
+    places = torch.arange(5)
+    there, back = (places + 1).expand(3, 5), n_words[:, None] - places
+    states = torch.stack([there, there, back, back], dim=-1) * (places < n_words[:, None])[..., None]
+    assert_close(text_vectors(states.double(), n_words), n_words[:, None].expand(3, 4).double())
+
+
+check(each_half_has_read_the_whole_text, text_vectors)
+
+
+# %% check="other_texts_have_their_vectors" points=1 hidden
+def other_texts_have_their_vectors(text_vectors, draw):
+    """Other texts, full and padded, have the vectors of their two ends."""
+    for d_hidden, lengths in ((3, (4, 6, 1)), (2, (5, 3, 2, 5))):
+        n_words = torch.tensor(lengths)
+        states = draw.normal(len(lengths), max(lengths), 2 * d_hidden)
+        states *= (torch.arange(max(lengths)) < n_words[:, None])[..., None]
+        expected = [
+            torch.cat([row[n - 1][:d_hidden], row[0][d_hidden:]])
+            for row, n in zip(states, lengths, strict=True)
+        ]
+        assert_close(text_vectors(states, n_words), torch.stack(expected))
+
+
+check(other_texts_have_their_vectors, text_vectors)
+
+# %% [markdown] exercise="top_states" difficulty=1 minutes=5
+# ### 15. Reading torch's h_n
+#
+# `torch.nn.RNN` with several layers and both directions returns its last states as one tensor `h_n` of shape
+# (2·L, B, D). Its rows are, in this order: layer 0 forwards, layer 0 backwards, layer 1 forwards, layer 1
+# backwards, …
+#
+# Write `top_states(h_n, n_layers)`, which returns (B, 2D): for each text the forward and then the backward
+# last state of the **top** layer.
+#
+# **Example.** Two layers, one text, $D = 1$: `h_n = [[[1]], [[2]], [[3]], [[4]]]` gives `[[3, 4]]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# Give `h_n` four axes: which of layers and directions changes faster along its rows?
+#
+# </details>
+
+
+# %% solution="top_states"
+def top_states(h_n: Tensor, n_layers: int) -> Tensor:
+    """The top layer's last states of both directions, (B, 2D), from torch's h_n (2·L, B, D)."""
+    ### BEGIN SOLUTION
+    forwards, backwards = h_n.unflatten(0, (n_layers, 2))[-1]
+    return torch.cat([forwards, backwards], dim=-1)
+    ### END SOLUTION
+
+
+# %% check="the_example_states_are_3_and_4" points=1
+def the_example_states_are_3_and_4(top_states):
+    """The last states of the example are 3 and 4."""
+    assert_close(top_states(numbers([[1.0]], [[2.0]], [[3.0]], [[4.0]]), 2), numbers([3.0, 4.0]))
+
+
+check(the_example_states_are_3_and_4, top_states)
+
+
+# %% check="each_text_keeps_its_own_states" points=1
+def each_text_keeps_its_own_states(top_states, draw):
+    """Another order of the texts gives the same vectors in that order."""
+    h_n = draw.normal(6, 4, 3)
+    answer = top_states(h_n, 3)
+    assert_equal(list(answer.shape), [4, 6], what="the shape")
+    assert_close(top_states(h_n[:, [2, 0, 3, 1]], 3), answer[[2, 0, 3, 1]])
+    assert_depends(answer, top_states(h_n + 1, 3))
+
+
+check(each_text_keeps_its_own_states, top_states)
+
+
+# %% check="other_layers_agree_with_torch" points=1 hidden
+def other_layers_agree_with_torch(top_states, draw):
+    """For networks of torch, the states are where the two directions of its output end."""
+    for d_hidden, n_layers in ((4, 3), (3, 1), (2, 2)):
+        layer = nn.RNN(5, d_hidden, n_layers, batch_first=True, bidirectional=True).double()
+        for parameter in layer.parameters():
+            parameter.data = draw.normal(*parameter.shape) / 2
+        output, h_n = layer(draw.normal(3, 6, 5))
+        expected = torch.cat([output[:, -1, :d_hidden], output[:, 0, d_hidden:]], dim=-1)
+        assert_close(top_states(h_n.detach(), n_layers), expected.detach())
+
+
+check(other_layers_agree_with_torch, top_states)
+
+# %% [markdown]
+# ## Part F. Gates
+
+# %% [markdown] exercise="LSTMCell" difficulty=2 minutes=20 forbids="torch.nn.LSTM,torch.nn.LSTMCell"
+# ### 16. The LSTM cell
+#
+# The LSTM keeps, beside the state $\mathbf h$ that it shows, a **cell** $\mathbf c$ that it keeps to itself,
+# and three gates between 0 and 1 decide what happens to it. With $\sigma$ the sigmoid:
+#
+# $$\begin{aligned}
+# \mathbf i &= \sigma(\mathbf W_i \mathbf x_t + \mathbf U_i \mathbf h_{t-1} + \mathbf b_i) && \text{what is written} \\
+# \mathbf f &= \sigma(\mathbf W_f \mathbf x_t + \mathbf U_f \mathbf h_{t-1} + \mathbf b_f) && \text{what is kept} \\
+# \mathbf g &= \tanh(\mathbf W_g \mathbf x_t + \mathbf U_g \mathbf h_{t-1} + \mathbf b_g) && \text{the candidate} \\
+# \mathbf o &= \sigma(\mathbf W_o \mathbf x_t + \mathbf U_o \mathbf h_{t-1} + \mathbf b_o) && \text{what is shown} \\
+# \mathbf c_t &= \mathbf f \odot \mathbf c_{t-1} + \mathbf i \odot \mathbf g \qquad
+# \mathbf h_t = \mathbf o \odot \tanh(\mathbf c_t)
+# \end{aligned}$$
+#
+# Write the class `LSTMCell`, an `nn.Module`:
+#
+# - `LSTMCell(d_input, d_hidden)` has the parameters `W` (4D, d_input), `U` (4D, D) and `b` (4D,), float64. Each
+#   holds the rows of the four gates on top of one another, **in the order i, f, g, o**, as torch does.
+# - `forward(x, state)` takes x (B, d_input) and the tuple `(h, c)` of the states before, (B, D) each, and
+#   returns the tuple `(h, c)` after the word.
+#
+# **Example.** $D = d_{input} = 1$, `W = [[0], [0], [1], [0]]`, `U` and `b` all zero: the gates are 0.5, the
+# candidate is $\tanh x$. From $c = 2$, any $h$, and $x = 1$ come $c = 1 + 0.5 \tanh 1 \approx 1.3808$ and $h =
+# 0.5 \tanh 1.3808 \approx 0.4406$.
+#
+# <details><summary>Hint 1</summary>
+#
+# One product gives all four sums at once, (B, 4D). `chunk(4, dim=-1)` takes them apart; in which order do
+# they come?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Set a bias to +40 or -40 and a gate is open or shut, whatever the word. Write down what the cell must do
+# with the forget gate open and the input gate shut, and try it.
+#
+# </details>
+
+
+# %% solution="LSTMCell"
+class LSTMCell(nn.Module):
+    """One step of an LSTM; W (4D, d_input), U (4D, D) and b (4D,) hold the gates in the order i, f, g, o."""
+
+    def __init__(self, d_input: int, d_hidden: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.W = nn.Parameter(0.1 * torch.randn(4 * d_hidden, d_input, dtype=torch.float64))
+        self.U = nn.Parameter(0.1 * torch.randn(4 * d_hidden, d_hidden, dtype=torch.float64))
+        self.b = nn.Parameter(torch.zeros(4 * d_hidden, dtype=torch.float64))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """The states (h, c) after the words x (B, d_input), from those before them, (B, D) each."""
+        ### BEGIN SOLUTION
+        h, c = state
+        i, f, g, o = (x @ self.W.T + h @ self.U.T + self.b).chunk(4, dim=-1)  # four times (B, D)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+        ### END SOLUTION
+
+
+# %% provided="gate_weights"
+def gate_weights(draw, n_gates, d_input, d_hidden):
+    """Random weights of a cell with this many gates, by name."""
+    return {
+        "W": draw.normal(n_gates * d_hidden, d_input),
+        "U": draw.normal(n_gates * d_hidden, d_hidden),
+        "b": draw.normal(n_gates * d_hidden),
+    }
+
+
+def loaded(Cell, weights, n_gates):
+    """The student's cell with these weights."""
+    d_hidden, d_input = len(weights["W"]) // n_gates, weights["W"].shape[1]
+    cell = Cell(d_input, d_hidden)
+    cell.load_state_dict(weights)
+    return cell
+
+
+def with_gates(weights, n_gates, **biases):
+    """The same weights with some gates held open (+40) or shut (-40): `with_gates(weights, 4, g1=-40)`."""
+    b = weights["b"].clone().unflatten(0, (n_gates, -1))
+    W, U = (weights[name].clone().unflatten(0, (n_gates, -1)) for name in "WU")
+    for gate, bias in biases.items():
+        W[int(gate[1:])], U[int(gate[1:])], b[int(gate[1:])] = 0.0, 0.0, bias
+    return weights | {"W": W.flatten(0, 1), "U": U.flatten(0, 1), "b": b.flatten()}
+
+
+# %% check="the_lstm_has_three_parameters" points=1
+def the_lstm_has_three_parameters(LSTMCell):
+    """The cell knows the parameters W, U and b, and no others, in the shapes of four gates."""
+    shapes = {name: list(weight.shape) for name, weight in LSTMCell(3, 5).state_dict().items()}
+    assert_equal(shapes, {"W": [20, 3], "U": [20, 5], "b": [20]})
+
+
+check(the_lstm_has_three_parameters, LSTMCell)
+
+
+# %% check="the_example_cell_gives_0_4406" points=1
+def the_example_cell_gives_0_4406(LSTMCell):
+    """The cell of the example leads to h = 0.4406 and c = 1.3808."""
+    weights = {"W": numbers([0.0], [0.0], [1.0], [0.0]), "U": torch.zeros(4, 1).double()}
+    cell = loaded(LSTMCell, weights | {"b": torch.zeros(4).double()}, 4)
+    h, c = cell(numbers([1.0]), (numbers([0.7]), numbers([2.0])))
+    expected = 1 + math.tanh(1) / 2
+    assert_close(c, numbers([expected]), what="c")
+    assert_close(h, numbers([math.tanh(expected) / 2]), what="h")
+
+
+check(the_example_cell_gives_0_4406, LSTMCell)
+
+
+# %% check="an_open_forget_gate_keeps_the_cell" points=1
+def an_open_forget_gate_keeps_the_cell(LSTMCell, draw):
+    """With the forget gate open and the input gate shut, c stays as it is, whatever the word."""
+    weights = with_gates(gate_weights(draw, 4, 3, 5), 4, g0=-40, g1=40)
+    c = draw.normal(2, 5)
+    assert_close(loaded(LSTMCell, weights, 4)(draw.normal(2, 3), (draw.normal(2, 5), c))[1], c)
+
+
+check(an_open_forget_gate_keeps_the_cell, LSTMCell)
+
+
+# %% check="a_shut_forget_gate_clears_the_cell" points=1
+def a_shut_forget_gate_clears_the_cell(LSTMCell, draw):
+    """With the forget gate shut and the input gate open, c is the candidate, which lies between -1 and 1."""
+    weights = with_gates(gate_weights(draw, 4, 3, 5), 4, g0=40, g1=-40)
+    cell, x, h, c = loaded(LSTMCell, weights, 4), draw.normal(6, 3), draw.normal(6, 5), draw.normal(6, 5)
+    answer = cell(x, (h, c))[1]
+    assert_close(cell(x, (h, c + 3))[1], answer, what="c after another c")
+    assert_depends(answer, cell(-x, (h, c))[1])
+    assert_true(answer.abs().max() <= 1, f"The largest entry of c is {answer.abs().max():.3f}.")
+    assert_true(answer.min() < 0, "No entry of c is below 0.")
+
+
+check(a_shut_forget_gate_clears_the_cell, LSTMCell)
+
+
+# %% check="a_shut_output_gate_shows_nothing" points=1
+def a_shut_output_gate_shows_nothing(LSTMCell, draw):
+    """With the output gate shut, h is 0, and c is what it is with the gate open."""
+    weights, x, state = gate_weights(draw, 4, 3, 5), draw.normal(2, 3), (draw.normal(2, 5), draw.normal(2, 5))
+    h, c = loaded(LSTMCell, with_gates(weights, 4, g3=-40), 4)(x, state)
+    assert_close(h, torch.zeros(2, 5).double(), what="h")
+    assert_close(c, loaded(LSTMCell, with_gates(weights, 4, g3=40), 4)(x, state)[1], what="c")
+
+
+check(a_shut_output_gate_shows_nothing, LSTMCell)
+
+
+# %% check="what_is_shown_stays_within_one" points=1
+def what_is_shown_stays_within_one(LSTMCell, draw):
+    """However large the cell is, h lies within -1 and 1, and with an open output gate it comes near."""
+    weights = with_gates(gate_weights(draw, 4, 3, 5), 4, g1=40, g3=40)
+    h, _ = loaded(LSTMCell, weights, 4)(
+        draw.normal(2, 3), (draw.normal(2, 5), torch.full((2, 5), 30.0).double())
+    )
+    assert_close(h, torch.ones(2, 5).double())
+
+
+check(what_is_shown_stays_within_one, LSTMCell)
+
+
+# %% check="other_lstm_cells_agree_with_torch" points=3 hidden
+def other_lstm_cells_agree_with_torch(LSTMCell, draw):
+    """Cells of other sizes agree with torch.nn.LSTMCell, their gradients too."""
+    for batch_size, d_input, d_hidden in ((3, 2, 5), (4, 5, 3)):
+        weights = gate_weights(draw, 4, d_input, d_hidden)
+        theirs = nn.LSTMCell(d_input, d_hidden).double()
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        theirs.load_state_dict(dict(zip(names, (*weights.values(), 0 * weights["b"]), strict=True)))
+        x, state = (
+            draw.normal(batch_size, d_input),
+            (draw.normal(batch_size, d_hidden), draw.normal(batch_size, d_hidden)),
+        )
+        weighting, own = draw.normal(batch_size, d_hidden), loaded(LSTMCell, weights, 4)
+        h, c = own(x, state)
+        expected_h, expected_c = theirs(x, state)
+        assert_close(c, expected_c.detach(), what="c")
+        assert_close(h, expected_h.detach(), what="h")
+        ((h + 2 * c) * weighting).sum().backward()
+        ((expected_h + 2 * expected_c) * weighting).sum().backward()
+        gradients = own.gradients()
+        for name, their_name in zip("WUb", names[:3], strict=True):
+            assert_close(gradients[name], getattr(theirs, their_name).grad, what=f"the gradient of {name}")
+
+
+check(other_lstm_cells_agree_with_torch, LSTMCell)
+
+# %% [markdown] exercise="with_forget_bias" difficulty=2 minutes=10
+# ### 17. A new cell remembers
+#
+# At the start of training a forget gate near 0.5 halves the cell at every word. A forget bias of 1 or more
+# keeps it open until the network has learned what to forget. In torch's `nn.LSTM` this needs care: each layer
+# and each direction has **two** constants, `bias_ih_…` and `bias_hh_…`, (4D,) each, in the order i, f, g, o,
+# and they are only ever added.
+#
+# Write `with_forget_bias(weights, value)`. `weights` is the `state_dict` of an `nn.LSTM`, a dict from names to
+# tensors. Return a new dict in which, in **every** layer and direction, the two constants of the forget gate
+# add up to `value` for each unit. Everything else is as before, and the dict you are given stays as it is.
+# The names are `bias_ih_l0`, `bias_hh_l0`, `bias_ih_l1`, …, with `_reverse` at the end for the backward
+# direction.
+#
+# **Example.** One layer with $D = 1$: `bias_ih_l0 = [1, 2, 3, 4]` and `bias_hh_l0 = [5, 6, 7, 8]` may become
+# `[1, 0.5, 3, 4]` and `[5, 0.5, 7, 8]` for the value 1: all that counts is that $0.5 + 0.5 = 1$.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which rows of a constant of length 4D belong to f?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# List the names of an `nn.LSTM(2, 3, num_layers=2, bidirectional=True)`. How many constants do you find?
+#
+# </details>
+
+
+# %% solution="with_forget_bias"
+def with_forget_bias(weights: dict[str, Tensor], value: float) -> dict[str, Tensor]:
+    """The weights of an nn.LSTM with the forget gate's two constants adding up to `value` everywhere."""
+    ### BEGIN SOLUTION
+    changed = {name: weight.clone() for name, weight in weights.items()}
+    for name, bias in changed.items():
+        if name.startswith("bias"):
+            d_hidden = len(bias) // 4
+            bias[d_hidden : 2 * d_hidden] = value if name.startswith("bias_ih") else 0.0
+    return changed
+    ### END SOLUTION
+
+
+# %% provided="weights_of_torch"
+def lstm_weights(draw, d_input, d_hidden, n_layers, suffixes=("",)):
+    """Random weights as in the state_dict of an nn.LSTM; suffixes ("", "_reverse") for both directions."""
+    weights = {}
+    for layer in range(n_layers):
+        width = d_input if layer == 0 else d_hidden * len(suffixes)
+        for end in (f"_l{layer}{suffix}" for suffix in suffixes):
+            weights |= {f"weight_ih{end}": draw.normal(4 * d_hidden, width)}
+            weights |= {f"weight_hh{end}": draw.normal(4 * d_hidden, d_hidden)}
+            weights |= {f"bias_{kind}{end}": draw.normal(4 * d_hidden) for kind in ("ih", "hh")}
+    return weights
+
+
+def forget_sums(weights):
+    """For each layer and direction the sum of its two constants of the forget gate."""
+    ends = [name.removeprefix("bias_ih") for name in weights if name.startswith("bias_ih")]
+    sums = {end: weights[f"bias_ih{end}"] + weights[f"bias_hh{end}"] for end in ends}
+    return {end: total[len(total) // 4 : len(total) // 2] for end, total in sums.items()}
+
+
+# %% check="the_two_constants_of_f_add_up_to_the_value" points=1
+def the_two_constants_of_f_add_up_to_the_value(with_forget_bias, draw):
+    """In a network of one layer, the constants of the forget gate add up to 1.5."""
+    own = with_forget_bias(lstm_weights(draw, 2, 3, 1), 1.5)
+    assert_close(forget_sums(own), {"_l0": torch.full((3,), 1.5).double()})
+
+
+check(the_two_constants_of_f_add_up_to_the_value, with_forget_bias)
+
+
+# %% check="every_layer_gets_it" points=1
+def every_layer_gets_it(with_forget_bias, draw):
+    """In a network of three layers, the constants add up to 1.5 in each of them."""
+    own = forget_sums(with_forget_bias(lstm_weights(draw, 2, 3, 3), 1.5))
+    for layer in (2, 1, 0):
+        assert_close(own[f"_l{layer}"], torch.full((3,), 1.5).double(), what=f"layer {layer}")
+
+
+check(every_layer_gets_it, with_forget_bias)
+
+
+# %% check="both_directions_get_it" points=1
+def both_directions_get_it(with_forget_bias, draw):
+    """In a network of both directions, the constants add up to 1.5 in each of them."""
+    own = forget_sums(with_forget_bias(lstm_weights(draw, 2, 3, 1, ("", "_reverse")), 1.5))
+    assert_close(own, {end: torch.full((3,), 1.5).double() for end in ("_l0", "_l0_reverse")})
+
+
+check(both_directions_get_it, with_forget_bias)
+
+
+# %% check="nothing_else_moves" points=1
+def nothing_else_moves(with_forget_bias, draw):
+    """All matrices, and the constants of the other gates, are as before; so is the dict that you were given."""
+    weights = lstm_weights(draw, 2, 3, 2)
+    own = assert_unchanged(with_forget_bias, weights, 1.5)
+    assert_equal(sorted(own), sorted(weights))
+    for name, before in weights.items():
+        keep = [row for row in range(12) if "weight" in name or row not in (3, 4, 5)]
+        assert_equal(own[name][keep], before[keep], what=name)
+
+
+check(nothing_else_moves, with_forget_bias)
+
+
+# %% check="other_networks_get_their_forget_bias" points=1 hidden
+def other_networks_get_their_forget_bias(with_forget_bias, draw):
+    """Other networks get theirs too, and nothing else moves."""
+    for n_layers, suffixes, value in ((2, ("", "_reverse"), 2.0), (3, ("",), -0.5)):
+        weights = lstm_weights(draw, 3, 5, n_layers, suffixes)
+        own = with_forget_bias(weights, value)
+        for end, total in forget_sums(own).items():
+            assert_close(total, torch.full((5,), value).double(), what=f"the sum in {end}")
+        for name, before in weights.items():
+            keep = [row for row in range(20) if "weight" in name or not 5 <= row < 10]
+            assert_equal(own[name][keep], before[keep], what=name)
+
+
+check(other_networks_get_their_forget_bias, with_forget_bias)
+
+# %% [markdown] exercise="GRUCell" difficulty=2 minutes=20 forbids="torch.nn.GRU,torch.nn.GRUCell"
+# ### 18. The GRU cell
+#
+# The GRU has no cell beside the state. Its **update gate** z decides what stays, its **reset gate** r what the
+# candidate may see of the past:
+#
+# $$\begin{aligned}
+# \mathbf r &= \sigma(\mathbf W_r \mathbf x_t + \mathbf U_r \mathbf h_{t-1} + \mathbf b_r) \\
+# \mathbf z &= \sigma(\mathbf W_z \mathbf x_t + \mathbf U_z \mathbf h_{t-1} + \mathbf b_z) \\
+# \mathbf n &= \tanh(\mathbf W_n \mathbf x_t + \mathbf b_n + \mathbf r \odot (\mathbf U_n \mathbf h_{t-1} +
+# \mathbf b'_n)) \\
+# \mathbf h_t &= (1 - \mathbf z) \odot \mathbf n + \mathbf z \odot \mathbf h_{t-1}
+# \end{aligned}$$
+#
+# This is the form of torch. The paper of Cho and others (2014) lets $\mathbf r$ act on $\mathbf h_{t-1}$ before
+# the product with $\mathbf U_n$; the two are different functions, and here the one above is asked for.
+#
+# Write the class `GRUCell`, an `nn.Module`:
+#
+# - `GRUCell(d_input, d_hidden)` has the parameters `W` (3D, d_input), `U` (3D, D) and `b` (3D,), in the order
+#   r, z, n, and `b_candidate` (D,), which is $\mathbf b'_n$. All float64.
+# - `forward(x, h)` takes x (B, d_input) and the states before, (B, D), and returns the states after, (B, D).
+#
+# **Example.** $D = d_{input} = 1$, `W = [[0], [0], [1]]`, `U = [[0], [0], [1]]`, `b` and `b_candidate` zero: the
+# gates are 0.5. From $h = 1$ and $x = 0$ comes $n = \tanh(0.5 \cdot 1) \approx 0.4621$ and $h = 0.5 \cdot
+# 0.4621 + 0.5 \cdot 1 \approx 0.7311$.
+#
+# <details><summary>Hint 1</summary>
+#
+# Compute `x @ W.T + b` and `h @ U.T` apart, three blocks each. For r and z they are simply added. And for n?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# With z = 1 the state must stay, with r = 0 the candidate must not know the past. Hold the gates there with
+# constants of +40 and -40 and try.
+#
+# </details>
+
+
+# %% solution="GRUCell"
+class GRUCell(nn.Module):
+    """One step of a GRU; W (3D, d_input), U (3D, D), b (3D,) in the order r, z, n, and b_candidate (D,)."""
+
+    def __init__(self, d_input: int, d_hidden: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.W = nn.Parameter(0.1 * torch.randn(3 * d_hidden, d_input, dtype=torch.float64))
+        self.U = nn.Parameter(0.1 * torch.randn(3 * d_hidden, d_hidden, dtype=torch.float64))
+        self.b = nn.Parameter(torch.zeros(3 * d_hidden, dtype=torch.float64))
+        self.b_candidate = nn.Parameter(torch.zeros(d_hidden, dtype=torch.float64))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, h: Tensor) -> Tensor:
+        """The states (B, D) after the words x (B, d_input), from the states h (B, D) before them."""
+        ### BEGIN SOLUTION
+        r_x, z_x, n_x = (x @ self.W.T + self.b).chunk(3, dim=-1)  # three times (B, D)
+        r_h, z_h, n_h = (h @ self.U.T).chunk(3, dim=-1)
+        r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
+        n = torch.tanh(n_x + r * (n_h + self.b_candidate))
+        return (1 - z) * n + z * h
+        ### END SOLUTION
+
+
+# %% provided="gru_weights"
+def gru_weights(draw, d_input, d_hidden):
+    """Random weights of a GRU cell, by name."""
+    return gate_weights(draw, 3, d_input, d_hidden) | {"b_candidate": draw.normal(d_hidden)}
+
+
+# %% check="the_gru_has_four_parameters" points=1
+def the_gru_has_four_parameters(GRUCell):
+    """The cell knows the parameters W, U, b and b_candidate, and no others, in their shapes."""
+    shapes = {name: list(weight.shape) for name, weight in GRUCell(3, 5).state_dict().items()}
+    assert_equal(shapes, {"W": [15, 3], "U": [15, 5], "b": [15], "b_candidate": [5]})
+
+
+check(the_gru_has_four_parameters, GRUCell)
+
+
+# %% check="the_example_cell_gives_0_7311" points=1
+def the_example_cell_gives_0_7311(GRUCell):
+    """The cell of the example leads from 1 to 0.7311."""
+    one_candidate, zeros = numbers([0.0], [0.0], [1.0]), torch.zeros(3).double()
+    weights = {"W": one_candidate, "U": one_candidate, "b": zeros, "b_candidate": zeros[:1]}
+    answer = loaded(GRUCell, weights, 3)(numbers([0.0]), numbers([1.0]))
+    assert_close(answer, numbers([math.tanh(0.5) / 2 + 0.5]))
+
+
+check(the_example_cell_gives_0_7311, GRUCell)
+
+
+# %% check="an_update_gate_at_one_keeps_the_state" points=1
+def an_update_gate_at_one_keeps_the_state(GRUCell, draw):
+    """With z = 1 the state stays as it is, whatever the word."""
+    weights, h = with_gates(gru_weights(draw, 3, 5), 3, g1=40), draw.normal(2, 5)
+    assert_close(loaded(GRUCell, weights, 3)(draw.normal(2, 3), h), h)
+
+
+check(an_update_gate_at_one_keeps_the_state, GRUCell)
+
+
+# %% check="a_reset_gate_at_zero_hides_the_past" points=1
+def a_reset_gate_at_zero_hides_the_past(GRUCell, draw):
+    """With r = 0 and z = 0, neither the old state nor b_candidate reaches the new state, and the word does."""
+    weights = with_gates(gru_weights(draw, 3, 5), 3, g0=-40, g1=-40)
+    x, h = draw.normal(2, 3), draw.normal(2, 5)
+    answer = loaded(GRUCell, weights, 3)(x, h)
+    assert_close(loaded(GRUCell, weights, 3)(x, h + 2), answer, what="another state before")
+    other = weights | {"b_candidate": weights["b_candidate"] + 2}
+    assert_close(loaded(GRUCell, other, 3)(x, h), answer, what="another b_candidate")
+    assert_depends(answer, loaded(GRUCell, weights, 3)(-x, h))
+
+
+check(a_reset_gate_at_zero_hides_the_past, GRUCell)
+
+
+# %% check="the_reset_gate_acts_after_the_product" points=1
+def the_reset_gate_acts_after_the_product(GRUCell, draw):
+    """If unit 0 listens to unit 1, the reset gate of unit 0 decides, and that of unit 1 does not matter."""
+    weights = with_gates(gru_weights(draw, 3, 2), 3, g0=40, g1=-40)
+    weights["U"][4] = numbers([0.0, 0.8])[0]  # row 0 of U_n
+    weights["b"][1] = -40.0  # the reset gate of unit 1 is shut
+    x, h = draw.normal(2, 3), draw.normal(2, 2)
+    answer = loaded(GRUCell, weights, 3)(x, h)
+    weights["b"][1] = 40.0
+    assert_close(loaded(GRUCell, weights, 3)(x, h)[:, 0], answer[:, 0])
+    assert_depends(answer[:, 0], loaded(GRUCell, weights, 3)(x, h + 1)[:, 0])
+
+
+check(the_reset_gate_acts_after_the_product, GRUCell)
+
+
+# %% check="b_candidate_counts_where_the_reset_gate_is_open" points=1
+def b_candidate_counts_where_the_reset_gate_is_open(GRUCell, draw):
+    """With r = 1, what b_candidate gains and the constant of n loses cancels out; the gain alone does not."""
+    weights, x, h = with_gates(gru_weights(draw, 3, 5), 3, g0=40), draw.normal(2, 3), draw.normal(2, 5)
+    answer = loaded(GRUCell, weights, 3)(x, h)
+    gain = weights | {"b_candidate": weights["b_candidate"] + 0.5}
+    loss = gain | {"b": weights["b"] - 0.5 * (torch.arange(15) >= 10)}
+    assert_close(loaded(GRUCell, loss, 3)(x, h), answer)
+    assert_depends(answer, loaded(GRUCell, gain, 3)(x, h))
+
+
+check(b_candidate_counts_where_the_reset_gate_is_open, GRUCell)
+
+
+# %% check="other_gru_cells_agree_with_torch" points=3 hidden
+def other_gru_cells_agree_with_torch(GRUCell, draw):
+    """Cells of other sizes agree with torch.nn.GRUCell, their gradients too."""
+    for batch_size, d_input, d_hidden in ((3, 2, 5), (4, 5, 3)):
+        weights = gru_weights(draw, d_input, d_hidden)
+        second = torch.cat([torch.zeros(2 * d_hidden).double(), weights["b_candidate"]])
+        theirs = nn.GRUCell(d_input, d_hidden).double()
+        their_weights = {"weight_ih": weights["W"], "weight_hh": weights["U"], "bias_ih": weights["b"]}
+        theirs.load_state_dict(their_weights | {"bias_hh": second})
+        x, h, weighting = (
+            draw.normal(batch_size, d_input),
+            draw.normal(batch_size, d_hidden),
+            draw.normal(batch_size, d_hidden),
+        )
+        own = loaded(GRUCell, weights, 3)
+        answer, expected = own(x, h), theirs(x, h)
+        assert_close(answer, expected.detach())
+        (answer * weighting).sum().backward()
+        (expected * weighting).sum().backward()
+        gradients = own.gradients()
+        expected_gradients = {
+            "W": theirs.weight_ih.grad,
+            "U": theirs.weight_hh.grad,
+            "b": theirs.bias_ih.grad,
+        }
+        expected_gradients["b_candidate"] = theirs.bias_hh.grad[-d_hidden:]
+        for name, gradient in expected_gradients.items():
+            assert_close(gradients[name], gradient, what=f"the gradient of {name}")
+
+
+check(other_gru_cells_agree_with_torch, GRUCell)
+
+# %% [markdown]
+# ## Part G. Labels for every word
+#
+# A labeller says of every word of a text what it is: noun or verb, part of a name or not. The number of labels
+# is $K$. Texts of a batch are filled up with padding, and at the padding the `labels` hold the number `pad_label`.
+# That number is no label of a word, whichever it is: sometimes −1 or −100, and sometimes 0, which then is not
+# used for words.
+
+# %% [markdown] exercise="labelling_loss" difficulty=1 minutes=10
+# ### 19. The loss of a labeller
+#
+# Write `labelling_loss(logits, labels, pad_label)`: the mean cross-entropy per **real** word, in nats, as one
+# number. `logits` is (B, T, K), `labels` (B, T) int64. All real words of the batch count alike, in whichever
+# text they stand. `logits[:, t]` is about the label of word t itself. There is at least one real word.
+#
+# **Example.** One text of three places, $K = 2$, all logits 0, labels `[[1, 0, -1]]` and `pad_label = -1`: each
+# of the two words costs $\ln 2$, and the loss is $\ln 2 \approx 0.6931$.
+#
+# <details><summary>Hint 1</summary>
+#
+# Choose the real words first, `labels != pad_label`, and take the mean afterwards: over how many?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `torch.nn.functional.cross_entropy` wants the K logits on axis 1, or (N, K) and (N,). It ignores −100 unless
+# you tell it what to ignore.
+#
+# </details>
+
+
+# %% solution="labelling_loss"
+def labelling_loss(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor:
+    """Mean nats per real word at labels (B, T) under logits (B, T, K); places with pad_label do not count."""
+    ### BEGIN SOLUTION
+    is_real = labels != pad_label  # (B, T)
+    log_probs = logits[is_real].log_softmax(dim=-1)  # (N, K)
+    return -log_probs.gather(-1, labels[is_real][:, None]).mean()
+    ### END SOLUTION
+
+
+# %% provided="labelled_texts"
+def labelled_texts(draw, n_words, n_labels, pad_label):
+    """Logits and labels of texts with these numbers of real words; label 0 is not used where it is the pad."""
+    shape = (len(n_words), max(n_words))
+    labels = draw.integers(int(pad_label == 0), n_labels, *shape)
+    labels[torch.arange(shape[1]) >= torch.tensor(n_words)[:, None]] = pad_label
+    return 2 * draw.normal(*shape, n_labels), labels
+
+
+def more_padding(logits, labels, pad_label, n):
+    """The same texts with n more places of padding, where the logits are large."""
+    logits = torch.cat([logits, 9 * torch.eye(logits.shape[2])[:n].expand(len(logits), -1, -1)], dim=1)
+    return logits, torch.cat([labels, torch.full((len(labels), n), pad_label)], dim=1)
+
+
+# %% check="the_example_costs_ln_2" points=1
+def the_example_costs_ln_2(labelling_loss):
+    """The two words of the example cost ln 2 each, and so they do on average."""
+    loss = labelling_loss(torch.zeros(1, 3, 2).double(), torch.tensor([[1, 0, -1]]), -1)
+    assert_close(loss, math.log(2))
+
+
+check(the_example_costs_ln_2, labelling_loss)
+
+
+# %% check="padding_costs_nothing" points=1
+def padding_costs_nothing(labelling_loss, draw):
+    """Two more places of padding, with large logits, leave the loss as it is."""
+    logits, labels = labelled_texts(draw, (5, 3), 4, -1)
+    answer = labelling_loss(logits, labels, -1)
+    assert_close(labelling_loss(*more_padding(logits, labels, -1, 2), -1), answer)
+    assert_depends(answer, labelling_loss(2 * logits, labels, -1))
+
+
+check(padding_costs_nothing, labelling_loss)
+
+
+# %% check="any_number_may_stand_for_padding" points=1
+def any_number_may_stand_for_padding(labelling_loss, draw):
+    """The same texts have the same loss whether -1, -100 or 0 stands for padding."""
+    logits, labels = labelled_texts(draw, (5, 3), 4, 0)
+    answer = labelling_loss(logits, labels, 0)
+    for pad_label in (-1, -100):
+        other = torch.where(labels == 0, pad_label, labels)
+        assert_close(labelling_loss(logits, other, pad_label), answer, what=f"padding marked by {pad_label}")
+    assert_depends(answer, labelling_loss(-logits, labels, 0))
+
+
+check(any_number_may_stand_for_padding, labelling_loss)
+
+
+# %% check="every_real_word_counts_alike" points=1
+def every_real_word_counts_alike(labelling_loss, draw):
+    """A batch costs, per word, what its texts cost alone, weighted by their numbers of words."""
+    logits, labels = labelled_texts(draw, (6, 2), 3, -1)
+    alone = [
+        labelling_loss(logits[row : row + 1, :n], labels[row : row + 1, :n], -1)
+        for row, n in ((0, 6), (1, 2))
+    ]
+    assert_close(labelling_loss(logits, labels, -1), (6 * alone[0] + 2 * alone[1]) / 8)
+    assert_depends(alone[0], alone[1])
+
+
+check(every_real_word_counts_alike, labelling_loss)
+
+
+# %% check="a_sure_labeller_pays_nothing" points=1
+def a_sure_labeller_pays_nothing(labelling_loss, draw):
+    """Where each word's own label is sure, the loss is 0, and 30 where another label is."""
+    labels = torch.tensor([[2, 0, 1, 1, 0], [1, 2, 0, -1, -1]])
+    logits = 30.0 * torch.eye(3).double()[labels % 3]  # at the padding sure of label 2
+    assert_close(labelling_loss(logits, labels, -1), 0.0, what="the loss of sure labels")
+    assert_close(
+        labelling_loss(logits.roll(1, 2), labels, -1), 30.0, what="the loss of sure and wrong labels"
+    )
+
+
+check(a_sure_labeller_pays_nothing, labelling_loss)
+
+
+# %% check="other_texts_have_their_loss" points=2 hidden
+def other_texts_have_their_loss(labelling_loss, draw):
+    """Other texts have the mean loss of their real words."""
+    for n_words, n_labels, pad_label in (((4, 7, 1), 5, -100), ((3, 6, 2, 5), 3, -1), ((2, 5), 4, 0)):
+        logits, labels = labelled_texts(draw, n_words, n_labels, pad_label)
+        total = sum(
+            (logits[row, t].exp().sum().log() - logits[row, t, labels[row, t]]).item()
+            for row, n in enumerate(n_words)
+            for t in range(n)
+        )
+        assert_close(labelling_loss(logits, labels, pad_label), total / sum(n_words))
+
+
+check(other_texts_have_their_loss, labelling_loss)
+
+# %% [markdown] exercise="labelling_accuracy" difficulty=1 minutes=5
+# ### 20. Its accuracy
+#
+# Write `labelling_accuracy(logits, labels, pad_label)`: the share of the **real** words of the batch whose
+# likeliest label is the right one, a number between 0 and 1. The arguments are those of exercise 19.
+#
+# **Example.** $K = 2$, one text of two real words and two places of padding, labels `[[1, 0, -1, -1]]`, and the
+# labeller finds 1 likeliest everywhere: the accuracy is 0.5.
+#
+# <details><summary>Hint 1</summary>
+#
+# Count on paper for the example: how many right ones, out of how many? In which places may a 1 or a 0 be
+# counted at all?
+#
+# </details>
+
+
+# %% solution="labelling_accuracy"
+def labelling_accuracy(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor:
+    """Share of the real words whose likeliest label is theirs, for logits (B, T, K) and labels (B, T)."""
+    ### BEGIN SOLUTION
+    is_right = logits.argmax(dim=-1) == labels  # (B, T)
+    return is_right[labels != pad_label].double().mean()
+    ### END SOLUTION
+
+
+# %% provided="likeliest_labels"
+def sure_of(labels, n_labels):
+    """Logits whose likeliest label is the given one, (B, T, K)."""
+    return 3.0 * torch.eye(n_labels).double()[labels] - 1.0
+
+
+# %% check="the_example_is_half_right" points=1
+def the_example_is_half_right(labelling_accuracy):
+    """The labeller of the example is right about one of two words."""
+    logits = sure_of(torch.tensor([[1, 1, 1, 1]]), 2)
+    assert_close(float(labelling_accuracy(logits, torch.tensor([[1, 0, -1, -1]]), -1)), 0.5)
+
+
+check(the_example_is_half_right, labelling_accuracy)
+
+
+# %% check="padding_counts_neither_way" points=1
+def padding_counts_neither_way(labelling_accuracy):
+    """Six of eight real words are right, whatever the labeller says at the padding and whatever marks it."""
+    labels = torch.tensor([[1, 2, 1, 2, 2], [2, 1, 1, 0, 0]])
+    says = torch.tensor([[1, 2, 1, 2, 1], [2, 1, 0, 1, 1]])
+    assert_close(float(labelling_accuracy(sure_of(says, 3), labels, 0)), 0.75, what="padding marked by 0")
+    labels[1, 3:] = -1
+    assert_close(float(labelling_accuracy(sure_of(says, 3), labels, -1)), 0.75, what="padding marked by -1")
+
+
+check(padding_counts_neither_way, labelling_accuracy)
+
+
+# %% check="a_long_text_counts_more" points=1
+def a_long_text_counts_more(labelling_accuracy):
+    """A text of seven right words and one of one wrong word are 7/8 right together."""
+    labels = torch.tensor([[1, 0, 1, 2, 0, 1, 2], [1, -1, -1, -1, -1, -1, -1]])
+    says = torch.cat([labels[:1], torch.zeros(1, 7, dtype=torch.int64)])
+    assert_close(float(labelling_accuracy(sure_of(says, 3), labels, -1)), 7 / 8)
+
+
+check(a_long_text_counts_more, labelling_accuracy)
+
+
+# %% check="other_texts_have_their_accuracy" points=1 hidden
+def other_texts_have_their_accuracy(labelling_accuracy, draw):
+    """Other texts have the share of right words among their real ones."""
+    for n_words, n_labels, pad_label in (((3, 8, 1), 4, 0), ((7, 2, 5, 4), 3, -100), ((6, 3), 5, -1)):
+        _, labels = labelled_texts(draw, n_words, n_labels, pad_label)
+        says = torch.where(
+            draw.uniform(*labels.shape) < 0.6, labels.clamp(min=0), (labels + 1).clamp(min=0) % n_labels
+        )
+        says[0, :2] = labels[0, :2]
+        n_right = sum((says[row, :n] == labels[row, :n]).sum().item() for row, n in enumerate(n_words))
+        answer = labelling_accuracy(sure_of(says, n_labels), labels, pad_label)
+        assert_close(float(answer), n_right / sum(n_words))
+
+
+check(other_texts_have_their_accuracy, labelling_accuracy)
+
+# %% [markdown] exercise="labels_of_pieces" difficulty=2 minutes=10
+# ### 21. Labels for pieces of words
+#
+# The labels belong to words, but a tokenizer cuts words into pieces and puts special tokens around the text.
+# Each word's label must go to the right piece: here to its **first** piece. All other pieces, and the special
+# tokens, get `pad_label`, so that they cost nothing.
+#
+# Write `labels_of_pieces(word_labels, word_of_piece, pad_label)`. `word_labels` is a list with the label of each
+# word. `word_of_piece` says for each piece the number of its word, counted from 0, or `None` for a special
+# token; the pieces of a word stand together. A long text may have been cut off, so that the last words have no
+# piece. Return the labels of the pieces, an int64 tensor as long as `word_of_piece`.
+#
+# **Example.** *Marie unbelievably left*, labels `[3, 0, 0]`, is cut into `<s> Marie un believ ably left </s>`.
+# With `word_of_piece = [None, 0, 1, 1, 1, 2, None]` and `pad_label = -100` the labels are
+# `[-100, 3, 0, -100, -100, 0, -100]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which two neighbours do you have to compare to see that a piece is the first of its word?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Two words beside each other may have the same label. Compare words, not labels.
+#
+# </details>
+
+
+# %% solution="labels_of_pieces"
+def labels_of_pieces(word_labels: list[int], word_of_piece: list[int | None], pad_label: int) -> Tensor:
+    """Each word's label at its first piece, pad_label at all other pieces."""
+    ### BEGIN SOLUTION
+    labels = []
+    for before, word in pairwise([None, *word_of_piece]):
+        is_first = word is not None and word != before
+        labels.append(word_labels[word] if is_first else pad_label)
+    return torch.tensor(labels)
+    ### END SOLUTION
+
+
+# %% check="the_example_pieces_have_their_labels" points=1
+def the_example_pieces_have_their_labels(labels_of_pieces):
+    """The seven pieces of the example have the labels of the statement."""
+    answer = labels_of_pieces([3, 0, 0], [None, 0, 1, 1, 1, 2, None], -100)
+    assert_equal(answer, torch.tensor([-100, 3, 0, -100, -100, 0, -100]))
+
+
+check(the_example_pieces_have_their_labels, labels_of_pieces)
+
+
+# %% check="whole_words_keep_their_labels" points=1
+def whole_words_keep_their_labels(labels_of_pieces):
+    """Where every word is one piece and nothing special stands around, the labels are those of the words."""
+    assert_equal(labels_of_pieces([2, 2, 0, 1, 1], [0, 1, 2, 3, 4], -100), torch.tensor([2, 2, 0, 1, 1]))
+
+
+check(whole_words_keep_their_labels, labels_of_pieces)
+
+
+# %% check="every_word_is_labelled_once" points=1
+def every_word_is_labelled_once(labels_of_pieces):
+    """Words of 3, 1 and 2 pieces have one label each, also where two neighbours share it."""
+    answer = labels_of_pieces([7, 7, 4], [None, 0, 0, 0, 1, 2, 2, None], -1)
+    assert_equal(torch.as_tensor(answer)[answer != -1], torch.tensor([7, 7, 4]))
+
+
+check(every_word_is_labelled_once, labels_of_pieces)
+
+
+# %% check="special_tokens_shift_nothing" points=1
+def special_tokens_shift_nothing(labels_of_pieces):
+    """Two special tokens more at the beginning move all labels by two places."""
+    alone = labels_of_pieces([5, 6, 8], [0, 1, 1, 2], -1)
+    later = labels_of_pieces([5, 6, 8], [None, None, 0, 1, 1, 2], -1)
+    assert_equal(later, torch.tensor([-1, -1, *torch.as_tensor(alone).tolist()]))
+    assert_depends(alone, labels_of_pieces([8, 6, 5], [0, 1, 1, 2], -1))
+
+
+check(special_tokens_shift_nothing, labels_of_pieces)
+
+
+# %% check="a_text_cut_off_loses_its_last_labels" points=1
+def a_text_cut_off_loses_its_last_labels(labels_of_pieces):
+    """If only three of five words have pieces, the labels of the first three are used."""
+    answer = labels_of_pieces([1, 2, 3, 4, 5], [None, 0, 1, 1, 2, None], -100)
+    assert_equal(answer, torch.tensor([-100, 1, 2, -100, 3, -100]))
+
+
+check(a_text_cut_off_loses_its_last_labels, labels_of_pieces)
+
+
+# %% check="other_words_have_labelled_pieces" points=2 hidden
+def other_words_have_labelled_pieces(labels_of_pieces, draw):
+    """Other words, cut into other numbers of pieces, have their label at the first of them."""
+    for n_specials, pad_label in ((1, -100), (3, 99), (0, -1)):
+        cut = [draw.integers(1, 4) for _ in range(6)]
+        cut[1:4] = [1, 3, 2]
+        word_labels = [int(label) for label in draw.integers(0, 9, 8)]
+        word_labels[1] = word_labels[2] = word_labels[3]
+        around, places, expected = [None] * n_specials, [], []
+        for word, n_pieces in enumerate(cut):
+            places += [word] * n_pieces
+            expected += [word_labels[word]] + [pad_label] * (n_pieces - 1)
+        pads = [pad_label] * n_specials
+        answer = labels_of_pieces(word_labels, around + places + around, pad_label)
+        assert_equal(answer, torch.tensor(pads + expected + pads))
+
+
+check(other_words_have_labelled_pieces, labels_of_pieces)

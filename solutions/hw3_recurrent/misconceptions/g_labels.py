@@ -1,0 +1,216 @@
+"""What goes wrong with labels for every word: padding in loss and accuracy, and words cut into pieces."""
+
+import torch
+from torch.nn import functional
+
+from autograder.catalogue import misconception
+
+# 19. labelling_loss
+
+LN_2, NOTHING = {"the_example_costs_ln_2"}, {"padding_costs_nothing"}
+ANY_NUMBER, ALIKE = {"any_number_may_stand_for_padding"}, {"every_real_word_counts_alike"}
+SURE, LOSSES = {"a_sure_labeller_pays_nothing"}, {"other_texts_have_their_loss"}
+
+
+def _nats(logits, labels):
+    """What each place costs, (B, T); a negative label is taken for label 0."""
+    return -logits.log_softmax(-1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
+
+
+@misconception(of="labelling_loss", fails=NOTHING | ALIKE | SURE | LOSSES)
+def padding_in_the_loss(logits, labels, pad_label):
+    """The places of padding are in the mean like words, as if their label were 0.
+
+    How many words has the example, and how many terms has your mean? What is there to learn at a place where
+    nothing stands?
+    """
+    return _nats(logits, labels).mean()
+
+
+@misconception(of="labelling_loss", fails=LN_2 | NOTHING | ALIKE | SURE | LOSSES)
+def divided_by_all_places(logits, labels, pad_label):
+    """The padding costs nothing, but it is counted in the divisor, so that padded batches look better.
+
+    In the example the two words cost 2 ln 2 together. By what do you divide?
+    """
+    return (_nats(logits, labels) * (labels != pad_label)).mean()
+
+
+@misconception(
+    of="labelling_loss",
+    fails=LN_2 | NOTHING | ANY_NUMBER | ALIKE | SURE | LOSSES,
+    seen="https://github.com/meta-llama/llama-cookbook/issues/101",
+)
+def ignored_number_left_at_minus_100(logits, labels, pad_label):
+    """The loss ignores -100, its default, where the padding is marked by another number.
+
+    Which number does `cross_entropy` ignore if you say nothing, and which marks the padding here?
+    """
+    return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
+@misconception(of="labelling_loss", fails=ALIKE | SURE | LOSSES)
+def labels_shifted_as_in_a_language_model(logits, labels, pad_label):
+    """Each word's logits are compared with the label of the next word, as in a language model.
+
+    Which word's label do the logits at place t speak of: that of word t, or that of word t + 1?
+    """
+    return functional.cross_entropy(logits[:, :-1].transpose(1, 2), labels[:, 1:], ignore_index=pad_label)
+
+
+@misconception(of="labelling_loss", fails=ALIKE | LOSSES)
+def mean_of_the_texts_means(logits, labels, pad_label):
+    """Each text is averaged first, so a word of a short text counts more than a word of a long one.
+
+    One text has six words, the other two. How much does one word of each count in your loss?
+    """
+    is_real = labels != pad_label
+    return ((_nats(logits, labels) * is_real).sum(1) / is_real.sum(1)).mean()
+
+
+@misconception(of="labelling_loss", fails=NOTHING | ALIKE | SURE | LOSSES)
+def labels_axis_made_by_a_view(logits, labels, pad_label):
+    """The axes of the logits are changed by a view, which mixes words and labels.
+
+    Print the logits of one word before and after. Which of `view` and `transpose` moves numbers to other
+    places?
+    """
+    B, T, K = logits.shape
+    return functional.cross_entropy(logits.reshape(B, K, T), labels, ignore_index=pad_label)
+
+
+# 20. labelling_accuracy
+
+HALF, NEITHER = {"the_example_is_half_right"}, {"padding_counts_neither_way"}
+LONG, SHARES = {"a_long_text_counts_more"}, {"other_texts_have_their_accuracy"}
+
+
+@misconception(of="labelling_accuracy", fails=HALF | NEITHER | LONG | SHARES)
+def accuracy_over_all_places(logits, labels, pad_label):
+    """The places of padding are counted like words, so the accuracy depends on the longest text of the batch.
+
+    In the example, by how many do you divide? How many words are there?
+    """
+    return (logits.argmax(-1) == labels).double().mean()
+
+
+@misconception(of="labelling_accuracy", fails=HALF | NEITHER | LONG | SHARES)
+def padding_always_right(logits, labels, pad_label):
+    """Each place of padding counts as a right answer.
+
+    What is the accuracy of a labeller that is always wrong, in a batch that is mostly padding?
+    """
+    return ((logits.argmax(-1) == labels) | (labels == pad_label)).double().mean()
+
+
+@misconception(of="labelling_accuracy", fails=LONG | SHARES | NEITHER)
+def mean_of_the_texts_accuracies(logits, labels, pad_label):
+    """The accuracy is averaged over texts, so a text of one word counts as much as a text of seven.
+
+    How many of the eight words of two such texts are right, if only the short text is wrong?
+    """
+    is_real = labels != pad_label
+    return (((logits.argmax(-1) == labels) & is_real).sum(1) / is_real.sum(1)).mean()
+
+
+@misconception(of="labelling_accuracy", fails=NEITHER | SHARES)
+def answers_left_out_instead_of_padding(logits, labels, pad_label):
+    """Places where the labeller says padding are left out, instead of the places that are padding.
+
+    Which of the two knows where the padding is: what the labeller says, or the labels?
+    """
+    says = logits.argmax(-1)
+    counted = says != pad_label if pad_label >= 0 else labels != pad_label
+    return (says == labels)[counted].double().mean()
+
+
+@misconception(of="labelling_accuracy", fails=NEITHER | LONG | SHARES)
+def probability_instead_of_choice(logits, labels, pad_label):
+    """The mean probability of the right label is taken, not the share of words it wins.
+
+    If the right label has 0.6 at every word, how many words are labelled rightly?
+    """
+    return torch.exp(-_nats(logits, labels))[labels != pad_label].mean()
+
+
+# 21. labels_of_pieces
+
+SEVEN, WHOLE = {"the_example_pieces_have_their_labels"}, {"whole_words_keep_their_labels"}
+ONCE, SHIFT = {"every_word_is_labelled_once"}, {"special_tokens_shift_nothing"}
+CUT_OFF, PIECES = {"a_text_cut_off_loses_its_last_labels"}, {"other_words_have_labelled_pieces"}
+
+
+@misconception(of="labels_of_pieces", fails=SEVEN | SHIFT | CUT_OFF | PIECES)
+def labels_laid_out_from_the_first_piece(word_labels, word_of_piece, pad_label):
+    """The labels are laid along the pieces one by one, so they slip at the first cut or special token.
+
+    Which piece of the example gets the label of *Marie*, and which that of *left*?
+    """
+    n_pieces = len(word_of_piece)
+    return torch.tensor([*word_labels, *[pad_label] * n_pieces][:n_pieces])
+
+
+@misconception(of="labels_of_pieces", fails=SEVEN | ONCE | CUT_OFF | PIECES)
+def every_piece_labelled(word_labels, word_of_piece, pad_label):
+    """All pieces of a word get its label, so long words count more often.
+
+    How often does *unbelievably* enter the loss, and how often *left*?
+    """
+    return torch.tensor([pad_label if word is None else word_labels[word] for word in word_of_piece])
+
+
+@misconception(of="labels_of_pieces", fails=SEVEN | CUT_OFF | PIECES)
+def last_piece_labelled(word_labels, word_of_piece, pad_label):
+    """The label stands at the last piece of a word instead of the first.
+
+    Which neighbour do you compare a piece with: the one before it or the one after it?
+    """
+    following = [*word_of_piece[1:], None]
+    return torch.tensor(
+        [
+            word_labels[word] if word is not None and word != after else pad_label
+            for word, after in zip(word_of_piece, following, strict=True)
+        ]
+    )
+
+
+@misconception(of="labels_of_pieces", fails=SEVEN | ONCE | SHIFT | CUT_OFF | PIECES)
+def special_tokens_given_label_0(word_labels, word_of_piece, pad_label):
+    """The special tokens get label 0, as if they were words.
+
+    Is `<s>` a word that a labeller should be judged by? What does the statement put there?
+    """
+    labels, before = [], None
+    for word in word_of_piece:
+        labels.append(0 if word is None else pad_label if word == before else word_labels[word])
+        before = word
+    return torch.tensor(labels)
+
+
+@misconception(of="labels_of_pieces", fails=WHOLE | ONCE | SEVEN | PIECES)
+def neighbours_with_one_label_joined(word_labels, word_of_piece, pad_label):
+    """A new word is recognised by a new label, so of two neighbours with one label the second is lost.
+
+    Two words beside each other are both outside of any name. By what can you see that they are two words?
+    """
+    labels, before = [], None
+    for word in word_of_piece:
+        label = None if word is None else word_labels[word]
+        labels.append(pad_label if label is None or label == before else label)
+        before = label
+    return torch.tensor(labels)
+
+
+@misconception(of="labels_of_pieces", fails=SEVEN | ONCE | SHIFT | CUT_OFF | PIECES)
+def special_tokens_counted_as_words(word_labels, word_of_piece, pad_label):
+    """The special tokens at the beginning are counted as words, so every label comes from a word further on.
+
+    Which word is number 0: `<s>` or *Marie*?
+    """
+    n_specials = next(i for i, word in enumerate(word_of_piece) if word is not None)
+    labels, before = [], None
+    for word in word_of_piece:
+        is_first = word is not None and word != before
+        labels.append(word_labels[(word + n_specials) % len(word_labels)] if is_first else pad_label)
+        before = word
+    return torch.tensor(labels)
