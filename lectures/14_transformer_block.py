@@ -1,0 +1,689 @@
+# %% [markdown]
+# # 14 · The Transformer block
+#
+# **You will be able to**
+#
+# - build a block from attention, a small network, two residuals and two norms, and say what each prevents;
+# - settle over which axis LayerNorm averages, by code;
+# - tell post-norm from pre-norm, and encoder from decoder from encoder-decoder;
+# - count the parameters of BERT and of GPT-3 from their sizes, term by term;
+# - say what a model costs in operations and in bytes, while it trains and while it writes.
+#
+# *45 minutes to read, about 45 seconds to run. Before this: [13 · Heads and positions](13_heads_and_positions.ipynb).*
+#
+# **The question of the day:** what must be added to attention before it can be stacked a hundred times, and what does the stack cost?
+
+# %% setup
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import figures
+from course.models import LayerNorm, Linear, MultiHeadAttention
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+
+# %% [markdown]
+# | symbol | meaning |
+# |---|---|
+# | $B$, $T$ | texts at once, words in each |
+# | $D$ | width of a word's vector, between blocks as well |
+# | $H$, $K = D/H$ | heads, width of a head |
+# | $F = 4D$ | width inside the small network |
+# | $L$ | number of blocks |
+# | $V$ | size of the vocabulary |
+# | $X$, $x_n$ | all words, one per row, $(T, D)$; one of them, $(D)$ |
+# | $N$ | number of parameters |
+#
+# ## Attention alone cannot be stacked
+#
+# What a layer of attention returns is an average of values, then linear maps. **Predict, then run.** Ten random words go through twelve such layers. How alike are any two of them at the end? (Mean cosine of all pairs: 0 for unrelated, 1 for the same direction.)
+
+
+# %%
+def likeness(x: torch.Tensor) -> float:
+    """Mean cosine between different words of a text (T, D)."""
+    cosines = F.cosine_similarity(x[:, None], x[None], dim=-1)
+    return ((cosines.sum() - len(x)) / (len(x) * (len(x) - 1))).item()
+
+
+torch.manual_seed(0)
+layers = [MultiHeadAttention(64, n_heads=4) for _ in range(12)]
+words = torch.randn(10, 64)  # (T, D)
+x, course_of = words, [likeness(words)]
+with torch.no_grad():
+    for layer in layers:
+        x = layer(x[None], x[None], x[None])[0]
+        course_of.append(likeness(x))
+print([round(value, 2) for value in course_of])
+
+# %% [markdown]
+# After two layers all words are the same word. An average of averages is the average of everything (Dong, Cordonnier and Loukas, 2021). The cure is three symbols long: keep what was there, and *add* what was found.
+#
+# $$X \leftarrow X + \text{Attention}(X)$$
+#
+# It is the cell of the LSTM again: do not rewrite, add. This **residual** path has the derivative 1, so gradients, too, pass from the last block to the first.
+
+# %%
+x, with_residual = words, [likeness(words)]
+with torch.no_grad():
+    for layer in layers:
+        x = x + layer(x[None], x[None], x[None])[0]
+        with_residual.append(likeness(x))
+print([round(value, 2) for value in with_residual])
+assert course_of[-1] > 0.99
+assert with_residual[-1] < 0.5
+
+# %% [markdown]
+# ## A small network for each word
+#
+# Attention moves information *between* words, and once the weights are there it is linear. What is done *with* the information is left to a network of two layers that reads one word at a time, with the same weights for every word:
+#
+# $$\text{mlp}(x) = W_2\, \text{ReLU}(W_1 x + b_1) + b_2, \qquad W_1 : (4D, D), \quad W_2 : (D, 4D)$$
+#
+# First out to four times the width, then the bend, then back.
+
+# %%
+B, T, D = 2, 5, 6
+generator = torch.Generator().manual_seed(0)
+W_1, b_1 = torch.randn(4 * D, D, generator=generator), torch.randn(4 * D, generator=generator)
+W_2, b_2 = torch.randn(D, 4 * D, generator=generator), torch.randn(D, generator=generator)
+X = torch.randn(B, T, D, generator=generator)
+word_by_word = torch.stack([W_2 @ (W_1 @ x + b_1).relu() + b_2 for x in X[0]])
+all_at_once = (X @ W_1.T + b_1).relu() @ W_2.T + b_2  # (B, T, D) → (B, T, 4D) → (B, T, D)
+assert torch.allclose(all_at_once[0], word_by_word, atol=1e-4)
+all_at_once.shape
+
+# %% [markdown]
+# BERT and GPT bend with **GELU** instead of ReLU: $\text{gelu}(a) = a\,\Phi(a)$, with $\Phi$ the share of a normal distribution below $a$. Far from zero they agree; near zero GELU is smooth.
+
+# %%
+a = torch.tensor([-4.0, -1.0, -0.1, 0.0, 0.1, 1.0, 4.0])
+by_hand = a * (1 + torch.erf(a / math.sqrt(2))) / 2
+assert torch.allclose(by_hand, F.gelu(a), atol=1e-6)
+print("relu", [round(v, 3) for v in a.relu().tolist()])
+print("gelu", [round(v, 3) for v in by_hand.tolist()])
+
+# %% [markdown]
+# ## LayerNorm: over what?
+#
+# Adding up block after block lets numbers grow. A norm brings them back:
+#
+# $$y = \frac{x - \text{E}[x]}{\sqrt{\text{Var}[x] + \epsilon}} \odot \gamma + \beta$$
+#
+# with a gain $\gamma$ and an offset $\beta$ that are learned. But mean and variance of *what*? One reads "across all $N$ words", or "across the batch". Take PyTorch's own example, 20 texts of 5 words of width 10, and try all readings:
+
+# %%
+batch, sentence_length, width = 20, 5, 10
+embedding = torch.randn(batch, sentence_length, width, generator=generator)
+theirs = nn.LayerNorm(width)(embedding)
+readings = {
+    "each word by itself": (2,),
+    "all words of a text": (1, 2),
+    "each feature, over the words": (1,),
+    "each feature, over the batch": (0,),
+    "each feature, over batch and words": (0, 1),
+}
+for reading, axes in readings.items():
+    mean = embedding.mean(axes, keepdim=True)
+    variance = embedding.var(axes, keepdim=True, unbiased=False)  # divided by n, not by n − 1
+    ours = (embedding - mean) / (variance + 1e-5).sqrt()
+    print(f"{reading:36}{torch.allclose(ours, theirs, atol=1e-5)}")
+
+# %% [markdown]
+# **Each word by itself**: $D$ numbers in, one mean, one variance. (Where words are columns, that is "column by column".) The proof that nothing else enters: change everything but one word, and that word does not notice.
+
+# %%
+changed = torch.randn_like(embedding)
+changed[3, 2] = embedding[3, 2]
+assert torch.equal(nn.LayerNorm(width)(changed)[3, 2], theirs[3, 2])
+print(
+    f"mean {theirs[3, 2].mean():.4f}, variance {theirs[3, 2].var(unbiased=False):.4f}".replace(
+        "-0.0000", "0.0000"
+    )
+)
+
+# %% [markdown]
+# That is why one and the same model can run on a batch of one, on a text of any length, and while generating word by word. (BatchNorm, which averages over the batch, could not.)
+#
+# ## The block
+#
+# Two sublayers, each with its residual and its norm. The paper of 2017 normalises *after* adding, **post-norm**:
+#
+# $$\begin{aligned}
+# X &\leftarrow X + \text{MultiHead}[X] \\
+# X &\leftarrow \text{LayerNorm}[X] \\
+# x_n &\leftarrow x_n + \text{mlp}[x_n] \quad \text{for every } n \\
+# X &\leftarrow \text{LayerNorm}[X]
+# \end{aligned}$$
+#
+# GPT-2 and most models since normalise what a sublayer *reads*, **pre-norm**: $X \leftarrow X + \text{MultiHead}[\text{LayerNorm}[X]]$, likewise for the mlp, and one last norm after the last block. The residual path itself is then never touched.
+
+
+# %%
+class Block(nn.Module):
+    """Attention between words, then a network for each word; norms where `order` says."""
+
+    def __init__(self, d_model: int, n_heads: int, order: str, has_rotation: bool = False) -> None:
+        super().__init__()
+        self.order = order
+        self.attention = MultiHeadAttention(d_model, n_heads, has_rotation=has_rotation)
+        self.mlp = nn.Sequential(Linear(d_model, 4 * d_model), nn.GELU(), Linear(4 * d_model, d_model))
+        self.norm1, self.norm2 = LayerNorm(d_model), LayerNorm(d_model)
+
+    def forward(self, x: torch.Tensor, is_causal: bool = False) -> torch.Tensor:
+        def attend(x: torch.Tensor) -> torch.Tensor:
+            return self.attention(x, x, x, is_causal=is_causal)
+
+        if self.order == "pre-norm":
+            x = x + attend(self.norm1(x))
+            return x + self.mlp(self.norm2(x))
+        if self.order == "post-norm":
+            x = self.norm1(x + attend(x))
+            return self.norm2(x + self.mlp(x))
+        if self.order == "no norm":
+            x = x + attend(x)
+            return x + self.mlp(x)
+        return self.mlp(attend(x))  # "no residual"
+
+
+# %% [markdown]
+# ### What each part is for
+#
+# Stacks of twelve such blocks read stories, 60 steps from the same start, at a high learning rate (0.03) from the first step on. **Predict, then run.** Which of them learn? (A model that knows nothing but how frequent each word is pays about 4.3 nats.)
+
+# %%
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.training import TrainingConfig, TrainingDiverged, next_token_loss, train
+
+language = StoryLanguage()
+stories = language.sample(2500, torch.Generator().manual_seed(1))
+
+
+class Stack(nn.Module):
+    """A language model of twelve narrow blocks."""
+
+    def __init__(self, order: str, d_model: int = 32, n_layers: int = 12) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(language.vocab_size, d_model)
+        self.blocks = nn.ModuleList(Block(d_model, 4, order, has_rotation=True) for _ in range(n_layers))
+        self.norm = LayerNorm(d_model) if order == "pre-norm" else nn.Identity()
+        self.output = Linear(d_model, language.vocab_size)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(tokens)
+        for block in self.blocks:
+            x = block(x, is_causal=True)
+        return self.output(self.norm(x)).log_softmax(dim=-1)
+
+
+def losses(order: str, learning_rate: float = 0.03, n_warmup_steps: int = 0) -> list[float]:
+    """What each of 60 steps cost, in nats per word, up to where it broke."""
+    seen = []
+
+    def recorded(model: nn.Module, example: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        loss = next_token_loss(model, example)
+        seen.append(loss.item())
+        return loss
+
+    torch.manual_seed(0)
+    config = TrainingConfig(60, learning_rate, n_warmup_steps=n_warmup_steps, clip_norm=1e9)
+    try:
+        train(Stack(order), ShuffledStories(stories, 8), config, loss=recorded, device="cpu")
+    except TrainingDiverged as problem:
+        print(f"{order}: {problem}")
+    return seen
+
+
+runs = {order: losses(order) for order in ("no norm", "post-norm", "pre-norm")}
+runs["no residual, rate 0.01"] = losses("no residual", 0.01)
+runs["post-norm, rate 0.01, warmed up"] = losses("post-norm", 0.01, 30)
+final = {name: sum(run[50:]) / 10 if len(run) == 60 else math.inf for name, run in runs.items()}
+for name, loss in final.items():
+    print(f"{name:32} {loss:.2f} nats at the end")
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 3))
+styles = ["-", "--", ":", "-.", (0, (5, 1, 1, 1))]
+colours = ["#D55E00", "#CC79A7", "#E69F00", "#0072B2", "#009E73"]
+for (name, run), style, colour in zip(runs.items(), styles, colours, strict=True):
+    axes.plot(run, linestyle=style, color=colour, label=name)
+axes.set(xlabel="step", ylabel="nats per word")
+axes.legend(frameon=False, fontsize=8)
+figures.still(
+    drawing,
+    alt="Training losses of twelve blocks at the end: "
+    + ", ".join(f"{name} {loss:.2f}" for name, loss in final.items())
+    + " nats per word.",
+    caption="Twelve blocks, 60 steps. A line that ends early broke there.",
+)
+
+# %%
+learned = [name for name, loss in final.items() if loss < 3]
+print("learned:", learned)
+assert learned == ["pre-norm", "post-norm, rate 0.01, warmed up"]
+
+# %% [markdown]
+# Without norms the numbers grow from block to block until they are numbers no more. Without residuals (even at a third of the rate; at the full rate it breaks as well) twelve blocks learn no more than how frequent each word is. Post-norm learns as well, if the learning rate is lower and rises slowly: this is why the Transformer came with a warm-up. Pre-norm does not insist (Xiong and others, 2020).
+#
+# ## Three kinds of Transformer
+#
+# One block, three ways to wire it. They differ in who may look at whom.
+#
+# | kind | attention | for | example |
+# |---|---|---|---|
+# | encoder | every word sees every word | understanding a text: sentiment, names, answers | BERT (lecture 17) |
+# | decoder | every word sees itself and what precedes it | generating: the next token | GPT (lecture 15) |
+# | encoder-decoder | the decoder also looks at the encoder's output: **cross-attention**, queries from the decoder, keys and values from the encoder | one text into another: translation | the Transformer of 2017 (lecture 18) |
+#
+# Who sees whom can be measured: change one input, and note which outputs move.
+
+# %%
+from collections.abc import Callable
+
+from course.models import Decoder, Encoder, TransformerConfig
+
+torch.manual_seed(0)
+sizes = TransformerConfig(d_model=12, n_heads=3, n_layers=2, d_ff=48)
+encoder, decoder = Encoder(sizes), Decoder(sizes)
+target, source = torch.randn(1, 5, 12), torch.randn(1, 4, 12)
+
+
+@torch.no_grad()
+def who_moves(model: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+    """(outputs, inputs): 1 where output i moves when input j changes."""
+    columns = []
+    for j in range(x.shape[1]):
+        changed = x.clone()
+        changed[0, j] += 1
+        columns.append((model(changed) - model(x)).abs().amax(dim=-1)[0] > 1e-6)
+    return torch.stack(columns, dim=1).int()
+
+
+moves = {
+    "encoder": who_moves(encoder, target),
+    "decoder": who_moves(lambda x: encoder(x, is_causal=True), target),
+    "encoder-decoder: target": who_moves(lambda x: decoder(x, encoder(source)), target),
+    "encoder-decoder: source": who_moves(lambda memory: decoder(target, encoder(memory)), source),
+}
+assert torch.equal(moves["encoder"], torch.ones(5, 5, dtype=torch.int32))
+assert torch.equal(moves["decoder"], torch.ones(5, 5, dtype=torch.int32).tril())
+assert torch.equal(moves["encoder-decoder: target"], moves["decoder"])
+assert torch.equal(moves["encoder-decoder: source"], torch.ones(5, 4, dtype=torch.int32))
+
+# %%
+drawing, panels = plt.subplots(1, 4, figsize=(9, 2.6))
+for axes, (name, matrix) in zip(panels, moves.items(), strict=True):
+    axes.imshow(matrix, cmap="Blues", vmin=0, vmax=1.4)
+    axes.set(
+        title=name.replace(": ", ":\n"),
+        xlabel="input changed",
+        xticks=range(matrix.shape[1]),
+        yticks=range(5),
+    )
+panels[0].set_ylabel("output moved")
+drawing.tight_layout()
+figures.still(
+    drawing,
+    alt="Who moves whom: in the encoder every input moves every output; in the decoder a lower triangle; in the "
+    "encoder-decoder a lower triangle for the target and everything for the source.",
+    caption="Measured, not drawn from the masks: a dark cell means that this output moved.",
+)
+
+# %% [markdown]
+# The decoder here is the *encoder* with a causal mask: a GPT has no cross-attention, and nothing else distinguishes its block.
+#
+# ## The parameter ledger
+#
+# Every matrix of a block, with its bias, then the rest:
+#
+# $$\underbrace{4(D^2 + D)}_{W_q, W_k, W_v, W_o} + \underbrace{2DF + F + D}_{\text{mlp}} + \underbrace{4D}_{\text{two norms}} \;=\; 12 D^2 + 13 D \quad \text{for } F = 4D$$
+
+
+# %%
+def block_parameters(D: int, F: int) -> int:
+    """Attention, mlp, two norms."""
+    return 4 * (D * D + D) + (2 * D * F + F + D) + 4 * D
+
+
+n_built = sum(p.numel() for p in Block(24, 4, "pre-norm").parameters())
+assert block_parameters(24, 96) == 12 * 24**2 + 13 * 24 == n_built
+print(f"{n_built:,} in a block of width 24; the mlp's matrices: {8 * 24**2 / n_built:.2f}")
+
+# %% [markdown]
+# **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the mlp, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Term by term:
+
+# %%
+V, T_most, D, F_inside, L = 30_522, 512, 1024, 4096, 24
+bert = {
+    "tokens          V D": V * D,
+    "places          T D": T_most * D,
+    "segments        2 D": 2 * D,
+    "first norm      2 D": 2 * D,
+    "attention       L 4(D² + D)": L * 4 * (D * D + D),
+    "mlp             L (2DF + F + D)": L * (2 * D * F_inside + F_inside + D),
+    "norms           L 4D": L * 4 * D,
+    "pooler          D² + D": D * D + D,
+}
+for term, n_parameters in bert.items():
+    print(f"{term:34} {n_parameters:>12,}")
+print(f"{'all':34} {sum(bert.values()):>12,}")
+
+# %% [markdown]
+# 335 million. The paper rounds to 340; the head that fills in masked words (one more matrix $D^2$, a norm, and a bias per token of the vocabulary) adds another million. Now **GPT-3** (quoted: 96 layers, width 12,288, 96 heads of 128, texts of 2048, 175 billion). Its vocabulary is GPT-2's, and its output matrix is its embedding, counted once.
+
+# %%
+head = (D * D + D) + 2 * D + V
+print(f"BERT-large with the head for masked words: {(sum(bert.values()) + head) / 1e6:.1f} million")
+V, T_most, D, L = 50_257, 2048, 12_288, 96
+F_inside = 4 * D
+gpt3 = {
+    "tokens          V D": V * D,
+    "places          T D": T_most * D,
+    "attention       L 4(D² + D)": L * 4 * (D * D + D),
+    "mlp             L (2DF + F + D)": L * (2 * D * F_inside + F_inside + D),
+    "norms           L 4D": L * 4 * D,
+    "last norm       2 D": 2 * D,
+}
+for term, n_parameters in gpt3.items():
+    print(f"{term:34} {n_parameters:>16,}")
+print(f"{'all':34} {sum(gpt3.values()):>16,}")
+print(f"12 L D² alone: {12 * L * D**2 / sum(gpt3.values()):.1%}")
+
+# %% [markdown]
+# 174.6 billion, and one formula to remember: $N \approx 12 L D^2$. Is it really so? Build both, without memory for the numbers (PyTorch's *meta* device keeps only shapes), and count; then ask the library's own ledger.
+
+# %%
+from course.models import BERT, GPT, GPTConfig, bert_ledger, gpt_ledger
+from course.models.bert import Pooler
+from course.models.ledger import BERT_LARGE, GPT2_SMALL, GPT3
+
+with torch.device("meta"):
+    built = {"BERT-large": (BERT(BERT_LARGE), Pooler(BERT_LARGE)), "GPT-3": (GPT(GPT3),)}
+counted = {name: sum(p.numel() for part in parts for p in part.parameters()) for name, parts in built.items()}
+assert counted["BERT-large"] == sum(bert.values()) == bert_ledger(BERT_LARGE).n_parameters
+assert counted["GPT-3"] == sum(gpt3.values()) == gpt_ledger(GPT3).n_parameters
+print(counted)
+
+# %%
+small = {entry.name: entry.n_parameters for entry in gpt_ledger(GPT2_SMALL).entries}
+shares = {}
+for name, terms in (("GPT-2 small", small), ("BERT-large", bert), ("GPT-3", gpt3)):
+    parts = {"embedding": 0, "attention": 0, "mlp": 0, "the rest": 0}
+    for term, n_parameters in terms.items():
+        kinds = {
+            "tokens": "embedding",
+            "quer": "attention",
+            "attention": "attention",
+            "mlp": "mlp",
+            "feed": "mlp",
+        }
+        parts[next((kind for key, kind in kinds.items() if key in term), "the rest")] += n_parameters
+    shares[name] = {part: n_parameters / sum(terms.values()) for part, n_parameters in parts.items()}
+
+# %%
+drawing, axes = plt.subplots(figsize=(6.5, 2))
+left = [0.0] * 3
+for part, colour, hatch in zip(
+    shares["GPT-3"], ("#0072B2", "#E69F00", "#009E73", "#999999"), ("", "//", "..", ""), strict=True
+):
+    widths = [share[part] for share in shares.values()]
+    axes.barh(list(shares), widths, left=left, color=colour, hatch=hatch, edgecolor="white", label=part)
+    left = [a + b for a, b in zip(left, widths, strict=True)]
+axes.set(xlabel="share of the parameters", xlim=(0, 1))
+axes.legend(frameon=False, ncols=4, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
+figures.still(
+    drawing,
+    alt="Shares of the parameters: "
+    + "; ".join(
+        f"{name}: " + ", ".join(f"{part} {share:.1%}" for part, share in parts.items())
+        for name, parts in shares.items()
+    )
+    + ".",
+    caption="The wider the model, the less its vocabulary counts; attention to mlp is one to two everywhere.",
+)
+
+# %% [markdown]
+# ## Operations
+#
+# A parameter of a matrix meets every token once: one multiplication, one addition, 2 operations. Backwards it takes part in two products, one for the gradient of its input and one for its own: 4 more. So **6 per parameter and token**, and the scores on top (lecture 12: $4TD$ per token and block, three times):
+#
+# $$C \approx 6N + 12\, L D T \quad \text{operations per token of training}$$
+#
+# PyTorch's counter again, on a small GPT:
+
+# %%
+from torch.utils.flop_counter import FlopCounterMode
+
+config = GPTConfig(vocab_size=29, context_length=16, d_model=24, n_heads=3, n_layers=2, is_fused=False)
+gpt = GPT(config)
+tokens = torch.randint(29, (2, 16), generator=generator)
+with FlopCounterMode(display=False) as forwards:
+    loss = next_token_loss(gpt, (tokens, tokens))
+with FlopCounterMode(display=False) as backwards:
+    loss.backward()
+V, T, D, L = 29, 16, 24, 2
+per_token = 2 * (12 * L * D**2 + V * D) + 4 * L * D * T
+assert forwards.get_total_flops() == 2 * 16 * per_token
+assert backwards.get_total_flops() == 2 * forwards.get_total_flops()
+print(f"forwards {forwards.get_total_flops():,}, backwards {backwards.get_total_flops():,}: two to one")
+
+# %% [markdown]
+# (Biases and norms add without multiplying by a matrix; the counter leaves them out, and the formula with $N$ counts them in. They hardly matter.) What did GPT-3 cost? It read 300 billion tokens. Its paper says $3.14 \cdot 10^{23}$ operations (quoted, table D.1). A T4, the card that Colab lends, promises $65 \cdot 10^{12}$ per second at the very best (quoted from its data sheet, for 16-bit numbers).
+
+# %%
+from course.models.ledger import training_flops_per_token
+
+n_tokens = 300e9
+simple = 6 * gpt_ledger(GPT3).n_parameters * n_tokens
+exact = training_flops_per_token(GPT3) * n_tokens
+years = simple / 65e12 / (365 * 24 * 3600)
+print(f"6 N × tokens = {simple:.3g}; with the scores {exact:.3g}; one T4 at its best: {years:.0f} years")
+assert f"{simple:.2e}" == "3.14e+23"
+
+# %% [markdown]
+# ## Memory
+#
+# While training, each parameter has itself, its gradient, and Adam's two running means: four numbers, 16 bytes in float32. On top of it come the **activations**, what the forward pass must keep for the backward pass. How many? Autograd can be asked what it keeps.
+
+
+# %%
+def kept(model: nn.Module, tokens: torch.Tensor) -> int:
+    """Numbers that autograd keeps for the backward pass, without the parameters themselves."""
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    tensors = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.is_floating_point() and tensor.untyped_storage().data_ptr() not in own:
+            tensors[tensor.untyped_storage().data_ptr()] = tensor
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        next_token_loss(model, (tokens, tokens))
+    return sum(tensor.untyped_storage().nbytes() // 4 for tensor in tensors.values())
+
+
+for T in (16, 32, 64):
+    tokens = torch.zeros(2, T, dtype=torch.int64)
+    sizes = {"vocab_size": 29, "context_length": T, "d_model": 24, "n_heads": 3, "n_layers": 2}
+    fused, written_out = (kept(GPT(GPTConfig(**sizes, is_fused=choice)), tokens) for choice in (True, False))
+    print(
+        f"T = {T}: per word {fused / (2 * T):.0f} numbers with fused attention, {written_out / (2 * T):.0f} with the weights written out"
+    )
+
+# %% [markdown]
+# Fused attention keeps a fixed number per word; written out, each word keeps a row of $T$ weights per head. Counting what the fused block keeps (inputs of both norms and of all four products, queries, keys, values; the mlp before and after its bend; four means and scales; one number per head) gives
+#
+# $$B\,T\,\big(L\,(8D + 2F + H + 4) + 2D + 2 + V\big) \text{ numbers,}$$
+#
+# of which the last is the table of log-probabilities.
+
+# %%
+for n_layers, d_model, n_heads in ((2, 24, 3), (3, 16, 2)):
+    model = GPT(GPTConfig(29, 16, d_model=d_model, n_heads=n_heads, n_layers=n_layers))
+    per_block = 8 * d_model + 2 * (4 * d_model) + n_heads + 4
+    formula = 2 * 16 * (n_layers * per_block + 2 * d_model + 2 + 29)
+    assert kept(model, torch.zeros(2, 16, dtype=torch.int64)) == formula
+    print(f"L = {n_layers}, D = {d_model}, H = {n_heads}: {formula:,} numbers, as counted")
+
+# %% [markdown]
+# While **generating**, no gradients and no activations; but every word written looks back at the keys and values of all words before. To compute them anew each time would be a waste, so they are kept, in the **KV cache** of lecture 15: $2\,L\,B\,T\,D$ numbers.
+#
+# **Predict, then run.** GPT-2 small, eight texts of 1024 tokens, float32. What is largest: weights, Adam, activations, or (when it writes) the cache?
+
+# %%
+from course.models.ledger import cache_bytes, training_bytes
+
+V, T, D, H, L = 50_257, 1024, 768, 12, 12
+activations = 4 * 8 * T * (L * (8 * D + 2 * 4 * D + H + 4) + 2 * D + 2 + V)
+memory = {
+    "weights": training_bytes(GPT2_SMALL) / 4,
+    "gradients": training_bytes(GPT2_SMALL) / 4,
+    "Adam": training_bytes(GPT2_SMALL) / 2,
+    "activations": activations,
+    "KV cache": cache_bytes(GPT2_SMALL, batch_size=8),
+}
+print({name: f"{n_bytes / 1e9:.2f} GB" for name, n_bytes in memory.items()})
+
+# %% [markdown]
+# Here is the whole ledger with its knobs, against the 16 GB of that card. Questions to try: what doubles when $T$ doubles, and what quadruples? Where does *generating* become a matter of reading memory rather than of computing? Which is the largest GPT that can be *trained* on this card?
+
+# %%
+figures.ledger(
+    {
+        "a GPT of this course": GPTConfig(160, 128, d_model=64, n_heads=4, n_layers=2),
+        **{"GPT-2 small": GPT2_SMALL, "GPT-3": GPT3},
+    }
+)
+
+# %% [markdown]
+# ## Where it breaks
+#
+# At the 16 GB line. 16 bytes per parameter leave room for a billion parameters, if nothing else were stored. GPT-3 needs
+
+# %%
+print(f"{16 * gpt_ledger(GPT3).n_parameters / 1e12:.1f} TB to be trained, activations not counted;")
+print(f"{2 * gpt_ledger(GPT3).n_parameters / 1e9:.0f} GB only to be held, at two bytes per number;")
+print(f"{cache_bytes(GPT3, bytes_per_number=2) / 1e9:.1f} GB of cache for each text of 2048 tokens.")
+
+# %% [markdown]
+# ## The ladder
+#
+# One block and two, of width 64, with rotary positions and pre-norm; the same stories and steps as before, with the embedding also used as output.
+
+# %%
+from course.evaluation import score, target_nll
+from course.models import KneserNey, NGramCounts, Uniform
+
+test_stories = language.sample(200, torch.Generator().manual_seed(2))
+bos, vocab_size = language.vocabulary.bos, language.vocab_size
+known = [tokens[mask] for tokens, mask in zip(stories.tokens, stories.mask, strict=True)]
+models = {"uniform": Uniform(vocab_size)}
+models |= {f"{n}-gram": KneserNey(NGramCounts(known, n, vocab_size, bos)) for n in (1, 2, 3)}
+for n_layers, name in ((1, "one block"), (2, "two blocks")):
+    torch.manual_seed(0)
+    sizes = {
+        "d_model": 64,
+        "n_heads": 4,
+        "n_layers": n_layers,
+        "positions": "rotary",
+        "initial_deviation": 0.1,
+    }
+    models[name] = GPT(GPTConfig(vocab_size, language.longest_story, **sizes))
+    train(models[name], ShuffledStories(stories, 32), TrainingConfig(300, learning_rate=5e-3), device="cpu")
+
+# %%
+bits = {name: score(model, test_stories).bits_per_token for name, model in models.items()}
+floor = score(language, test_stories).bits_per_token
+print({name: round(value, 2) for name, value in bits.items()}, f"floor {floor:.2f}")
+assert max(bits["one block"], bits["two blocks"]) < bits["3-gram"] - 0.5
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.8))
+colours = ["#0072B2"] * (len(bits) - 2) + ["#E69F00"] * 2
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="The ladder in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
+    + f"; floor {floor:.2f}.",
+    caption="Two new rungs, in orange, after 300 steps.",
+)
+
+# %%
+lexicon = language.config.lexicon
+kinds = {"full stops": ["."], "verbs": lexicon.sing + lexicon.sings, "she, he": ["she", "he"]}
+kinds |= {"things": [thing for kind in lexicon.things for thing in kind]}
+read, following, is_real = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:], test_stories.mask[:, 1:]
+above = {}
+with torch.no_grad():
+    truth = target_nll(language(read), following)
+    for name in ("3-gram", "one block", "two blocks"):
+        gap = (target_nll(models[name](read), following) - truth) / math.log(2)
+        chosen = {kind: torch.isin(following, torch.tensor(language.vocabulary.encode(words))) & is_real
+                  for kind, words in kinds.items()}  # fmt: skip
+        above[name] = {kind: gap[mask].mean().item() for kind, mask in chosen.items()}
+for kind in kinds:
+    print(f"{kind:10}", "   ".join(f"{name} {above[name][kind]:5.2f}" for name in above))
+assert above["two blocks"]["verbs"] < above["one block"]["verbs"] / 2
+
+# %% [markdown]
+# In bits the second block seems to add little so far. But look at the verbs. In *the boy behind the markets who knows the girls* … the verb agrees with the boy, and three nouns stand before it. Which of them is the subject can be told only after something else about each is known: a stack is there for questions whose answers depend on
+# other answers. Lecture 15 trains it to the end.
+#
+# ## The same in the library
+#
+# The block of this lecture against `course.models.EncoderLayer` and PyTorch's, in both orders, with the same random weights:
+
+# %%
+from course.models import EncoderLayer
+from course.models.torch_weights import copy_from_torch
+
+x = torch.randn(2, 5, 24, generator=generator)
+for order in ("post-norm", "pre-norm"):
+    theirs = nn.TransformerEncoderLayer(
+        24, 3, 96, dropout=0.0, activation="gelu", batch_first=True, norm_first=order == "pre-norm"
+    )
+    sizes = TransformerConfig(24, 3, 1, 96, activation="gelu", is_pre_norm=order == "pre-norm")
+    library, ours = EncoderLayer(sizes), Block(24, 3, order)
+    copy_from_torch(library, theirs)
+    ours.attention.load_state_dict(library.attention.state_dict())
+    ours.mlp[0].load_state_dict(library.feed_forward.expand.state_dict())
+    ours.mlp[2].load_state_dict(library.feed_forward.contract.state_dict())
+    ours.norm1.load_state_dict(library.norm_attention.state_dict())
+    ours.norm2.load_state_dict(library.norm_feed_forward.state_dict())
+    assert torch.allclose(ours(x), theirs(x), atol=1e-5)
+    assert torch.allclose(ours(x), library(x), atol=1e-5)
+print("we have just built course.models.EncoderLayer")
+
+# %% [markdown]
+# ## Recap
+#
+# - A block is $X + \text{attention}$, then $X + \text{mlp}$: mix between words, think at each word; residuals keep words apart and gradients alive.
+# - LayerNorm normalises each word's own $D$ numbers, and knows of no other word and no other text.
+# - Pre-norm leaves the residual path untouched; post-norm needs a warm-up.
+# - Encoder, decoder and encoder-decoder are one block under different masks, the last with cross-attention.
+# - $N \approx 12LD^2$; $6N$ operations per token of training; 16 bytes per parameter and the activations; $2LBTD$ numbers of cache when writing.
+#
+# **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on the norm, the block and the complete encoder.
+#
+# ## Further reading
+#
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NeurIPS 2017.
+# - Jimmy Lei Ba, Jamie Ryan Kiros and Geoffrey E. Hinton, "Layer Normalization", arXiv:1607.06450, 2016.
+# - Kaiming He, Xiangyu Zhang, Shaoqing Ren and Jian Sun, "Deep Residual Learning for Image Recognition", CVPR 2016.
+# - Ruibin Xiong, Yunchang Yang, Di He, Kai Zheng, Shuxin Zheng, Chen Xing, Huishuai Zhang, Yanyan Lan, Liwei Wang and Tie-Yan Liu, "On Layer Normalization in the Transformer Architecture", ICML 2020.
+# - Yihe Dong, Jean-Baptiste Cordonnier and Andreas Loukas, "Attention Is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth", ICML 2021.
+# - Jared Kaplan, Sam McCandlish, Tom Henighan, Tom B. Brown, Benjamin Chess, Rewon Child, Scott Gray, Alec Radford, Jeffrey Wu and Dario Amodei, "Scaling Laws for Neural Language Models", arXiv:2001.08361, 2020: the $6N$.
+# - Tom B. Brown and others, "Language Models are Few-Shot Learners", NeurIPS 2020: GPT-3.
+# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding", NAACL 2019.
