@@ -17,6 +17,7 @@
 
 # %%
 import math
+import os
 import time
 from collections.abc import Callable
 
@@ -26,8 +27,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from course import figures
+from course.training import TrainingConfig, best_device, train
 
 torch.set_num_threads(1)  # one core for both sides, when we measure time
+is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a GPU if there is one
+device = best_device() if is_full else torch.device("cpu")
 
 # %% [markdown]
 # ## From a state to a look back
@@ -37,6 +41,16 @@ torch.set_num_threads(1)  # one core for both sides, when we measure time
 #
 # $$L = \tfrac13 (L_1 + L_2 + L_3) = -\tfrac13 \big(\log P(\textit{opened} \mid \textit{students}) + \log P(\textit{their} \mid \dots) + \log P(\textit{books} \mid \dots)\big).$$
 #
+# If the three words got the probabilities 0.2, 0.5 and 0.1:
+
+# %%
+probs = torch.tensor([0.2, 0.5, 0.1])  # of opened, their, books
+L_1, L_2, L_3 = -probs.log()
+loss = (L_1 + L_2 + L_3) / 3
+assert torch.isclose(loss, -probs.prod().log() / 3)
+loss
+
+# %% [markdown]
 # Lecture 11 cured the bottleneck between two texts: a decoder's state looked back at all states of the encoder. Now let one text look back at itself. Three changes, one at a time:
 #
 # 1. $h_3 = \sum_j \alpha_{3j}\, h_j$: a weighted mean of its *own* states. Anything far back is now one step away. But the states still wait for each other.
@@ -81,7 +95,7 @@ assert torch.allclose(h_3, 0.3 * value[0] + 0.5 * value[1] + 0.2 * value[2])
 h_3
 
 # %% [markdown]
-# Now the second word, whose task is to predict *their*. It gives 0.7 and 0.3: $h_2 = 0.7\, v_1 + 0.3\, v_2$. There is no $q_2 \cdot k_3$: the third word is the answer, and looking at it would be cheating.
+# Now the second word, whose task is to predict *their*. It gives 0.7 and 0.3: $h_2 = 0.7\, v_1 + 0.3\, v_2$. There is no $q_2 \cdot k_3$: the third word is the answer, and looking at it would be cheating. Two weights are one condition on the query, $q_2 \cdot (k_1 - k_2) = \ln(0.7 / 0.3)$; we take the shortest query that meets it.
 #
 # **Predict, then run.** The first word can look only at itself. What does its query have to be, so that $h_1 = v_1$?
 
@@ -304,12 +318,13 @@ def zero_afterwards(X: torch.Tensor) -> torch.Tensor:
     return weights.tril() @ (X @ W_value.T)
 
 
-changed = x.clone()
+text = x / 2
+changed = text.clone()
 changed[-1] += 1.0
 for attend in (self_attention, zero_afterwards):
-    moved = (attend(changed) - attend(x)).abs().amax(dim=-1) > 1e-6
+    moved = (attend(changed) - attend(text)).abs().amax(dim=-1) > 1e-6
     print(f"{attend.__name__:16} outputs that moved: {moved.int().tolist()}")
-assert not (self_attention(changed) - self_attention(x))[:-1].abs().any()
+assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])
 
 # %% [markdown]
 # The weights on the future are 0 in both. But in the second the future had its share of the sum by which everything is divided: rows no longer sum to one, and by how much they fall short tells each word what comes. A model trained so will find out.
@@ -317,7 +332,7 @@ assert not (self_attention(changed) - self_attention(x))[:-1].abs().any()
 # Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave every sum at 1; how would you notice those?
 
 # %%
-query = torch.stack([torch.tensor([0.5, -0.5]), q_2, q_3, torch.tensor([0.6, -1.2])]) * math.sqrt(2)
+query = torch.stack([torch.tensor([0.5, -0.5]), q_2, q_3, torch.tensor([0.8, 0.4])]) * math.sqrt(2)
 figures.microscope(
     query,
     torch.cat([key, torch.tensor([[1.0, -1.5]])]),
@@ -356,7 +371,7 @@ def longest_chain(output: torch.Tensor) -> int:
 
 
 def recurrent(X: torch.Tensor) -> torch.Tensor:
-    """The states (T, D) of h_t = tanh(U h_{t−1} + x_t), with W_value in the part of U."""
+    """The states (T, D) of h_t = tanh(U h_{t−1} + x_t); any square matrix can play U."""
     h, states = torch.zeros(D), []
     for x_t in X:
         h = torch.tanh(W_value @ h + x_t)
@@ -410,7 +425,7 @@ print(
 assert crossing - 8 <= 1.5 * width <= crossing
 
 # %% [markdown]
-# Now the clock, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case.
+# Now the clock, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
 
 
 # %%
@@ -420,12 +435,15 @@ def seconds(run: Callable[[], object], n_times: int = 7) -> float:
     for _ in range(n_times):
         began = time.perf_counter()
         run()
+        if device.type == "cuda":
+            torch.cuda.synchronize()  # a GPU answers before it has finished
         best = min(best, time.perf_counter() - began)
     return best
 
 
 lengths, width = (32, 64, 128, 256, 512, 1024), 64
-matrices, network = torch.randn(3, width, width) / 8, nn.RNN(width, width, batch_first=True)
+matrices = torch.randn(3, width, width, device=device) / 8
+network = nn.RNN(width, width, batch_first=True).to(device)
 
 
 def look(text: torch.Tensor) -> torch.Tensor:
@@ -435,7 +453,7 @@ def look(text: torch.Tensor) -> torch.Tensor:
 clock = {"RNN": [], "attention": []}
 with torch.no_grad():
     for n_words in lengths:
-        text = torch.randn(1, n_words, width)
+        text = torch.randn(1, n_words, width, device=device)
         clock["RNN"].append(1000 * seconds(lambda text=text: network(text)))
         clock["attention"].append(1000 * seconds(lambda text=text: look(text)))
 for n_words, rnn, attention in zip(lengths, *clock.values(), strict=True):
@@ -447,10 +465,12 @@ for n_words, rnn, attention in zip(lengths, *clock.values(), strict=True):
 drawing, (left, right) = plt.subplots(1, 2, figsize=(8, 2.9))
 for (name, times), style, colour in zip(clock.items(), ("s--", "o-"), ("#D55E00", "#0072B2"), strict=True):
     left.loglog(lengths, times, style, color=colour, label=name)
-left.set(xlabel="length T", ylabel="milliseconds", title="the clock, one core")
+left.set(xlabel="length T", ylabel="milliseconds", title="the clock")
 counted = {n: [operations(n, width)[1] for width in (32, 64, 128, 256)] for n in (64, 128, 256)}
 for (n_words, values), style in zip(counted.items(), (":", "--", "-"), strict=True):
     right.loglog((32, 64, 128, 256), values, style, marker="o", color="#0072B2", label=f"T = {n_words}")
+right.set_xticks((32, 64, 128, 256), (32, 64, 128, 256))
+right.minorticks_off()
 right.set(xlabel="width D", ylabel="operations", title="between words, counted")
 for axes in (left, right):
     axes.legend(frameon=False, fontsize=8)
@@ -540,7 +560,7 @@ class OneLook(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         x = self.embedding(tokens)  # (B, T, D)
-        mask = causal_mask(tokens.shape[1])
+        mask = causal_mask(tokens.shape[1], device=tokens.device)
         found, _ = scaled_dot_product_attention(self.W_query(x), self.W_key(x), self.W_value(x), mask)
         return self.output(x + found).log_softmax(dim=-1)  # (B, T, V)
 
@@ -550,7 +570,6 @@ from course.data.shuffling import ShuffledStories
 from course.data.story_language import StoryLanguage
 from course.evaluation import score, target_nll
 from course.models import KneserNey, NGramCounts, RecurrentConfig, RecurrentLanguageModel, Uniform
-from course.training import TrainingConfig, train
 
 language = StoryLanguage()
 stories = language.sample(2500, torch.Generator().manual_seed(1))
@@ -558,13 +577,11 @@ test_stories = language.sample(200, torch.Generator().manual_seed(2))
 torch.manual_seed(0)
 one_look = OneLook(language.vocab_size, d_model=64)
 gru = RecurrentLanguageModel(RecurrentConfig(language.vocab_size, "gru", d_embedding=48, d_hidden=96))
-took = {}
+config = TrainingConfig(n_steps=1200 if is_full else 300, learning_rate=1e-2)
 for name, model in (("GRU", gru), ("self-attention", one_look)):
-    history = train(
-        model, ShuffledStories(stories, 32), TrainingConfig(n_steps=300, learning_rate=1e-2), device="cpu"
-    )
-    took[name] = history.seconds
-    print(f"{name}: 300 steps in {took[name]:.1f} s")
+    history = train(model, ShuffledStories(stories, 32), config, device=device)
+    model.cpu()
+    print(f"{name}: {history.n_steps} steps in {history.seconds:.1f} s")
 
 # %%
 bos, vocab_size = language.vocabulary.bos, language.vocab_size

@@ -17,6 +17,7 @@
 
 # %%
 import math
+import os
 
 import matplotlib.pyplot as plt
 import torch
@@ -24,8 +25,12 @@ from torch import nn
 
 from course import figures
 from course.models import scaled_dot_product_attention
+from course.training import TrainingConfig, best_device, train
 
 torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a GPU if there is one
+device = best_device() if is_full else torch.device("cpu")
+torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## One look is one average
@@ -149,7 +154,6 @@ for n_heads in (1, 4, 16):
 
 # %%
 from course.models import Linear, SinusoidalPositions
-from course.training import TrainingConfig, train
 
 ANIMALS = ("man", "fish", "cat", "dog", "bird", "horse", "goat", "hen")
 WORDS = ("the", "ate", *ANIMALS)
@@ -247,8 +251,8 @@ left.imshow(places.T, cmap="cividis", aspect="auto")
 left.set(xlabel="place t", ylabel="dimension")
 for t, style in ((10, "-"), (50, "--"), (90, ":")):
     right.plot(range(100), places @ places[t], style, color="#0072B2", label=f"m = {t}")
-right.set(xlabel="place n", ylabel=r"$p_m \cdot p_n$")
-right.legend(frameon=False, fontsize=8)
+right.set(xlabel="place n", ylabel=r"$p_m \cdot p_n$", ylim=(11, 38))
+right.legend(frameon=False, fontsize=8, ncols=3, loc="upper center")
 drawing.tight_layout()
 figures.still(
     drawing,
@@ -396,7 +400,9 @@ vectors = {word: torch.randn(6, generator=generator) for word in dict.fromkeys(n
 figures.position_dial(
     torch.stack([vectors[word] for word in names]),
     names,
-    *[torch.randn(*shape, generator=generator) / 2 for shape in ((4, 6), (4, 6), (6, 6))],
+    look := torch.randn(4, 6, generator=generator) / 2,  # the same matrix for queries and keys
+    look,
+    torch.eye(6),
     learned=torch.randn(16, 6, generator=generator),
     orders=[[3, 4, 2, 0, 1]],
     asks=(1, 4),
@@ -413,7 +419,7 @@ figures.position_dial(
 #
 # ## The ladder
 #
-# The model of lecture 12, with four heads and each kind of position; the same stories, the same 300 steps.
+# The model of lecture 12, now with $W_o$ and biases, with one head and with four, and with each kind of position; the same stories, the same 300 steps.
 
 # %%
 from course.models import LearnedPositions
@@ -451,12 +457,12 @@ test_stories = language.sample(200, torch.Generator().manual_seed(2))
 
 
 def trained(n_heads: int, kind: str) -> ManyLooks:
-    """A fresh model after 300 steps."""
+    """A fresh model after 300 steps (1200 at full scale)."""
     torch.manual_seed(0)
     model = ManyLooks(language.vocab_size, 64, n_heads, kind)
-    config = TrainingConfig(n_steps=300, learning_rate=1e-2)
-    train(model, ShuffledStories(stories, 32), config, device="cpu")
-    return model
+    config = TrainingConfig(n_steps=1200 if is_full else 300, learning_rate=1e-2)
+    train(model, ShuffledStories(stories, 32), config, device=device)
+    return model.cpu()
 
 
 models = {"1 head, none": trained(1, "none")}
@@ -491,11 +497,11 @@ figures.still(
     alt="The ladder in bits per token: "
     + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
     + f"; floor {floor:.2f}.",
-    caption="One look back, in orange: heads help, positions help more.",
+    caption="One look back, in orange: heads help, and positions help again.",
 )
 
 # %% [markdown]
-# Positions are worth more than anything else so far. That RoPE comes first holds for one layer and 300 steps on these stories; the gap between the kinds is far smaller than the gap to having none.
+# Every kind of position beats having none. That RoPE comes first holds for this one layer and these 300 steps; others have found other orders on other texts.
 #
 # ## What heads look at
 #
@@ -579,7 +585,7 @@ figures.attention(
 # %% [markdown]
 # ## Where it breaks: longer than in training
 #
-# Four fresh models see only the first 30 words of each story in training, and then whole stories. **Predict, then run.** Which of them can go on?
+# Fresh models of the five kinds see only the first 30 words of each story in training, and then whole stories. **Predict, then run.** Which of them can go on?
 
 # %%
 from course.data.vocabulary import Batch
@@ -604,7 +610,7 @@ for kind in ("none", "learned", "sinusoidal", "relative", "rotary"):
 #
 # - *learned*: the rows from 30 on were never trained. They are random, and worse than nothing.
 # - *sinusoidal*: the vectors exist, but no layer has ever met them.
-# - *relative* and *rotary*: a distance of three is a distance of three anywhere, and most of what matters is near. Only the far distances are new.
+# - *relative* and *rotary*: a distance of three is a distance of three anywhere, and most of what matters is near. Only the far distances are new; they cost the rotation something.
 
 # %%
 lost = {kind: late_cost - early_cost for kind, (early_cost, late_cost) in gaps.items()}
@@ -613,7 +619,7 @@ assert min(lost["learned"], lost["sinusoidal"]) > max(lost["relative"], lost["ro
 # %% [markdown]
 # ## The same in the library
 #
-# `multi_head` of this lecture, with its four matrices, against `course.models.MultiHeadAttention` and against PyTorch's; and our rotation inside it.
+# `multi_head` of this lecture, with its four matrices, against `course.models.MultiHeadAttention` and against PyTorch's; then with our rotation inside.
 
 # %%
 layer = MultiHeadAttention(D, H)
@@ -627,6 +633,13 @@ with torch.no_grad():
 assert torch.allclose(layer(X, X, X), multi_head(X), atol=1e-6)
 assert torch.allclose(theirs(X, X, X)[0], multi_head(X), atol=1e-6)
 assert torch.allclose(sinusoidal_positions(len(table), d_model), in_tensors, atol=1e-6)
+layer.has_rotation = True
+q, k, v = ((X @ W.T).view(B, T, H, K).transpose(1, 2).contiguous() for W in (W_query, W_key, W_value))
+for t in range(T):
+    for head in (*q.flatten(0, 1), *k.flatten(0, 1)):  # each (T, K)
+        head[t] = turned(head[t], t)
+found, _ = scaled_dot_product_attention(q, k, v)
+assert torch.allclose(layer(X, X, X), found.transpose(1, 2).flatten(2) @ W_output.T, atol=1e-5)
 print("we have just built course.models.MultiHeadAttention")
 
 # %% [markdown]

@@ -17,6 +17,7 @@
 
 # %%
 import math
+import os
 
 import matplotlib.pyplot as plt
 import torch
@@ -25,10 +26,15 @@ from torch.nn import functional as F
 
 from course import figures
 from course.models import LayerNorm, Linear, MultiHeadAttention
+from course.training import TrainingConfig, TrainingDiverged, best_device, next_token_loss, train
 
 torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a GPU if there is one
+device = best_device() if is_full else torch.device("cpu")
 
 # %% [markdown]
+# The letters of today, most of them known:
+#
 # | symbol | meaning |
 # |---|---|
 # | $B$, $T$ | texts at once, words in each |
@@ -200,7 +206,6 @@ class Block(nn.Module):
 # %%
 from course.data.shuffling import ShuffledStories
 from course.data.story_language import StoryLanguage
-from course.training import TrainingConfig, TrainingDiverged, next_token_loss, train
 
 language = StoryLanguage()
 stories = language.sample(2500, torch.Generator().manual_seed(1))
@@ -236,8 +241,8 @@ def losses(order: str, learning_rate: float = 0.03, n_warmup_steps: int = 0) -> 
     config = TrainingConfig(60, learning_rate, n_warmup_steps=n_warmup_steps, clip_norm=1e9)
     try:
         train(Stack(order), ShuffledStories(stories, 8), config, loss=recorded, device="cpu")
-    except TrainingDiverged as problem:
-        print(f"{order}: {problem}")
+    except TrainingDiverged:
+        print(f"{order}: the loss is no longer a number")
     return seen
 
 
@@ -254,14 +259,14 @@ styles = ["-", "--", ":", "-.", (0, (5, 1, 1, 1))]
 colours = ["#D55E00", "#CC79A7", "#E69F00", "#0072B2", "#009E73"]
 for (name, run), style, colour in zip(runs.items(), styles, colours, strict=True):
     axes.plot(run, linestyle=style, color=colour, label=name)
-axes.set(xlabel="step", ylabel="nats per word")
+axes.set(xlabel="step", ylabel="nats per word", ylim=(1.5, 8))
 axes.legend(frameon=False, fontsize=8)
 figures.still(
     drawing,
     alt="Training losses of twelve blocks at the end: "
     + ", ".join(f"{name} {loss:.2f}" for name, loss in final.items())
     + " nats per word.",
-    caption="Twelve blocks, 60 steps. A line that ends early broke there.",
+    caption="Twelve blocks, 60 steps. The line that leaves the picture never comes back.",
 )
 
 # %%
@@ -354,7 +359,7 @@ def block_parameters(D: int, F: int) -> int:
 
 n_built = sum(p.numel() for p in Block(24, 4, "pre-norm").parameters())
 assert block_parameters(24, 96) == 12 * 24**2 + 13 * 24 == n_built
-print(f"{n_built:,} in a block of width 24; the mlp's matrices: {8 * 24**2 / n_built:.2f}")
+print(f"{n_built:,} in a block of width 24; share of the mlp's matrices: {8 * 24**2 / n_built:.2f}")
 
 # %% [markdown]
 # **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the mlp, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Term by term:
@@ -419,10 +424,10 @@ for name, terms in (("GPT-2 small", small), ("BERT-large", bert), ("GPT-3", gpt3
     for term, n_parameters in terms.items():
         kinds = {
             "tokens": "embedding",
-            "quer": "attention",
+            "query": "attention",
             "attention": "attention",
             "mlp": "mlp",
-            "feed": "mlp",
+            "feed-forward": "mlp",
         }
         parts[next((kind for key, kind in kinds.items() if key in term), "the rest")] += n_parameters
     shares[name] = {part: n_parameters / sum(terms.values()) for part, n_parameters in parts.items()}
@@ -558,7 +563,8 @@ print({name: f"{n_bytes / 1e9:.2f} GB" for name, n_bytes in memory.items()})
 figures.ledger(
     {
         "a GPT of this course": GPTConfig(160, 128, d_model=64, n_heads=4, n_layers=2),
-        **{"GPT-2 small": GPT2_SMALL, "GPT-3": GPT3},
+        "GPT-2 small": GPT2_SMALL,
+        "GPT-3": GPT3,
     }
 )
 
@@ -596,7 +602,9 @@ for n_layers, name in ((1, "one block"), (2, "two blocks")):
         "initial_deviation": 0.1,
     }
     models[name] = GPT(GPTConfig(vocab_size, language.longest_story, **sizes))
-    train(models[name], ShuffledStories(stories, 32), TrainingConfig(300, learning_rate=5e-3), device="cpu")
+    config = TrainingConfig(n_steps=1200 if is_full else 300, learning_rate=5e-3)
+    train(models[name], ShuffledStories(stories, 32), config, device=device)
+    models[name].cpu()
 
 # %%
 bits = {name: score(model, test_stories).bits_per_token for name, model in models.items()}

@@ -35,7 +35,7 @@ export default {
         shape("text", { transform: `translate(${left + (j + 0.6) * cell},${top - 8}) rotate(-45)` }, key)));
       queries.forEach((query, i) => {
         view.picture.append(shape("text",
-          { x: left - 8, y: top + (i + 0.65) * cell, "text-anchor": "end", "font-weight": i === state.query ? "bold" : "normal" }, query));
+          { x: left - 8, y: top + (i + 0.65) * cell, "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` }, query));
         map[i].forEach((weight, j) => view.picture.append(square(i, j, weight)));
       });
       view.picture.append(shape("rect", { x: left - 1, y: top + state.query * cell - 1, width: cell * keys.length + 1, height: cell + 1,

@@ -103,9 +103,9 @@ export default {
         text(left + bytes * scale + 6, y + 24 * i + 14, bytes ? size(bytes) : "–");
       });
       const bottom = y + 24 * 5, line = left + card.memory * scale;
-      text(0, bottom + 15, "all of it", { "font-weight": "bold" });
+      text(0, bottom + 15, "all of it", { style: "font-weight:bold" });
       view.picture.append(shape("rect", { x: left, y: bottom, width: Math.max(1, counted.total * scale), height: 18, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
-      text(left + counted.total * scale + 6, bottom + 14, size(counted.total), { "font-weight": "bold" });
+      text(left + counted.total * scale + 6, bottom + 14, size(counted.total), { style: "font-weight:bold" });
       view.picture.append(shape("line", { x1: line, x2: line, y1: y - 8, y2: bottom + 26, stroke: "var(--ink)", "stroke-dasharray": "5 4" }));
       text(line, bottom + 40, `${card.name}: ${size(card.memory)}`, { "text-anchor": line > width - 90 ? "end" : "middle" });
     }

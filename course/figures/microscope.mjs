@@ -28,7 +28,7 @@ export default {
   render({ model, el }) {
     const given = model.get("data"), T = given.tokens.length, plane = given.key[0].length === 2;
     const vectors = { query: given.query.map((q) => [...q]), key: given.key.map((k) => [...k]), value: given.value };
-    const cell = 54, left = 78, wide = left + cell * T, height = Math.max(plane ? 262 : 0, 210 + 24 * T), width = Math.max(660, wide + 300);
+    const cell = 54, left = 92, wide = left + cell * T, height = Math.max(plane ? 262 : 0, 210 + 24 * T), width = Math.max(660, wide + 330);
     const view = frame(el, { width, height, label: "Steps of self-attention", name: "microscope" });
     const state = { query: T - 1, moved: 0, bugs: {} };
     const select = slider(view.controls, { label: "query", min: 0, max: T - 1, step: 1, value: T - 1, show: (i) => given.tokens[i] }, (i) => { state.query = i; draw(); });
@@ -58,9 +58,10 @@ export default {
       given.tokens.forEach((token, j) => text(left + (j + 0.5) * cell, 26, token, { "text-anchor": "middle", style: "font-size:11px" }));
       text(0, 14, "weights: queries down, keys across", { class: "quiet" });
       steps.weights.forEach((row, i) => {
-        text(left - 6, 49 + 24 * i, given.tokens[i], { "text-anchor": "end", "font-weight": i === state.query ? "bold" : "normal" });
+        text(left - 6, 49 + 24 * i, given.tokens[i], { "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` });
         row.forEach((weight, j) => square(i, j, weight, j > i && weight > 0));
-        text(wide + 6, 49 + 24 * i, `Σ ${steps.sums[i].toFixed(2)}`, { style: Math.abs(steps.sums[i] - 1) > 1e-6 ? "fill:#d1242f" : "" });
+        const isOne = Math.abs(steps.sums[i] - 1) < 1e-6;
+        text(wide + 6, 49 + 24 * i, isOne ? "Σ 1" : `Σ ${steps.sums[i].toFixed(3)} ≠ 1`, isOne ? {} : { style: "fill:var(--orange);font-weight:bold" });
       });
     }
 
@@ -68,8 +69,8 @@ export default {
       const rows = [["q · k", steps.scores], [state.bugs.unscaled ? "not divided" : "/ √K", steps.scaled], [state.bugs.unmasked || state.bugs.maskLate ? "not masked" : "masked", steps.masked], ["weight", steps.weights]];
       text(0, y, `the query of “${given.tokens[state.query]}”, step by step`, { class: "quiet" });
       rows.forEach(([label, matrix], r) => {
-        text(left - 6, y + 24 * (r + 1), label, { "text-anchor": "end", "font-weight": r === 3 ? "bold" : "normal" });
-        matrix[state.query].forEach((s, j) => text(left + (j + 0.5) * cell, y + 24 * (r + 1), number(s), { "text-anchor": "middle", "font-weight": r === 3 ? "bold" : "normal" }));
+        text(left - 6, y + 24 * (r + 1), label, { "text-anchor": "end", style: `font-weight:${r === 3 ? "bold" : "normal"}` });
+        matrix[state.query].forEach((s, j) => text(left + (j + 0.5) * cell, y + 24 * (r + 1), number(s), { "text-anchor": "middle", style: `font-weight:${r === 3 ? "bold" : "normal"}` }));
       });
       text(left - 6, y + 130, "output", { "text-anchor": "end" });
       text(left + 6, y + 130, `(${steps.outputs[state.query].map(number).join(", ")}) = Σ weight · value`);
@@ -93,7 +94,7 @@ export default {
         state.moved = which;
         const drag = (event) => {
           const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
-          moving().splice(0, 2, ...[(at.x - wide - 176) / 25, -(at.y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
+          moving().splice(0, 2, ...[(at.x - wide - 206) / 25, -(at.y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
           draw();
         };
         const stop = () => { removeEventListener("pointermove", drag); removeEventListener("pointerup", stop); };
@@ -111,7 +112,7 @@ export default {
       matrix(steps);
       pipeline(62 + 24 * T, steps);
       if (plane) {
-        drawPlane(wide + 66, 18);
+        drawPlane(wide + 96, 18);
         view.controls.querySelectorAll("select")[0].value = String(state.moved);
         knobs.forEach((knob, axis) => { knob.value = moving()[axis]; knob.nextElementSibling.textContent = moving()[axis].toFixed(1); });
       }

@@ -76,7 +76,7 @@ export default {
       text(0, y + 14, label, { class: "quiet" });
       rows.forEach((row, t) => {
         const x = t * column, moved = other ? Math.max(...row.map((value, d) => Math.abs(value - other[order[t]][d]))) : 0;
-        text(x, y + 34, `${t}: ${words[order[t]]}`, { "font-weight": moved > 1e-6 ? "bold" : "normal" });
+        text(x, y + 34, `${t}: ${words[order[t]]}`, { style: `font-weight:${moved > 1e-6 ? "bold" : "normal"}` });
         row.forEach((value, d) => {
           const bar = shape("rect", { x: x + d * 12, y: y + 62 - Math.max(0, value) * scale, width: 10, height: Math.max(0.8, scale * Math.abs(value)), fill: value < 0 ? "var(--orange)" : "var(--blue)" });
           bar.append(shape("title", {}, `${words[order[t]]}, number ${d + 1}: ${value.toFixed(3)}`));
@@ -104,8 +104,8 @@ export default {
       dial(190, 300, state.n, k, "n", "var(--orange)");
       KINDS.forEach((name, i) => {
         const value = score(data, name, data.asking, data.asked, state.m, state.n);
-        text(290, 270 + 24 * i, name, { "font-weight": name === kind ? "bold" : "normal" });
-        text(460, 270 + 24 * i, value.toFixed(4), { "text-anchor": "end", "font-weight": name === kind ? "bold" : "normal" });
+        text(290, 270 + 24 * i, name, { style: `font-weight:${name === kind ? "bold" : "normal"}` });
+        text(460, 270 + 24 * i, value.toFixed(4), { "text-anchor": "end", style: `font-weight:${name === kind ? "bold" : "normal"}` });
       });
       text(290, 376, `m − n = ${state.m - state.n}`, { class: "quiet" });
       const moved = after.filter((row, t) => row.some((value, d) => Math.abs(value - before[state.order[t]][d]) > 1e-6)).length;
