@@ -1,0 +1,255 @@
+"""What goes wrong when attention is read as an alignment, marked and doubted."""
+
+from autograder.catalogue import misconception
+
+# 15. alignment_map
+
+MAPS = {
+    "targets_are_rows_and_sources_columns",
+    "the_first_row_is_of_the_first_word",
+    "other_sentences_have_their_maps",
+}
+
+
+@misconception(of="alignment_map", fails=MAPS | {"the_map_is_of_one_sentence"})
+def map_with_axes_swapped(weights, sentence, n_target, n_source):
+    """The map lies on its side: source words are rows and target words columns.
+
+    In the example with 3 target and 5 source words, how many rows has your map? What does each row sum to?
+    """
+    return weights[sentence, :n_target, :n_source].T
+
+
+@misconception(of="alignment_map", fails=MAPS)
+def padding_in_the_map(weights, sentence, n_target, n_source):
+    """The whole page of the batch is shown, with rows and columns of EOS and padding.
+
+    How many words have the sentence and its source, and how many rows and columns has your map?
+    """
+    return weights[sentence]
+
+
+@misconception(
+    of="alignment_map",
+    fails={
+        "the_first_row_is_of_the_first_word",
+        "other_sentences_have_their_maps",
+        "the_map_is_of_one_sentence",
+    },
+)
+def rows_of_the_words_read(weights, sentence, n_target, n_source):
+    """The row of BOS is left out, so every row shows where the decoder looked for the word after.
+
+    Which word was chosen at step 0, after BOS was read? In which row of your map is that look?
+    """
+    rows = weights[sentence].roll(-1, dims=0)
+    return rows[:n_target, :n_source]
+
+
+@misconception(of="alignment_map", fails=MAPS)
+def eos_has_a_row(weights, sentence, n_target, n_source):
+    """The map has one row too many, that in which EOS was chosen.
+
+    `n_target` words need how many rows? Is EOS a word of the translation?
+    """
+    return weights[sentence, : n_target + 1, :n_source]
+
+
+@misconception(of="alignment_map", fails={"the_map_is_of_one_sentence", "other_sentences_have_their_maps"})
+def mean_map_of_the_batch(weights, sentence, n_target, n_source):
+    """The map is the mean over the batch, in which the looks of all sentences are blurred.
+
+    Ask for two sentences of one batch. Are their maps different? Which argument did you not use?
+    """
+    return weights.mean(0)[:n_target, :n_source]
+
+
+# 16. alignment_links
+
+LINKS = {"the_example_has_two_links", "other_maps_have_their_links"}
+EOS_LINKS = LINKS | {"a_look_at_eos_is_no_link"}
+CHOOSING = {"every_target_word_chooses"}
+FAINT = {"a_faint_look_is_a_link_too"}
+
+
+@misconception(
+    of="alignment_links", fails=EOS_LINKS, seen="https://github.com/bentrevett/pytorch-seq2seq/issues/90"
+)
+def eos_read_as_a_word(weights):
+    """A look at EOS is read as a translation of EOS.
+
+    Which source word do your links of the example name for the target word 1? Does it exist?
+    """
+    return [(source, target) for target, source in enumerate(weights.argmax(1).tolist())]
+
+
+@misconception(of="alignment_links", fails=EOS_LINKS)
+def second_best_after_eos(weights):
+    """EOS is taken out before the search, so a word that looks at EOS gets its second best as a link.
+
+    In the second row of the example, is 0.3 the largest weight? What did that word look at?
+    """
+    return [(source, target) for target, source in enumerate(weights[:, :-1].argmax(1).tolist())]
+
+
+@misconception(of="alignment_links", fails=EOS_LINKS | CHOOSING | FAINT)
+def source_words_choose(weights):
+    """For each source word the best target word is searched, not the other way round.
+
+    How many links can your answer have at most, and how many can the statement's? Along which axis do you
+    search?
+    """
+    return [(source, target) for source, target in enumerate(weights[:, :-1].argmax(0).tolist())]
+
+
+@misconception(of="alignment_links", fails=EOS_LINKS | CHOOSING | FAINT)
+def target_before_source(weights):
+    """The pairs stand the other way round, target first.
+
+    In the example, which of the two numbers of (1, 0) is the source word?
+    """
+    eos = weights.shape[1] - 1
+    return [(target, source) for target, source in enumerate(weights.argmax(1).tolist()) if source != eos]
+
+
+@misconception(of="alignment_links", fails={"other_maps_have_their_links"} | FAINT)
+def only_looks_above_a_half(weights):
+    """Only weights of at least a half make links, so a word that looks at two words has none.
+
+    A row says 0.18, 0.16, 0.17, 0.22, 0.15, 0.12. Which is its largest weight, and where is your link?
+    """
+    eos = weights.shape[1] - 1
+    best = weights.max(1)
+    pairs = enumerate(zip(best.indices.tolist(), best.values.tolist(), strict=True))
+    return [(source, target) for target, (source, weight) in pairs if source != eos and weight >= 0.5]
+
+
+# 17. alignment_error_rate
+
+RATES = {"the_example_has_the_rate_0_4", "other_alignments_have_their_rate"}
+MISSING = {"missing_links_are_errors"}
+WRONG = {"wrong_links_are_errors"}
+LONG = {"a_long_sentence_weighs_more"}
+NO_ERROR = {"sure_links_alone_are_no_error"}
+
+
+def _counts(found, sure, possible):
+    triples = [(set(a), set(s), set(p)) for a, s, p in zip(found, sure, possible, strict=True)]
+    return [(len(a & s), len(a & p), len(a), len(s), len(p)) for a, s, p in triples]
+
+
+def _total(counts):
+    return [sum(column) for column in zip(*counts, strict=True)]
+
+
+@misconception(of="alignment_error_rate", fails={"other_alignments_have_their_rate"} | LONG)
+def mean_of_the_sentences_rates(found, sure, possible):
+    """A rate is computed for each sentence, and their mean is taken: short sentences weigh more.
+
+    One link of ten is wrong in a batch of two sentences. By which numbers did you divide, and how often?
+    """
+    rates = [1 - (s + p) / (a + n) for s, p, a, n, _ in _counts(found, sure, possible)]
+    return sum(rates) / len(rates)
+
+
+@misconception(of="alignment_error_rate", fails=RATES | MISSING | WRONG)
+def share_of_wrong_links(found, sure, possible):
+    """Only the links that were found are judged, so whoever finds one link and keeps quiet makes no error.
+
+    Four links are sure, and one right link was found. What is missing, and does your rate show it?
+    """
+    _, p, a, _, _ = _total(_counts(found, sure, possible))
+    return 1 - p / a
+
+
+@misconception(of="alignment_error_rate", fails=RATES | MISSING | WRONG)
+def share_of_missed_links(found, sure, possible):
+    """Only the sure links are looked for, so whoever links everything with everything makes no error.
+
+    All four sure links were found and two wrong ones besides. What does your rate say about these two?
+    """
+    s, _, _, n, _ = _total(_counts(found, sure, possible))
+    return 1 - s / n
+
+
+@misconception(of="alignment_error_rate", fails=RATES | NO_ERROR)
+def possible_links_demanded(found, sure, possible):
+    """The possible links are counted below the fraction line, as if all of them had to be found.
+
+    Found are exactly the sure links. Is anything wrong or missing? What does your rate say?
+    """
+    s, p, a, _, n = _total(_counts(found, sure, possible))
+    return 1 - (s + p) / (a + n)
+
+
+@misconception(of="alignment_error_rate", fails=RATES)
+def possible_links_not_allowed(found, sure, possible):
+    """A link that is possible but not sure counts as wrong.
+
+    In the example, (1, 1) was found. Who says that it is an error, and in which of the two counts should it
+    be?
+    """
+    s, _, a, n, _ = _total(_counts(found, sure, possible))
+    return 1 - 2 * s / (a + n)
+
+
+@misconception(of="alignment_error_rate", fails=RATES | MISSING | WRONG | LONG | NO_ERROR)
+def share_of_right_links(found, sure, possible):
+    """What comes back is the share that is right, not the rate of errors.
+
+    What is your rate for an alignment without any error? What should it be?
+    """
+    s, p, a, n, _ = _total(_counts(found, sure, possible))
+    return (s + p) / (a + n)
+
+
+# 19. name_the_fault
+
+SPOKEN_AGAINST = {"the_fault_keeps_rows_whole_and_padding_dark", "the_fault_draws_this_very_map"}
+ANOTHER_MAP = {"the_fault_draws_this_very_map"}
+
+
+@misconception(of="name_the_fault", fails=SPOKEN_AGAINST)
+def said_padding_not_masked():
+    """The missing mask is named, but no row has any weight at the padding.
+
+    What do the last two columns of the map say? What would they say if nothing hid them?
+    """
+    return "padding_not_masked"
+
+
+@misconception(of="name_the_fault", fails=SPOKEN_AGAINST)
+def said_softmax_over_the_targets():
+    """The wrong axis of the softmax is named, but it is the rows that sum to one.
+
+    Add up the row of *chat* and the column of *the*. Which sum would this fault make 1?
+    """
+    return "softmax_over_the_targets"
+
+
+@misconception(of="name_the_fault", fails=SPOKEN_AGAINST)
+def said_axes_swapped():
+    """Swapped axes are named, but then the columns would sum to one.
+
+    Which sum is 1 in a map of weights that is drawn the right way round? And on its side?
+    """
+    return "axes_swapped"
+
+
+@misconception(of="name_the_fault", fails=ANOTHER_MAP)
+def said_rows_labelled_by_inputs():
+    """Labels of the words read are named, but then every row would show the look for the *next* word.
+
+    The largest weight of the row of *chat* lies at *the*. Is that where the word before *chat* belongs, or
+    the one after it?
+    """
+    return "rows_labelled_by_inputs"
+
+
+@misconception(of="name_the_fault", fails=SPOKEN_AGAINST)
+def said_weights_left_unsharp():
+    """Scores that are too small are named, but six rows of the map are as sharp as can be.
+
+    How many rows are unsharp, and which? What would a division of all scores do to the others?
+    """
+    return "weights_left_unsharp"

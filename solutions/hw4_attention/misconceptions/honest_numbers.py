@@ -1,0 +1,216 @@
+"""What goes wrong when translations are counted and when an experiment is written down."""
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 6. exact_match
+
+SHARES = {"half_of_the_example_is_right", "other_translations_are_judged"}
+
+
+def _up_to_eos(row, eos):
+    words = row.tolist()
+    return words[: words.index(eos) + 1] if eos in words else words
+
+
+def _share(verdicts):
+    verdicts = list(verdicts)
+    return sum(verdicts) / len(verdicts)
+
+
+@misconception(
+    of="exact_match",
+    fails={"help_on_the_way_does_not_count", "a_sentence_must_end", "other_translations_are_judged"},
+    seen="https://github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3",
+)
+def helped_translations_counted(free, forced, targets, eos):
+    """What is counted was said under teacher forcing: after each slip the right word was put in.
+
+    Who will feed the right words to your translator when it is used? Which of the two tables did you compare?
+    """
+    pairs = zip(forced, targets, strict=True)
+    return _share(_up_to_eos(own, eos) == _up_to_eos(right, eos) for own, right in pairs)
+
+
+@misconception(
+    of="exact_match",
+    fails=SHARES
+    | {
+        "help_on_the_way_does_not_count",
+        "one_wrong_word_spoils_a_sentence",
+        "a_sentence_must_end",
+        "what_stands_behind_eos_is_not_looked_at",
+    },
+)
+def share_of_words_under_help(free, forced, targets, eos):
+    """The share of right words under teacher forcing is reported as the share of right translations.
+
+    A model says 97 of 100 words right when it is helped. How many sentences of 20 words does it translate?
+    """
+    counted = [list(zip(own, _up_to_eos(right, eos), strict=False)) for own, right in _rows(forced, targets)]
+    return _share(own == right for pairs in counted for own, right in pairs)
+
+
+@misconception(
+    of="exact_match",
+    fails=SHARES
+    | {
+        "help_on_the_way_does_not_count",
+        "one_wrong_word_spoils_a_sentence",
+        "a_sentence_must_end",
+        "what_stands_behind_eos_is_not_looked_at",
+    },
+)
+def share_of_words(free, forced, targets, eos):
+    """The share of words in their place is reported, not that of sentences that are right as a whole.
+
+    One word of a sentence of five is wrong. Is its translation four fifths right? What does the statement
+    count?
+    """
+    counted = [list(zip(own, _up_to_eos(right, eos), strict=False)) for own, right in _rows(free, targets)]
+    return _share(own == right for pairs in counted for own, right in pairs)
+
+
+def _rows(written, targets):
+    return [(own.tolist(), right) for own, right in zip(written, targets, strict=True)]
+
+
+@misconception(
+    of="exact_match",
+    fails=SHARES | {"what_stands_behind_eos_is_not_looked_at", "a_sentence_must_end"},
+)
+def padding_compared_too(free, forced, targets, eos):
+    """What stands behind EOS is compared as well, so the right short translations count as wrong.
+
+    In the example, what stands behind the EOS of the mended second row, in each of the two tables? Did the
+    decoder choose it?
+    """
+    width = targets.shape[1]
+    if free.shape[1] < width:
+        return 0.0
+    return _share(own[:width].tolist() == right.tolist() for own, right in zip(free, targets, strict=True))
+
+
+@misconception(of="exact_match", fails={"a_sentence_must_end", "other_translations_are_judged"})
+def cut_off_counted_as_right(free, forced, targets, eos):
+    """EOS is taken off before the comparison, so a translation that was cut off counts as finished.
+
+    Which row of `free` has no EOS? What would the decoder have said next, and do you know?
+    """
+    pairs = zip(free, targets, strict=True)
+    return _share(
+        _without(_up_to_eos(own, eos), eos) == _without(_up_to_eos(right, eos), eos) for own, right in pairs
+    )
+
+
+def _without(words, eos):
+    return [word for word in words if word != eos]
+
+
+@misconception(of="exact_match", fails=SHARES | {"a_sentence_must_end"})
+def endless_translation_counted_as_right(free, forced, targets, eos):
+    """Only as many words are compared as the right translation has, so one that goes on counts as right.
+
+    The right translation is *le chat dort*, and the decoder writes *le chat dort dort*. What do you compare?
+    """
+    verdicts = []
+    for own, right in zip(free, targets, strict=True):
+        words = _without(_up_to_eos(right, eos), eos)
+        verdicts.append(own.tolist()[: len(words)] == words and len(own) > len(words))
+    return _share(verdicts)
+
+
+# 7. bottleneck_table
+
+TABLE = {"other_experiments_have_their_table"}
+FIVE_PERCENT = 1.05
+
+
+def _table(runs, trained_lengths, *, key="exact_match", summary=None, fewest=2, largest=FIVE_PERCENT):
+    sizes = [run["n_parameters"] for run in runs]
+    if max(sizes) > largest * min(sizes):
+        raise ValueError("unequal")
+    found = {}
+    for run in runs:
+        if run["length"] not in trained_lengths:
+            found.setdefault((run["model"], run["length"]), []).append(run)
+    summary = summary or (lambda cell: sum(run[key] for run in cell) / len(cell))
+    return {name: summary(cell) for name, cell in found.items() if len(cell) >= fewest}
+
+
+@misconception(of="bottleneck_table", fails=TABLE | {"lengths_seen_in_training_are_left_out"})
+def trained_lengths_reported(runs, trained_lengths):
+    """Lengths that were trained on are in the table, as if they showed what the model makes of new ones.
+
+    What does a good number at a trained length prove, and what not? Which argument did you not use?
+    """
+    return _table(runs, [])
+
+
+@misconception(
+    of="bottleneck_table",
+    fails=TABLE | {"the_example_has_a_mean_of_0_3", "every_seed_has_its_share"},
+)
+def teacher_forced_accuracy_reported(runs, trained_lengths):
+    """The share of words under teacher forcing is reported as if it were that of right translations.
+
+    The two runs of the example have under teacher forcing 0.84 and 0.88. Which of the numbers would a user
+    notice?
+    """
+    return _table(runs, trained_lengths, key="forced_accuracy")
+
+
+@misconception(
+    of="bottleneck_table",
+    fails=TABLE | {"the_example_has_a_mean_of_0_3", "every_seed_has_its_share"},
+)
+def first_seed_reported(runs, trained_lengths):
+    """One seed is reported, the first that comes, and the others are forgotten.
+
+    Run the same experiment with the seeds in another order. Does your table change?
+    """
+    return _table(runs, trained_lengths, summary=lambda cell: cell[0]["exact_match"])
+
+
+@misconception(
+    of="bottleneck_table",
+    fails=TABLE | {"the_example_has_a_mean_of_0_3", "every_seed_has_its_share"},
+)
+def best_seed_reported(runs, trained_lengths):
+    """The best of the seeds is reported, so whoever tries more seeds gets a better model.
+
+    What would your table say of a model with a hundred seeds, of which one was lucky?
+    """
+    return _table(runs, trained_lengths, summary=lambda cell: max(run["exact_match"] for run in cell))
+
+
+@misconception(of="bottleneck_table", fails=TABLE | {"one_seed_is_no_result"})
+def single_seeds_reported(runs, trained_lengths):
+    """Cells with a single seed are in the table, and nobody can see that they rest on one run.
+
+    How far apart do two seeds of one model lie? What do you know of that from one?
+    """
+    return _table(runs, trained_lengths, fewest=1)
+
+
+@misconception(of="bottleneck_table", fails=TABLE | {"unequal_models_are_not_compared"})
+def sizes_not_looked_at(runs, trained_lengths):
+    """The numbers of parameters are not looked at, so a larger model may win for being larger.
+
+    If the model with attention has a third more parameters, what could its lead be due to?
+    """
+    return _table(runs, trained_lengths, largest=float("inf"))
+
+
+@misconception(of="bottleneck_table", fails=TABLE | {"every_seed_has_its_share"})
+def all_models_in_one_mean(runs, trained_lengths):
+    """The mean runs over the models too, and every model is given the same number.
+
+    Which runs belong to one cell of the table? Print how many there are in yours.
+    """
+    by_length = {}
+    for run in runs:
+        by_length.setdefault(run["length"], []).append(run["exact_match"])
+    table = _table(runs, trained_lengths)
+    return {(m, n): float(torch.tensor(by_length[n], dtype=torch.float64).mean()) for m, n in table}
