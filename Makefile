@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: help demo test lectures lab notebooks bench clean
+.PHONY: help demo test browser lectures lab site notebooks bench clean
 
 help:            ## say what each word does
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -26,12 +26,18 @@ test: $(READY)   ## everything that must hold
 	$(BIN)/python -m autograder verify
 	$(BIN)/python -m pytest -n auto
 
+browser: $(READY) ## try figures, pages and JupyterLab in a real browser, where one is installed
+	$(BIN)/python -m pytest -m browser tests/browser
+
 lectures: export OMP_NUM_THREADS = 1
 lectures: $(READY) ## run every lecture and compare it with its committed outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-current-env -n auto --dist loadfile lectures
 
 lab: $(READY)    ## open JupyterLab on the lectures
 	$(BIN)/jupyter lab --notebook-dir . lectures
+
+site: $(READY)   ## make the pages of the course in build/site
+	$(BIN)/python -m autograder site
 
 notebooks: $(READY) ## rebuild every notebook from its source
 	$(BIN)/python -m autograder build

@@ -170,6 +170,17 @@ def _report(args: Arguments) -> int:
     return 0
 
 
+def _site_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("--to", type=Path, metavar="DIR", help="where the pages go (default: build/site)")
+
+
+def _site(args: Arguments) -> int:
+    from autograder.site import make_site
+
+    print(f"written: {os.path.relpath(make_site(args.root, args.to), args.root)}")
+    return 0
+
+
 def _demo_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
 
@@ -187,5 +198,6 @@ VERBS = {
     "release": Verb("make the students' version and search it for leaks", _release_options, _release),
     "grade": Verb("grade a folder of submissions in the sandbox", _grade_options, _grade),
     "report": Verb("write the class report as one HTML file", _report_options, _report),
+    "site": Verb("make the pages of the course, which need no kernel and no network", _site_options, _site),
     "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
 }

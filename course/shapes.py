@@ -4,10 +4,8 @@ A shape in a signature is written with the words, `Float[Tensor, "batch heads qu
 at the end of a line is written with the letters, `# (B, H, T, K)`. The words are jaxtyping's notation: a test
 run checks them, and where jaxtyping is missing (as on Colab) they are simply read.
 
-Two dialects you will meet elsewhere: GPT-2 says n_embd, n_head, n_layer, n_ctx and n_vocab for d_model,
-n_heads, n_layers, context_length and vocab_size; Hugging Face says hidden_size, num_attention_heads,
-num_hidden_layers, max_position_embeddings and intermediate_size for d_model, n_heads, n_layers,
-context_length and d_ff.
+Three dialects you will meet elsewhere stand beside each name: that of GPT-2's code, that of Hugging Face's
+configurations, and the keyword arguments of torch.nn.
 """
 
 from __future__ import annotations
@@ -35,43 +33,73 @@ except ImportError:  # the shapes stay readable; nothing checks them
 
 @dataclass(frozen=True)
 class Name:
-    """One entry of the glossary: the name in code, its letter in shapes and formulas, its meaning."""
+    """One entry of the glossary: the name in code, its letter, its meaning, and what others call it."""
 
     code: str
     letter: str
     meaning: str
+    gpt2: str = ""  # in the code published with GPT-2
+    hugging_face: str = ""  # in the configurations of `transformers`
+    torch: str = ""  # in the keyword arguments of `torch.nn`
 
 
 AXES = (
-    Name("batch", "B", "sequences at once"),
-    Name("time", "T", "positions of these sequences; t = 1 … T"),
+    Name("batch", "B", "sequences at once", "batch", "batch_size", "N"),
+    Name("time", "T", "positions of these sequences; t = 1 … T", "sequence", "sequence_length", "L"),
     Name("source", "S", "positions of the sequence that is translated"),
-    Name("queries", "T", "positions that ask, in attention"),
-    Name("keys", "S", "positions that are looked at, in attention (T in self-attention)"),
-    Name("heads", "H", "attention heads"),
+    Name("queries", "T", "positions that ask, in attention", torch="L"),
+    Name("keys", "S", "positions that are looked at, in attention (T in self-attention)", torch="S"),
+    Name("heads", "H", "attention heads", "heads", "num_attention_heads", "num_heads"),
     Name("vocab", "V", "the words the model chooses between"),
-    Name("d_model", "D", "width of the residual stream"),
-    Name("d_hidden", "D", "width of a recurrent state or of a hidden layer"),
-    Name("d_head", "K", "width of one attention head"),
-    Name("d_ff", "F", "width inside the feed-forward layer of a block"),
+    Name("d_model", "D", "width of the residual stream", "n_embd", "hidden_size", "d_model, embed_dim"),
+    Name("d_hidden", "D", "width of a recurrent state or of a hidden layer", torch="hidden_size"),
+    Name("d_head", "K", "width of one attention head", hugging_face="head_dim", torch="head_dim"),
+    Name(
+        "d_ff",
+        "F",
+        "width inside the feed-forward layer of a block",
+        "n_inner",
+        "intermediate_size",
+        "dim_feedforward",
+    ),
 )
 
 SIZES = (
     Name("batch_size", "B", "how many sequences at once"),
-    Name("context_length", "", "most positions a model can see; None where there is no limit"),
-    Name("vocab_size", "V", "how many different tokens; they are 0 … V − 1"),
-    Name("n_heads", "H", "how many attention heads"),
-    Name("n_layers", "L", "how many layers or blocks"),
+    Name(
+        "context_length",
+        "",
+        "most positions a model can see; None: no limit",
+        "n_ctx",
+        "max_position_embeddings",
+    ),
+    Name(
+        "vocab_size",
+        "V",
+        "how many different tokens; they are 0 … V − 1",
+        "n_vocab",
+        "vocab_size",
+        "num_embeddings",
+    ),
+    Name("n_heads", "H", "how many attention heads", "n_head", "num_attention_heads", "nhead, num_heads"),
+    Name("n_layers", "L", "how many layers or blocks", "n_layer", "num_hidden_layers", "num_layers"),
 )
 
 VALUES = (
-    Name("tokens", "x", "integers that stand for words"),
-    Name("targets", "y", "the integers that should come next"),
-    Name("context", "x_<t", "what precedes"),
-    Name("logits", "z", "numbers before the softmax over words"),
+    Name("tokens", "x", "integers that stand for words", "X", "input_ids", "input"),
+    Name("targets", "y", "the integers that should come next", "labels", "labels", "target"),
+    Name("context", "x_<t", "what precedes", "context", "input_ids"),
+    Name("logits", "z", "numbers before the softmax over words", "logits", "logits", "input"),
     Name("log_probs", "log P", "natural logarithms of probabilities, after it"),
-    Name("scores", "QKᵀ/√K", "numbers before the softmax over keys"),
-    Name("weights", "α", "shares after it; each query's weights sum to one"),
+    Name("scores", "QKᵀ/√K", "numbers before the softmax over keys", "w", "attn_weights"),
+    Name(
+        "weights",
+        "α",
+        "shares after it; each query's weights sum to one",
+        "w",
+        "attentions",
+        "attn_output_weights",
+    ),
 )
 
 __all__ = ["AXES", "SIZES", "VALUES", "Bool", "Float", "Int", "Name", "Tensor"]

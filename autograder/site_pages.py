@@ -1,0 +1,77 @@
+"""Pages of the site that are derived: the glossary, and the known mistakes of a homework for its students."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from autograder.catalogue import Misconception
+from autograder.homework import Exercise, HomeworkSource
+from course.shapes import AXES, SIZES, VALUES, Name
+
+STARS = "●○○", "●●○", "●●●"
+
+
+def glossary() -> str:
+    """Every name of the course with its letter, its meaning and what others call it."""
+    return "\n".join(
+        [
+            "# Glossary",
+            "",
+            "One word and one letter for every axis, size and value, and the names you meet elsewhere:",
+            "in GPT-2's code, in the configurations of Hugging Face's `transformers`, in `torch.nn`.",
+            *_table("Axes", AXES),
+            *_table("Sizes", SIZES),
+            *_table("Values", VALUES),
+            "",
+        ]
+    )
+
+
+def _table(title: str, entries: Iterable[Name]) -> Iterator[str]:
+    yield from ("", f"## {title}", "")
+    yield "| in the course | letter | meaning | GPT-2 | Hugging Face | torch.nn |"
+    yield "|---|---|---|---|---|---|"
+    for name in entries:
+        elsewhere = (f"`{word}`" if word else "" for word in (name.gpt2, name.hugging_face, name.torch))
+        yield f"| `{name.code}` | {name.letter} | {name.meaning} | {' | '.join(elsewhere)} |"
+
+
+def mistakes(homework: HomeworkSource) -> str:
+    """What goes wrong in each exercise: first the question to ask oneself, then, folded, what it was."""
+    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    lines = [
+        f"# Known mistakes in {title_of(homework)}",
+        "",
+        "Each question belongs to a mistake that people make here. Ask it about your own answer before you",
+        f"unfold what the mistake is. The exercises are in [the notebook]({notebook}).",
+    ]
+    for exercise in homework.exercises:
+        known = [entry for entry in homework.misconceptions if entry.of == exercise.name]
+        lines += ["", f"## {exercise.title}", "", about(exercise), ""]
+        lines += [line for entry in known for line in _folded(entry)]
+    return "\n".join([*lines, ""])
+
+
+def title_of(homework: HomeworkSource) -> str:
+    """The first heading of a homework, without its mark."""
+    texts = (cell.source for cell in homework.cells if cell.kind == "markdown")
+    headings = (line for text in texts for line in text.splitlines() if line.startswith("# "))
+    return next(headings, homework.name).removeprefix("# ")
+
+
+def about(exercise: Exercise) -> str:
+    """Difficulty, minutes and points in a line."""
+    points = f"{exercise.points:g} points"
+    return f"`{exercise.name}` · {STARS[exercise.difficulty - 1]} · {exercise.minutes} minutes · {points}"
+
+
+def _folded(entry: Misconception) -> list[str]:
+    seen = f" ([seen]({entry.seen}))" if entry.seen else ""
+    return [
+        f"<details><summary>{entry.question}</summary>",
+        "",
+        f"{entry.diagnosis}{seen}",
+        "",
+        "</details>",
+        "",
+    ]

@@ -1,0 +1,59 @@
+"""How Sphinx makes the site from the folder that `autograder site` has assembled; needs no network.
+
+Notebooks come with their outputs and are never executed here. Figures are modules inside those outputs, and
+formulas are set by the MathJax that ships with jupyter-server-mathjax: a page fetches nothing from elsewhere.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+
+import jupyter_server_mathjax
+
+ROOT = Path(os.environ["COURSE_ROOT"])
+ADDRESS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["course"]
+
+project = "Language models from scratch"
+author = "the authors of the course"
+language = "en"
+extensions = ["myst_nb", "sphinx.ext.mathjax"]
+exclude_patterns = ["**/.ipynb_checkpoints"]
+suppress_warnings = [
+    "myst.header",
+    "mystnb.unknown_mime_type",
+]  # lectures fold hints under headings of any level
+
+nb_execution_mode = "off"
+nb_ipywidgets_js = {}
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+myst_update_mathjax = False  # its settings are for MathJax 3
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_baseurl = os.environ.get("SITE_ADDRESS", "")
+html_static_path = ["_static", str(Path(jupyter_server_mathjax.__file__).with_name("static"))]
+html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
+html_copy_source = False
+html_theme_options = {
+    "repository_url": ADDRESS["repository"],
+    "repository_branch": ADDRESS["ref"],
+    "use_repository_button": True,
+    "launch_buttons": {"colab_url": "https://colab.research.google.com"},
+    "show_toc_level": 2,
+    "navbar_persistent": [],  # the search stands in the sidebar
+    "navigation_with_keys": False,  # the arrow keys belong to the figures
+}
+
+mathjax_path = "MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"
+mathjax2_config = {
+    "tex2jax": {
+        "inlineMath": [["\\(", "\\)"]],
+        "displayMath": [["\\[", "\\]"]],
+        "processClass": "math",
+        "ignoreClass": "document",
+    },
+    "HTML-CSS": {"availableFonts": [], "webFont": "STIX-Web", "imageFont": None},
+    "showMathMenu": False,
+}
