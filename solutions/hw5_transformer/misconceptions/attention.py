@@ -1,0 +1,248 @@
+"""What goes wrong in attention itself: the scale, the axis of the softmax, the place of dropout."""
+
+import math
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 1. attention
+
+
+def _attention(query, key, value, scale=1.0, axis=-1):
+    scores = query @ key.transpose(-2, -1) / (math.sqrt(query.shape[-1]) * scale)
+    weights = scores.softmax(axis)
+    return weights @ value, weights
+
+
+@misconception(
+    of="attention",
+    fails={
+        "the_example_query_gets_3_and_2",
+        "the_width_of_a_key_sets_the_scale",
+        "other_queries_get_their_averages",
+    },
+    seen="https://github.com/duoan/TorchCode/issues/17",
+)
+def scores_not_scaled(query, key, value):
+    """The scores are not divided by the root of the width.
+
+    What are your scores in the example, 2 ln 3 or ln 3? Which part of the formula makes the difference?
+    """
+    return _attention(query, key, value, 1 / math.sqrt(query.shape[-1]))
+
+
+@misconception(
+    of="attention",
+    fails={
+        "the_example_query_gets_3_and_2",
+        "the_width_of_a_key_sets_the_scale",
+        "other_queries_get_their_averages",
+    },
+    seen="https://github.com/duoan/TorchCode/issues/17",
+)
+def scaled_by_the_width_itself(query, key, value):
+    """The scores are divided by the width, not by its root.
+
+    With width 4, by which number are your dot products divided, and by which should they be?
+    """
+    return _attention(query, key, value, math.sqrt(query.shape[-1]))
+
+
+@misconception(
+    of="attention",
+    fails={"no_head_sees_another", "other_queries_get_their_averages"},
+    seen="https://github.com/karpathy/ng-video-lecture/pull/6",
+)
+def scaled_by_the_width_of_the_model(query, key, value):
+    """The scores are divided by the root of the model's width, the widths of all heads together.
+
+    Does the scale of one head change when another head is added beside it? How many terms has one of the dot
+    products?
+    """
+    heads = query.shape[-3] if query.dim() == 4 else 1
+    return _attention(query, key, value, math.sqrt(heads))
+
+
+@misconception(
+    of="attention",
+    fails={"the_example_query_gets_3_and_2", "each_query_gives_out_one", "other_queries_get_their_averages"},
+)
+def softmax_over_the_queries(query, key, value):
+    """The softmax runs over the queries, so each key's column of weights sums to one.
+
+    Sum your weights along each of their two last axes. Who chooses between whom: a query between keys, or a
+    key between queries?
+    """
+    return _attention(query, key, value, axis=-2)
+
+
+@misconception(
+    of="attention",
+    fails={"each_query_gives_out_one", "no_head_sees_another", "other_queries_get_their_averages"},
+)
+def softmax_over_the_heads(query, key, value):
+    """The softmax runs over the axis before the queries, so heads (or sequences) compete with each other.
+
+    Name the axes of your scores one by one. Which of them does `dim=1` mean where there are four?
+    """
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = scores.softmax(-3) if scores.dim() > 2 else scores.softmax(-1)
+    return weights @ value, weights
+
+
+@misconception(
+    of="attention",
+    fails={
+        "the_example_query_gets_3_and_2",
+        "each_query_gives_out_one",
+        "the_width_of_a_key_sets_the_scale",
+        "no_head_sees_another",
+        "the_output_is_an_average_of_the_values",
+        "other_queries_get_their_averages",
+    },
+)
+def queries_and_keys_exchanged(query, key, value):
+    """Queries and keys have changed places: there is one row of weights for each key.
+
+    Which shape should the weights have for 5 queries and 4 keys, and which have yours?
+    """
+    return _attention(key, query, value)
+
+
+@misconception(
+    of="attention",
+    fails={
+        "the_example_query_gets_3_and_2",
+        "the_width_of_a_key_sets_the_scale",
+        "other_queries_get_their_averages",
+    },
+    seen="https://github.com/duoan/TorchCode/issues/17",
+)
+def all_keys_count_the_same(query, key, value):
+    """All keys get the same weight, whatever the query asks: the scores have no influence.
+
+    Change one query. Does anything change in your output?
+    """
+    scores = query @ key.transpose(-2, -1)
+    weights = torch.full_like(scores, 1 / scores.shape[-1])
+    return weights @ value, weights
+
+
+@misconception(
+    of="attention",
+    fails={
+        "the_example_query_gets_3_and_2",
+        "the_output_is_an_average_of_the_values",
+        "other_queries_get_their_averages",
+    },
+    seen="https://github.com/yandexdataschool/Practical_RL/pull/429",
+)
+def scores_multiply_the_values(query, key, value):
+    """The output is made with the scores, from before the softmax.
+
+    With unit vectors for values, what should come out: something that may be negative, or the weights?
+    """
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    return scores @ value, scores.softmax(-1)
+
+
+@misconception(
+    of="attention",
+    fails={
+        "the_example_query_gets_3_and_2",
+        "the_width_of_a_key_sets_the_scale",
+        "the_output_is_an_average_of_the_values",
+        "other_queries_get_their_averages",
+    },
+)
+def scores_divided_by_their_sum(query, key, value):
+    """The scores are divided by their sum, without an exponential, so weights can be negative.
+
+    Print your weights where some scores are negative. What does the softmax do before it divides?
+    """
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = scores / scores.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+# 2. dropped_attention
+
+CS231N = "https://github.com/cs231n/cs231n.github.io/issues/278"
+
+
+@misconception(
+    of="dropped_attention",
+    fails={
+        "the_example_output_is_2",
+        "dropping_one_weight_leaves_the_others",
+        "on_average_nothing_changes",
+        "a_query_may_lose_all_its_weights",
+        "other_weights_are_dropped_as_well",
+    },
+    seen=CS231N,
+)
+def scores_dropped(scores, value, kept, rate):
+    """The dropout works on the scores: a dropped score is 0, which still gets a weight.
+
+    What is the exponential of a score of 0? Which row of numbers of the example do you change first?
+    """
+    return (scores * kept / (1 - rate)).softmax(-1) @ value
+
+
+@misconception(
+    of="dropped_attention",
+    fails={
+        "the_example_output_is_2",
+        "dropping_one_weight_leaves_the_others",
+        "on_average_nothing_changes",
+        "a_query_may_lose_all_its_weights",
+        "other_weights_are_dropped_as_well",
+    },
+    seen=CS231N,
+)
+def dropped_like_masked(scores, value, kept, rate):
+    """Dropped keys are masked before the softmax, so the other weights grow until they sum to one.
+
+    What is the first weight of the example once the second is dropped: 1, or 2/3? And what remains where all
+    the weights of a query are dropped?
+    """
+    return scores.masked_fill(~kept, -math.inf).softmax(-1) @ value
+
+
+@misconception(
+    of="dropped_attention",
+    fails={"the_example_output_is_2", "on_average_nothing_changes", "other_weights_are_dropped_as_well"},
+)
+def kept_weights_not_scaled_up(scores, value, kept, rate):
+    """What is kept stays as it is, so on average the output is smaller than without dropout.
+
+    With p = 1/2, how much of the output is left on average? Which factor makes up for it?
+    """
+    return (scores.softmax(-1) * kept) @ value
+
+
+@misconception(of="dropped_attention", fails={"the_example_output_is_2", "other_weights_are_dropped_as_well"})
+def divided_by_the_rate(scores, value, kept, rate):
+    """What is kept is divided by the rate of dropping, instead of the rate of keeping.
+
+    If hardly anything is dropped, p = 0.01, how should a weight change, and how does yours?
+    """
+    return (scores.softmax(-1) * kept / rate) @ value
+
+
+@misconception(
+    of="dropped_attention",
+    fails={
+        "the_example_output_is_2",
+        "on_average_nothing_changes",
+        "a_query_may_lose_all_its_weights",
+        "other_weights_are_dropped_as_well",
+    },
+)
+def multiplied_by_the_share_kept(scores, value, kept, rate):
+    """What is kept is multiplied by 1 - p, so it becomes smaller twice over.
+
+    Some weights are lost. Must the others become larger or smaller, so that the average stays?
+    """
+    return (scores.softmax(-1) * kept * (1 - rate)) @ value

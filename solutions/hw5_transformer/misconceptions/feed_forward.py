@@ -1,0 +1,138 @@
+"""What goes wrong in the feed-forward layer: where its nonlinearity stands, and what is added."""
+
+import torch
+from torch import nn
+
+from autograder.catalogue import misconception
+
+# 25. FeedForward
+
+
+class _Layers(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.expand = nn.Linear(d_model, d_ff)
+        self.contract = nn.Linear(d_ff, d_model)
+
+
+@misconception(
+    of="FeedForward",
+    fails={
+        "the_example_computes_the_absolute_value",
+        "a_silent_hidden_layer_leaves_the_last_bias",
+        "other_layers_have_their_outputs_and_gradients",
+    },
+)
+class NothingBetweenTheLayers(_Layers):
+    """There is no relu, so the two linear layers are one linear map.
+
+    What does your layer make of -2 in the example? Can a linear map compute |x|?
+    """
+
+    def forward(self, x):
+        return self.contract(self.expand(x))
+
+
+@misconception(
+    of="FeedForward",
+    fails={"a_silent_hidden_layer_leaves_the_last_bias", "other_layers_have_their_outputs_and_gradients"},
+)
+class ReluAtTheEnd(_Layers):
+    """There is a relu after the second layer too, so the output is never negative.
+
+    What comes out where all hidden numbers are 0 and `contract.bias` is negative?
+    """
+
+    def forward(self, x):
+        return torch.relu(self.contract(torch.relu(self.expand(x))))
+
+
+@misconception(
+    of="FeedForward",
+    fails={
+        "the_example_computes_the_absolute_value",
+        "a_silent_hidden_layer_leaves_the_last_bias",
+        "other_layers_have_their_outputs_and_gradients",
+    },
+)
+class ReluBeforeTheLayers(_Layers):
+    """The relu stands before the first layer instead of after it.
+
+    Is -2 still there when your first layer sees it? Which numbers does the formula take the maximum of?
+    """
+
+    def forward(self, x):
+        return self.contract(self.expand(torch.relu(x)))
+
+
+@misconception(
+    of="FeedForward",
+    fails={
+        "the_example_computes_the_absolute_value",
+        "a_silent_hidden_layer_leaves_the_last_bias",
+        "other_layers_have_their_outputs_and_gradients",
+    },
+)
+class ResidualInside(_Layers):
+    """x is added to the output; the residual belongs to the block, which would add it twice.
+
+    In the example 3 should become 3. What does it become in yours?
+    """
+
+    def forward(self, x):
+        return x + self.contract(torch.relu(self.expand(x)))
+
+
+@misconception(
+    of="FeedForward",
+    fails={"the_example_computes_the_absolute_value", "other_layers_have_their_outputs_and_gradients"},
+)
+class GeluForRelu(_Layers):
+    """The nonlinearity is gelu, as in later models; the formula says max(0, ·).
+
+    What should come out for exactly -2 in the example, and what does?
+    """
+
+    def forward(self, x):
+        return self.contract(nn.functional.gelu(self.expand(x)))
+
+
+@misconception(
+    of="FeedForward",
+    fails={
+        "the_example_computes_the_absolute_value",
+        "each_position_works_alone",
+        "other_layers_have_their_outputs_and_gradients",
+    },
+)
+class HiddenAveragedOverThePositions(_Layers):
+    """The hidden numbers are averaged over the positions, so the positions do not work alone.
+
+    Does the output for one token change when another one stands beside it?
+    """
+
+    def forward(self, x):
+        hidden = torch.relu(self.expand(x)).mean(1, keepdim=True)
+        return self.contract(hidden).expand_as(x)
+
+
+@misconception(
+    of="FeedForward",
+    fails={
+        "the_example_computes_the_absolute_value",
+        "each_position_works_alone",
+        "a_silent_hidden_layer_leaves_the_last_bias",
+        "other_layers_have_their_outputs_and_gradients",
+    },
+)
+class WidthInsideIgnored(_Layers):
+    """The layer inside is as wide as the model, whatever `d_ff` says.
+
+    Which shape must `expand.weight` have, and which has yours?
+    """
+
+    def __init__(self, d_model, d_ff):
+        super().__init__(d_model, d_model)
+
+    def forward(self, x):
+        return self.contract(torch.relu(self.expand(x)))

@@ -1,0 +1,145 @@
+"""What goes wrong with heads: how they are cut and put together."""
+
+from autograder.catalogue import misconception
+
+# 10. split_heads
+
+VIEWED = "https://github.com/harvardnlp/annotated-transformer/issues/118"
+
+
+@misconception(
+    of="split_heads",
+    fails={
+        "the_example_has_three_heads",
+        "a_head_owns_neighbouring_numbers",
+        "positions_stay_where_they_are",
+        "other_vectors_are_split",
+    },
+    seen=VIEWED,
+)
+def viewed_without_transposing(x, n_heads):
+    """The tensor is viewed as (B, H, T, K) at once, which mixes positions and heads.
+
+    In the example, your head 0 begins with the numbers 1, 2, 3, 4. Which of them belong to the first
+    position? Does `view` know which axis is which?
+    """
+    B, T, D = x.shape
+    return x.reshape(B, n_heads, T, D // n_heads)
+
+
+@misconception(
+    of="split_heads",
+    fails={
+        "the_example_has_three_heads",
+        "a_head_owns_neighbouring_numbers",
+        "positions_stay_where_they_are",
+        "as_many_heads_as_asked_for",
+        "other_vectors_are_split",
+    },
+)
+def heads_left_behind_the_positions(x, n_heads):
+    """The axis of heads stays behind that of the positions: (B, T, H, K).
+
+    Which two axes will attention multiply, and which stand in front as if they were batches?
+    """
+    B, T, D = x.shape
+    return x.reshape(B, T, n_heads, D // n_heads)
+
+
+@misconception(
+    of="split_heads",
+    fails={"the_example_has_three_heads", "a_head_owns_neighbouring_numbers", "other_vectors_are_split"},
+)
+def heads_interleaved(x, n_heads):
+    """Each head gets every H-th number of a vector instead of K numbers in a row.
+
+    In the example, which numbers does your head 0 see of the first vector? Into which two axes did you cut D,
+    and in which order?
+    """
+    B, T, D = x.shape
+    return x.reshape(B, T, D // n_heads, n_heads).permute(0, 3, 1, 2)
+
+
+@misconception(
+    of="split_heads",
+    fails={
+        "the_example_has_three_heads",
+        "a_head_owns_neighbouring_numbers",
+        "positions_stay_where_they_are",
+        "as_many_heads_as_asked_for",
+        "other_vectors_are_split",
+    },
+)
+def number_and_width_of_heads_exchanged(x, n_heads):
+    """There are K heads of width H, where H heads of width K are asked for.
+
+    Vectors of 12 numbers and two heads: how wide is a head?
+    """
+    B, T, D = x.shape
+    return x.reshape(B, T, D // n_heads, n_heads).transpose(1, 2)
+
+
+@misconception(
+    of="split_heads",
+    fails={"a_head_owns_neighbouring_numbers", "as_many_heads_as_asked_for", "other_vectors_are_split"},
+)
+def always_three_heads(x, n_heads):
+    """The number of heads is written into the code: there are always three.
+
+    Which line of your code reads `n_heads`?
+    """
+    B, T, _ = x.shape
+    return x.reshape(B, T, 3, -1).transpose(1, 2)
+
+
+# 11. merge_heads
+
+MERGED = "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/177"
+
+
+@misconception(
+    of="merge_heads",
+    fails={
+        "the_example_is_put_together",
+        "each_head_returns_to_its_own_place",
+        "a_position_keeps_its_own_numbers",
+        "other_heads_are_merged",
+    },
+    seen=MERGED,
+)
+def merged_without_transposing(x):
+    """The heads are viewed as (B, T, D) without bringing them beside each other, which mixes positions.
+
+    In the example, your first vector begins with 1, 2, 7, 8. From how many positions do these numbers come?
+    """
+    B, H, T, K = x.shape
+    return x.reshape(B, T, H * K)
+
+
+@misconception(
+    of="merge_heads",
+    fails={"the_example_is_put_together", "each_head_returns_to_its_own_place", "other_heads_are_merged"},
+)
+def numbers_of_heads_interleaved(x):
+    """The first number of every head comes first, then the second of every head.
+
+    Which of the six numbers of a vector should head 0 give back? Compare with the example.
+    """
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@misconception(
+    of="merge_heads",
+    fails={
+        "the_example_is_put_together",
+        "each_head_returns_to_its_own_place",
+        "a_position_keeps_its_own_numbers",
+        "other_heads_are_merged",
+    },
+)
+def heads_averaged(x):
+    """The heads are averaged, not put side by side, so the vectors are too short.
+
+    How many numbers should a vector have for three heads of two?
+    """
+    return x.mean(1)

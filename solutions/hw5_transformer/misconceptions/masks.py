@@ -1,0 +1,287 @@
+"""What goes wrong with a mask: its triangle, and its place before the softmax."""
+
+import math
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 6. causal_mask
+
+
+def _triangle(n_queries, n_keys, diagonal=0):
+    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries + diagonal)
+
+
+@misconception(
+    of="causal_mask",
+    fails={
+        "the_example_forbids_one_pair",
+        "position_i_sees_i_plus_one_positions",
+        "every_position_sees_itself",
+        "the_newest_position_sees_everything",
+        "other_masks_hide_the_future_alone",
+    },
+    seen="https://github.com/tinygrad/tinygrad/pull/2425",
+)
+def one_word_of_the_future(n_queries, n_keys):
+    """The diagonal lies one too far to the right: every position sees the word that it is to predict.
+
+    How many keys may the very first position see? How many True are in your first row?
+    """
+    return _triangle(n_queries, n_keys, 1)
+
+
+@misconception(
+    of="causal_mask",
+    fails={
+        "the_example_forbids_one_pair",
+        "position_i_sees_i_plus_one_positions",
+        "every_position_sees_itself",
+        "the_newest_position_sees_everything",
+        "other_masks_hide_the_future_alone",
+    },
+    seen="https://github.com/tinygrad/tinygrad/pull/2425",
+)
+def position_hidden_from_itself(n_queries, n_keys):
+    """The diagonal lies one too far to the left: no position sees itself, and the first sees nothing.
+
+    What should the first position attend to, if not to itself? What does a softmax over nothing give?
+    """
+    return _triangle(n_queries, n_keys, -1)
+
+
+@misconception(
+    of="causal_mask",
+    fails={
+        "the_example_forbids_one_pair",
+        "position_i_sees_i_plus_one_positions",
+        "every_position_sees_itself",
+        "the_newest_position_sees_everything",
+        "other_masks_hide_the_future_alone",
+    },
+    seen="https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/19",
+)
+def triangle_transposed(n_queries, n_keys):
+    """The triangle lies on the wrong side: each position sees itself and what comes after it.
+
+    Rows are queries. How many True should the last row have, and how many has yours?
+    """
+    return torch.ones(n_queries, n_keys, dtype=torch.bool).triu(n_keys - n_queries)
+
+
+@misconception(
+    of="causal_mask",
+    fails={
+        "the_example_forbids_one_pair",
+        "position_i_sees_i_plus_one_positions",
+        "every_position_sees_itself",
+        "the_newest_position_sees_everything",
+        "other_masks_hide_the_future_alone",
+    },
+    seen="https://github.com/pytorch/pytorch/pull/120668",
+)
+def true_means_blocked(n_queries, n_keys):
+    """True and False have changed places: True marks what is forbidden.
+
+    What does True mean in this homework? (Libraries differ in this point, which is why it is stated.)
+    """
+    return ~_triangle(n_queries, n_keys)
+
+
+@misconception(
+    of="causal_mask",
+    fails={
+        "the_example_forbids_one_pair",
+        "the_newest_position_sees_everything",
+        "other_masks_hide_the_future_alone",
+    },
+    seen="https://github.com/nntrainer/nntrainer/issues/4333",
+)
+def queries_taken_for_the_first_positions(n_queries, n_keys):
+    """With fewer queries than keys, the queries are taken for the first positions; they are the last.
+
+    A single query and seven keys: which position is asking, and how many keys has it behind it?
+    """
+    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril()
+
+
+@misconception(
+    of="causal_mask",
+    fails={
+        "the_example_forbids_one_pair",
+        "the_newest_position_sees_everything",
+        "other_masks_hide_the_future_alone",
+    },
+)
+def key_length_forgotten(n_queries, n_keys):
+    """The mask is square, T by T, whatever the number of keys.
+
+    Which shape must a mask have for 2 queries and 7 keys?
+    """
+    return torch.ones(n_queries, n_queries, dtype=torch.bool).tril()
+
+
+# 7. masked_weights
+
+
+@misconception(
+    of="masked_weights",
+    fails={
+        "the_example_shares_between_two_keys",
+        "allowed_weights_sum_to_one",
+        "a_forbidden_score_has_no_say",
+        "other_scores_are_masked",
+    },
+)
+def mask_after_the_softmax(scores, mask):
+    """The mask comes after the softmax, so the forbidden keys have taken their share before.
+
+    Sum the weights of a query. Where has the rest gone?
+    """
+    return scores.softmax(-1) * mask
+
+
+@misconception(of="masked_weights", fails={"a_forbidden_score_has_no_say", "other_scores_are_masked"})
+def masked_afterwards_and_divided_again(scores, mask):
+    """The mask comes after the softmax and the rest is divided by its sum, which may be 0 by then.
+
+    Let a forbidden score be 30,000. What are the allowed weights after the softmax, and what is 0 / 0?
+    """
+    weights = scores.softmax(-1) * mask
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@misconception(
+    of="masked_weights",
+    fails={
+        "the_example_shares_between_two_keys",
+        "forbidden_weights_are_exactly_0",
+        "allowed_weights_sum_to_one",
+        "low_scores_are_not_lost",
+        "other_scores_are_masked",
+    },
+)
+def forbidden_scores_set_to_zero(scores, mask):
+    """Forbidden scores become 0, which is a score like any other and gets a weight.
+
+    What is the exponential of 0? Which number has the exponential 0?
+    """
+    return (scores * mask).softmax(-1)
+
+
+@misconception(
+    of="masked_weights",
+    equals={"forbidden_scores_set_to_zero"},
+    fails={
+        "the_example_shares_between_two_keys",
+        "forbidden_weights_are_exactly_0",
+        "allowed_weights_sum_to_one",
+        "low_scores_are_not_lost",
+        "other_scores_are_masked",
+    },
+    seen="https://github.com/hyunwoongko/transformer/pull/40",
+)
+def filled_with_a_tiny_number(scores, mask):
+    """Forbidden scores become 1e-9, which is almost 0, and not a large negative number.
+
+    Is 1e-9 low, as scores go? Compare it with -1e9.
+    """
+    return scores.masked_fill(~mask, 1e-9).softmax(-1)
+
+
+@misconception(
+    of="masked_weights",
+    fails={"low_scores_are_not_lost", "other_scores_are_masked"},
+    seen="https://github.com/karpathy/minGPT/issues/75",
+)
+def filled_with_minus_ten_thousand(scores, mask):
+    """Forbidden scores become -10,000, and an allowed score may be lower than that.
+
+    Let all scores of a query be lowered by 20,000. Which of them is now the highest?
+    """
+    return scores.masked_fill(~mask, -1e4).softmax(-1)
+
+
+@misconception(
+    of="masked_weights",
+    fails={"a_forbidden_score_has_no_say", "other_scores_are_masked"},
+    seen="https://github.com/huggingface/transformers/issues/17121",
+)
+def ten_thousand_subtracted(scores, mask):
+    """10,000 is subtracted from the forbidden scores, which a high score survives.
+
+    A forbidden score of 30,000: what is left of it, and is it still the highest?
+    """
+    return (scores - 1e4 * (~mask)).softmax(-1)
+
+
+@misconception(
+    of="masked_weights",
+    fails={"low_scores_are_not_lost", "other_scores_are_masked"},
+    seen="https://github.com/karpathy/minGPT/issues/75",
+)
+def filled_with_minus_a_billion(scores, mask):
+    """Forbidden scores become -1,000,000,000, and the statement promises only that scores are finite.
+
+    Which score is lower than every finite one?
+    """
+    return scores.masked_fill(~mask, -1e9).softmax(-1)
+
+
+@misconception(
+    of="masked_weights",
+    fails={
+        "the_example_shares_between_two_keys",
+        "forbidden_weights_are_exactly_0",
+        "allowed_weights_sum_to_one",
+        "a_forbidden_score_has_no_say",
+        "other_scores_are_masked",
+    },
+    seen="https://github.com/HorizonRobotics/alf/pull/1194",
+)
+def allowed_keys_filled(scores, mask):
+    """The mask is read the other way round: what is allowed gets minus infinity.
+
+    Which entries does `masked_fill` fill, those where its mask is True or False? Which should be filled?
+    """
+    return scores.masked_fill(mask, -math.inf).softmax(-1)
+
+
+@misconception(
+    of="masked_weights",
+    fails={
+        "the_example_shares_between_two_keys",
+        "forbidden_weights_are_exactly_0",
+        "allowed_weights_sum_to_one",
+        "a_forbidden_score_has_no_say",
+        "low_scores_are_not_lost",
+        "other_scores_are_masked",
+    },
+)
+def infinity_times_zero(scores, mask):
+    """The mask is multiplied by minus infinity, and 0 times infinity is NaN.
+
+    Print what you add to an allowed score. Is there a way to put in a number without multiplying?
+    """
+    return (scores + (~mask) * -math.inf).softmax(-1)
+
+
+@misconception(
+    of="masked_weights",
+    fails={
+        "the_example_shares_between_two_keys",
+        "forbidden_weights_are_exactly_0",
+        "allowed_weights_sum_to_one",
+        "a_forbidden_score_has_no_say",
+        "other_scores_are_masked",
+    },
+    seen="https://github.com/mead-ml/mead-baseline/pull/679",
+)
+def masked_copy_thrown_away(scores, mask):
+    """`masked_fill` returns a new tensor, which is not used; the softmax sees the old scores.
+
+    Print the scores after your line with `masked_fill`. Did they change?
+    """
+    scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(-1)

@@ -1,0 +1,307 @@
+"""What goes wrong in norms: axes, roots, and what is subtracted."""
+
+import torch
+from torch import nn
+
+from autograder.catalogue import misconception
+
+# 23. LayerNorm
+
+
+class _Norm(nn.Module):
+    """The right layer norm in pieces to break."""
+
+    axes = (-1,)
+
+    def __init__(self, d_model, epsilon):
+        super().__init__()
+        self.epsilon = epsilon
+        self.gain = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def centred(self, x):
+        return x - x.mean(self.axes, keepdim=True)
+
+    def size(self, centred):
+        return (centred.square().mean(self.axes, keepdim=True) + self.epsilon).sqrt()
+
+    def forward(self, x):
+        centred = self.centred(x)
+        return self.gain * centred / self.size(centred) + self.bias
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "a_new_norm_only_normalises",
+        "each_number_has_its_own_gain_and_bias",
+        "epsilon_stands_under_the_root",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+    seen="https://github.com/harvardnlp/annotated-transformer/pull/119",
+)
+class DividedByOneLess(_Norm):
+    """The variance is the sum of squares divided by D - 1, as torch's `std` and `var` do; here it is D.
+
+    For the vector of the example, is your variance 3 or 4? Which argument decides about it?
+    """
+
+    def size(self, centred):
+        return (centred.square().sum(-1, keepdim=True) / (centred.shape[-1] - 1) + self.epsilon).sqrt()
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "epsilon_stands_under_the_root",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+    seen="https://github.com/codertimo/BERT-pytorch/issues/30",
+)
+class EpsilonOutsideTheRoot(_Norm):
+    """ε is added to the root, where it belongs under it.
+
+    In the example, do you divide by √(3 + 1) or by √3 + 1?
+    """
+
+    def size(self, centred):
+        return centred.square().mean(-1, keepdim=True).sqrt() + self.epsilon
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "a_new_norm_only_normalises",
+        "a_vector_is_normalised_alone",
+        "each_number_has_its_own_gain_and_bias",
+        "epsilon_stands_under_the_root",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+)
+class NormalisedOverTheBatch(_Norm):
+    """Mean and variance are taken over the sequences of the batch, separately for each place and number.
+
+    What is your output for a batch with a single sequence? Does a vector need its neighbours to be
+    normalised?
+    """
+
+    axes = (0,)
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "a_new_norm_only_normalises",
+        "a_vector_is_normalised_alone",
+        "each_number_has_its_own_gain_and_bias",
+        "epsilon_stands_under_the_root",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+)
+class NormalisedOverTheTokens(_Norm):
+    """Mean and variance are taken over the positions, separately for each of the D numbers.
+
+    Along which axis lie the numbers of one vector? What would a causal model learn of its future this way?
+    """
+
+    axes = (-2,)
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "a_new_norm_only_normalises",
+        "a_vector_is_normalised_alone",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+)
+class NormalisedOverEverything(_Norm):
+    """One mean and one variance are taken over all axes together.
+
+    How many means are there for a batch of 2 sequences of 5 vectors, and how many should there be?
+    """
+
+    def centred(self, x):
+        return x - x.mean()
+
+    def size(self, centred):
+        return (centred.square().mean() + self.epsilon).sqrt()
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "a_vector_is_normalised_alone",
+        "each_number_has_its_own_gain_and_bias",
+        "epsilon_stands_under_the_root",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+)
+class OneGainForAllNumbers(_Norm):
+    """Gain and bias are single numbers, where each of the D numbers has its own.
+
+    Which shape has your gain? How many numbers does the statement ask for?
+    """
+
+    def __init__(self, d_model, epsilon):
+        super().__init__(1, epsilon)
+
+
+@misconception(of="LayerNorm", fails={"a_new_norm_only_normalises"})
+class GainStartsAtZero(_Norm):
+    """The gain of a new module is 0, so nothing passes until training changes it.
+
+    What is the output of your new module? By which number is nothing changed when it multiplies?
+    """
+
+    def __init__(self, d_model, epsilon):
+        super().__init__(d_model, epsilon)
+        nn.init.zeros_(self.gain)
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "a_new_norm_only_normalises",
+        "each_number_has_its_own_gain_and_bias",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+)
+class MeanNotSubtracted(_Norm):
+    """The mean is not subtracted; this is nearly the norm of the next exercise.
+
+    What is the mean of your output in a new module?
+    """
+
+    def centred(self, x):
+        return x
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "a_new_norm_only_normalises",
+        "each_number_has_its_own_gain_and_bias",
+        "epsilon_stands_under_the_root",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+)
+class DividedByTheVariance(_Norm):
+    """The vectors are divided by the variance, without the root.
+
+    If x becomes ten times as large, so should the divisor. By how much does the variance grow?
+    """
+
+    def size(self, centred):
+        return centred.square().mean(-1, keepdim=True) + self.epsilon
+
+
+# 24. rms_norm
+
+
+@misconception(
+    of="rms_norm",
+    fails={
+        "the_example_vector_has_root_mean_square_2_5",
+        "the_mean_is_left_alone",
+        "a_vector_is_divided_by_its_own_size",
+        "other_vectors_are_divided_by_their_size",
+    },
+    seen="https://github.com/stanford-cs336/assignment1-basics/issues/93",
+)
+def divided_by_the_standard_deviation(x, gain, epsilon):
+    """The standard deviation is taken, which subtracts the mean first.
+
+    What is the standard deviation of (2, 2, 2), and what its root mean square?
+    """
+    return gain * x / torch.sqrt(x.var(dim=-1, keepdim=True, correction=0) + epsilon)
+
+
+@misconception(
+    of="rms_norm",
+    fails={
+        "the_example_vector_has_root_mean_square_2_5",
+        "the_mean_is_left_alone",
+        "other_vectors_are_divided_by_their_size",
+    },
+)
+def mean_subtracted_as_well(x, gain, epsilon):
+    """The mean is subtracted, as in a layer norm.
+
+    What should become of a vector of equal numbers, and what does with yours?
+    """
+    centred = x - x.mean(-1, keepdim=True)
+    return gain * centred / torch.sqrt(centred.square().mean(-1, keepdim=True) + epsilon)
+
+
+@misconception(
+    of="rms_norm",
+    fails={
+        "the_example_vector_has_root_mean_square_2_5",
+        "the_mean_is_left_alone",
+        "a_vector_is_divided_by_its_own_size",
+        "a_vector_of_zeros_stays_zero",
+        "other_vectors_are_divided_by_their_size",
+    },
+)
+def divided_by_the_length(x, gain, epsilon):
+    """The squares are summed, not averaged, so vectors get length 1 and small numbers.
+
+    In the example, do you divide by 2.5 or by 5?
+    """
+    return gain * x / torch.sqrt(x.square().sum(-1, keepdim=True) + epsilon)
+
+
+@misconception(
+    of="rms_norm",
+    fails={"a_vector_of_zeros_stays_zero", "other_vectors_are_divided_by_their_size"},
+    seen="https://github.com/codertimo/BERT-pytorch/issues/30",
+)
+def epsilon_after_the_root(x, gain, epsilon):
+    """ε is added to the root, where it belongs under it.
+
+    By which number do you divide (0.01, -0.01) if ε is 0.0003?
+    """
+    return gain * x / (x.square().mean(-1, keepdim=True).sqrt() + epsilon)
+
+
+@misconception(
+    of="rms_norm",
+    fails={
+        "the_mean_is_left_alone",
+        "a_vector_is_divided_by_its_own_size",
+        "a_vector_of_zeros_stays_zero",
+        "other_vectors_are_divided_by_their_size",
+    },
+)
+def one_size_for_all_vectors(x, gain, epsilon):
+    """The squares of all vectors together are averaged, so small vectors stay small beside large ones.
+
+    Along which axis lie the numbers of one vector?
+    """
+    return gain * x / torch.sqrt(x.square().mean() + epsilon)
+
+
+@misconception(
+    of="rms_norm",
+    fails={
+        "the_example_vector_has_root_mean_square_2_5",
+        "the_mean_is_left_alone",
+        "a_vector_is_divided_by_its_own_size",
+        "a_vector_of_zeros_stays_zero",
+        "other_vectors_are_divided_by_their_size",
+    },
+)
+def root_not_taken(x, gain, epsilon):
+    """The vectors are divided by the mean square, without the root.
+
+    In the example, do you divide by 6.25 or by 2.5?
+    """
+    return gain * x / (x.square().mean(-1, keepdim=True) + epsilon)

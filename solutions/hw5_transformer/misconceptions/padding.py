@@ -1,0 +1,215 @@
+"""What goes wrong with padding: axes, signs, and how conditions are combined."""
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 8. padding_mask
+
+
+@misconception(
+    of="padding_mask",
+    fails={
+        "the_example_hides_three_paddings",
+        "all_queries_of_a_sequence_see_its_real_tokens",
+        "other_paddings_are_hidden",
+    },
+    seen="https://github.com/hyunwoongko/transformer/pull/40",
+)
+def padding_on_the_query_axis(tokens, pad):
+    """The padding is marked on the axis of the queries, so padding may be looked at and may not look.
+
+    Broadcast your mask to (B, H, T, S). Is a whole row False or a whole column? What does the softmax make of
+    a row without any True?
+    """
+    return (tokens != pad)[:, None, :, None]
+
+
+@misconception(
+    of="padding_mask",
+    fails={
+        "the_example_hides_three_paddings",
+        "all_queries_of_a_sequence_see_its_real_tokens",
+        "the_padding_token_is_the_one_given",
+        "other_paddings_are_hidden",
+    },
+    seen="https://github.com/nyu-mll/jiant/pull/465",
+)
+def padding_may_be_seen(tokens, pad):
+    """True and False have changed places: the mask allows the padding and forbids the words.
+
+    What does True mean in this homework?
+    """
+    return (tokens == pad)[:, None, None, :]
+
+
+@misconception(
+    of="padding_mask",
+    fails={
+        "the_example_hides_three_paddings",
+        "all_queries_of_a_sequence_see_its_real_tokens",
+        "the_padding_token_is_the_one_given",
+        "other_paddings_are_hidden",
+    },
+    seen="https://github.com/hyunwoongko/transformer/issues/11",
+)
+def zero_taken_for_the_padding(tokens, pad):
+    """The token 0 is taken for padding, whatever `pad` says.
+
+    Which line of your code reads `pad`?
+    """
+    return (tokens != 0)[:, None, None, :]
+
+
+@misconception(
+    of="padding_mask",
+    fails={
+        "the_example_hides_three_paddings",
+        "all_queries_of_a_sequence_see_its_real_tokens",
+        "other_paddings_are_hidden",
+    },
+    seen="https://github.com/harvardnlp/annotated-transformer/issues/137",
+)
+def axes_for_heads_and_queries_missing(tokens, pad):
+    """The mask is (B, S), and broadcasting takes its B for the queries.
+
+    Broadcasting lines shapes up from the right. What stands above your B, if the scores are (B, H, T, S)?
+    """
+    return tokens != pad
+
+
+@misconception(
+    of="padding_mask",
+    fails={
+        "the_example_hides_three_paddings",
+        "all_queries_of_a_sequence_see_its_real_tokens",
+        "the_padding_token_is_the_one_given",
+        "other_paddings_are_hidden",
+    },
+)
+def neither_query_nor_key_may_be_padding(tokens, pad):
+    """Queries at padding are forbidden everything, so their rows have no True, and the mask is (B, 1, S, S).
+
+    What does the softmax make of a row of minus infinities? Does anybody use the output of a query at
+    padding?
+    """
+    real = tokens != pad
+    return real[:, None, :, None] & real[:, None, None, :]
+
+
+# 9. translation_masks
+
+
+def _masks(source, target, source_pad, target_pad):
+    triangle = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
+    return (source != source_pad)[:, None, None, :], (target != target_pad)[:, None, None, :], triangle
+
+
+@misconception(
+    of="translation_masks",
+    fails={
+        "the_example_has_its_two_masks",
+        "each_language_has_its_own_padding",
+        "the_future_does_not_change_the_past",
+        "padding_does_not_change_real_tokens",
+        "other_sentences_have_their_masks",
+    },
+)
+def either_condition_is_enough(source, target, source_pad, target_pad):
+    """One of the two conditions is enough for a key: real tokens of the future are allowed, and past padding.
+
+    A key is in the future, but a word. May it be attended to? Which of `&` and `|` have you written?
+    """
+    source_mask, real, triangle = _masks(source, target, source_pad, target_pad)
+    return source_mask, real | triangle
+
+
+@misconception(
+    of="translation_masks",
+    fails={
+        "the_example_has_its_two_masks",
+        "each_language_has_its_own_padding",
+        "padding_does_not_change_real_tokens",
+        "other_sentences_have_their_masks",
+    },
+    seen="https://github.com/harvardnlp/annotated-transformer/issues/137",
+)
+def target_queries_masked(source, target, source_pad, target_pad):
+    """In the target the padding is forbidden to ask, where it should be forbidden to be looked at.
+
+    In your target mask, is it a row or a column that is False for a padding? Which of the two are the keys?
+    """
+    source_mask, real, triangle = _masks(source, target, source_pad, target_pad)
+    return source_mask, real.transpose(2, 3) & triangle
+
+
+@misconception(
+    of="translation_masks",
+    fails={
+        "the_example_has_its_two_masks",
+        "each_language_has_its_own_padding",
+        "padding_does_not_change_real_tokens",
+        "other_sentences_have_their_masks",
+    },
+    seen="https://github.com/hyunwoongko/transformer/issues/11",
+)
+def source_padding_looked_for_in_the_target(source, target, source_pad, target_pad):
+    """The target's padding is looked for with the source's token.
+
+    Which token fills up the target? Follow the two pads through your code.
+    """
+    source_mask, real, triangle = _masks(source, target, source_pad, source_pad)
+    return source_mask, real & triangle
+
+
+@misconception(
+    of="translation_masks",
+    fails={
+        "the_example_has_its_two_masks",
+        "each_language_has_its_own_padding",
+        "padding_does_not_change_real_tokens",
+        "other_sentences_have_their_masks",
+    },
+)
+def target_padding_forgotten(source, target, source_pad, target_pad):
+    """The target mask hides the future only; padding before a position is attended to.
+
+    In the example, may the third target position attend to itself? What is the token there?
+    """
+    source_mask, _, triangle = _masks(source, target, source_pad, target_pad)
+    return source_mask, triangle.expand(len(target), 1, -1, -1)
+
+
+@misconception(
+    of="translation_masks",
+    fails={
+        "the_example_has_its_two_masks",
+        "the_future_does_not_change_the_past",
+        "other_sentences_have_their_masks",
+    },
+)
+def future_forgotten(source, target, source_pad, target_pad):
+    """The target mask hides the padding only; a position sees the words that it is to predict.
+
+    How many keys may the first target position see? Where does your code compare two positions?
+    """
+    source_mask, real, triangle = _masks(source, target, source_pad, target_pad)
+    return source_mask, real.expand(-1, -1, len(triangle), -1)
+
+
+@misconception(
+    of="translation_masks",
+    fails={
+        "the_example_has_its_two_masks",
+        "each_language_has_its_own_padding",
+        "other_sentences_have_their_masks",
+    },
+)
+def source_hidden_by_a_triangle(source, target, source_pad, target_pad):
+    """The source mask has a triangle too, though the source is read as a whole.
+
+    The source sentence is complete before the translation begins. What of it is in the future?
+    """
+    source_mask, real, triangle = _masks(source, target, source_pad, target_pad)
+    n_sources = source.shape[1]
+    return source_mask & torch.ones(n_sources, n_sources, dtype=torch.bool).tril(), real & triangle

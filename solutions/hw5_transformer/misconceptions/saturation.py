@@ -1,0 +1,200 @@
+"""What goes wrong about the size of scores: variances, deviations, entropies."""
+
+import math
+
+import torch
+
+from autograder.catalogue import misconception
+
+# 3. score_scale
+
+
+@misconception(
+    of="score_scale",
+    fails={
+        "the_scales_of_the_examples_are_8_and_6",
+        "all_sums_of_signs_have_variance_one",
+        "nine_times_as_wide_needs_three_times_the_scale",
+        "other_variances_have_their_scale",
+    },
+)
+def variance_of_a_mean(variance_query, variance_key, d_head):
+    """The dot product is treated as a mean, whose variance falls with the width; it is a sum.
+
+    Does a sum of 64 independent terms vary more or less than one of them?
+    """
+    return math.sqrt(variance_query * variance_key / d_head)
+
+
+@misconception(
+    of="score_scale",
+    fails={
+        "the_scales_of_the_examples_are_8_and_6",
+        "all_sums_of_signs_have_variance_one",
+        "nine_times_as_wide_needs_three_times_the_scale",
+        "other_variances_have_their_scale",
+    },
+)
+def divided_by_the_variance(variance_query, variance_key, d_head):
+    """The variance of the dot product is returned, where its standard deviation is asked for.
+
+    If x has variance 36, what is the variance of x / 36, and of x / 6?
+    """
+    return d_head * variance_query * variance_key
+
+
+@misconception(
+    of="score_scale",
+    fails={
+        "the_scales_of_the_examples_are_8_and_6",
+        "all_sums_of_signs_have_variance_one",
+        "other_variances_have_their_scale",
+    },
+)
+def variances_taken_for_one(variance_query, variance_key, d_head):
+    """The scale is the root of the width, which is right only where queries and keys have variance 1.
+
+    In the second example the queries have variance 4. What does that do to each product of the sum?
+    """
+    return math.sqrt(d_head)
+
+
+@misconception(
+    of="score_scale",
+    fails={
+        "the_scales_of_the_examples_are_8_and_6",
+        "all_sums_of_signs_have_variance_one",
+        "other_variances_have_their_scale",
+    },
+)
+def variances_added(variance_query, variance_key, d_head):
+    """The variances of query and key are added, as if their numbers were added and not multiplied.
+
+    What is the variance of a product of two independent numbers with mean 0? Try signs of ±2 and ±3.
+    """
+    return math.sqrt(d_head * (variance_query + variance_key))
+
+
+@misconception(
+    of="score_scale",
+    fails={
+        "the_scales_of_the_examples_are_8_and_6",
+        "all_sums_of_signs_have_variance_one",
+        "other_variances_have_their_scale",
+    },
+)
+def variances_taken_for_deviations(variance_query, variance_key, d_head):
+    """The root is taken of the width only: the variances are treated as standard deviations.
+
+    A query of variance 4 has the standard deviation 2. Which of the two belongs outside the root?
+    """
+    return math.sqrt(d_head) * variance_query * variance_key
+
+
+# 4. effective_keys
+
+
+@misconception(
+    of="effective_keys",
+    fails={
+        "the_examples_count_4_2_1_and_2_828",
+        "the_largest_weight_does_not_decide",
+        "other_scores_have_their_count",
+    },
+)
+def one_over_the_largest_weight(scores):
+    """Only the largest weight is looked at: one divided by it.
+
+    The weights (1/2, 1/2, 0, 0) and (1/2, 1/6, 1/6, 1/6) have the same largest one. Does a query look at
+    equally many keys in both?
+    """
+    return 1 / scores.softmax(-1).max(-1).values
+
+
+@misconception(
+    of="effective_keys",
+    fails={
+        "the_examples_count_4_2_1_and_2_828",
+        "the_largest_weight_does_not_decide",
+        "other_scores_have_their_count",
+    },
+)
+def one_over_the_sum_of_squares(scores):
+    """The weights are squared and summed; that counts keys as well, but in another way than the entropy.
+
+    What do you get for the weights 1/2, 1/4, 1/4? Where is the logarithm?
+    """
+    return 1 / scores.softmax(-1).square().sum(-1)
+
+
+@misconception(
+    of="effective_keys",
+    fails={
+        "the_examples_count_4_2_1_and_2_828",
+        "every_query_counts_for_itself",
+        "the_largest_weight_does_not_decide",
+        "other_scores_have_their_count",
+    },
+)
+def entropy_not_exponentiated(scores):
+    """The entropy itself comes back, not its exponential.
+
+    Four equal weights should count 4. What is your number, and what is its exponential?
+    """
+    weights = scores.softmax(-1)
+    return -torch.xlogy(weights, weights).sum(-1)
+
+
+@misconception(
+    of="effective_keys",
+    fails={
+        "the_examples_count_4_2_1_and_2_828",
+        "every_query_counts_for_itself",
+        "the_largest_weight_does_not_decide",
+        "a_key_out_of_reach_adds_nothing",
+        "other_scores_have_their_count",
+    },
+)
+def zero_times_minus_infinity(scores):
+    """The logarithm of a weight of 0 is minus infinity, and 0 times that is NaN.
+
+    Print the terms of your sum for the scores (0, -2000). Which of them is no number, and what should it be?
+    """
+    weights = scores.softmax(-1)
+    return torch.exp(-(weights * weights.log()).sum(-1))
+
+
+@misconception(
+    of="effective_keys",
+    fails={
+        "the_examples_count_4_2_1_and_2_828",
+        "every_query_counts_for_itself",
+        "the_largest_weight_does_not_decide",
+        "other_scores_have_their_count",
+    },
+)
+def entropy_in_bits_exponentiated(scores):
+    """The entropy is in bits and the exponential is that of nats.
+
+    Four equal weights have 2 bits, or ln 4 nats. Which power gives 4 in each case?
+    """
+    weights = scores.softmax(-1)
+    return torch.exp(-torch.xlogy(weights, weights).sum(-1) / math.log(2))
+
+
+@misconception(
+    of="effective_keys",
+    fails={
+        "the_examples_count_4_2_1_and_2_828",
+        "every_query_counts_for_itself",
+        "the_largest_weight_does_not_decide",
+        "other_scores_have_their_count",
+    },
+)
+def averaged_over_the_queries(scores):
+    """The entropies of all queries are averaged, so that one number comes back.
+
+    The result has the shape (…, T). For how many queries are you asked?
+    """
+    weights = scores.softmax(-1)
+    return torch.exp(-torch.xlogy(weights, weights).sum(-1).mean())

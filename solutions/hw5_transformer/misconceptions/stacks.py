@@ -1,0 +1,262 @@
+"""What goes wrong in stacks and with tied weights: whose weights are used, and how often."""
+
+from torch import nn, tanh
+
+from autograder.catalogue import misconception
+
+# 28. Stack
+
+
+class _Layer(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.linear = nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        return x + tanh(self.linear(x))
+
+
+class _Stack(nn.Module):
+    def __init__(self, n_layers, d_model):
+        super().__init__()
+        self.layers = nn.ModuleList([_Layer(d_model) for _ in range(n_layers)])
+        self.norm = nn.LayerNorm(d_model)
+
+    def run(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def forward(self, x):
+        return self.norm(self.run(x))
+
+
+@misconception(
+    of="Stack",
+    fails={
+        "three_layers_have_eight_parameters",
+        "every_layer_uses_its_own_weights",
+        "layers_come_in_their_order",
+        "other_stacks_have_their_outputs_and_gradients",
+    },
+)
+class OneLayerRepeated(_Stack):
+    """One layer stands in the list several times, so all layers share their weights.
+
+    How often is `Layer(d_model)` called in your code? Change a weight of layer 0 and look at layer 1.
+    """
+
+    def __init__(self, n_layers, d_model):
+        super().__init__(0, d_model)
+        self.layers = nn.ModuleList([_Layer(d_model)] * n_layers)
+
+
+@misconception(
+    of="Stack",
+    fails={
+        "every_layer_uses_its_own_weights",
+        "what_leaves_the_stack_is_normalised",
+        "layers_come_in_their_order",
+        "other_stacks_have_their_outputs_and_gradients",
+    },
+)
+class LastNormMissing(_Stack):
+    """The norm at the end is made and not used.
+
+    What are mean and variance of your output? What normalises the sum in a pre-norm model?
+    """
+
+    def forward(self, x):
+        return self.run(x)
+
+
+@misconception(
+    of="Stack",
+    fails={
+        "three_layers_have_eight_parameters",
+        "every_layer_uses_its_own_weights",
+        "what_leaves_the_stack_is_normalised",
+        "layers_come_in_their_order",
+        "other_stacks_have_their_outputs_and_gradients",
+    },
+)
+class LayersInAList(_Stack):
+    """The layers are kept in a Python list, so the module does not know their parameters.
+
+    What does `named_parameters()` list? Would an optimizer train your layers?
+    """
+
+    def __init__(self, n_layers, d_model):
+        super().__init__(0, d_model)
+        del self.layers
+        self.layers = [_Layer(d_model) for _ in range(n_layers)]
+
+
+@misconception(
+    of="Stack",
+    fails={
+        "every_layer_uses_its_own_weights",
+        "layers_come_in_their_order",
+        "other_stacks_have_their_outputs_and_gradients",
+    },
+)
+class NormAfterEveryLayer(_Stack):
+    """The norm is applied after every layer; here it stands at the end alone.
+
+    How often is the norm called for three layers?
+    """
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = self.norm(layer(x))
+        return x
+
+
+@misconception(
+    of="Stack",
+    fails={
+        "every_layer_uses_its_own_weights",
+        "what_leaves_the_stack_is_normalised",
+        "layers_come_in_their_order",
+        "other_stacks_have_their_outputs_and_gradients",
+    },
+)
+class NormBeforeTheLayers(_Stack):
+    """The norm stands before the first layer instead of after the last.
+
+    What are mean and variance of your output? Where does the sum of all layers pass a norm?
+    """
+
+    def forward(self, x):
+        return self.run(self.norm(x))
+
+
+@misconception(
+    of="Stack",
+    fails={
+        "every_layer_uses_its_own_weights",
+        "layers_come_in_their_order",
+        "other_stacks_have_their_outputs_and_gradients",
+    },
+)
+class EveryLayerReadsTheInput(_Stack):
+    """Every layer reads the stack's input, and only the last one's output is used.
+
+    What does layer 1 read: the input, or what layer 0 has made of it?
+    """
+
+    def run(self, x):
+        outputs = [layer(x) for layer in self.layers]
+        return outputs[-1]
+
+
+@misconception(
+    of="Stack", fails={"layers_come_in_their_order", "other_stacks_have_their_outputs_and_gradients"}
+)
+class LayersInReverse(_Stack):
+    """The last layer comes first.
+
+    Which layer should see the input?
+    """
+
+    def run(self, x):
+        for layer in reversed(self.layers):
+            x = layer(x)
+        return x
+
+
+# 29. TiedModel
+
+
+class _Tied(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.hidden = nn.Linear(d_model, d_model)
+
+    def forward(self, tokens):
+        return tanh(self.hidden(self.embedding(tokens))) @ self.embedding.weight.T
+
+
+@misconception(
+    of="TiedModel",
+    fails={
+        "the_model_has_three_parameters",
+        "both_ends_teach_the_embedding",
+        "other_models_have_tied_logits_and_gradients",
+    },
+)
+class WeightCopied(_Tied):
+    """The output's weight is a copy of the embedding's: equal at first, and trained apart.
+
+    How many parameters does your model have? After one step of training, are the two still equal?
+    """
+
+    def __init__(self, vocab_size, d_model):
+        super().__init__(vocab_size, d_model)
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
+        self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())
+
+    def forward(self, tokens):
+        return self.output(tanh(self.hidden(self.embedding(tokens))))
+
+
+@misconception(
+    of="TiedModel", fails={"both_ends_teach_the_embedding", "other_models_have_tied_logits_and_gradients"}
+)
+class OutputDetached(_Tied):
+    """The output uses the embedding without its gradient, so only the entrance teaches it.
+
+    What does `.detach()` (or `.data`, or a copy made in `forward`) do to the gradient?
+    """
+
+    def forward(self, tokens):
+        return tanh(self.hidden(self.embedding(tokens))) @ self.embedding.weight.detach().T
+
+
+@misconception(
+    of="TiedModel", fails={"both_ends_teach_the_embedding", "other_models_have_tied_logits_and_gradients"}
+)
+class EntranceDetached(_Tied):
+    """The entrance uses the embedding without its gradient, so only the exit teaches it.
+
+    Which words appear in the gradient of your embedding because they were read?
+    """
+
+    def forward(self, tokens):
+        return tanh(self.hidden(self.embedding.weight.detach()[tokens])) @ self.embedding.weight.T
+
+
+@misconception(of="TiedModel", fails={"the_model_has_three_parameters"})
+class OutputWithABias(_Tied):
+    """The output layer has a bias, which the formula does not have.
+
+    Which parameters does `named_parameters()` list that the statement does not?
+    """
+
+    def __init__(self, vocab_size, d_model):
+        super().__init__(vocab_size, d_model)
+        self.output = nn.Linear(d_model, vocab_size)
+        self.output.weight = self.embedding.weight
+        nn.init.zeros_(self.output.bias)
+
+    def forward(self, tokens):
+        return self.output(tanh(self.hidden(self.embedding(tokens))))
+
+
+@misconception(
+    of="TiedModel",
+    fails={
+        "the_example_token_has_its_logits",
+        "both_ends_teach_the_embedding",
+        "other_models_have_tied_logits_and_gradients",
+    },
+)
+class HiddenLayerSkipped(_Tied):
+    """The embeddings are compared with each other directly; the hidden layer is not used.
+
+    Look at the gradient of `hidden.weight`. Why is there none?
+    """
+
+    def forward(self, tokens):
+        return self.embedding(tokens) @ self.embedding.weight.T
