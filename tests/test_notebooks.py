@@ -1,0 +1,137 @@
+"""What every committed notebook must be, so that Colab, JupyterLab, VS Code and the site all show it."""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.address import Address
+
+ROOT = Path(__file__).parents[1]
+LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))
+RELEASES = sorted((ROOT / "homeworks").glob("*/*.ipynb"))
+ADDRESS = Address.read(ROOT)
+CELL_BYTES, NOTEBOOK_BYTES = 300_000, 2_000_000
+
+each_notebook = pytest.mark.parametrize("path", LECTURES + RELEASES, ids=lambda path: path.stem)
+each_lecture = pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def outputs(content):
+    return [output for cell in content["cells"] for output in cell.get("outputs", [])]
+
+
+def headings(content):
+    """(level, text) of every heading, not counting comments in fenced code."""
+    texts = (source(cell) for cell in content["cells"] if cell["cell_type"] == "markdown")
+    lines = (line for text in texts for line in re.sub(r"```.*?```", "", text, flags=re.S).splitlines())
+    found = (re.match(r"(#+) +(.*)", line) for line in lines)
+    return [(len(match[1]), match[2]) for match in found if match]
+
+
+@each_notebook
+def test_the_notebook_is_valid_and_opens_with_a_python_kernel(path):
+    content = read(path)
+    nbformat.validate(content)
+    assert content["metadata"]["kernelspec"]["name"] == "python3"
+
+
+@each_notebook
+def test_no_widget_state_is_committed(path):
+    assert "widgets" not in read(path)["metadata"]  # without its "state", GitHub refuses to show the notebook
+
+
+@each_notebook
+def test_the_badge_opens_this_very_notebook(path):
+    first = read(path)["cells"][0]
+    assert source(first).strip() == ADDRESS.badge(path.relative_to(ROOT).as_posix())
+
+
+@each_notebook
+def test_the_set_up_cell_is_the_one_of_the_course_and_nothing_else_is_installed(path):
+    code = [source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "code"]
+    assert code[0] == ADDRESS.setup()
+    assert not [
+        text for text in code[1:] if re.search(r"pip\b.*\binstall|^\s*[!%]\s*(pip|conda)", text, re.M)
+    ]
+
+
+@each_notebook
+def test_every_picture_is_described(path):
+    content = read(path)
+    for output in outputs(content):
+        data = output.get("data", {})
+        html = "".join(data.get("text/html", ""))
+        assert "image/png" not in data or "<img" in html
+        for tag in re.findall(r"<img\b[^>]*>", html):
+            assert re.search(r'\balt="[^"]{20,}"', tag), tag[:80]
+    for cell in content["cells"]:
+        assert cell["cell_type"] == "code" or not re.search(r"!\[\s*\]\(", source(cell))
+
+
+@each_notebook
+def test_sizes_stay_within_what_a_page_can_carry(path):
+    assert path.stat().st_size <= NOTEBOOK_BYTES
+    for cell in read(path)["cells"]:
+        assert len(json.dumps(cell.get("outputs", []))) <= CELL_BYTES, cell["id"]
+
+
+@each_notebook
+def test_no_path_of_a_machine_is_in_it(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"(?<![\w.:/])/(?:home|root|tmp|Users|content|work)/[\w.-]+", text)
+    assert not re.findall(r"\b[A-Z]:\\\\Users", text)
+
+
+@each_notebook
+def test_there_is_one_title_and_no_level_of_headings_is_skipped(path):
+    levels = [level for level, _ in headings(read(path))]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@each_notebook
+def test_markdown_is_plain(path):
+    for cell in read(path)["cells"]:
+        if cell["cell_type"] == "markdown":
+            assert not re.search(r"^(```|:::)\{|\{\w+\}`", source(cell), re.M), source(cell)[:80]
+
+
+@each_notebook
+def test_links_to_other_files_of_the_course_lead_somewhere(path):
+    for cell in read(path)["cells"]:
+        if cell["cell_type"] == "markdown":
+            for target in re.findall(r"\]\((?!https?:)([^)#\s]+\.\w+)(?:#[^)]*)?\)", source(cell)):
+                assert (path.parent / target).exists(), target
+
+
+@each_lecture
+def test_a_lecture_was_executed_from_top_to_bottom_without_an_error(path):
+    code = [cell for cell in read(path)["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    assert [output for output in outputs(read(path)) if output["output_type"] == "error"] == []
+
+
+@each_lecture
+def test_a_lecture_has_what_every_lecture_has(path):
+    content = read(path)
+    text = "\n".join(source(cell) for cell in content["cells"])
+    titles = " ".join(title for _, title in headings(content)).lower()
+    assert re.search(r"minutes? to read", text)
+    assert "you will be able to" in text.lower()
+    assert "recap" in titles
+    assert "further reading" in titles or "references" in titles
+    assert "predict" in text.lower()  # something is asked before it is shown
+    assert '<script type=\\"module\\">' in json.dumps(outputs(content))  # a figure that lives
