@@ -38,7 +38,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %%
 from course.data.translation_pair import TranslationConfig, translation_pairs
 
-for pair in translation_pairs(TranslationConfig(min_length=7, max_length=8), 3, Random(8)):
+for pair in translation_pairs(TranslationConfig(min_length=6, max_length=9), 3, Random(102)):
     print(f"{len(pair.source)} words: {' '.join(pair.source)}")
     print(f"{len(pair.target)} words: {' '.join(pair.target)}\n")
 
@@ -53,7 +53,7 @@ for n in (4, 7, 10):
     print(f"{n:2} letters: at steps {too_early} the letter that is due has not been read yet")
 
 # %% [markdown]
-# A network that answers while it reads can only guess at these steps, whatever its cell. So: **read everything first, then write.**
+# A network that answers while it reads can only guess at these steps, whatever its cell. So: **read everything first, then write.** Translation is the classic case; summaries, answers to questions, replies in a dialogue, program code from its description have the same form.
 #
 # ## Two networks and a summary
 #
@@ -66,7 +66,7 @@ for n in (4, 7, 10):
 # P(y_t \mid y_{<t}, x) &= \text{softmax}(R\, s_t + b)
 # \end{aligned}$$
 #
-# By the chain rule of lecture 01 the two together are a **conditional language model**: a probability for every target, given the source, and the two lengths $S$ and $T$ need not agree:
+# (Another summary than $h_S$ would do as well, the mean of all states for instance, as long as it is one vector.) By the chain rule of lecture 01 the two together are a **conditional language model**: a probability for every target, given the source, and the two lengths $S$ and $T$ need not agree:
 #
 # $$P(y_1 \dots y_T \mid x_1 \dots x_S) = \prod_{t=1}^{T} P(y_t \mid y_{<t}, x).$$
 #
@@ -141,7 +141,7 @@ log_probs = (states @ R.T + b).log_softmax(-1)[0]  # (T, V)
 assert torch.isclose(log_probs[torch.arange(T), target].sum(), log_prob, atol=1e-5)
 
 # %% [markdown]
-# Inputs `<s> y1 y2`, targets `y1 y2 </s>`. Forgetting that shift is the commonest mistake here: a decoder that reads the word it is to write learns to copy its input, reaches a loss of zero, and translates nothing.
+# Inputs `<s> y1 y2`, targets `y1 y2 </s>`. Forgetting that shift is the commonest mistake here: the decoder then reads the very word that it is to write, and need only copy it. (Lecture 18 shows what becomes of a decoder that sees its answers.)
 #
 # ## A whole model
 #
@@ -357,7 +357,7 @@ print(
 # Twice as wide, and the edge moves by about two letters. It is not that the numbers have no room: ten letters of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
 # read them out again in order; the more it must hold, the harder to find. More training moves the edge too. What stays is the shape: **good on short, falling with length**, because one vector of fixed size stands between the two networks.
 #
-# > "You can't represent the meaning of a whole sentence in a single vector", is how Ray Mooney put it in 2014, in stronger words. (Quoted from memory in the source of this course.)
+# > "You can't cram the meaning of a whole %&!$# sentence into a single $&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
 # ### Where the summary enters, and in which order to read
 #
@@ -397,7 +397,7 @@ from course.data.translation_pair import translation_vocabularies
 
 config = TranslationConfig(min_length=4, max_length=15)
 english, french = translation_vocabularies(config.lexicon)
-pairs = translation_pairs(config, 20_000, Random(0))
+pairs = translation_pairs(config, 12_000, Random(0))
 text = parallel_text([(pair.source, pair.target) for pair in pairs], english, french)
 torch.manual_seed(0)
 translator = fit(EncoderDecoder(len(english), len(french), 48, 96), text, n_steps=500)

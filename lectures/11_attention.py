@@ -137,8 +137,8 @@ mask = torch.tensor(
 )  # (B, S), True = a word
 masked = all_additive.masked_fill(~mask[:, None], -math.inf).softmax(dim=-1)
 zeroed = weights * mask[:, None]
-print("masked before:", masked[1, 0].numpy().round(2), "sum", round(masked[1, 0].sum().item(), 2))
-print("zeroed after: ", zeroed[1, 0].numpy().round(2), "sum", round(zeroed[1, 0].sum().item(), 2))
+print("masked before:", masked[1, 2].numpy().round(2), "sum", round(masked[1, 2].sum().item(), 2))
+print("zeroed after: ", zeroed[1, 2].numpy().round(2), "sum", round(zeroed[1, 2].sum().item(), 2))
 assert torch.allclose(masked[1, :, :3], all_additive[1, :, :3].softmax(dim=-1))
 
 # %% [markdown]
@@ -181,12 +181,13 @@ V, d_embedding = 8, 3
 cell = GRUCell(d_embedding + D_h, D)
 E, R, b = (torch.randn(*shape, generator=generator) for shape in ((V, d_embedding), (V, D + D_h), (V,)))
 s, previous_words = torch.zeros(1, D), [0, 5, 2]  # <s> and two words
-for y in previous_words:
-    weights = (torch.tanh(s @ W_q.T + memory[0] @ W_k.T) @ v).softmax(0)  # asks with s_{t-1}: (S)
-    c_t = (weights @ memory[0])[None]
-    (s,) = cell(torch.cat([E[y][None], c_t], dim=-1), (s,))
-    probs = (torch.cat([s, c_t], dim=-1) @ R.T + b).softmax(-1)
-    print("looks", weights.numpy().round(2), " next word", probs.argmax().item())
+with torch.no_grad():
+    for y in previous_words:
+        weights = (torch.tanh(s @ W_q.T + memory[0] @ W_k.T) @ v).softmax(0)  # asks with s_{t-1}: (S)
+        c_t = (weights @ memory[0])[None]
+        (s,) = cell(torch.cat([E[y][None], c_t], dim=-1), (s,))
+        probs = (torch.cat([s, c_t], dim=-1) @ R.T + b).softmax(-1)
+        print("looks", weights.numpy().round(2), " next word", probs.argmax().item())
 
 # %% [markdown]
 # Here each step waits for the look of the step before it. Luong and others **ask with the new state** $s_t$, and let the context into the output only:
@@ -264,7 +265,7 @@ from course.translation_experiment.translator_sizes import config_of, n_paramete
 
 data = TranslationConfig(min_length=4, max_length=15)
 english, french = translation_vocabularies(data.lexicon)
-pairs = translation_pairs(data, 20_000, Random(0))
+pairs = translation_pairs(data, 12_000, Random(0))
 text = parallel_text([(pair.source, pair.target) for pair in pairs], english, french)
 common = Seq2SeqConfig(len(english), len(french), d_embedding=48, d_hidden=96, attention="additive")
 
@@ -273,7 +274,7 @@ models, losses, seconds = {}, {}, {}
 for kind, make in (("RNNenc", Seq2Seq), ("RNNsearch", RNNsearch)):
     torch.manual_seed(0)
     models[kind] = make(config_of(kind, common))
-    training = TrainingConfig(n_steps=2400 if is_full else 600, learning_rate=8e-3)
+    training = TrainingConfig(n_steps=2400 if is_full else 500, learning_rate=8e-3)
     history = train(models[kind], ShuffledPairs(text, 64), training, loss=teacher_forcing_loss, device=device)
     losses[kind], seconds[kind] = history.losses, history.seconds
     models[kind].cpu()
@@ -288,7 +289,7 @@ figure = plots.loss_curves(losses)
 figures.still(figure, alt=figure.alt_text)
 
 # %% [markdown]
-# Attention begins no better. Then it discovers where to look, and the loss drops. Now the measure that lecture 10 insisted on: free running, by length, on sentences that were not trained on.
+# For some dozens of steps the two are alike. Then attention discovers where to look, and its loss drops to almost nothing. Now the measure that lecture 10 insisted on: free running, by length, on sentences that were not trained on.
 
 # %%
 from course.translation_experiment.quality import quality, translations
@@ -351,7 +352,7 @@ assert results["RNNsearch"][15].exact_match > 0.5 > results["RNNenc"][15].exact_
 #
 # ## Where does it look?
 #
-# The weights are a by-product that we can read. The sentence below is fed in with its right translation; for each French word, the bars show the English words that were looked at. **Predict, then run:** where will it look for the *noire* of *la souris noire*, at *black* or at *mouse*? And for the *de* of *pomme de terre*?
+# The weights are a by-product that we can read. The sentence below is fed in with its right translation; for each French word, the bars show the English words that were looked at. **Predict, then run:** where will it look for an adjective such as *rouges*, at *red* or at the noun whose gender and number it must take? And for the *de* inside *bonshommes de neige*, which is one word in English?
 
 # %%
 readable = [pair for pair in tests[10] + tests[15] if len(pair.target) <= 18]
@@ -368,7 +369,7 @@ figures.alignment(list(maps), chosen)
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# At *black*, which says the colour; that the noun is feminine is known by then, from the decoder's own state or from $h$ at *black*, which has read the noun too. For *de* there is nothing to look up: after *pomme* it follows by itself. The gold alignment links it to *potato*; the model may look there, or anywhere.
+# At the adjective, which says the colour; gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: after *bonshommes* it follows by itself. The gold alignment links it to *snowmen*; the model may look there, or anywhere, and spreads its weights.
 #
 # </details>
 #
@@ -410,7 +411,7 @@ print({name: f"{rate:.1%}" for name, rate in rates.items()})
 assert rates["attention"] < 0.5 * rates["straight across"]
 
 # %% [markdown]
-# Nobody told the network which word belongs to which. It was only asked to predict the next French word, and found the alignment because that helps. The map beside the gold alignment, for the sentence that changes its order most:
+# Nobody told the network which word belongs to which. It was only asked to predict the next French word, and found the alignment because that helps. (In the best-known map of the paper, *the European Economic Area* becomes *la zone économique européenne*, and the weights run backwards through the three words; quoted from its figure 3.) The map beside the gold alignment, for the sentence that changes its order most:
 
 # %%
 from course.translation_experiment.pictures import map_beside_gold
@@ -475,7 +476,7 @@ for panel, scale in zip(axes, ("lengths_small", "lengths_full"), strict=True):
         panel.axvline(run["trained_up_to"], color="grey", linewidth=0.8, linestyle=":")
         told.append(f"{run['model']} " + ", ".join(f"{value:.0f}" for value in curve.values()))
     panel.set(xlabel="words in the source", ylim=(0, 103))
-    panel.legend(frameon=False, fontsize=8)
+    panel.legend(frameon=False, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.18))
 axes[0].set_ylabel("BLEU")
 figures.still(
     drawing,
@@ -488,7 +489,7 @@ for scale in ("lengths_small", "lengths_full"):
     for run in recorded_results(scale)["runs"]:
         rate = f"{run['alignment_error_rate']:.1%}" if "alignment_error_rate" in run else "–"
         print(
-            f"stored: {run['model']:12} {run['n_steps']:,} steps, {run['seconds_of_training']:4.0f} s, alignment error rate {rate}"
+            f"stored: {run['model']:12} {run['n_steps']:,} steps, {run['seconds_of_training']:.0f} s, alignment error rate {rate}"
         )
 
 # %% [markdown]
@@ -534,7 +535,7 @@ with torch.no_grad():
             lambda states=states, memory=memory: model.scores(states, memory).softmax(-1) @ memory
         )
         print(
-            f"{S:3} words: reading, one after another {reading:6.2f} ms; all looks of {S} steps at once {looking:6.2f} ms"
+            f"{S:3} words: reading, one after another, {reading:.2f} ms; all looks of {S} steps at once, {looking:.2f} ms"
         )
 
 # %% [markdown]
@@ -641,5 +642,6 @@ print("we have just built course.models.Seq2Seq with additive attention")
 # - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural Machine Translation by Jointly Learning to Align and Translate", ICLR 2015.
 # - Minh-Thang Luong, Hieu Pham and Christopher D. Manning, "Effective Approaches to Attention-based Neural Machine Translation", EMNLP 2015.
 # - Franz Josef Och and Hermann Ney, "A Systematic Comparison of Various Statistical Alignment Models", *Computational Linguistics* 29 (2003), 19–51.
+# - Yonghui Wu and others, "Google's Neural Machine Translation System: Bridging the Gap between Human and Machine Translation", arXiv:1609.08144, 2016: attention goes into service.
 # - Philipp Koehn and Rebecca Knowles, "Six Challenges for Neural Machine Translation", Workshop on Neural Machine Translation, 2017: attention is not always alignment.
 # - Desmond Elliott, Stella Frank, Khalil Sima'an and Lucia Specia, "Multi30K: Multilingual English-German Image Descriptions", Workshop on Vision and Language, 2016 (the French side: Elliott and others, WMT 2017).

@@ -13,7 +13,7 @@ export function share(written, right) {
 export default {
   render({ model, el }) {
     const { lengths, curves, trained, measure, highest, examples } = model.get("data");
-    const width = 640, height = 250, left = 44, right = 500, floor = 210, ceiling = 14;
+    const width = 640, height = 250, left = 44, right = 452, floor = 210, ceiling = 14;
     const view = frame(el, { width, height, label: `${measure} against the length of the source`, name: "bottleneck" });
     const colours = ["var(--orange)", "var(--blue)", "var(--green)"], dashes = ["", "7 4", "2 3"];
     const texts = node("div", { style: "overflow-wrap:anywhere" });
@@ -39,7 +39,7 @@ export default {
       for (const length of lengths) text(x(length), floor + 18, String(length), { "text-anchor": "middle", class: "quiet" });
       text((left + right) / 2, floor + 36, "words in the source", { "text-anchor": "middle", class: "quiet" });
       line(x(trained), floor, x(trained), ceiling, { stroke: "var(--line)", "stroke-dasharray": "2 4" });
-      text(x(trained) + 4, ceiling + 8, "longest in training", { class: "quiet" });
+      text(x(trained) + 4, floor - 6, "longest in training", { class: "quiet" });
     }
 
     function drawCurve({ name, values }, which) {

@@ -41,7 +41,7 @@ def bottleneck(
             "highest": highest,
             "examples": [[example(*each) for each in examples[length]] for length in lengths],
         },
-        alt=f"{measure.capitalize()} for sources of {', '.join(map(str, lengths))} words: {told}.",
+        alt=f"{measure[0].upper()}{measure[1:]} for sources of {', '.join(map(str, lengths))} words: {told}.",
         caption=caption,
         picture=png(drawn(series, lengths, trained_up_to, measure)),
     )

@@ -1,0 +1,605 @@
+# %% [markdown]
+# # 18 · The encoder-decoder Transformer
+#
+# **You will be able to**
+#
+# - write cross-attention: queries from the decoder, keys and values from the encoder;
+# - build the three masks, and say what goes wrong without each;
+# - put encoder and decoder together and train them to translate;
+# - compare the result with the recurrent translator of lecture 11, on the same data, without favour.
+#
+# *30 minutes to read, about a minute to run. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
+#
+# **The question of the day:** the recurrent translator with attention works. What does it gain if nothing in it is recurrent any more?
+
+# %% setup
+
+# %%
+import math
+import os
+import time
+from random import Random
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from course import figures
+from course.training import TrainingConfig, best_device, train
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a GPU if there is one
+device = best_device() if is_full else torch.device("cpu")
+
+# %% [markdown]
+# ## The missing link
+#
+# Lecture 17's encoder reads a text with every word seeing every other. Lecture 15's decoder writes a text with every word seeing those before it. For a translation the decoder must also see the source, and lecture 11 has shown how: before each word, look back. In the Transformer that look is **cross-attention**, the attention of lecture 12 with
+# one change: the queries come from one sequence, the keys and values from another.
+#
+# $$Q = X W_q, \qquad \mathcal K = M W_k, \qquad V = M W_v, \qquad \text{cross}(X, M) = \text{softmax}\Big(\frac{Q \mathcal K^\top}{\sqrt{K}} + \text{mask}\Big) V.$$
+#
+# | symbol | meaning | shape | in the code |
+# |---|---|---|---|
+# | $X$ | the decoder's vectors, one for each target position | $(T, D)$ | `x` |
+# | $M$ | the **memory**: the output of the encoder's *last* layer, one vector for each source word | $(S, D)$ | `memory` |
+# | $W_q, W_k, W_v$ | as in lecture 12, for one head of width $K$ | $(D, K)$ | `W_query`, … |
+# | $Q$; $\mathcal K$, $V$ | what the target asks; what the source answers to, and with | $(T, K)$; $(S, K)$ | `query`; `key`, `value` |
+# | mask | 0 where a look is allowed, $-\infty$ where it is not | $(T, S)$ | `mask` |
+#
+# Beside lecture 11: $s_t$ has become a query, $h_i$ a key *and*, by another matrix, a value; the score is a scaled dot product. By a loop, $B = 2$ sentences, $T = 3$, $S = 5$, $D = 6$, $K = 4$:
+
+# %%
+B, T, S, D, K = 2, 3, 5, 6, 4
+generator = torch.Generator().manual_seed(0)
+x, memory = torch.randn(B, T, D, generator=generator), torch.randn(B, S, D, generator=generator)
+W_query, W_key, W_value = (torch.randn(D, K, generator=generator) for _ in range(3))
+looked_up = torch.zeros(B, T, K)
+for b in range(B):
+    for t in range(T):
+        query = x[b, t] @ W_query
+        scores = torch.stack([query @ (memory[b, i] @ W_key) for i in range(S)]) / math.sqrt(K)
+        weights = scores.softmax(0)  # over the S source words
+        looked_up[b, t] = sum(weights[i] * (memory[b, i] @ W_value) for i in range(S))
+
+
+# %%
+def look(x, memory, mask=None):
+    """Attention of x (B, T, D) over memory (B, S, D); mask: True = may be looked at."""
+    query, key, value = x @ W_query, memory @ W_key, memory @ W_value
+    scores = query @ key.transpose(1, 2) / math.sqrt(K)  # (B, T, S)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(-1) @ value
+
+
+assert torch.allclose(look(x, memory), looked_up, atol=1e-5)
+look(x, memory).shape, look(x, x).shape
+
+# %% [markdown]
+# `look(x, x)` is self-attention: nothing new had to be built. And note what does *not* depend on the target: `key` and `value`. They are made once for a sentence, however many words are written.
+#
+# ## Three masks
+#
+# Three attentions, and each has a mask of its own. Batches are padded, and the decoder must not see the future:
+#
+# 1. **encoder on itself**: every word of the source may look at every real word of the source;
+# 2. **decoder on itself**: every position may look at itself and what precedes it, the triangle of lecture 15;
+# 3. **decoder on the source**: every position may look at every real word of the source, at any time. No triangle: the source is all there.
+#
+# Choose cells and read why.
+
+# %%
+from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
+from course.data.vocabulary import BOS, PAD
+
+
+def padded(words, length: int) -> list[str]:
+    return [*words, *[PAD] * (length - len(words))]
+
+
+few = sorted(
+    translation_pairs(TranslationConfig(min_length=4, max_length=8), 12, Random(3)),
+    key=lambda pair: len(pair.target),
+)[:5:2]
+S_most, T_most = max(len(pair.source) for pair in few), max(len(pair.target) for pair in few) + 1
+figures.three_masks(
+    [padded(pair.source, S_most) for pair in few], [padded([BOS, *pair.target], T_most) for pair in few]
+)
+
+# %% [markdown]
+# In tensors, with `True` for *may be looked at*, each in a shape that broadcasts to (B, H, queries, keys):
+
+# %%
+source = torch.tensor([[5, 9, 4, 7, 6], [8, 4, 6, 0, 0]])  # 0 is padding
+is_real = (source != 0)[:, None, None, :]  # masks 1 and 3: (B, 1, 1, S)
+triangle = torch.ones(T, T, dtype=torch.bool).tril()  # mask 2: (T, T)
+print(is_real[1, 0, 0].int().tolist(), triangle.int().tolist())
+
+# %% [markdown]
+# **Predict, then run.** Why does mask 2 need no word about the *target's* padding?
+#
+# <details><summary>Answer</summary>
+#
+# Padding stands at the end, so the triangle hides it from every real word. What the padded positions themselves compute is never used: the loss leaves them out.
+#
+# </details>
+#
+# ## A decoder layer
+#
+# Self-attention, cross-attention, feed-forward: three residual steps, each with its norm (pre-norm, as in lecture 14):
+#
+# $$\begin{aligned}
+# x &\leftarrow x + \text{self}(\text{norm}_1(x)) && \text{what have I written?} \\
+# x &\leftarrow x + \text{cross}(\text{norm}_2(x), M) && \text{what does the source say to that?} \\
+# x &\leftarrow x + \text{feed-forward}(\text{norm}_3(x))
+# \end{aligned}$$
+
+# %%
+from course.models import FeedForward, LayerNorm, MultiHeadAttention, TransformerConfig
+
+
+class DecoderLayer(nn.Module):
+    """Look at what is written, look at the source, think."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
+        self.cross_attention = MultiHeadAttention(config.d_model, config.n_heads)
+        self.feed_forward = FeedForward(config)
+        self.norm_attention = LayerNorm(config.d_model)
+        self.norm_cross_attention = LayerNorm(config.d_model)
+        self.norm_feed_forward = LayerNorm(config.d_model)
+
+    def forward(self, x, memory, source_mask, is_causal=True):
+        """x (B, T, D), memory (B, S, D), source_mask (B, 1, 1, S) → (B, T, D)."""
+        own = self.norm_attention(x)
+        x = x + self.attention(own, own, own, is_causal=is_causal)
+        x = x + self.cross_attention(self.norm_cross_attention(x), memory, memory, source_mask)
+        return x + self.feed_forward(self.norm_feed_forward(x))
+
+
+# %% [markdown]
+# **Predict, then run:** how many more weights than an encoder layer has a decoder layer, for $D = 64$?
+#
+# <details><summary>Answer</summary>
+#
+# One more attention, $4 D^2 + 4 D$, and one more norm, $2 D$.
+#
+# </details>
+
+# %%
+from course.models import EncoderLayer
+
+sizes = TransformerConfig(d_model=64, n_heads=4, n_layers=2, d_ff=256, is_pre_norm=True)
+n_encoder, n_decoder = (
+    sum(w.numel() for w in layer(sizes).parameters()) for layer in (EncoderLayer, DecoderLayer)
+)
+print(f"encoder layer {n_encoder:,}, decoder layer {n_decoder:,}, difference {n_decoder - n_encoder:,}")
+assert n_decoder - n_encoder == 4 * 64**2 + 4 * 64 + 2 * 64
+
+# %% [markdown]
+# ## The whole model
+#
+# Embeddings and positions at both ends (lecture 13), the encoder of lecture 17, and a stack of decoder layers that **all look at the same memory**. The matrix that embeds the target's words also scores them, as in the paper.
+
+# %%
+from course.models import Encoder, SinusoidalPositions
+
+
+class Translator(nn.Module):
+    """The Transformer of 2017: an encoder reads the source, a decoder writes the target."""
+
+    def __init__(
+        self, source_vocab_size: int, vocab_size: int, config: TransformerConfig, is_causal: bool = True
+    ):
+        super().__init__()
+        self.D, self.vocab_size, self.is_causal = config.d_model, vocab_size, is_causal
+        self.source_embedding = nn.Embedding(source_vocab_size, self.D)
+        self.target_embedding = nn.Embedding(vocab_size, self.D)
+        self.positions = SinusoidalPositions(128, self.D)
+        self.encoder = Encoder(config)
+        self.decoder = nn.ModuleDict(
+            {
+                "layers": nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers)),
+                "norm": LayerNorm(self.D),
+            }
+        )
+        for name, weight in self.named_parameters():
+            if "embedding" in name:
+                nn.init.normal_(weight, std=1 / math.sqrt(self.D))
+            elif weight.ndim == 2:
+                nn.init.xavier_uniform_(weight)
+
+    def embed(self, tokens, embedding):
+        return embedding(tokens) * math.sqrt(self.D) + self.positions(tokens.shape[1])  # (B, T, D)
+
+    def encode(self, source):
+        """The memory (B, S, D) and the mask of its real words (B, 1, 1, S)."""
+        is_real = (source != 0)[:, None, None, :]
+        return self.encoder(self.embed(source, self.source_embedding), is_real), is_real
+
+    def decode(self, target, memory, is_real):
+        """Logits (B, T, V) of the word after each position of `target`."""
+        x = self.embed(target, self.target_embedding)
+        for layer in self.decoder["layers"]:
+            x = layer(x, memory, is_real, self.is_causal)
+        return self.decoder["norm"](x) @ self.target_embedding.weight.T
+
+    def forward(self, source, target):
+        """Teacher forcing, all T positions at once: log-probabilities of the next words."""
+        return self.decode(target, *self.encode(source)).log_softmax(-1)
+
+    @torch.no_grad()
+    def translate(self, source, bos, eos, max_length):
+        """Free running, one word after another: the source is read once."""
+        memory, is_real = self.encode(source)
+        tokens = torch.full_like(source[:, :1], bos)
+        for _ in range(max_length):
+            following = (
+                self.decode(tokens, memory, is_real)[:, -1:]
+                .argmax(-1)
+                .masked_fill(tokens[:, -1:] == eos, eos)
+            )
+            tokens = torch.cat([tokens, following], dim=1)
+        return tokens[:, 1:]
+
+
+# %% [markdown]
+# ## What goes wrong without each mask
+#
+# The data of lectures 10 and 11: 12,000 generated sentences of 4 to 15 words, with the one right translation of each.
+
+# %%
+from course.translation_experiment.parallel_text import ShuffledPairs, parallel_text, teacher_forcing_loss
+
+data = TranslationConfig(min_length=4, max_length=15)
+english, french = translation_vocabularies(data.lexicon)
+pairs = translation_pairs(data, 12_000, Random(0))
+known = {pair.source for pair in pairs}
+
+
+def encoded(some):
+    return parallel_text([(pair.source, pair.target) for pair in some], english, french)
+
+
+text = encoded(pairs)
+
+
+def fit(model: nn.Module, text, n_steps: int, learning_rate: float):
+    """Train in place on pairs, 64 at a time, and return what happened."""
+    config = TrainingConfig(n_steps, learning_rate, n_warmup_steps=n_steps // 6)
+    return train(model, ShuffledPairs(text, 64), config, loss=teacher_forcing_loss, device=device)
+
+
+# %% [markdown]
+# **Without the triangle** (mask 2) position $t$ may look at word $t + 1$ of the target, which is the answer. **Predict, then run:** what happens to the loss in 200 steps on the shorter sentences, and to the translations?
+
+# %%
+from course.translation_experiment.quality import quality, translations
+
+short = encoded([pair for pair in pairs if len(pair.source) <= 8])
+test = translation_pairs(TranslationConfig(min_length=5, max_length=8), 60, Random(5), exclude=known)
+for is_causal in (True, False):
+    torch.manual_seed(0)
+    model = Translator(len(english), len(french), sizes, is_causal)
+    losses = fit(model, short, 200, 5e-3).losses
+    written = translations(model.cpu(), encoded(test), french)
+    result = quality(written, [pair.target for pair in test])
+    print(
+        f"triangle {is_causal!s:5}: loss {sum(losses[-20:]) / 20:.2f}, free running BLEU {result.bleu:.1f}, for example {' '.join(written[0][:8])}"
+    )
+    if not is_causal:
+        assert result.bleu < 5
+
+# %% [markdown]
+# A wonderful loss and no translation. It has learned to copy the next word from its input, and when it writes by itself there is no next word to copy. A loss too good to be true is the symptom to remember.
+#
+# **Without masks 1 or 3** a sentence's translation depends on how much padding its neighbours force upon it:
+
+# %%
+torch.manual_seed(0)
+model = Translator(len(english), len(french), sizes).eval()
+alone, in_a_batch = torch.tensor([[8, 4, 6]]), torch.tensor([[8, 4, 6, 0, 0]])
+target = torch.tensor([[1, 7, 5]])
+with torch.no_grad():
+    right, _ = model.encode(alone)
+    masked, is_real = model.encode(in_a_batch)
+    everything = torch.ones_like(is_real)
+    unmasked = model.encoder(model.embed(in_a_batch, model.source_embedding), everything)
+    cross = [
+        model.decode(target, masked, mask)[0, -1]
+        - model.decode(target, right, torch.ones(1, 1, 1, 3).bool())[0, -1]
+        for mask in (is_real, everything)
+    ]
+print(
+    f"memory of the three words moves by {(masked[:, :3] - right).norm():.6f} with mask 1, by {(unmasked[:, :3] - right).norm():.2f} without"
+)
+print(f"logits move by {cross[0].norm():.6f} with mask 3, by {cross[1].norm():.2f} without")
+assert (masked[:, :3] - right).norm() < 1e-4 < (unmasked[:, :3] - right).norm()
+assert cross[0].norm() < 1e-4 < cross[1].norm()
+
+# %% [markdown]
+# ## Against lecture 11
+#
+# The same pairs, the same batches, the same number of steps; each at a learning rate chosen by hand (0.008 for RNNsearch, 0.003 for the Transformer), and about as many weights.
+
+# %%
+from course.models import Seq2Seq, Seq2SeqConfig
+from course.translation_experiment.translator_sizes import config_of, n_parameters
+
+n_steps = 2400 if is_full else 600
+common = Seq2SeqConfig(len(english), len(french), d_embedding=48, d_hidden=96, attention="additive")
+models, seconds, losses = {}, {}, {}
+for name, make, learning_rate in (
+    ("RNNsearch", lambda: Seq2Seq(config_of("RNNsearch", common)), 8e-3),
+    ("Transformer", lambda: Translator(len(english), len(french), sizes), 3e-3),
+):
+    torch.manual_seed(0)
+    models[name] = make()
+    history = fit(models[name], text, n_steps, learning_rate)
+    losses[name], seconds[name] = history.losses, history.seconds
+    models[name].cpu().eval()
+
+# %%
+from course import plots
+
+figure = plots.loss_curves(losses)
+figures.still(figure, alt=figure.alt_text)
+
+# %% [markdown]
+# **Quality**, free running, on sentences of each length that were not trained on:
+
+# %%
+lengths = (5, 10, 15, 20, 25, 30)
+tests = {
+    length: translation_pairs(
+        TranslationConfig(min_length=length, max_length=length), 60, Random(length), exclude=known
+    )
+    for length in lengths
+}
+written = {
+    name: {length: translations(model, encoded(some), french) for length, some in tests.items()}
+    for name, model in models.items()
+}
+results = {
+    name: {length: quality(mine[length], [pair.target for pair in tests[length]]) for length in lengths}
+    for name, mine in written.items()
+}
+for name, by_length in results.items():
+    print(
+        f"{name:11} exact",
+        "  ".join(f"{length}: {result.exact_match:4.0%}" for length, result in by_length.items()),
+    )
+    print(
+        f"{'':11} BLEU ", "  ".join(f"{length}: {result.bleu:4.0f}" for length, result in by_length.items())
+    )
+
+# %%
+examples = {
+    length: [
+        (pair.source, pair.target, [mine[length][i] for mine in written.values()])
+        for i, pair in enumerate(tests[length][:3])
+    ]
+    for length in lengths
+}
+figures.bottleneck(
+    {
+        name: {length: result.bleu for length, result in by_length.items()}
+        for name, by_length in results.items()
+    },
+    examples,
+    trained_up_to=15,
+    measure="BLEU",
+    highest=100,
+    caption="Both translate what they were trained on. Move the slider beyond 15 words.",
+)
+
+# %% [markdown]
+# Within the trained lengths both are good. Beyond them the Transformer falls much faster: it knows a place by its sines and cosines, and places beyond those of training are strange to it. A recurrent network has no numbers for places to be surprised by. (Lecture 13's relative positions are one remedy; training on all lengths that will be needed is the plain one.)
+#
+# **Alignment.** The Transformer has not one map but one for each head of each layer. Against the gold alignment, with each target word linked to the source word of the largest weight:
+
+# %%
+from course.models import attention_maps
+from course.translation_experiment.quality import attention_links, error_rate, most_looked_at
+
+within = [pair for length in (5, 10, 15) for pair in tests[length]]
+
+
+def links_of_heads(model: nn.Module) -> dict[str, list]:
+    """Layer and head → links of all sentences in `within`; a layer's mean over heads as well."""
+    some = encoded(within)
+    with torch.no_grad(), attention_maps(model) as maps:
+        model(some.source.tokens, some.target.tokens[:, :-1])
+    crossing = [weights for name, weights in maps.items() if "cross" in name]  # L times (B, H, T, S)
+    found = {}
+    for layer, weights in enumerate(crossing, start=1):
+        found[f"layer {layer}, mean of heads"] = weights.mean(dim=1)
+        found |= {f"layer {layer}, head {head + 1}": weights[:, head] for head in range(weights.shape[1])}
+    return {
+        name: [most_looked_at(each, len(pair.target)) for each, pair in zip(weights, within, strict=True)]
+        for name, weights in found.items()
+    }
+
+
+rates = {"RNNsearch": error_rate(attention_links(models["RNNsearch"], within, english, french), within)}
+rates |= {name: error_rate(links, within) for name, links in links_of_heads(models["Transformer"]).items()}
+for name, rate in rates.items():
+    print(f"{name:22} alignment error rate {rate:6.1%}")
+
+# %% [markdown]
+# The recurrent translator has one look per word, and that look must be the right one. In the Transformer the looks share the work, and a head may do something else altogether. The clearest of them:
+
+# %%
+best = min((name for name in rates if "head " in name), key=rates.get)
+layer, head = (int(part.split()[1]) - 1 for part in best.split(", "))
+chosen = [pair for pair in tests[10] + tests[15] if len(pair.target) <= 18][:5]
+some = encoded(chosen)
+with torch.no_grad(), attention_maps(models["Transformer"]) as maps:
+    models["Transformer"](some.source.tokens, some.target.tokens[:, :-1])
+weights = [weights for name, weights in maps.items() if "cross" in name][layer][:, head]
+figures.alignment(
+    list(weights), chosen, caption=f"The Transformer's {best}. Flip the switch to see the gold alignment."
+)
+
+# %% [markdown]
+# **Speed.** Three clocks: seconds of training for the same number of steps, milliseconds for one step of training as sentences grow, and free running.
+
+
+# %%
+def fastest(call, n_times: int = 3) -> float:
+    """Seconds of the fastest of a few calls."""
+    best = math.inf
+    for _ in range(n_times):
+        began = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def one_step(model: nn.Module, T: int) -> None:
+    """Forwards and backwards for 8 random sentences of T words on both sides."""
+    words = torch.randint(4, 100, (8, T), generator=torch.Generator().manual_seed(T))
+    model(words, words).mean().backward()
+
+
+for name, model in models.items():
+    steps = "  ".join(
+        f"{T} words {1000 * fastest(lambda model=model, T=T: one_step(model, T)):.1f} ms"
+        for T in (10, 40, 120)
+    )
+    writing = fastest(lambda model=model: translations(model, encoded(tests[10]), french), 1)
+    print(
+        f"{name}, {n_parameters(model):,} weights: {n_steps} steps in {seconds[name]:.0f} s; one step with {steps}; {len(tests[10])} sentences written in {writing:.2f} s"
+    )
+
+# %% [markdown]
+# (The milliseconds are those of the machine that ran this page last.) On short sentences training costs about the same: one core sees only the *amount* of arithmetic. On long ones the Transformer's step is the cheaper one already here, because the recurrent translator makes its steps one by one. Count what must wait: operations that follow one another in one training pass, for $S$ source words, $T$ target words and $L$ layers on each side.
+
+
+# %%
+def chain(S: int, T: int, L: int) -> dict[str, int]:
+    """Recurrent steps and the look that follows them, or layers."""
+    return {"RNNsearch": S + T + 1, "Transformer": L + L}
+
+
+for S in (10, 40, 120):
+    print(f"S = T = {S:3}: {chain(S, S, 2)}")
+
+# %% [markdown]
+# On a processor that does thousands of products at once, the length of this chain is the time. When *writing*, both are back to one word after another, and the Transformer, which here has no cache, does all its work anew for each word: it writes more slowly.
+#
+# <details><summary>What would a cache hold?</summary>
+#
+# In each layer the keys and values of the words written so far (lecture 15), and of the source, which never change: `key` and `value` of cross-attention are computed once per sentence.
+#
+# </details>
+#
+# ## The ladder
+#
+# Lecture 11's ladder with the new rung, in bits per French word; the floor is 0.
+
+# %%
+from course.evaluation import evaluating, score, target_nll
+from course.models import KneserNey, NGramCounts, Uniform
+
+test_text = encoded(translation_pairs(data, 300, Random(99), exclude=known))
+
+
+@torch.no_grad()
+def bits_given_source(model: nn.Module) -> float:
+    """Bits per target word, </s> included, under teacher forcing."""
+    with evaluating(model):
+        source, inputs, targets, mask = test_text.example(torch.arange(len(test_text)))
+        nats = target_nll(model(source, inputs), targets)
+    return (nats[mask].sum() / mask.sum() / math.log(2)).item()
+
+
+sentences = [tokens[mask] for tokens, mask in zip(text.target.tokens, text.target.mask, strict=True)]
+rungs = {"uniform": Uniform(len(french))}
+rungs |= {f"{n}-gram": KneserNey(NGramCounts(sentences, n, len(french), french.bos)) for n in (1, 3)}
+bits = {name: score(rung, test_text.target).bits_per_token for name, rung in rungs.items()}
+bits |= {f"{name}, with source": bits_given_source(model) for name, model in models.items()}
+print({name: round(value, 3) for name, value in bits.items()})
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.4))
+colours = ["#0072B2"] * (len(bits) - 1) + ["#E69F00"]
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
+axes.bar_label(bars, [f"{value:.3f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(0, color="#D55E00", linestyle="--", label="floor 0, given the source")
+axes.set(xlabel="bits per French word", xlim=(-0.1, bits["uniform"] + 1.2))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="Bits per French word: "
+    + ", ".join(f"{name} {value:.3f}" for name, value in bits.items())
+    + "; floor 0.",
+    caption="The new rung, in orange.",
+)
+
+# %% [markdown]
+# ## Three families
+#
+# With this the three forms of the Transformer are complete:
+#
+# | | encoder (17) | decoder (15) | encoder-decoder (18) |
+# |---|---|---|---|
+# | attention | on itself, both ways | on itself, triangle | both, and decoder on encoder |
+# | learns from | hidden words | the next word | the next target word, given a source |
+# | made for | understanding: labels, spans | continuing a text | turning one text into another |
+# | example | BERT | GPT | the Transformer of 2017, T5, BART |
+#
+# A decoder alone can translate too: write the source, a separator, and let it go on. Then one stack does both jobs, and the source sees itself through a triangle. Most large language models today are built that way; encoder-decoders live on where input and output differ in kind, as in speech recognition.
+#
+# The model of 2017 had the form above with $D = 512$, $L = 6$, $H = 8$, and in a larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper), more than any system before it, at a fraction of the training cost.
+#
+# ## The same in the library
+#
+# Our decoder layer with the weights of `torch.nn`'s, and our translator with those of `course.models`:
+
+# %%
+from course.models import Translator as LibraryTranslator
+from course.models import TranslatorConfig, copy_from_torch
+
+theirs = nn.TransformerDecoderLayer(64, 4, 256, dropout=0.0, batch_first=True, norm_first=True)
+reference = LibraryTranslator(
+    TranslatorConfig(len(english), len(french), d_model=64, d_ff=256)
+).decoder.layers[0]
+copy_from_torch(reference, theirs)
+ours = DecoderLayer(sizes)
+ours.load_state_dict(reference.state_dict())
+x, memory = torch.randn(2, 3, 64, generator=generator), torch.randn(2, 5, 64, generator=generator)
+everything = torch.ones(2, 1, 1, 5, dtype=torch.bool)
+expected = theirs(
+    x, memory, tgt_mask=~torch.ones(3, 3, dtype=torch.bool).tril()
+)  # in torch.nn, True = may NOT be looked at
+assert torch.allclose(ours(x, memory, everything), expected, atol=1e-5)
+
+# %%
+library = LibraryTranslator(TranslatorConfig(len(english), len(french), d_model=64, d_ff=256))
+library.load_state_dict(models["Transformer"].state_dict())
+source, inputs, _, _ = text.example(torch.arange(5))
+with torch.no_grad():
+    assert torch.allclose(library(source, inputs), models["Transformer"](source, inputs), atol=1e-5)
+print("we have just built course.models.Translator")
+
+# %% [markdown]
+# ## Recap
+#
+# - Cross-attention: queries from the decoder, keys and values from the encoder's last layer; the source is read once.
+# - Three masks: real source words, the triangle, real source words again. Without the triangle the decoder copies its answer.
+# - A decoder layer looks at itself, looks at the source, and thinks; all layers look at the same memory.
+# - On the same data it translates as well as the recurrent translator within the trained lengths, and worse beyond them; its maps are many and mixed.
+# - What it gains is parallel training: the chain of operations that wait does not grow with the sentence.
+#
+# **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), the exercises on cross-attention and the encoder-decoder. The last lecture: [19 · The whole ladder](19_the_whole_ladder.ipynb).
+#
+# ## Further reading
+#
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NIPS 2017.
+# - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", *Journal of Machine Learning Research* 21 (2020).
+# - Mike Lewis, Yinhan Liu, Naman Goyal, Marjan Ghazvininejad, Abdelrahman Mohamed, Omer Levy, Veselin Stoyanov and Luke Zettlemoyer, "BART: Denoising Sequence-to-Sequence Pre-training for Natural Language Generation, Translation, and Comprehension", ACL 2020.
+# - Yun Chen, Yang Liu, Guanhua Chen, Xin Jiang and Qun Liu, "Accurate Word Alignment Induction from Neural Machine Translation", EMNLP 2020.
+# - Simon J. D. Prince, *Understanding Deep Learning*, MIT Press, 2023, chapter 12.
