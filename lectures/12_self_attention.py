@@ -220,7 +220,7 @@ print(f"{W_query.numel() + W_key.numel() + W_value.numel()} parameters for 1, 5 
 # %% [markdown]
 # ## Why the dot product
 #
-# $q \cdot k = |q|\, |k| \cos\theta$ measures similarity, but not direction alone: a long key scores high with every query on its side. **Cosine similarity** divides the lengths out.
+# $q \cdot k = |q|\, |k| \cos\theta$, with $\theta$ the angle between the two, measures similarity, but not direction alone: a long key scores high with every query on its side. **Cosine similarity** divides the lengths out.
 
 # %%
 q = torch.tensor([1.0, 0.5])
@@ -342,6 +342,11 @@ figures.microscope(
 )
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# The missing mask: by the red frames here, and in training by a loss that is too good to be true. The missing $\sqrt K$: hardly, with two dimensions. With 64 the rows look certain of everything from the first step, and learn slowly.
+# </details>
+#
 # ## Time is no longer a loop
 #
 # There is no dependence between $h_1$, $h_2$ and $h_3$. Compute the last first, or each on another machine:

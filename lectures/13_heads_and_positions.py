@@ -211,7 +211,7 @@ for name, positions in (("without positions", None), ("with positions", Sinusoid
 #
 # $$e_t = c_t + p_t.$$
 #
-# The $p_t$ may be **learned** like any other parameter: one row for each place, up to a longest text. Or they may be **computed**, and then there is one for every place there will ever be.
+# The $p_t$ may be **learned** like any other parameter: one row for each place, up to a longest text of $T_\text{max}$ words. Or they may be **computed**, and then there is one for every place there will ever be.
 #
 # ### Sines and cosines
 #
