@@ -60,6 +60,18 @@ def parser(verbs: Mapping[str, Verb]) -> argparse.ArgumentParser:
     return whole
 
 
+def _new_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("name", metavar="NAME", help="such as hw8_mine")
+
+
+def _new(args: Arguments) -> int:
+    from autograder.new import new
+
+    folder = os.path.relpath(new(args.name, args.root), args.root)
+    print(f"written: {folder}\nChange it, then: autograder verify {args.name}; autograder build {args.name}")
+    return 0
+
+
 def _build_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("names", nargs="*", metavar="NAME", help="homeworks and lectures (default: all)")
     part.add_argument("--check", action="store_true", help="write nothing; fail if anything is out of date")
@@ -193,6 +205,7 @@ def _demo(args: Arguments) -> int:
 
 
 VERBS = {
+    "new": Verb("begin a homework of your own with one worked exercise", _new_options, _new),
     "build": Verb("make the notebooks and what the student's package knows", _build_options, _build),
     "verify": Verb("prove the checks: right passes, wrong fails and is named", _verify_options, _verify),
     "release": Verb("make the students' version and search it for leaks", _release_options, _release),

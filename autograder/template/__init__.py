@@ -1,0 +1,1 @@
+"""The texts that `autograder new` starts a homework from."""
