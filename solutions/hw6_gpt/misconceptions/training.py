@@ -195,7 +195,14 @@ def _surely(tokens):
     return (12 * functional.one_hot(tokens, LANGUAGE.vocab_size).float()).log_softmax(-1)
 
 
-@misconception(of="story_log_probs", fails=set())
+@misconception(
+    of="story_log_probs",
+    fails={
+        "a_story_is_read_from_left_to_right",
+        "new_stories_cost_little_more_than_the_floor",
+        "stories_drawn_for_grading_cost_little_more_than_the_floor",
+    },
+)
 def never_trained(tokens):
     """The model finds all words equally likely: it was never trained, or another one was.
 
@@ -206,7 +213,12 @@ def never_trained(tokens):
 
 
 @misconception(
-    of="story_log_probs", fails=set(), seen="https://github.com/huggingface/transformers/issues/27517"
+    of="story_log_probs",
+    fails={
+        "new_stories_cost_little_more_than_the_floor",
+        "stories_drawn_for_grading_cost_little_more_than_the_floor",
+    },
+    seen="https://github.com/huggingface/transformers/issues/27517",
 )
 def learned_to_repeat(tokens):
     """The model gives the word just read to come again: it was trained without the shift.
@@ -217,7 +229,14 @@ def learned_to_repeat(tokens):
     return _surely(tokens)
 
 
-@misconception(of="story_log_probs", fails=set())
+@misconception(
+    of="story_log_probs",
+    fails={
+        "a_story_is_read_from_left_to_right",
+        "new_stories_cost_little_more_than_the_floor",
+        "stories_drawn_for_grading_cost_little_more_than_the_floor",
+    },
+)
 def looks_at_the_next_word(tokens):
     """The model knows the next word because it sees it: its blocks have no causal mask.
 
@@ -227,7 +246,14 @@ def looks_at_the_next_word(tokens):
     return _surely(tokens.roll(-1, dims=1))
 
 
-@misconception(of="story_log_probs", fails=set())
+@misconception(
+    of="story_log_probs",
+    fails={
+        "every_answer_is_a_distribution",
+        "new_stories_cost_little_more_than_the_floor",
+        "stories_drawn_for_grading_cost_little_more_than_the_floor",
+    },
+)
 def logits_for_log_probs(tokens):
     """The answers are logits: their exponentials do not sum to one.
 
@@ -236,7 +262,14 @@ def logits_for_log_probs(tokens):
     return 1.5 * _true_log_probs(tokens) + 3
 
 
-@misconception(of="story_log_probs", fails=set())
+@misconception(
+    of="story_log_probs",
+    fails={
+        "every_answer_is_a_distribution",
+        "new_stories_cost_little_more_than_the_floor",
+        "stories_drawn_for_grading_cost_little_more_than_the_floor",
+    },
+)
 def probabilities_for_log_probs(tokens):
     """The answers are probabilities: no logarithm was taken.
 
@@ -245,7 +278,13 @@ def probabilities_for_log_probs(tokens):
     return _true_log_probs(tokens).exp()
 
 
-@misconception(of="story_log_probs", fails=set())
+@misconception(
+    of="story_log_probs",
+    fails={
+        "new_stories_cost_little_more_than_the_floor",
+        "stories_drawn_for_grading_cost_little_more_than_the_floor",
+    },
+)
 def only_the_last_word_read(tokens):
     """The model looks at the last word only, like a count of word pairs.
 
@@ -263,7 +302,10 @@ def only_the_last_word_read(tokens):
 # 7. name_the_leak
 
 
-@misconception(of="name_the_leak", fails=set())
+@misconception(
+    of="name_the_leak",
+    fails={"the_fault_lets_the_training_loss_fall_below_the_floor", "the_fault_prints_these_numbers"},
+)
 def blamed_a_second_shift():
     """The answer is a second shift, which makes the task harder and the loss higher.
 
@@ -272,7 +314,7 @@ def blamed_a_second_shift():
     return "shifted_twice"
 
 
-@misconception(of="name_the_leak", fails=set())
+@misconception(of="name_the_leak", fails={"the_fault_prints_these_numbers"})
 def blamed_a_backward_shift():
     """The answer is a shift backwards, with which position 0, too, finds its own token as its target.
 
@@ -282,7 +324,7 @@ def blamed_a_backward_shift():
     return "shifted_backwards"
 
 
-@misconception(of="name_the_leak", fails=set())
+@misconception(of="name_the_leak", fails={"the_fault_prints_these_numbers"})
 def blamed_the_missing_mask():
     """The answer is the missing mask, which cannot help the last position of a row.
 
@@ -291,7 +333,10 @@ def blamed_the_missing_mask():
     return "no_causal_mask"
 
 
-@misconception(of="name_the_leak", fails=set())
+@misconception(
+    of="name_the_leak",
+    fails={"the_fault_lets_the_training_loss_fall_below_the_floor", "the_fault_prints_these_numbers"},
+)
 def blamed_the_missing_step():
     """The answer is a forgotten step, with which the loss would not change at all.
 
@@ -300,7 +345,10 @@ def blamed_the_missing_step():
     return "never_stepped"
 
 
-@misconception(of="name_the_leak", fails=set())
+@misconception(
+    of="name_the_leak",
+    fails={"the_fault_lets_the_training_loss_fall_below_the_floor", "the_fault_prints_these_numbers"},
+)
 def blamed_the_direction():
     """The answer is a step uphill, with which the loss would rise.
 
