@@ -94,6 +94,14 @@ def test_errors_are_known_by_their_class():
     assert not known_answer(Outcome("error", error="KeyError"), {"sealed": seal(error)})
 
 
+def test_the_name_of_a_class_is_no_part_of_an_outcome():
+    """A mistake of the catalogue is a class of its own name; a student's has the name of the exercise."""
+    wrong, student = value(Object(0, "GatesExchanged")), value(Object(0, "LSTMCell"))
+    assert bears(student, seal(wrong))
+    assert known_answer(student, encode(wrong))
+    assert not bears(value(Object(1, "LSTMCell")), seal(wrong))
+
+
 def test_a_change_of_the_arguments_belongs_to_the_outcome():
     changed = value(1, changed=((torch.ones(2),), {}))
     assert not known_answer(value(1), encode(changed))
