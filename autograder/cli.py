@@ -211,6 +211,6 @@ VERBS = {
     "release": Verb("make the students' version and search it for leaks", _release_options, _release),
     "grade": Verb("grade a folder of submissions in the sandbox", _grade_options, _grade),
     "report": Verb("write the class report as one HTML file", _report_options, _report),
-    "site": Verb("make the pages of the course, which need no kernel and no network", _site_options, _site),
+    "site": Verb("make the pages of the course for the web", _site_options, _site),
     "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
 }
