@@ -341,23 +341,20 @@ examples = {
     ]
     for length in lengths
 }
-figures.bottleneck(curves, examples, trained_up_to=10, measure="share of whole strings")
+figures.bottleneck(curves, examples, trained_up_to=10, measure="share of whole strings", unit="letters")
 
 # %%
 assert curves["D = 32"][6] < curves["D = 64"][6] <= curves["D = 128"][6]
 assert all(curve[2] > 0.9 and curve[12] < curve[2] for curve in curves.values())
-print(
-    {
-        name: f"half of the strings come back whole up to {max(n for n, share in curve.items() if share >= 0.5)} letters"
-        for name, curve in curves.items()
-    }
-)
+for name, curve in curves.items():
+    edge = max(length for length, share in curve.items() if share >= 0.5)
+    print(f"{name:7}: half of the strings or more come back whole up to {edge} letters")
 
 # %% [markdown]
 # Twice as wide, and the edge moves by about two letters. It is not that the numbers have no room: ten letters of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
 # read them out again in order; the more it must hold, the harder to find. More training moves the edge too. What stays is the shape: **good on short, falling with length**, because one vector of fixed size stands between the two networks.
 #
-# > "You can't cram the meaning of a whole %&!$# sentence into a single $&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
+# > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
 # ### Where the summary enters, and in which order to read
 #
@@ -431,6 +428,7 @@ tests = {
 }
 
 
+# %%
 def french_of(model: nn.Module, some: list) -> list[list[str]]:
     encoded = parallel_text([(pair.source, pair.target) for pair in some], english, french)
     return translations(model, encoded, french)
@@ -460,7 +458,7 @@ figures.bottleneck(
 assert results[5].bleu > results[10].bleu > results[15].bleu > results[25].bleu
 
 # %% [markdown]
-# Move the slider and read. Short sentences are right. Longer ones begin well and then lose the thread, in good French: the decoder is a fine language model that has forgotten what it was to say.
+# Move the slider and read. Short sentences are right. Longer ones begin well and then lose the thread, in nearly correct French: the decoder is a fine language model that has forgotten what it was to say.
 #
 # Is it only that we trained for seconds? Here are **stored results** of longer training: RNNenc with a bidirectional encoder of the same width, on sentences of up to 15, 25, 30 and 50 words where a run is stored. The command is printed; it takes minutes for each model.
 

@@ -12,8 +12,8 @@ export function share(written, right) {
 
 export default {
   render({ model, el }) {
-    const { lengths, curves, trained, measure, highest, examples } = model.get("data");
-    const width = 640, height = 250, left = 44, right = 452, floor = 210, ceiling = 14;
+    const { lengths, curves, trained, measure, unit, highest, examples } = model.get("data");
+    const width = 640, height = 262, left = 44, right = 452, floor = 222, ceiling = 26;
     const view = frame(el, { width, height, label: `${measure} against the length of the source`, name: "bottleneck" });
     const colours = ["var(--orange)", "var(--blue)", "var(--green)"], dashes = ["", "7 4", "2 3"];
     const texts = node("div", { style: "overflow-wrap:anywhere" });
@@ -22,7 +22,7 @@ export default {
     const x = (length) => left + ((right - left) * (length - lengths[0])) / (lengths.at(-1) - lengths[0] || 1);
     const y = (value) => floor - ((floor - ceiling) * value) / highest;
 
-    slider(view.controls, { label: "words in the source", min: 0, max: lengths.length - 1, step: 1, value: 0, show: (place) => lengths[place] },
+    slider(view.controls, { label: `${unit} in the source`, min: 0, max: lengths.length - 1, step: 1, value: 0, show: (place) => lengths[place] },
       (place) => { state.place = place; draw(); });
     const another = node("button", { type: "button" }, "Another sentence of this length");
     another.addEventListener("click", () => { state.example += 1; draw(); });
@@ -37,9 +37,9 @@ export default {
         text(left - 6, y(part * highest) + 4, String(part * highest), { "text-anchor": "end", class: "quiet" });
       }
       for (const length of lengths) text(x(length), floor + 18, String(length), { "text-anchor": "middle", class: "quiet" });
-      text((left + right) / 2, floor + 36, "words in the source", { "text-anchor": "middle", class: "quiet" });
+      text((left + right) / 2, floor + 36, `${unit} in the source`, { "text-anchor": "middle", class: "quiet" });
       line(x(trained), floor, x(trained), ceiling, { stroke: "var(--line)", "stroke-dasharray": "2 4" });
-      text(x(trained) + 4, floor - 6, "longest in training", { class: "quiet" });
+      text(x(trained), 14, "longest in training", { "text-anchor": "middle", class: "quiet" });
     }
 
     function drawCurve({ name, values }, which) {
@@ -65,7 +65,7 @@ export default {
       const some = examples[state.place], { source, target, written } = some[state.example % some.length];
       texts.replaceChildren(words("source", source), words("right", target),
         ...curves.map(({ name }, which) => words(name, written[which], inPlace(written[which], target))));
-      view.say(curves.map(({ name }, which) => `${name}: ${Math.round(100 * share(written[which], target))} % of this sentence's words stand in their place`).join("; ") + ".");
+      view.say(curves.map(({ name }, which) => `${name}: ${Math.round(100 * share(written[which], target))} % of the ${unit} stand in their place`).join("; ") + ".");
       view.numbers(["model", ...lengths], curves.map(({ name, values }) => [name, ...values.map((value) => value.toFixed(3))]));
     }
     draw();

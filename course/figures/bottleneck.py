@@ -14,12 +14,14 @@ def bottleneck(
     trained_up_to: int,
     measure: str = "exact match",
     highest: float = 1.0,
-    caption: str = "Move the slider; words that do not stand in their place are underlined.",
+    unit: str = "words",
+    caption: str = "Move the slider; what does not stand in its place is underlined.",
 ) -> Figure:
     """Show each model's quality by source length, and what it wrote.
 
     curves: name → {length: value}, at most three models, all with the same lengths. examples: length → some
     of (source, right translation, one written translation per model). highest: the value of a perfect model.
+    unit: what lengths count.
     Raises ValueError where lengths differ between models, or a length has no example for each model.
     """
     lengths = sorted(next(iter(curves.values()), {}))
@@ -38,12 +40,13 @@ def bottleneck(
             "curves": series,
             "trained": trained_up_to,
             "measure": measure,
+            "unit": unit,
             "highest": highest,
             "examples": [[example(*each) for each in examples[length]] for length in lengths],
         },
-        alt=f"{measure[0].upper()}{measure[1:]} for sources of {', '.join(map(str, lengths))} words: {told}.",
+        alt=f"{measure[0].upper()}{measure[1:]}, sources of {', '.join(map(str, lengths))} {unit}: {told}.",
         caption=caption,
-        picture=png(drawn(series, lengths, trained_up_to, measure)),
+        picture=png(drawn(series, lengths, trained_up_to, (f"{unit} in the source", measure))),
     )
 
 
@@ -69,7 +72,7 @@ def example(source: Words, target: Words, written: Sequence[Words]) -> dict:
     return {"source": list(source), "target": list(target), "written": [list(words) for words in written]}
 
 
-def drawn(series: Sequence[dict], lengths: Sequence[int], trained_up_to: int, measure: str):
+def drawn(series: Sequence[dict], lengths: Sequence[int], trained_up_to: int, axis_names: tuple[str, str]):
     """The fallback picture: the curves."""
     import matplotlib.pyplot as plt
 
@@ -78,6 +81,6 @@ def drawn(series: Sequence[dict], lengths: Sequence[int], trained_up_to: int, me
     for each, (colour, dashes, marker) in zip(series, styles, strict=False):
         axes.plot(lengths, each["values"], color=colour, linestyle=dashes, marker=marker, label=each["name"])
     axes.axvline(trained_up_to, color="grey", linewidth=0.8, linestyle=":")
-    axes.set(xlabel="words in the source", ylabel=measure)
+    axes.set(xlabel=axis_names[0], ylabel=axis_names[1])
     axes.legend(frameon=False)
     return drawing
