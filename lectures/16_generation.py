@@ -1,0 +1,1021 @@
+# %% [markdown]
+# # 16 · Generation
+#
+# **You will be able to**
+#
+# - write the loop that turns a model into a writer, and choose a word greedily, at random, or by searching;
+# - write every common sampler in a line or two, with its formula and its source, and say what it does to a distribution;
+# - say which samplers may change places, and what happens to those that may not;
+# - measure what a sampler does to the quality and to the diversity of a text, against a language that is known exactly.
+#
+# *45 minutes to read, about a minute to run. Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
+#
+# **The question of the day:** a model gives every word a probability. Which word do we write?
+
+# %% setup
+
+# %%
+import math
+from functools import partial
+from itertools import pairwise, product
+
+import matplotlib.pyplot as plt
+import torch
+
+from course import figures
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.evaluation import score
+from course.models import GPT, GPTConfig
+from course.training import TrainingConfig, train
+
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+
+# %% [markdown]
+# ## A writer that makes mistakes
+#
+# Lecture 15's GPT, stopped early, so that there is something to mend: half the steps, and a third of the stories.
+
+# %%
+language = StoryLanguage()
+vocabulary, V = language.vocabulary, language.vocab_size
+stories = language.sample(6000, torch.Generator().manual_seed(1))
+test_stories = language.sample(120, torch.Generator().manual_seed(2))
+sizes = {"d_model": 64, "n_heads": 4, "n_layers": 2, "positions": "rotary", "initial_deviation": 0.1}
+torch.manual_seed(0)
+model = GPT(GPTConfig(V, context_length=language.longest_story, **sizes))
+config = TrainingConfig(n_steps=900, learning_rate=5e-3, weight_decay=0.1)
+train(model, ShuffledStories(stories, 16), config, device="cpu")
+floor = score(language, test_stories).bits_per_token
+print(f"{score(model, test_stories).bits_per_token:.2f} bits per token; the floor is {floor:.2f}")
+
+# %% [markdown]
+# Because the language is known, we can say what a mistake is: **a word that cannot come next**. How much probability does the model give to such words, on average over the positions of true stories?
+
+# %%
+read, following = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]
+is_real = test_stories.mask[:, 1:]
+with torch.no_grad():
+    z = model(read)[is_real]  # (N, V): log-probabilities are logits too
+truth = language(read)[is_real].exp()  # (N, V): the true probabilities
+is_mistake = truth == 0
+q = z.exp()
+print(f"{(q * is_mistake).sum(-1).mean():.1%} of the model's probability lies on words that cannot come next")
+print(
+    f"{truth.gt(0).sum(-1).float().mean():.1f} words of {V} can come next on average, at the median {truth.gt(0).sum(-1).median()}"
+)
+
+# %% [markdown]
+# A few percent per word sound harmless. A story has about sixty words. **Predict, then run:** how many stories are without a mistake, if each word goes wrong with that probability?
+
+# %%
+wrong = (q * is_mistake).sum(-1).mean().item()
+print(f"(1 - {wrong:.3f})^{language.mean_length:.0f} = {(1 - wrong) ** language.mean_length:.0%}")
+
+# %% [markdown]
+# That is why generation is a subject of its own. The word of lecture 15 was *probability*; today's is *choice*.
+#
+# ## The loop
+#
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $x_{\le t}$ | the text so far, the *history* | $(B, t)$ |
+# | $z$ | logits of the next word | $(B, V)$ |
+# | $P = \text{softmax}(z)$ | probabilities of the next word | $(B, V)$ |
+# | $P_{(i)}$ | the $i$-th largest of them: $P_{(1)} = \max P$ | |
+# | $H = -\sum_v P(v) \ln P(v)$ | entropy, here in nats | $(B)$ |
+#
+# Read, choose, append, again:
+
+
+# %%
+def write(choose, text: torch.Tensor, n_tokens: int) -> torch.Tensor:
+    """Append n tokens to texts (B, T), chosen from logits (B, V)."""
+    for _ in range(n_tokens):
+        with torch.no_grad():
+            logits = model(text)[:, -1]
+        text = torch.cat([text, choose(logits)[:, None]], dim=1)
+    return text
+
+
+def greedy(logits: torch.Tensor) -> torch.Tensor:
+    return logits.argmax(dim=-1)
+
+
+def say(row: torch.Tensor) -> str:
+    """A row of tokens as text, up to the first </s>."""
+    tokens = row.tolist()
+    end = tokens.index(vocabulary.eos) if vocabulary.eos in tokens else len(tokens)
+    return " ".join(vocabulary.decode(tokens[:end]))
+
+
+# %% [markdown]
+# **Greedy** takes the most probable word, every time:
+
+# %%
+start = torch.full((1, 1), vocabulary.bos)
+print(say(write(greedy, start, 70)[0]))
+
+# %% [markdown]
+# Always the first name, then a few sentences much like each other, and the same story tomorrow. **Sampling** draws instead: word $v$ with probability $P(v)$.
+
+# %%
+generator = torch.Generator().manual_seed(5)
+
+
+def draw(logits: torch.Tensor) -> torch.Tensor:
+    """One token per row (B) from softmax of logits (B, V)."""
+    return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+
+
+for row in write(draw, start.expand(2, -1), 70):
+    print(say(row), "\n")
+
+# %% [markdown]
+# Livelier, and wrong here and there. Between these two lies everything that follows.
+#
+# ## Searching: the best text is not made of best words
+#
+# Greedy does not even find the most probable *text*. The smallest example: the first word is a with 0.6 or b with 0.4; after a the road is open, after b it is clear.
+
+# %%
+first = {"a": 0.6, "b": 0.4}
+second = {"a": {"c": 0.5, "d": 0.5}, "b": {"c": 0.9, "d": 0.1}}
+texts = {x + y: first[x] * second[x][y] for x in first for y in second[x]}
+print(
+    "greedy begins with",
+    max(first, key=first.get),
+    "and the most probable text is",
+    max(texts, key=texts.get),
+    texts,
+)
+
+# %% [markdown]
+# **Beam search** (Graves, 2012; Sutskever, Vinyals and Le, 2014) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
+#
+# $$\text{score}(x_{1 \dots t}) = \sum_{i=1}^{t} \log P(x_i \mid x_{<i}).$$
+#
+# With $k = 1$ it is greedy; with $k = V^{t}$ it looks at everything. Longer texts have smaller products, so finished texts are usually compared by $\text{score} / t^{\lambda}$, with a length penalty $\lambda$ between 0 and 1.
+
+
+# %%
+def beam_search(next_log_probs, prompt: list[int], n_tokens: int, width: int, eos: int | None = None):
+    """The `width` most probable continuations found, as (log P, tokens)."""
+    beams = [(0.0, prompt)]
+    for _ in range(n_tokens):
+        grown = [beam for beam in beams if beam[1][-1] == eos]
+        for log_p, text in beams:
+            if text[-1] != eos:
+                best = next_log_probs(text).topk(
+                    width
+                )  # no text can have more than `width` children in the beam
+                grown += [
+                    (log_p + lp, [*text, token])
+                    for lp, token in zip(*map(torch.Tensor.tolist, best), strict=True)
+                ]
+        beams = sorted(grown, reverse=True)[:width]
+    return beams
+
+
+# %% [markdown]
+# Wide enough, it must find the best of all texts. Five words, three steps, 125 texts, a random table of $P(\text{next} \mid \text{last})$:
+
+# %%
+table = torch.randn(5, 5, generator=torch.Generator().manual_seed(3), dtype=torch.float64).log_softmax(-1)
+everything = [
+    (sum(table[x, y].item() for x, y in zip((0, *tail), tail, strict=False)), tail)
+    for tail in product(range(5), repeat=3)
+]
+best_log_p, best = max(everything)
+for width in (1, 2, 5):
+    (log_p, text), *_ = beam_search(lambda text: table[text[-1]], [0], 3, width)
+    print(f"width {width}: {text[1:]} log P {log_p:.3f}")
+assert text[1:] == list(best)
+print(f"exhaustive: {list(best)} log P {best_log_p:.3f}")
+
+# %% [markdown]
+# On the model: the introductions of twenty test stories, each of them thirteen tokens long with `<s>`. How does the first one go on?
+
+# %%
+prompts = test_stories.tokens[:20, :13]
+
+
+def next_log_probs(text: list[int]) -> torch.Tensor:
+    with torch.no_grad():
+        return model(torch.tensor([text]))[0, -1]
+
+
+found = beam_search(next_log_probs, prompts[0].tolist(), 80, width=4, eos=vocabulary.eos)
+for log_p, text in found[:2]:
+    print(f"log2 P = {log_p / math.log(2):.1f}:", say(torch.tensor(text[1:])), "\n")
+
+# %% [markdown]
+# The same few phrases again and again, and one that cannot be said at all: nobody in this language does the same thing twice in one sentence. Is it the model's fault that the most probable text is a poor one? Take the model out of it. In the *true* language a story gets cheaper with everything that is left out, so write one by hand that leaves out all it
+# can, and compare its price in bits with that of stories as the language tells them.
+
+# %%
+verb_of = {thing: verb for verb, *some in language.config.lexicon.actions for thing in some}
+hero, _, one, _, other, *_ = say(prompts[0]).split()
+sentence = f'" i {verb_of[one]} {one} and {verb_of[other]} {other} . " said {hero} .'
+by_hand = torch.tensor([[*prompts[0], *vocabulary.encode(3 * sentence.split(" ")), vocabulary.eos]])
+told = language.sample(500, torch.Generator().manual_seed(3))
+
+
+def true_bits(texts: torch.Tensor) -> torch.Tensor:
+    """−log₂ P of each token after the 13 of the introduction, for stories (B, T): (B, T − 13)."""
+    return -language(texts[:, :-1]).gather(-1, texts[:, 1:, None])[:, 12:, 0] / math.log(2)
+
+
+told_bits = true_bits(told.tokens).where(told.mask[:, 13:], 0.0).sum(1)
+hand_bits = true_bits(by_hand).sum().item()
+print(f"{hand_bits:.1f} bits by hand:", say(by_hand[0, 13:]))
+print(f"{told_bits[0]:.1f} bits as told:", say(told.tokens[0, 13:]))
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 2.8))
+axes.hist(told_bits.tolist(), bins=30, color="#0072B2", label="500 stories of the language")
+axes.axvline(hand_bits, color="#D55E00", linestyle="--", linewidth=2, label="by hand")
+axes.set(xlabel="bits of the story after its introduction, −log₂ P", ylabel="stories")
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt=f"Stories cost {told_bits.mean():.0f} bits on average after their introduction, most of them between {told_bits.quantile(0.1):.0f} and {told_bits.quantile(0.9):.0f}; the one by hand costs {hand_bits:.0f}.",
+    caption="What is most probable is not what is typical.",
+)
+
+# %% [markdown]
+# The story by hand is millions of times more probable than one from the middle of the heap, and nobody would tell it. Each story in the heap is improbable, but there are so many of them that practically everything that is ever told is told there. Information theory calls the heap the **typical set** (Holtzman and others, 2020, saw the same for people's
+# English and GPT-2). Search is right where one answer is right, as in translation (lecture 18). For stories, draw.
+#
+# ## One distribution, every sampler
+#
+# From here on, samplers are functions $z \to z'$: they change logits, or remove words by setting them to $-\infty$; then we draw from $\text{softmax}(z')$. Ten words that may follow "she read", the last two clearly wrong:
+
+# %%
+words = ["letters", "books", "poems", "maps", "tales", "signs", "faces", "minds", "walls", "soup"]
+example = torch.tensor([3.0, 2.6, 2.1, 1.7, 1.4, 1.1, 0.8, 0.4, -0.6, -1.6], dtype=torch.float64)
+figures.sampling_bench(words, example)
+
+# %% [markdown]
+# Play before you read on. Questions to put to the bench: what does top-p keep when you make one bar tall, and what when all are alike? Raise the temperature to 2.5 with min-p at 0.3, then change the order: how many words are left?
+#
+# A word on how we measure. Removing words takes away **mass**, and what is left is renormalised; the **entropy** says how open the choice still is.
+
+
+# %%
+def entropy(z: torch.Tensor) -> torch.Tensor:
+    """H of softmax(z) in nats, (…, V) → (…); what cannot happen adds nothing."""
+    return torch.special.entr(z.softmax(-1)).sum(-1)
+
+
+shown = {}  # what each sampler made of the example, for the picture below
+
+
+def look(name: str, after: torch.Tensor, before: torch.Tensor = example) -> None:
+    """Print and remember what a sampler did."""
+    shown[name] = (before, after)
+    lost = before.softmax(-1)[after == -torch.inf].sum()
+    kept = " ".join(f"{word} {p:.2f}" for word, p in zip(words, after.softmax(-1), strict=True) if p > 0)
+    print(
+        f"{name}: removed {lost:.1%}, H {entropy(before) / math.log(2):.2f} → {entropy(after) / math.log(2):.2f} bits\n    {kept}"
+    )
+
+
+look("nothing", example)
+
+# %% [markdown]
+# ## Temperatures
+#
+# **Temperature** divides: $z' = z / T$, so $P'(v) \propto P(v)^{1/T}$. Below 1 the rich get richer, above 1 the poor; $T \to 0$ is greedy, $T \to \infty$ a die. (Ackley, Hinton and Sejnowski, 1985; the name is Boltzmann's.)
+#
+# **Dynamic temperature** is cool where the model is sure and hot where it is not (Kalomaze, 2023): $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$, where $H_\text{max}$ is the logarithm of the number of words still possible.
+#
+# **Quadratic** or **smooth** sampling (Kalomaze, 2024) bends instead of stretching. With $d = z - \max z$: $z' = \max z - f \, \big(\tfrac{3-c}{2} d^2 - \tfrac{c-1}{2} d^3\big)$. Near the top differences shrink, far from it they grow. $c = 1$ is a parabola.
+
+
+# %%
+def temperature(z, T):
+    return z / T
+
+
+def dynamic_temperature(z, low, high, c=1.0):
+    highest = (z > -torch.inf).sum(-1).log()
+    return z / (low + (high - low) * (entropy(z) / highest) ** c)[..., None]
+
+
+def quadratic(z, f, c=1.0):
+    best = z.amax(-1, keepdim=True)
+    d = z - best
+    return best - f * ((3 - c) / 2 * d**2 - (c - 1) / 2 * d**3)
+
+
+# %%
+look("temperature 0.5", temperature(example, 0.5))
+look("temperature 2", temperature(example, 2.0))
+look("dynamic 0.2 … 1.5", dynamic_temperature(example, 0.2, 1.5))
+look("quadratic f 0.3", quadratic(example, 0.3))
+
+# %% [markdown]
+# **Predict, then run:** does a temperature ever change which of two words is the more probable? Does the quadratic?
+
+# %%
+for after in (
+    temperature(example, 0.3),
+    dynamic_temperature(example, 0.2, 1.5),
+    quadratic(example, 0.3, c=2.0),
+):
+    assert after.argsort(descending=True).tolist() == list(range(10))
+print("never: the ranking stays, only the distances change")
+
+# %% [markdown]
+# ## Filters by rank, probability, or logit
+#
+# No temperature brings a wrong word to zero. Filters do. All keep the most probable word; they differ in who else may stay.
+#
+# | filter | keeps $v$ if | adapts to | proposed by |
+# |---|---|---|---|
+# | **top-k** | $v$ is among the $k$ most probable | nothing | Fan, Lewis and Dauphin, 2018 |
+# | **top-p** (nucleus) | the words before $v$ hold less than $p$ together | the shape | Holtzman and others, 2020 |
+# | **min-p** | $P(v) \ge p \cdot P_{(1)}$ | the best | Nguyen and others, 2024 |
+# | **top-a** | $P(v) \ge a \cdot P_{(1)}^2$ | the best, twice | BlinkDL (RWKV), 2022 |
+# | **top-nσ** | $z_v \ge \max z - n \, \sigma(z)$ | the spread of the logits | Tang and others, 2024 |
+# | **epsilon cutoff** | $P(v) \ge \varepsilon$ | nothing | Hewitt, Manning and Liang, 2022 |
+# | **eta cutoff** | $P(v) \ge \min(\varepsilon, \sqrt{\varepsilon}\, e^{-H})$ | the entropy | the same |
+
+
+# %%
+def keep(z, allowed):
+    """Everything else gets −∞; the most probable word stays in any case."""
+    return z.masked_fill(~(allowed | (z == z.amax(-1, keepdim=True))), -torch.inf)
+
+
+def top_k(z, k):
+    return keep(z, z >= z.topk(k).values[..., -1:])
+
+
+def top_p(z, p):
+    P, order = z.softmax(-1).sort(descending=True)
+    before = P.cumsum(-1) - P  # what the more probable words hold
+    return keep(z, (before < p).gather(-1, order.argsort(-1)))  # back to the words' own places
+
+
+def min_p(z, p):
+    P = z.softmax(-1)
+    return keep(z, p * P.amax(-1, keepdim=True) <= P)
+
+
+# %%
+def top_a(z, a):
+    P = z.softmax(-1)
+    return keep(z, a * P.amax(-1, keepdim=True) ** 2 <= P)
+
+
+def top_n_sigma(z, n):
+    return keep(z, z >= z.amax(-1, keepdim=True) - n * z.std(-1, keepdim=True))
+
+
+def epsilon_cutoff(z, epsilon):
+    return keep(z, z.softmax(-1) >= epsilon)
+
+
+def eta_cutoff(z, epsilon):
+    eta = (math.sqrt(epsilon) * (-entropy(z)).exp()).clamp(max=epsilon)
+    return keep(z, z.softmax(-1) >= eta[..., None])
+
+
+# %%
+rules = {
+    "top-k 4": partial(top_k, k=4),
+    "top-p 0.75": partial(top_p, p=0.75),
+    "min-p 0.25": partial(min_p, p=0.25),
+    "top-a 0.7": partial(top_a, a=0.7),
+    "top-nσ 1": partial(top_n_sigma, n=1.0),
+    "epsilon 0.08": partial(epsilon_cutoff, epsilon=0.08),
+    "eta 0.25": partial(eta_cutoff, epsilon=0.25),
+}
+for name, sampler in rules.items():
+    look(name, sampler(example))
+
+# %% [markdown]
+# Seven rules, set so that they agree here. Why seven, then? Because one setting must serve a model that is sure and a model that is not. In the stories sixty things may follow "had", all equally likely, and after the question mark of a question nothing but a quote. **Predict, then run:** the same seven settings at these two places.
+# How many of the words that can follow survive, and how many that cannot?
+
+# %%
+places = {name: (read[is_real] == vocabulary.token(name)).nonzero()[0, 0] for name in ("had", "?")}
+for name, place in places.items():
+    n_possible = int((~is_mistake[place]).sum())
+    print(f"after {name!r}, where {n_possible} words are possible and {V - n_possible} are not:")
+    for rule, sampler in rules.items():
+        stays = sampler(z[place]) > -torch.inf
+        print(
+            f"    {rule:13} keeps {int((stays & ~is_mistake[place]).sum()):2} and {int((stays & is_mistake[place]).sum())}"
+        )
+
+# %% [markdown]
+# Top-k is wrong at both places, and no other $k$ would be right at both. Epsilon is right at one. Top-p follows the shape, but gives away a quarter of the mass by definition, also where all of it is good. The rules that ask how a word compares with the best, or with what was to be expected, let nearly all sixty through and nothing but the quote.
+#
+# ## Filters that look at the whole curve
+#
+# **Locally typical** sampling (Meister and others, 2023) takes the heap of the histogram to heart: keep the words whose surprise $-\ln P(v)$ is closest to the entropy $H$, until they hold the mass $\tau$. The most probable word may be *too* predictable for that (here, as in most programs, it stays all the same).
+#
+# **Tail-free** sampling (Phénix and Egan, 2019) looks for the place where the sorted curve flattens: with second differences $b_i = |P_{(i)} - 2 P_{(i+1)} + P_{(i+2)}|$, keep words while the sum of $b_i / \sum b$ before them is at most $s$.
+#
+# **XTC**, exclude top choices (Weidmann, 2024), goes the other way: among the words with $P(v) \ge \theta$ it drops all but the *least* probable, with a probability of its own, so that a text now and then leaves the beaten path.
+
+
+# %%
+def locally_typical(z, mass):
+    P, log_P = z.softmax(-1), z.log_softmax(-1)
+    _distance, order = (-log_P - entropy(z)[..., None]).abs().sort()
+    before = P.gather(-1, order).cumsum(-1) - P.gather(-1, order)
+    return keep(z, (before < mass).gather(-1, order.argsort(-1)))
+
+
+def tail_free(z, s):
+    P, order = z.softmax(-1).sort(descending=True)
+    bend = P.diff().diff().abs()  # (…, V − 2)
+    share = (bend / bend.sum(-1, keepdim=True)).cumsum(-1) <= s
+    return keep(z, torch.nn.functional.pad(share, (1, 1)).gather(-1, order.argsort(-1)))
+
+
+def xtc(z, threshold):
+    P, order = z.softmax(-1).sort(descending=True)
+    next_is_good = torch.nn.functional.pad(
+        P[..., 1:] >= threshold, (0, 1)
+    )  # so this one is not the last good one
+    return z.masked_fill(next_is_good.gather(-1, order.argsort(-1)), -torch.inf)
+
+
+# %%
+look("typical 0.6", locally_typical(example, 0.6))
+look("tail-free 0.8", tail_free(example, 0.8))
+look("XTC 0.1", xtc(example, 0.1))
+
+# %% [markdown]
+# ## Penalties: what has been said already
+#
+# These read the history. Let $c_v$ be how often $v$ has occurred.
+#
+# | penalty | $z'_v$ | source |
+# |---|---|---|
+# | **presence** | $z_v - \alpha\,[c_v > 0]$ | OpenAI API |
+# | **frequency** | $z_v - \alpha\, c_v$ | OpenAI API |
+# | **repetition** | $z_v / \rho$ if $z_v > 0$, else $\rho z_v$, where $c_v > 0$ | Keskar and others, 2019 (CTRL) |
+# | **DRY** | $z_v - m \cdot b^{\,n - n_0}$, where $v$ would prolong a repeated phrase of $n \ge n_0$ words | Weidmann, 2024 |
+#
+# DRY stands for *don't repeat yourself*: $n$ is the length of the longest end of the text that has stood before, and was followed by $v$ then.
+
+
+# %%
+def counts(z, history):
+    return torch.bincount(history, minlength=len(z))
+
+
+def presence_penalty(z, history, alpha):
+    return z - alpha * (counts(z, history) > 0)
+
+
+def frequency_penalty(z, history, alpha):
+    return z - alpha * counts(z, history)
+
+
+def repetition_penalty(z, history, rho):
+    return torch.where(counts(z, history) > 0, torch.where(z > 0, z / rho, z * rho), z)
+
+
+def dry(z, history, m, b=1.75, n0=2):
+    z, text = z.clone(), history.tolist()
+    for v in range(len(z)):
+        repeats = [
+            n
+            for n in range(n0, len(text))
+            for i in range(len(text) - n)
+            if text[i : i + n] == text[-n:] and text[i + n] == v
+        ]
+        z[v] -= m * b ** (max(repeats) - n0) if repeats else 0
+    return z
+
+
+# %%
+history = torch.tensor(
+    [words.index(word) for word in ["letters", "maps", "books", "letters", "maps", "soup", "letters", "maps"]]
+)
+look("presence 1", presence_penalty(example, history, 1.0))
+look("frequency 1", frequency_penalty(example, history, 1.0))
+look("repetition 1.5", repetition_penalty(example, history, 1.5))
+look("DRY 1", dry(example, history, 1.0))
+
+# %% [markdown]
+# Frequency punishes "letters" three times over; DRY punishes only what has followed "letters maps", which is "books" and "soup". The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does.
+
+# %%
+shifted = repetition_penalty(example + 5, history, 1.5) - 5
+print(
+    "P(letters):",
+    *(round(case.softmax(-1)[0].item(), 3) for case in (repetition_penalty(example, history, 1.5), shifted)),
+)
+assert torch.allclose(
+    frequency_penalty(example + 5, history, 1.0) - 5, frequency_penalty(example, history, 1.0)
+)
+
+# %% [markdown]
+# All of them on one page, the same ten words in each:
+
+# %%
+drawing, axes = plt.subplots(4, 5, figsize=(11, 6.4), sharex=True, sharey=True)
+for panel, (name, (before, after)) in zip(axes.flat, shown.items(), strict=False):
+    P, removed = before.softmax(-1), after == -torch.inf
+    panel.bar(range(10), after.softmax(-1), color="#0072B2")
+    panel.bar(range(10), P, color="none", edgecolor="#767676", linewidth=0.8)
+    panel.bar(range(10), P.where(removed, 0), color="none", edgecolor="#D55E00", hatch="////", linewidth=0.8)
+    panel.set(title=name, xticks=[])
+for panel in axes.flat[len(shown) :]:
+    panel.axis("off")
+figures.still(
+    drawing,
+    alt="Ten words under each sampler. Words left: "
+    + ", ".join(f"{name} {int((after > -torch.inf).sum())}" for name, (_, after) in shown.items())
+    + ".",
+    caption="Outlined: before. Blue: after. Hatched: removed. The penalties do not care about the order of the bars: they read the history.",
+)
+
+# %% [markdown]
+# ## Samplers with a memory or a view of their own
+#
+# **Mirostat** (Basu and others, 2021) is a thermostat. It wants a surprise of $\tau$ bits per word on average, and carries one number $\mu$ along: only words with at most $\mu$ bits may be drawn, and after each word $\mu \leftarrow \mu - \eta\,(-\log_2 P(v) - \tau)$. (This is version 2. Version 1 fits a Zipf law to find the $k$ that belongs to
+# $\mu$, and uses top-k; the library has both.)
+
+
+# %%
+def mirostat_step(z, mu, tau, eta, choose):
+    """One word (B) and the next μ (B)."""
+    surprise = -z.log_softmax(-1) / math.log(2)
+    word = choose(keep(z, surprise <= mu[:, None]))
+    return word, mu - eta * (surprise.gather(-1, word[:, None])[:, 0] - tau)
+
+
+# %%
+text, mu, mus, tau = prompts[:1], torch.tensor([2 * 1.0]), [], 1.0
+for _ in range(60):
+    with torch.no_grad():
+        word, mu = mirostat_step(model(text)[:, -1], mu, tau, eta=0.2, choose=draw)
+    text = torch.cat([text, word[:, None]], dim=1)[:, -language.longest_story :]
+    mus.append(mu.item())
+print("μ:", *(f"{value:.1f}" for value in mus[::6]))
+print(say(text[0]))
+
+# %% [markdown]
+# **Contrastive search** (Su and others, 2022) draws nothing. Among the $k$ most probable words it takes the one with the largest
+#
+# $$(1 - \alpha)\, P(v) - \alpha \max_{j \le t} \cos(h_v, h_j),$$
+#
+# where $h_v$ is the model's vector after reading $v$, and $h_j$ those of the text so far: probable, but not what it has just been thinking.
+
+
+# %%
+def contrastive_step(text: torch.Tensor, k: int, alpha: float) -> torch.Tensor:
+    """The next token (scalar) after a text (T)."""
+    P, candidates = model(text[None])[0, -1].exp().topk(k)
+    states = model.hidden(torch.cat([text.expand(k, -1), candidates[:, None]], dim=1))  # (k, T + 1, D)
+    likeness = torch.cosine_similarity(states[:, -1:], states[:1, :-1], dim=-1).amax(-1)  # (k)
+    return candidates[((1 - alpha) * P - alpha * likeness).argmax()]
+
+
+for alpha in (0.0, 0.3, 0.6):
+    text = prompts[0]
+    with torch.no_grad():
+        for _ in range(30):
+            text = torch.cat([text, contrastive_step(text, 5, alpha)[None]])
+    print(f"α = {alpha}: {say(text[13:])}\n")
+
+# %% [markdown]
+# ## The pipeline, and what order changes
+#
+# Programs apply several samplers in a row: penalties, then filters, then temperature, then the draw is the usual order. When does the order matter? Try it: every pair, both ways, on fifty random distributions. The number is the largest share of probability that moves.
+
+# %%
+from course import sampling  # its top-nσ leaves out what another filter has removed
+
+pairs = {
+    "temperature": partial(temperature, T=2.0), "top-k": partial(top_k, k=4), "top-p": partial(top_p, p=0.8),
+    "min-p": partial(min_p, p=0.15), "top-nσ": partial(sampling.top_n_sigma, n=1.0), "typical": partial(locally_typical, mass=0.7),
+    "presence": lambda z: presence_penalty(z, torch.tensor([0, 1, 2]), 1.5),
+}  # fmt: skip
+random_logits = 2 * torch.randn(50, 10, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+
+
+def moved(one, other) -> float:
+    """The largest total variation between one∘other and other∘one."""
+    both = [
+        torch.stack([last(before(z)) for z in random_logits]).softmax(-1)
+        for before, last in ((one, other), (other, one))
+    ]
+    return (both[0] - both[1]).abs().sum(-1).max().item() / 2
+
+
+differs = torch.tensor([[moved(one, other) for other in pairs.values()] for one in pairs.values()])
+
+# %%
+drawing, axes = plt.subplots(figsize=(5.6, 4.6))
+axes.imshow(differs, cmap="cividis", vmin=0, vmax=1)
+for (i, j), value in zip(product(range(len(pairs)), repeat=2), differs.flatten().tolist(), strict=False):
+    axes.text(
+        j,
+        i,
+        "0" if value < 1e-9 else f"{value:.2f}",
+        ha="center",
+        va="center",
+        color="white" if value < 0.5 else "black",
+        fontsize=9,
+    )
+axes.set_xticks(range(len(pairs)), pairs, rotation=40, ha="right")
+axes.set_yticks(range(len(pairs)), pairs)
+figures.still(
+    drawing,
+    alt="How far the two orders of each pair differ; "
+    + "; ".join(
+        f"{a} and {b}: {differs[i, j]:.2f}" for i, a in enumerate(pairs) for j, b in enumerate(pairs) if i < j
+    )
+    + ".",
+    caption="Largest total variation between the two orders, over fifty distributions. 0: they may change places.",
+)
+
+# %% [markdown]
+# Temperature may change places with whatever looks only at the *ranking* or at differences of logits measured by their own spread: top-k and top-nσ. It may not change places with what looks at *probabilities*: a temperature of 2 before min-p lets the tail in, after min-p it only evens out the survivors. That is why "temperature last" is the usual order, and why
+# top-nσ was proposed for hot sampling. Top-k and min-p may change places too: renormalising what is left changes no ratio to the best.
+
+# %%
+is_zero = {(a, b): differs[i, j].item() < 1e-9 for i, a in enumerate(pairs) for j, b in enumerate(pairs)}
+assert is_zero["temperature", "top-k"]
+assert is_zero["temperature", "top-nσ"]
+assert is_zero["top-k", "min-p"]
+assert not is_zero["temperature", "min-p"]
+for name, steps in {
+    "hot, then min-p": ("temperature", "min-p"),
+    "min-p, then hot": ("min-p", "temperature"),
+}.items():
+    look(name, pairs[steps[1]](pairs[steps[0]](example)))
+
+# %% [markdown]
+# Penalties after a filter come too late: the filter has already closed the list, and the penalty can only choose among what is left. Penalise the favourite before top-p, and its place in the nucleus is free for another:
+
+# %%
+punish = partial(presence_penalty, history=torch.tensor([0, 1]), alpha=3.0)
+look("penalty, then top-p", top_p(punish(example), 0.75))
+look("top-p, then penalty", punish(top_p(example, 0.75)))
+
+# %% [markdown]
+# ## Quality against diversity, measured
+#
+# Now the samplers meet the model, at every position of the true stories. Two numbers for each setting: how much probability is left on words that **cannot** come next (quality: lower is better), and how many bits of **entropy** are left (diversity; the language itself has about one and a half).
+
+# %%
+sweeps = {
+    "temperature": [partial(temperature, T=T) for T in (0.3, 0.5, 0.7, 0.85, 1.0, 1.2)],
+    "top-k": [partial(top_k, k=k) for k in (1, 2, 3, 5, 10, 20, 40)],
+    "top-p": [partial(top_p, p=p) for p in (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)],
+    "min-p": [partial(min_p, p=p) for p in (0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)],
+    "epsilon": [partial(epsilon_cutoff, epsilon=e) for e in (0.3, 0.1, 0.05, 0.02, 0.01, 0.003)],
+    "eta": [partial(eta_cutoff, epsilon=e) for e in (0.5, 0.2, 0.1, 0.03, 0.01, 0.003)],
+    "typical": [partial(locally_typical, mass=m) for m in (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)],
+    "top-nσ": [partial(top_n_sigma, n=n) for n in (0.3, 0.5, 0.8, 1.2, 1.6, 2.0)],
+}
+true_entropy = (torch.special.entr(truth).sum(-1).mean() / math.log(2)).item()
+
+
+def quality_and_diversity(logits: torch.Tensor) -> tuple[float, float]:
+    """Probability of a word that cannot come next, and bits of entropy, both as means over positions."""
+    return (logits.softmax(-1) * is_mistake).sum(-1).mean().item(), (
+        entropy(logits).mean() / math.log(2)
+    ).item()
+
+
+curves = {
+    name: [quality_and_diversity(sampler(z)) for sampler in samplers] for name, samplers in sweeps.items()
+}
+
+# %%
+drawing, axes = plt.subplots(figsize=(7, 4))
+styles = ["o-", "s--", "^-", "D-.", "v:", "P--", "X-", "*:"]
+colours = ["#767676", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000"]
+for (name, points), style, colour in zip(curves.items(), styles, colours, strict=True):
+    axes.plot(
+        [diversity for _, diversity in points],
+        [max(w, 1e-5) for w, _ in points],
+        style,
+        color=colour,
+        label=name,
+        markersize=5,
+    )
+axes.axvline(true_entropy, color="#767676", linewidth=0.8)
+axes.set(
+    yscale="log",
+    xlabel="entropy left, bits per word (the thin line: the true language)",
+    ylabel="probability of a mistake",
+)
+axes.legend(frameon=False, fontsize=8, ncols=2)
+figures.still(
+    drawing,
+    alt="Probability of a mistake against entropy: "
+    + "; ".join(
+        f"{name} from {p[0][0]:.4f} at {p[0][1]:.2f} bits to {p[-1][0]:.4f} at {p[-1][1]:.2f}"
+        for name, p in curves.items()
+    )
+    + ".",
+    caption="Each curve is one sampler from strict to lenient. Lower is better, right is richer.",
+)
+
+# %% [markdown]
+# Every curve falls: each sampler buys quality with diversity. None reaches zero, because at one place in a hundred even the most probable word is wrong. What differs is the price. Read at one height, **half the mistakes** of plain sampling: how much of the language's entropy is left to each?
+
+
+# %%
+def diversity_at(points: list[tuple[float, float]], wanted: float) -> float:
+    """The entropy where the curve passes this probability of a mistake, between two settings linearly in the logarithm."""
+    for (w0, d0), (w1, d1) in pairwise(points):
+        if min(w0, w1) <= wanted <= max(w0, w1) and w0 != w1:
+            return d0 + (d1 - d0) * math.log(wanted / max(w0, 1e-9)) / math.log(w1 / max(w0, 1e-9))
+    return math.nan
+
+
+at_price = {name: diversity_at(points, wrong / 2) for name, points in curves.items()}
+for name, diversity in sorted(at_price.items(), key=lambda pair: -pair[1] if pair[1] == pair[1] else 9):
+    print(f"{name:12} {diversity:.2f} bits; the language has {true_entropy:.2f}")
+
+# %% [markdown]
+# ## Whole stories
+#
+# A position is not a story: a mistake leads to the next. So let them write. All samplers at once, each with eighty rows of one batch: the twenty introductions, four times each. The model remembers its keys and values (lecture 15), which the library's `generate` uses.
+
+# %%
+from course.sampling import generate
+
+rng = torch.Generator().manual_seed(7)
+writers = {
+    "greedy": partial(sampling.temperature, t=0.0),
+    "T 1": partial(sampling.temperature, t=1.0),
+    "T 0.7": partial(sampling.temperature, t=0.7),
+    "T 1.3": partial(sampling.temperature, t=1.3),
+    "dynamic 0.3–1.3": partial(sampling.dynamic_temperature, low=0.3, high=1.3),
+    "quadratic 0.3": partial(sampling.quadratic, factor=0.3),
+    "top-k 10": partial(sampling.top_k, k=10),
+    "top-p 0.9": partial(sampling.top_p, p=0.9),
+    "min-p 0.1": partial(sampling.min_p, p=0.1),
+    "top-a 0.2": partial(sampling.top_a, a=0.2),
+    "top-nσ 1.5": partial(sampling.top_n_sigma, n=1.5),
+    "epsilon 0.02": partial(sampling.epsilon_cutoff, epsilon=0.02),
+    "eta 0.02": partial(sampling.eta_cutoff, epsilon=0.02),
+    "typical 0.9": partial(sampling.locally_typical, mass=0.9),
+    "tail-free 0.95": partial(sampling.tail_free, z=0.95),
+    "min-p, XTC 0.1": sampling.Pipeline([partial(sampling.min_p, p=0.1), partial(sampling.xtc, threshold=0.1, probability=0.5, generator=rng)]),
+    "min-p, T 1.3": sampling.Pipeline([partial(sampling.min_p, p=0.1), partial(sampling.temperature, t=1.3)]),
+    "T 1.3, min-p": sampling.Pipeline([partial(sampling.temperature, t=1.3), partial(sampling.min_p, p=0.1)]),
+    "presence 1": partial(sampling.presence_penalty, penalty=1.0),
+    "frequency 0.5": partial(sampling.frequency_penalty, penalty=0.5),
+    "repetition 1.2": partial(sampling.repetition_penalty, penalty=1.2),
+    "DRY 0.8": partial(sampling.dry, multiplier=0.8),
+}  # fmt: skip
+mirostat = sampling.Mirostat(1.0, rng)  # chooses by itself: it must see what was drawn
+
+# %%
+left = {name: [] for name in [*writers, "Mirostat 1"]}  # entropy of what each was drawn from, step by step
+
+
+def everybody(logits: torch.Tensor, history: torch.Tensor) -> torch.Tensor:
+    """Each sampler chooses for its own 80 rows."""
+    chosen = []
+    for i, name in enumerate(left):
+        rows = slice(80 * i, 80 * (i + 1))
+        if name in writers:
+            changed = writers[name](logits[rows], history[rows])
+            chosen.append(sampling.sample_next_token(changed, rng))
+        else:
+            mu = sampling.first_mu(1.0, 80) if mirostat.mu is None else mirostat.mu
+            changed = sampling.at_most_surprise(logits[rows], mu=mu)
+            chosen.append(mirostat(logits[rows]))
+        left[name].append(entropy(changed) / math.log(2))
+    return torch.cat(chosen)
+
+
+texts = generate(model, prompts.repeat(4 * len(left), 1), 80, everybody, eos=vocabulary.eos)
+texts.shape
+
+# %% [markdown]
+# What comes out is judged by the true language. **Flawless**: stories without a mistake that also came to an end. **Mistakes**: first mistakes per hundred words. **Bits**: surprise per word under the true language, up to the first mistake; true stories have a little under 1.2 after their introduction. **Entropy**: of what was drawn from, per word, an
+# exact measure of diversity by the chain rule. **Distinct**: different sequences of four words, as a share of all.
+
+
+# %%
+def judge(texts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """For texts (B, T), after the introduction: words up to a mistake or the end, whether there was one, their bits."""
+    bits = true_bits(texts)
+    is_over = (texts[:, 12:-1] == vocabulary.eos).cumsum(1) > 0  # nothing is asked after </s>
+    is_wrong = (bits == torch.inf) & ~is_over
+    is_fine = (is_wrong.cumsum(1) == 0) & ~is_over
+    return is_fine.sum(1), is_wrong.any(1), bits.where(is_fine, 0.0).sum(1)
+
+
+def distinct(texts: torch.Tensor, n: int = 4) -> float:
+    """Different n-grams of words after the prompt, over all of them."""
+    grams = [
+        tuple(row[i : i + n])
+        for row in texts[:, 13:].tolist()
+        for i in range(len(row) - n + 1)
+        if vocabulary.eos not in row[i : i + n]
+    ]
+    return len(set(grams)) / len(grams)
+
+
+report = {}
+for i, name in enumerate(left):
+    mine = texts[80 * i : 80 * (i + 1)]
+    n_words, has_mistake, bits = judge(mine)
+    ends = (mine == vocabulary.eos).any(1)
+    running = (mine[:, 13:] == vocabulary.eos).cumsum(1) <= 1  # words and the first </s>
+    steps = torch.stack(left[name], dim=1)[:, : running.shape[1]]
+    report[name] = (
+        (~has_mistake & ends).float().mean(),
+        100 * has_mistake.sum() / (n_words.sum() + has_mistake.sum()),
+        bits.sum() / n_words.sum(),
+        (steps * running).sum() / running.sum(),
+        distinct(mine),
+    )
+true_entropy = told_bits.sum() / told.mask[:, 13:].sum()
+true_row = (1.0, 0.0, true_entropy, true_entropy, distinct(test_stories.tokens[:80]))
+
+# %%
+print(f"{'':16}flawless  mistakes/100   bits  entropy  distinct")
+for name, (flawless, mistakes, bits, left_bits, variety) in ({"the language": true_row} | report).items():
+    print(f"{name:16}{flawless:8.0%}  {mistakes:12.2f}  {bits:5.2f}  {left_bits:7.2f}  {variety:8.2f}")
+
+# %%
+drawing, axes = plt.subplots(figsize=(7.4, 4.4))
+for name, (flawless, _, _, _, x) in ({"the language": true_row} | report).items():
+    colour, marker = ("#D55E00", "*") if name == "the language" else ("#0072B2", "o")
+    axes.plot(x, flawless, marker, color=colour, markersize=12 if marker == "*" else 5)
+    axes.annotate(name, (x, flawless), (4, 3), textcoords="offset points", fontsize=7)
+axes.set(xlabel="distinct sequences of four words", ylabel="flawless stories")
+figures.still(
+    drawing,
+    alt="Flawless stories against distinct sequences of four words: "
+    + ", ".join(
+        f"{name} {row[0]:.0%} and {row[4]:.2f}" for name, row in ({"the language": true_row} | report).items()
+    )
+    + ".",
+    caption="Star: the language itself. Up and to the right is where one wants to be.",
+)
+
+# %%
+for better, worse in (("min-p 0.1", "T 1"), ("top-p 0.9", "T 1"), ("T 1", "T 1.3")):
+    assert report[better][0] > report[worse][0]
+assert report["greedy"][4] < report["min-p 0.1"][4] / 2
+
+# %% [markdown]
+# With eighty stories a share is uncertain by five points or so (by ten for greedy, which has only twenty different ones), so do not read small differences. The large ones are these:
+#
+# - Filters that adapt leave twice as many stories without a mistake as plain sampling, and nearly all the phrases of the language. Temperature buys less, for more.
+# - Greedy says almost nothing, and not even without mistakes: at true prefixes one in a hundred of its words is wrong, but after its own monotonous sentences more, and a mistake once made is made every time.
+# - Penalties have cured nothing: these texts do not suffer from what they treat.
+# - Mirostat evens out the surprise. This language is uneven by nature, a free choice here, a forced word there, and so Mirostat flattens what should stay.
+#
+# ## Where it breaks
+#
+# **A filter mends a model; it harms a perfect one.** Give the filters the true probabilities instead of the model's. What they remove now is nothing but possible words. The price is exact: if a share $m$ of the probability stays, the filtered language differs from the true one by a KL divergence of $-\log_2 m$ bits.
+
+# %%
+log_truth = truth.log()
+for name, sampler in {
+    "top-k 10": partial(top_k, k=10),
+    "top-p 0.9": partial(top_p, p=0.9),
+    "min-p 0.1": partial(min_p, p=0.1),
+    "typical 0.9": partial(locally_typical, mass=0.9),
+}.items():
+    stays = sampler(log_truth) > -torch.inf
+    m = (truth * stays).sum(-1)
+    print(f"{name:12} removes {1 - m.mean():.1%} of what people say, {-m.log2().mean():.3f} bits per word")
+
+# %% [markdown]
+# A filter is a statement about the *model*: that the tail of its distribution is less trustworthy than its head. The better the model, the weaker the filter should be.
+#
+# **Penalties assume that repetition is a fault.** In these stories, and in all English, "the" and the full stop come again because they must, and the things of the introduction come back because the story is about them. Look at the penalties in the table above. Here is a story under a frequency penalty of 1.5:
+
+# %%
+punished = sampling.Pipeline([partial(sampling.frequency_penalty, penalty=1.5)])
+story = generate(
+    model, prompts[:1], 60, sampling.Sampler(torch.Generator().manual_seed(0), punished), eos=vocabulary.eos
+)
+print(say(story[0]))
+
+# %% [markdown]
+# ## The ladder
+#
+# Is a sampler a better model? Put it on the ladder: let each predict the true test stories. **Predict, then run:** where will top-p 0.9 stand?
+
+
+# %%
+def bits_of_truth(logits: torch.Tensor) -> float:
+    """Bits per token that the true next words cost."""
+    return -logits.log_softmax(-1).gather(-1, following[is_real][:, None]).mean().item() / math.log(2)
+
+
+rungs = {f"T {T}": bits_of_truth(temperature(z, T)) for T in (0.7, 0.9, 1.0, 1.1, 1.3, 2.0)}
+rungs["top-p 0.9"] = bits_of_truth(top_p(z, 0.9))
+excluded = (top_p(z, 0.9).gather(-1, following[is_real][:, None]) == -torch.inf).float().mean()
+print({name: round(value, 2) for name, value in rungs.items()}, f"floor {floor:.2f}")
+print(f"top-p 0.9 excludes {excluded:.1%} of the words that really came next")
+assert rungs["top-p 0.9"] == math.inf
+
+# %%
+finite = {name: value for name, value in rungs.items() if value < math.inf}
+drawing, axes = plt.subplots(figsize=(6, 2.6))
+bars = axes.barh(
+    list(finite)[::-1],
+    list(finite.values())[::-1],
+    color=["#E69F00" if name == "T 1.0" else "#0072B2" for name in finite][::-1],
+)
+axes.bar_label(bars, [f"{value:.2f}" for value in list(finite.values())[::-1]], padding=3)
+axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, max(finite.values()) + 0.8))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="The ladder for one model at several temperatures, in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in finite.items())
+    + f"; floor {floor:.2f}; top-p 0.9 is infinite.",
+    caption="One model at several temperatures. With a filter the bar is infinitely long.",
+)
+
+# %% [markdown]
+# A single true word that the filter has excluded costs infinitely many bits, so every filter stands at the foot of the ladder, below the die. And training has found its temperature already: it minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures
+# the first, today's table the second, and no single number measures both.
+#
+# ## The same in the library
+#
+# The functions of this lecture and `course.sampling`, on random logits:
+
+# %%
+random_z = torch.randn(6, 30, generator=torch.Generator().manual_seed(8), dtype=torch.float64)
+same = {
+    "temperature": (temperature(random_z, 0.7), sampling.temperature(random_z, t=0.7)),
+    "dynamic": (
+        dynamic_temperature(random_z, 0.3, 1.4),
+        sampling.dynamic_temperature(random_z, low=0.3, high=1.4),
+    ),
+    "quadratic": (quadratic(random_z, 0.4, 1.5), sampling.quadratic(random_z, factor=0.4, curve=1.5)),
+    "top-k": (top_k(random_z, 7), sampling.top_k(random_z, k=7)),
+    "top-p": (top_p(random_z, 0.8), sampling.top_p(random_z, p=0.8)),
+    "min-p": (min_p(random_z, 0.2), sampling.min_p(random_z, p=0.2)),
+    "top-a": (top_a(random_z, 0.6), sampling.top_a(random_z, a=0.6)),
+    "top-nσ": (top_n_sigma(random_z, 1.3), sampling.top_n_sigma(random_z, n=1.3)),
+    "epsilon": (epsilon_cutoff(random_z, 0.04), sampling.epsilon_cutoff(random_z, epsilon=0.04)),
+    "eta": (eta_cutoff(random_z, 0.04), sampling.eta_cutoff(random_z, epsilon=0.04)),
+    "typical": (locally_typical(random_z, 0.7), sampling.locally_typical(random_z, mass=0.7)),
+    "tail-free": (tail_free(random_z, 0.9), sampling.tail_free(random_z, z=0.9)),
+    "XTC": (xtc(random_z, 0.05), sampling.xtc(random_z, threshold=0.05, probability=1.0, generator=rng)),
+}
+for name, (ours, theirs) in same.items():
+    assert torch.allclose(ours, theirs), name
+
+# %%
+said = (
+    torch.randint(30, (24,), generator=torch.Generator().manual_seed(9)) % 4
+)  # few words, so that they repeat
+one = random_z[0]
+assert torch.allclose(presence_penalty(one, said, 0.7), sampling.presence_penalty(one, said, penalty=0.7))
+assert torch.allclose(frequency_penalty(one, said, 0.7), sampling.frequency_penalty(one, said, penalty=0.7))
+assert torch.allclose(repetition_penalty(one, said, 1.3), sampling.repetition_penalty(one, said, penalty=1.3))
+assert torch.allclose(dry(one, said, 0.8), sampling.dry(one, said, multiplier=0.8))
+ours = beam_search(next_log_probs, prompts[1].tolist(), 6, width=3)
+theirs = sampling.beam_search(model, prompts[1], 6, beam_width=3, length_penalty=0.0)
+assert [tuple(text[13:]) for _, text in ours] == [found.tokens for found in theirs]
+with torch.no_grad():
+    ours = contrastive_step(prompts[2], 5, 0.4)
+assert sampling.contrastive_search(model, prompts[2], 1, k=5, alpha=0.4)[-1] == ours
+print("we have just built course.sampling")
+
+# %% [markdown]
+# ## Recap
+#
+# - Generation is a loop: read, choose, append. Greedy and beam search look for the most probable text, and the most probable is not the typical.
+# - Temperatures reshape, filters remove, penalties read the history; Mirostat steers the surprise, contrastive search compares states.
+# - A temperature commutes with top-k and top-nσ, not with filters that look at probabilities; penalties belong before filters.
+# - Every sampler pays for quality with diversity. Filters that adapt to the shape of the distribution pay less.
+# - As predictors filters are worthless: one excluded word costs infinitely many bits.
+#
+# **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), the exercises on generation: each sampler, the pipeline, and beam search.
+#
+# ## Further reading
+#
+# - Ari Holtzman, Jan Buys, Li Du, Maxwell Forbes and Yejin Choi, "The Curious Case of Neural Text Degeneration", ICLR 2020.
+# - Angela Fan, Mike Lewis and Yann Dauphin, "Hierarchical Neural Story Generation", ACL 2018.
+# - John Hewitt, Christopher D. Manning and Percy Liang, "Truncation Sampling as Language Model Desmoothing", Findings of EMNLP 2022.
+# - Clara Meister, Tiago Pimentel, Gian Wiher and Ryan Cotterell, "Locally Typical Sampling", *Transactions of the ACL* 11 (2023), 102–121.
+# - Minh Nguyen, Andrew Baker, Clement Neo, Allen Roush, Andreas Kirsch and Ravid Shwartz-Ziv, "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", arXiv 2407.01082 (2024).
+# - Chenxia Tang, Jianchun Liu, Hongli Xu and Liusheng Huang, "Top-nσ: Not All Logits Are You Need", arXiv 2411.07641 (2024).
+# - Sourya Basu, Govardana Sachitanandam Ramachandran, Nitish Shirish Keskar and Lav R. Varshney, "Mirostat: A Neural Text Decoding Algorithm that Directly Controls Perplexity", ICLR 2021.
+# - Nitish Shirish Keskar, Bryan McCann, Lav R. Varshney, Caiming Xiong and Richard Socher, "CTRL: A Conditional Transformer Language Model for Controllable Generation", arXiv 1909.05858 (2019).
+# - Yixuan Su, Tian Lan, Yan Wang, Dani Yogatama, Lingpeng Kong and Nigel Collier, "A Contrastive Framework for Neural Text Generation", NeurIPS 2022.
+# - Alex Graves, "Sequence Transduction with Recurrent Neural Networks", arXiv 1211.3711 (2012).
+# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, "Sequence to Sequence Learning with Neural Networks", NeurIPS 2014.
+# - David H. Ackley, Geoffrey E. Hinton and Terrence J. Sejnowski, "A Learning Algorithm for Boltzmann Machines", *Cognitive Science* 9 (1985), 147–169.
+# - Written for and by practitioners: Phénix and Egan, "Tail Free Sampling" (2019); Kalomaze on dynamic temperature and quadratic sampling (2023, 2024); P. E. Weidmann on DRY and XTC (2024, pull requests 5677 and 6335 of text-generation-webui); "Dummy's Guide to Modern LLM Sampling".
