@@ -366,6 +366,13 @@ with torch.no_grad():
     maps = model.alignment(example.source.tokens, example.target.tokens[:, :-1])
 figures.alignment(list(maps), chosen)
 
+# %%
+pair, weights = chosen[0], maps[0]
+for word in ("rouges", "de"):
+    row = weights[pair.target.index(word)]
+    print(f"{word:7}", ", ".join(f"{pair.source[s]} {row[s]:.2f}" for s in row.argsort(descending=True)[:3]))
+assert pair.source[weights[pair.target.index("rouges")].argmax()] == "red"
+
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
@@ -376,7 +383,7 @@ figures.alignment(list(maps), chosen)
 # ## Right or wrong?
 #
 # A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number to it. Take as the model's links $A$ the strongest weight of each target word;
-# $S$ are the **sure** links, $P \supseteq S$ the **possible** ones (a target word that renders several source words, as *danseront* does *will dance*, may be linked to any of them):
+# $S$, in this formula, are the **sure** links, $P \supseteq S$ the **possible** ones (a target word that renders several source words, as *danseront* does *will dance*, may be linked to any of them):
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}.$$
 #
