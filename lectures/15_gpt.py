@@ -1,0 +1,669 @@
+# %% [markdown]
+# # 15 · The decoder: GPT
+#
+# **You will be able to**
+#
+# - say what a decoder must not see, and show with a gradient that it does not;
+# - put minus infinity in the right place, and explain why not a zero, and why not later;
+# - write a GPT in sixty lines, train it to within two percent of what is possible, and look at how it remembers;
+# - generate with a memory of keys and values, and say what it saves and what it costs;
+# - load a GPT-2 checkpoint into your own module, and read the table of GPT-3.
+#
+# *40 minutes to read, under 90 seconds to run, most of it one training. Before this: [14 · The Transformer block](14_transformer_block.ipynb).*
+#
+# **The question of the day:** attention looks everywhere. How does one train it to predict what comes next, without showing it what comes next?
+
+# %% setup
+
+# %%
+import importlib.util
+import json
+import math
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import figures
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.evaluation import score, target_nll
+from course.models import rotate
+from course.training import TrainingConfig, best_device, train
+
+is_full = os.environ.get("COURSE_SCALE") == "full"  # the real size, for a GPU
+
+# %% [markdown]
+# ## One purpose
+#
+# The **G**enerative **P**re-trained **T**ransformer does one thing: it generates the next token. It is lecture 01's chain rule with the best context so far:
+#
+# $$\Pr(t_1, t_2, \dots, t_N) = \Pr(t_1) \prod_{n=2}^{N} \Pr(t_n \mid t_1, t_2, \dots, t_{n-1}),$$
+#
+# for instance $\Pr(\text{learning deep learning is fun}) = \Pr(\text{learning}) \cdot \Pr(\text{deep} \mid \text{learning}) \cdot \Pr(\text{learning} \mid \text{learning deep}) \cdot \Pr(\text{is} \mid \dots) \cdot \Pr(\text{fun} \mid \dots)$. Training makes the logarithm of this product as large as possible on real texts, all its
+# factors at once. For a story of our language:
+
+# %%
+language = StoryLanguage()
+vocabulary, V = language.vocabulary, language.vocab_size
+beginning = "nora had cups , hats , cats , pears and books ."
+story = torch.tensor([vocabulary.encode(beginning.split(), bos=True)])
+factors = language(story[:, :-1]).gather(-1, story[:, 1:, None]).exp().flatten()
+print(
+    " · ".join(
+        f"P({word}|…) {p:.2f}" for word, p in zip(language.read(story[0]).split(), factors, strict=True)
+    )
+)
+print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
+
+# %% [markdown]
+# ## No cheating
+#
+# An RNN could not look ahead: at step $t$ the rest of the text had not been read. Attention reads all of it at once, and the word to be predicted at position $t$ is standing right there, at position $t + 1$. Self-attention without a mask would learn to copy it, and nothing else. So each position may attend to itself and to
+# the left, and not to the right.
+#
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $B, T, D$ | texts at once, positions, width | |
+# | $H, K$ | heads, width of a head, $D = HK$ | |
+# | $q_i, k_j, v_j$ | query, key, value of a position | $(K)$ |
+# | $s_{ij} = q_i \cdot k_j / \sqrt K$ | score: how much position $i$ asks for position $j$ | $(B, H, T, T)$ |
+# | $m_{ij}$ | mask: $0$ where $j \le i$, $-\infty$ where $j > i$ | $(T, T)$ |
+# | $a_{ij}$ | weight, the softmax of $s_{ij} + m_{ij}$ over $j$ | $(B, H, T, T)$ |
+#
+# Five tokens, one head, as a loop: position $i$ makes its softmax over the scores up to $i$, and the rest of the row is zero.
+
+# %%
+words = ["learning", "deep", "learning", "is", "fun"]
+T, K = 5, 3
+generator = torch.Generator().manual_seed(0)
+q, k, v = torch.randn(3, T, K, generator=generator)
+weights = torch.zeros(T, T)
+for i in range(T):
+    weights[i, : i + 1] = (k[: i + 1] @ q[i] / math.sqrt(K)).softmax(0)
+figures.attention(weights, words, caption="No weight above the diagonal: nobody looks to the right.")
+
+# %% [markdown]
+# In tensors there is one softmax for all rows, so what must not be seen has to lose before it: its score becomes $-\infty$, and $e^{-\infty} = 0$.
+
+# %%
+scores = q @ k.T / math.sqrt(K)  # (T, T)
+future = torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)  # True above the diagonal
+masked = scores.masked_fill(future, -torch.inf)
+assert torch.allclose(masked.softmax(-1), weights)
+masked
+
+# %% [markdown]
+# **Predict, then run.** Three ways that look alike: set the *scores* of the future to 0 before the softmax; set its *weights* to 0 after the softmax; minus infinity before. Which of them leak, and which leave rows that do not sum to one?
+
+# %%
+ways = {
+    "score 0 before": scores.masked_fill(future, 0.0).softmax(-1),
+    "weight 0 after": scores.softmax(-1).masked_fill(future, 0.0),
+    "score −∞ before": masked.softmax(-1),
+}
+for name, found in ways.items():
+    print(
+        f"{name:16} row sums {' '.join(f'{row:.2f}' for row in found.sum(-1))}  weight on the future {found[future].sum():.2f}"
+    )
+
+# %% [markdown]
+# A score of 0 is an ordinary score: $e^0 = 1$. Zeros after the softmax do not show the future directly, but the rows shrink by how much attention the future *would* have got, and that is information about it. Only $-\infty$ before the softmax makes the future as if it did not exist. (Some drawings mask "the current and the right context". That belongs to a drawing in
+# which the sequence has already been moved by one; here position $i$ predicts token $i + 1$, so it may see token $i$.)
+#
+# ## A GPT in sixty lines
+#
+# Attention with many heads (lecture 13), the block in pre-norm order (lecture 14), token embeddings that are used twice, at the entrance and at the exit: that is all. The argument `memory` is for later.
+
+
+# %%
+@dataclass(frozen=True)
+class Sizes:
+    """What must be known to build the model."""
+
+    vocab_size: int
+    context_length: int
+    d_model: int = 64
+    n_heads: int = 4
+    n_layers: int = 2
+    is_rotary: bool = True  # positions as rotations (lecture 13); False: a learned vector each, as in GPT-2
+    is_causal: bool = True
+    deviation: float = 0.1  # of the first weights; GPT-2, much wider, takes 0.02
+
+
+class Attention(nn.Module):
+    """H heads of self-attention; each position looks at itself and to the left."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.sizes, D = sizes, sizes.d_model
+        self.W_query, self.W_key, self.W_value, self.W_output = (nn.Linear(D, D) for _ in range(4))
+
+    def forward(self, x, memory=None):
+        B, T, D = x.shape
+        q, k, v = (
+            W(x).view(B, T, self.sizes.n_heads, -1).transpose(1, 2)
+            for W in (self.W_query, self.W_key, self.W_value)
+        )  # (B, H, T, K)
+        if self.sizes.is_rotary:
+            first = 0 if memory is None else memory.length
+            q, k = rotate(q, first), rotate(k, first)
+        if memory is not None:
+            k, v = memory.append(k, v)  # (B, H, all positions so far, K)
+        is_causal = self.sizes.is_causal and T > 1  # a single new position may see everything remembered
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)  # (B, H, T, K)
+        return self.W_output(mixed.transpose(1, 2).reshape(B, T, D))
+
+
+# %%
+class Block(nn.Module):
+    """x + attention(norm(x)), then x + mlp(norm(x))."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        D = sizes.d_model
+        self.norm_attention, self.norm_feed_forward = nn.LayerNorm(D), nn.LayerNorm(D)
+        self.attention = Attention(sizes)
+        self.expand, self.contract = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
+
+    def forward(self, x, memory=None):
+        x = x + self.attention(self.norm_attention(x), memory)
+        return x + self.contract(F.gelu(self.expand(self.norm_feed_forward(x)), approximate="tanh"))
+
+
+class Decoder(nn.Module):
+    """Tokens (B, T) → log-probabilities of the next token at every position (B, T, V)."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.sizes, self.vocab_size, self.context_length = sizes, sizes.vocab_size, sizes.context_length
+        self.embedding = nn.Embedding(sizes.vocab_size, sizes.d_model)
+        self.positions = None if sizes.is_rotary else nn.Embedding(sizes.context_length, sizes.d_model)
+        self.blocks = nn.ModuleList(Block(sizes) for _ in range(sizes.n_layers))
+        self.norm = nn.LayerNorm(sizes.d_model)
+        for name, parameter in self.named_parameters():
+            if parameter.ndim == 2:  # what is added to the residual stream begins smaller
+                is_added = "W_output" in name or "contract" in name
+                nn.init.normal_(
+                    parameter, std=sizes.deviation / (math.sqrt(2 * sizes.n_layers) if is_added else 1)
+                )
+
+    def forward(self, tokens, memories=None):
+        memories = memories or [None] * len(self.blocks)
+        first = 0 if memories[0] is None else memories[0].length
+        x = self.embedding(tokens)  # (B, T, D)
+        if self.positions is not None:
+            x = x + self.positions.weight[first : first + tokens.shape[1]]
+        for block, memory in zip(self.blocks, memories, strict=True):
+            x = block(x, memory)
+        return (self.norm(x) @ self.embedding.weight.T).log_softmax(-1)
+
+
+# %% [markdown]
+# PyTorch's `scaled_dot_product_attention` does what the cells above did, in one go; with our five tokens:
+
+# %%
+assert torch.allclose(
+    F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0], weights @ v, atol=1e-6
+)
+torch.manual_seed(0)
+small = Decoder(Sizes(V, 16))
+print(f"{sum(parameter.numel() for parameter in small.parameters()):,} parameters")
+
+# %% [markdown]
+# **Does the future reach the past?** The gradient knows. Which input positions does the answer at each position depend on?
+
+
+# %%
+def influence(model: Decoder, T: int = 6) -> torch.Tensor:
+    """(T, T): |∂ answer at position i / ∂ embedding at position j|."""
+    x = torch.randn(1, T, model.sizes.d_model, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    hidden = x
+    for block in model.blocks:
+        hidden = block(hidden)
+    rows = [
+        torch.autograd.grad(hidden[0, i].sum(), x, retain_graph=True)[0][0].norm(dim=-1) for i in range(T)
+    ]
+    return torch.stack(rows)
+
+
+print((influence(small) > 0).int())
+assert (influence(small).triu(diagonal=1) == 0).all()
+
+# %% [markdown]
+# Zeros above the diagonal, through all layers: the answer at position $i$ cannot depend on what comes after it. And here is what happens without the mask. **Predict, then run:** two models, the same beginnings of stories, the same hundred steps. What is the loss of the one that may look ahead, and what does it write?
+
+# %%
+stories = language.sample(200_000 if is_full else 20_000, torch.Generator().manual_seed(1))
+test_stories = language.sample(1000, torch.Generator().manual_seed(0))
+
+
+def beginnings(step: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first 14 tokens of 32 stories, and each one's next token."""
+    tokens = stories.tokens[32 * step : 32 * (step + 1), :15]
+    return tokens[:, :-1], tokens[:, 1:]
+
+
+losses = {}
+for is_causal in (True, False):
+    torch.manual_seed(0)
+    tried = Decoder(Sizes(V, 16, is_causal=is_causal))
+    history = train(tried, beginnings, TrainingConfig(n_steps=150, learning_rate=5e-3), device="cpu")
+    losses[is_causal] = sum(history.losses[-10:]) / 10
+    text = story[:, :1]
+    with torch.no_grad():
+        for _ in range(12):
+            text = torch.cat([text, tried(text)[:, -1].argmax(-1, keepdim=True)], dim=1)
+    print(
+        f"{'with' if is_causal else 'without'} the mask: loss {losses[is_causal]:.2f} nats, writes: {language.read(text[0])}"
+    )
+assert losses[False] < losses[True]
+
+# %% [markdown]
+# Below what is possible, so suspicious; and worthless: it has learned to copy its neighbour, and when it writes there is no neighbour. A loss under the floor is never good news.
+#
+# ## Training
+#
+# Nothing new: the loop of lecture 05, all positions of all stories at once, in parallel over time.
+
+# %%
+sizes = Sizes(V, language.longest_story, d_model=128 if is_full else 64)
+config = TrainingConfig(n_steps=12_000 if is_full else 1800, learning_rate=5e-3, weight_decay=0.1)
+torch.manual_seed(0)
+model = Decoder(sizes)
+history = train(model, ShuffledStories(stories, 16), config, device=best_device())
+model.cpu()
+floor = score(language, test_stories)
+reached = score(model, test_stories)
+print(
+    f"floor {floor.bits_per_token:.4f}, GPT {reached.bits_per_token:.4f} bits per token: {reached.percent_above(floor):.2f} % above what is possible"
+)
+assert reached.percent_above(floor) < 2
+
+# %%
+smooth = torch.tensor(history.losses).unfold(0, 20, 20).mean(-1) / math.log(2)  # means of 20 steps, in bits
+drawing, axes = plt.subplots(figsize=(6, 3))
+axes.plot(torch.arange(len(smooth)) * 20 + 10, smooth, color="#0072B2", label="training loss")
+axes.axhline(floor.bits_per_token, color="#D55E00", linestyle="--", label=f"floor {floor.bits_per_token:.2f}")
+axes.set(xlabel="step", ylabel="bits per token", ylim=(1, 5))
+axes.legend(frameon=False)
+figures.still(
+    drawing,
+    alt="Training loss in bits per token by step: "
+    + ", ".join(
+        f"{smooth[i]:.2f} at {20 * i + 10}"
+        for i in (0, len(smooth) // 8, len(smooth) // 4, len(smooth) // 2, len(smooth) - 1)
+    )
+    + f"; the floor is {floor.bits_per_token:.2f}.",
+    caption="First the words and their order, then a plateau, then the memory.",
+)
+
+# %% [markdown]
+# Where lecture 09's LSTM paid most was the things that come back. Bits above the floor, by the kind of word that came next:
+
+# %%
+lexicon = language.config.lexicon
+kinds = {"verbs": lexicon.sing + lexicon.sings, "she, he": ["she", "he"], "quotes": ['"']}
+kinds |= {"things": [thing for kind in lexicon.things for thing in kind]}
+read, following, is_real = (
+    part[:200] for part in (test_stories.tokens[:, :-1], test_stories.tokens[:, 1:], test_stories.mask[:, 1:])
+)
+with torch.no_grad():
+    above = (target_nll(model(read), following) - target_nll(language(read), following)) / math.log(2)
+for kind, members in kinds.items():
+    chosen = torch.isin(following, torch.tensor(vocabulary.encode(members))) & is_real
+    print(f"{kind:8} {above[chosen].mean():5.3f} bits above the floor")
+
+# %% [markdown]
+# ## Where it looks
+#
+# After a verb the story asks: which thing was it? The introduction has the answer. The attention of the last layer, for the position just after the second "read" of a story:
+
+
+# %%
+def attention_of(model: Decoder, layer: int, tokens: torch.Tensor) -> torch.Tensor:
+    """The weights (H, T, T) of one layer for a text (1, T)."""
+    x = model.embedding(tokens)
+    for block in model.blocks[:layer]:
+        x = block(x)
+    attention, x = model.blocks[layer].attention, model.blocks[layer].norm_attention(x)
+    q, k = (
+        rotate(W(x).view(1, len(tokens[0]), model.sizes.n_heads, -1).transpose(1, 2))
+        for W in (attention.W_query, attention.W_key)
+    )
+    future = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool).triu(diagonal=1)
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(future, -torch.inf).softmax(-1)[0]
+
+
+text = "nora had cups , hats , cats , pears and books . the king sings . she read books and fed"
+tokens = torch.tensor([vocabulary.encode(text.split(), bos=True)])
+with torch.no_grad():
+    maps = attention_of(model, sizes.n_layers - 1, tokens)
+    expected = model(tokens)[0, -1].exp().topk(3)
+print(
+    "after 'fed':",
+    {vocabulary.word(int(i)): round(p, 3) for p, i in zip(*map(torch.Tensor.tolist, expected), strict=True)},
+)
+figures.attention(
+    maps, ["<s>", *text.split()], caption="The last row is 'fed': which head looks at 'cats'? Choose a head."
+)
+
+# %% [markdown]
+# An RNN would have had to carry five things through every word in between. Here the verb asks, and the thing answers, at any distance.
+#
+# ## Writing with a memory
+#
+# To write 60 words, the loop of lecture 07 would call the model 60 times on a growing text, and each call computes the keys and values of all the old words again. They cannot have changed: nobody looks to the right, so an old position knows nothing of the new word. **Keep them.** Then each step feeds in one token only.
+
+# %%
+example = "nora had cups , hats and cats . she fed cats ."
+figures.kv_cache(example.split(), 5, n_layers=2, d_model=64)
+
+
+# %%
+class Memory:
+    """Keys and values of one layer, for all positions so far: the KV cache."""
+
+    def __init__(self) -> None:
+        self.keys = self.values = None
+
+    @property
+    def length(self) -> int:
+        return 0 if self.keys is None else self.keys.shape[2]
+
+    def append(self, k, v):
+        self.keys = k if self.keys is None else torch.cat([self.keys, k], dim=2)
+        self.values = v if self.values is None else torch.cat([self.values, v], dim=2)
+        return self.keys, self.values
+
+
+# %% [markdown]
+# Word by word with a memory, or the whole text at once: the answers must be the same.
+
+# %%
+memories = [Memory() for _ in model.blocks]
+with torch.no_grad():
+    one_by_one = torch.cat([model(tokens[:, t : t + 1], memories) for t in range(tokens.shape[1])], dim=1)
+    at_once = model(tokens)
+assert torch.allclose(one_by_one, at_once, atol=1e-4)
+print(
+    f"largest difference below 1e-4; each layer remembers {memories[0].length} positions of width {sizes.d_model}, twice"
+)
+
+
+# %%
+@torch.no_grad()
+def write(model: Decoder, text: torch.Tensor, n_tokens: int, has_memory: bool) -> torch.Tensor:
+    """Append the most probable token n times to texts (B, T)."""
+    memories = [Memory() for _ in model.blocks] if has_memory else None
+    new = text
+    for _ in range(n_tokens):
+        log_probs = model(new if has_memory else text, memories)[:, -1]
+        new = log_probs.argmax(-1, keepdim=True)
+        text = torch.cat([text, new], dim=1)
+    return text
+
+
+prompts = test_stories.tokens[:16, :13]
+written = {}
+for has_memory in (False, True):
+    began = time.perf_counter()
+    written[has_memory] = write(model, prompts, 80, has_memory)
+    print(f"{'with' if has_memory else 'without'} a memory: {time.perf_counter() - began:.2f} s")
+assert written[True].equal(written[False])
+print(language.read(written[True][0]))
+
+# %% [markdown]
+# What it saves: with $T$ tokens, $T$ instead of $\tfrac12 T^2$ passes through all the matrices. What it costs: memory, two vectors per layer and token. **Predict, then run:** how large is the memory of GPT-3 for one text of its full 2048 tokens, with two bytes per number?
+
+# %%
+from course.models.ledger import GPT3, cache_bytes
+
+in_bytes = 2 * 96 * 2048 * 12_288 * 2  # keys and values · layers · tokens · width · bytes
+assert cache_bytes(GPT3, bytes_per_number=2) == in_bytes
+print(f"{in_bytes / 1e9:.1f} GB for one text; of all its parameters: {in_bytes / (2 * 175e9):.1%}")
+
+# %% [markdown]
+# ## GPT-2 in our own module
+#
+# The weights of GPT-2 (Radford and others, 2019) are public, in a layout that has become a standard: a folder with `config.json` and `model.safetensors`, a list of named arrays. If our module is really a GPT-2, it must be able to wear them. Where there is no network, we make such a folder: with the `transformers` library if it is installed, otherwise by writing
+# the arrays ourselves. Set `COURSE_GPT2` to the folder of a real checkpoint to use that.
+
+# %%
+folder = Path(os.environ.get("COURSE_GPT2") or tempfile.mkdtemp())
+their_config = {
+    "model_type": "gpt2",
+    "vocab_size": 97,
+    "n_positions": 40,
+    "n_embd": 48,
+    "n_head": 3,
+    "n_layer": 2,
+}
+their_config |= {
+    "activation_function": "gelu_new",
+    "layer_norm_epsilon": 1e-5,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
+}
+has_transformers = importlib.util.find_spec("transformers") is not None
+
+
+def write_checkpoint(folder: Path, config: dict) -> None:
+    """Random weights in GPT-2's layout: matrices are (inputs, outputs); c_attn holds query, key and value."""
+    from safetensors.torch import save_file
+
+    D, draw = config["n_embd"], torch.Generator().manual_seed(2)
+    shapes = {"wte.weight": (config["vocab_size"], D), "wpe.weight": (config["n_positions"], D)}
+    matrices = {
+        "attn.c_attn": (D, 3 * D),
+        "attn.c_proj": (D, D),
+        "mlp.c_fc": (D, 4 * D),
+        "mlp.c_proj": (4 * D, D),
+    }
+    for h in range(config["n_layer"]):
+        for name, (n_in, n_out) in matrices.items():
+            shapes |= {f"h.{h}.{name}.weight": (n_in, n_out), f"h.{h}.{name}.bias": (n_out,)}
+        shapes |= {f"h.{h}.ln_{n}.{part}": (D,) for n in (1, 2) for part in ("weight", "bias")}
+    shapes |= {"ln_f.weight": (D,), "ln_f.bias": (D,)}
+    save_file(
+        {name: torch.randn(shape, generator=draw) / 4 for name, shape in shapes.items()},
+        folder / "model.safetensors",
+    )
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+# %%
+if "COURSE_GPT2" not in os.environ and has_transformers:
+    from transformers import GPT2Config, GPT2LMHeadModel, logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    torch.manual_seed(2)
+    GPT2LMHeadModel(GPT2Config(**their_config)).save_pretrained(folder)
+elif "COURSE_GPT2" not in os.environ:
+    write_checkpoint(folder, their_config)
+their_config = json.loads((folder / "config.json").read_text())
+print(sorted(path.name for path in folder.iterdir() if path.name in ("config.json", "model.safetensors")))
+
+# %% [markdown]
+# Their names, our names, and two traps: GPT-2 keeps its matrices the other way round, $(\text{inputs}, \text{outputs})$, and its query, key and value as one matrix side by side.
+
+# %%
+from safetensors.torch import load_file
+
+OURS = {
+    "wte": "embedding",
+    "wpe": "positions",
+    "ln_f": "norm",
+    "ln_1": "norm_attention",
+    "ln_2": "norm_feed_forward",
+}
+OURS |= {"attn.c_proj": "attention.W_output", "mlp.c_fc": "expand", "mlp.c_proj": "contract"}
+found = {}
+for their_name, array in load_file(folder / "model.safetensors").items():
+    module, _, part = their_name.removeprefix("transformer.").rpartition(".")
+    prefix, name = (
+        ("", module)
+        if not module.startswith("h.")
+        else (f"blocks.{module.split('.')[1]}.", module.split(".", 2)[2])
+    )
+    array = (
+        array.T if "c_" in name and array.ndim == 2 else array
+    )  # (inputs, outputs) → (outputs, inputs); a bias stays as it is
+    if name == "attn.c_attn":
+        for matrix, piece in zip(("query", "key", "value"), array.chunk(3), strict=True):
+            found[f"{prefix}attention.W_{matrix}.{part}"] = piece
+    elif name in OURS:  # the rest: buffers of old versions, and the output matrix, which is the embedding
+        found[f"{prefix}{OURS[name]}.{part}"] = array
+
+# %%
+gpt2 = Decoder(
+    Sizes(
+        their_config["vocab_size"],
+        their_config["n_positions"],
+        their_config["n_embd"],
+        their_config["n_head"],
+        their_config["n_layer"],
+        is_rotary=False,
+    )
+)
+gpt2.load_state_dict(found)  # strict: no name too few, none too many
+tokens = torch.randint(their_config["vocab_size"], (2, 11), generator=torch.Generator().manual_seed(3))
+with torch.no_grad():
+    ours = gpt2(tokens)
+if has_transformers:
+    from transformers import GPT2LMHeadModel
+
+    with torch.no_grad():
+        theirs = GPT2LMHeadModel.from_pretrained(folder)(tokens).logits.log_softmax(-1)
+    assert torch.allclose(ours, theirs, atol=1e-4)
+print("loaded; every weight has found its place")
+
+# %% [markdown]
+# **Predict, then run.** Forget to turn the square matrix `attn.c_proj` round: does loading fail?
+
+# %%
+turned = found | {name: array.T for name, array in found.items() if "W_output.weight" in name}
+gpt2.load_state_dict(turned)
+with torch.no_grad():
+    print(
+        "it loads, and the answers are off by",
+        "more than 0.1" if (gpt2(tokens) - ours).abs().max() > 0.1 else "nothing",
+    )
+_ = gpt2.load_state_dict(found)
+
+# %% [markdown]
+# No: a square matrix fits either way. A checkpoint is loaded correctly when the *outputs* agree with a known implementation, not when the shapes do.
+#
+# ## GPT-3
+#
+# GPT-3 (Brown and others, 2020) is GPT-2 made wider and deeper, and nothing else to speak of. The columns of sizes are quoted from its table 2.1; the parameters are counted by lecture 14's ledger from the sizes. (Two rows cannot be right as they are printed: 5140 is no multiple of 40 heads, and 24 heads of width 128 are not 2048. For the count only the width matters.)
+
+# %%
+from course.models.ledger import GPTConfig, gpt_ledger
+
+quoted = {  # layers, width, heads, parameters as printed
+    "Small": (12, 768, 12, "125M"), "Medium": (24, 1024, 16, "350M"), "Large": (24, 1536, 16, "760M"),
+    "XL": (24, 2048, 24, "1.3B"), "2.7B": (32, 2560, 32, "2.7B"), "6.7B": (32, 4096, 32, "6.7B"),
+    "13B": (40, 5140, 40, "13.0B"), "175B": (96, 12_288, 96, "175.0B"),
+}  # fmt: skip
+for name, (n_layers, d_model, n_heads, printed) in quoted.items():
+    n = gpt_ledger(GPTConfig(50_257, 2048, d_model, 1, n_layers)).n_parameters
+    print(
+        f"{name:7} L {n_layers:3}  D {d_model:6}  H {n_heads:3}   counted {n / 1e9:8.3f} B   printed {printed}"
+    )
+
+# %% [markdown]
+# The largest: 96 layers, 96 heads of width 128, embeddings of 12,288, contexts of 2048 tokens, trained on 300 billion tokens (all quoted). With six operations per parameter and token (lecture 14) its training cost
+
+# %%
+operations = 6 * gpt_ledger(GPT3).n_parameters * 300e9
+print(f"{operations:.2e} operations; the paper says 3.14e+23")
+assert abs(operations / 3.14e23 - 1) < 0.01
+ours_cost = 6 * sum(p.numel() for p in model.parameters()) * 16 * 58 * config.n_steps
+print(f"ours: about {ours_cost:.0e}, for a language with {V} words")
+
+# %% [markdown]
+# ## Where it breaks
+#
+# **The context has an end.** With learned positions there is no vector for position $T + 1$; with rotations there is an answer, for distances that were never trained. Either way the model sees a window, and a memory of keys and values cannot simply be moved along: every position in it would change its number. **The price of looking at everything** is
+# quadratic, lecture 12. And **it reads in one direction only**: what "bank" means in "the bank of the river" is decided before "river" has been read. For writing there is no other way; for *understanding* a text that is already there it is a self-imposed blindness. Lecture 17 takes it off.
+#
+# ## The ladder
+#
+# The counted models, on the same test stories; the recurrent ones stand where lecture 09 left them.
+
+# %%
+from course.models import KneserNey, NGramCounts, Uniform
+
+known = [row[mask] for row, mask in zip(stories.tokens[:4000], stories.mask[:4000], strict=True)]
+rungs = {"uniform": Uniform(V)} | {
+    f"{n}-gram": KneserNey(NGramCounts(known, n, V, vocabulary.bos)) for n in (1, 2, 3)
+}
+bits = {name: score(rung, test_stories).bits_per_token for name, rung in rungs.items()} | {
+    "GPT": reached.bits_per_token
+}
+drawing, axes = plt.subplots(figsize=(6, 2.4))
+bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=["#E69F00"] + ["#0072B2"] * 4)
+axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
+axes.axvline(floor.bits_per_token, color="#D55E00", linestyle="--", label=f"floor {floor.bits_per_token:.2f}")
+axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
+axes.legend(frameon=False, loc="lower right")
+figures.still(
+    drawing,
+    alt="The ladder in bits per token: "
+    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
+    + f"; floor {floor.bits_per_token:.2f}.",
+    caption="The new rung, in orange, all but touches the floor.",
+)
+
+# %% [markdown]
+# ## The same in the library
+#
+# `course.models.GPT` has the same parts under the same names, and reads the same folder:
+
+# %%
+from course.models import GPT, gpt_config, load_weights
+
+library = load_weights(GPT(gpt_config(folder)), folder)
+with torch.no_grad():
+    assert torch.allclose(library(tokens), ours, atol=1e-4)
+    rotary = GPT(
+        GPTConfig(V, language.longest_story, sizes.d_model, sizes.n_heads, sizes.n_layers, positions="rotary")
+    )
+names = {"expand": "feed_forward.expand", "contract": "feed_forward.contract"}
+state = {}
+for name, array in model.state_dict().items():
+    parts = [names.get(part, part) for part in name.split(".")]
+    parts[-1] = "gain" if parts[-1] == "weight" and parts[-2].startswith("norm") else parts[-1]
+    state[".".join(parts)] = array
+rotary.load_state_dict(state)
+with torch.no_grad():
+    assert torch.allclose(rotary(prompts), model(prompts), atol=1e-4)
+print("we have just built course.models.GPT")
+
+# %% [markdown]
+# ## Recap
+#
+# - A decoder predicts every next token of a text at once; minus infinity above the diagonal, before the softmax, keeps it honest.
+# - A gradient shows it: the answer at a position does not depend on anything to its right. A loss below the floor shows the opposite.
+# - A GPT is embeddings, causal blocks, a norm, and the embeddings again. On the stories two small blocks come within two percent of the floor.
+# - Keys and values of the past never change, so they are remembered: one token per step instead of all of them, paid in memory.
+# - GPT-2 and GPT-3 are this module with other sizes; a checkpoint fits if its outputs agree.
+#
+# **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), masked attention, the training step, the cache, and the checkpoint in your own model.
+#
+# ## Further reading
+#
+# - Alec Radford, Karthik Narasimhan, Tim Salimans and Ilya Sutskever, "Improving Language Understanding by Generative Pre-Training", OpenAI, 2018.
+# - Alec Radford, Jeffrey Wu, Rewon Child, David Luan, Dario Amodei and Ilya Sutskever, "Language Models are Unsupervised Multitask Learners", OpenAI, 2019.
+# - Tom B. Brown and others, "Language Models are Few-Shot Learners", NeurIPS 2020.
+# - Ashish Vaswani and others, "Attention Is All You Need", NeurIPS 2017.
+# - Jianlin Su, Yu Lu, Shengfeng Pan, Ahmed Murtadha, Bo Wen and Yunfeng Liu, "RoFormer: Enhanced Transformer with Rotary Position Embedding", arXiv 2104.09864 (2021).
+# - Ofir Press and Lior Wolf, "Using the Output Embedding to Improve Language Models", EACL 2017.
