@@ -75,6 +75,27 @@ class EpsilonOutsideTheRoot(_Norm):
     fails={
         "the_example_vector_comes_back",
         "a_new_norm_only_normalises",
+        "each_number_has_its_own_gain_and_bias",
+        "epsilon_stands_under_the_root",
+        "other_norms_have_the_outputs_and_gradients_of_torch",
+    },
+    seen="https://github.com/harvardnlp/annotated-transformer/pull/119",
+)
+class StandardDeviationPlusEpsilon(_Norm):
+    """torch's `std` is used, which divides by D - 1, and ε is added to it; it belongs under the root.
+
+    In the example the vector is to be divided by √(3 + 1). What is `x.std()`, and what do you divide by?
+    """
+
+    def size(self, centred):
+        return centred.std(-1, keepdim=True) + self.epsilon
+
+
+@misconception(
+    of="LayerNorm",
+    fails={
+        "the_example_vector_comes_back",
+        "a_new_norm_only_normalises",
         "a_vector_is_normalised_alone",
         "each_number_has_its_own_gain_and_bias",
         "epsilon_stands_under_the_root",
