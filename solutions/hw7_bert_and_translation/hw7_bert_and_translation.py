@@ -23,13 +23,27 @@
 
 # %% provided="imports"
 import math
+import os
+import time
+import zlib
+from functools import cache
+from random import Random
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from course.checks import assert_close, assert_equal, assert_true, assert_unchanged, homework
+from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
+from course.data.vocabulary import pad_sequences
 from course.models.bert import BERTConfig, SequenceClassifier
+from course.models.layer_norm import LayerNorm
+from course.models.multi_head_attention import MultiHeadAttention
+from course.models.positions import sinusoidal_positions
+from course.models.torch_weights import NAMES_IN_DECODER, NAMES_IN_ENCODER
+from course.models.torch_weights import translate as translate_weight
+from course.models.transformer import Decoder, DecoderLayer, Encoder, EncoderLayer, TransformerConfig
+from course.training import best_device
 
 IGNORED = -100  # the target of a position that is not asked for; torch's losses skip it
 
@@ -1393,3 +1407,1450 @@ check(other_reviews_train_all_weights, fine_tune)
 # that are not masked were never asked for, so nothing made them good, and the input looks unlike all that the
 # model has trained on.
 # ### END SOLUTION
+
+# %% [markdown]
+# ## Part C. Encoder and decoder
+#
+# A translator is an encoder that reads the source with nothing hidden but padding, and a decoder that writes
+# the target word by word and looks at the encoder's output, the **memory**, (B, S, D), in every block. Three
+# attentions, three masks.
+
+# %% [markdown] exercise="CrossAttention" difficulty=2 minutes=20 forbids="torch.nn.MultiheadAttention,torch.nn.functional.multi_head_attention_forward"
+# ### 14. Cross-attention
+#
+# The decoder asks, the memory answers: queries come from the target's vectors `x`, (B, T, D), keys and values
+# from `memory`, (B, S, D). In each of H heads, of K = D / H neighbouring features,
+#
+# $$\text{scores} = \frac{\mathbf q \mathbf k^\top}{\sqrt K} \qquad
+# \text{weights} = \text{softmax over the keys} \qquad \text{head} = \text{weights} \cdot \mathbf v$$
+#
+# and the heads, side by side, go through one more matrix.
+#
+# Write the class `CrossAttention`, an `nn.Module`:
+#
+# - `CrossAttention(d_model, n_heads)` has the parameters `W_query`, `W_key`, `W_value` and `W_output`, all
+#   (D, D) float64, without biases, filled however you like. As in `nn.Linear`, a matrix W turns rows `x` into
+#   `x @ W.T`.
+# - `forward(x, memory, mask)` returns (B, T, D). `mask`, (B, 1, 1, S), is True at the keys that may be attended
+#   to.
+#
+# Scores and softmax are yours to write; torch's ready-made multi-head attention may not be called.
+#
+# **Example.** $D = 2$, $H = 2$, so $K = 1$; all four matrices are the identity. The target has one position,
+# $(1, 1)$; the memory has two, $(0, 4)$ and $(\ln 3, 4)$. Head 0 has the scores $0$ and $\ln 3$, the weights 1/4
+# and 3/4 and the value $\tfrac34 \ln 3 \approx 0.824$; head 1 has equal scores and the value 4. The result is
+# $(0.824, 4)$.
+#
+# <details><summary>Hint 1</summary>
+#
+# Write the shape behind every line. Which of B, T, S, H and K does each of q, k, v, scores and weights have? T
+# and S differ, so a wrong one shows.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Heads: `(B, T, D) → (B, T, H, K) → (B, H, T, K)`, and back again after the weighted sum.
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
+#
+# `scores.masked_fill(~mask, -math.inf)` before the softmax; along which axis does the softmax run?
+#
+# </details>
+
+
+# %% solution="CrossAttention"
+class CrossAttention(nn.Module):
+    """Multi-head attention from x (B, T, D) to memory (B, S, D); W_query, W_key, W_value, W_output (D, D)."""
+
+    def __init__(self, d_model: int, n_heads: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.n_heads = n_heads
+        for name in ("W_query", "W_key", "W_value", "W_output"):
+            setattr(self, name, nn.Parameter(torch.randn(d_model, d_model, dtype=torch.float64) / d_model))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        """What each position of x finds in the memory: (B, T, D)."""
+        ### BEGIN SOLUTION
+        q, k, v = x @ self.W_query.T, memory @ self.W_key.T, memory @ self.W_value.T
+        q, k, v = (part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, S)
+        weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+        return (weights @ v).transpose(1, 2).flatten(start_dim=2) @ self.W_output.T  # (B, T, D)
+        ### END SOLUTION
+
+
+# %% provided="cross_weights"
+def cross_weights(draw, d_model):
+    """Four random matrices of a cross-attention, by name."""
+    return {name: draw.normal(d_model, d_model) / 2 for name in ("W_query", "W_key", "W_value", "W_output")}
+
+
+def all_keys(batch_size, n_keys):
+    """A mask that hides nothing: (B, 1, 1, S)."""
+    return torch.ones(batch_size, 1, 1, n_keys, dtype=torch.bool)
+
+
+# %% check="the_example_finds_0_824_and_4" points=1
+def the_example_finds_0_824_and_4(CrossAttention):
+    """The one position of the example finds 3/4 ln 3 and 4."""
+    layer = CrossAttention(2, 2)
+    eye = torch.eye(2, dtype=torch.float64)
+    layer.load_state_dict(dict.fromkeys(("W_query", "W_key", "W_value", "W_output"), eye))
+    memory = torch.tensor([[[0.0, 4.0], [math.log(3), 4.0]]], dtype=torch.float64)
+    answer = layer(torch.ones(1, 1, 2, dtype=torch.float64), memory, all_keys(1, 2))
+    assert_close(answer, torch.tensor([[[0.75 * math.log(3), 4.0]]], dtype=torch.float64))
+
+
+check(the_example_finds_0_824_and_4, CrossAttention)
+
+
+# %% check="what_is_found_comes_from_the_memory" points=1
+def what_is_found_comes_from_the_memory(CrossAttention, draw):
+    """Where all memory positions hold the same vector m, everybody finds W_output W_value m."""
+    layer, weights, m = CrossAttention(6, 3), cross_weights(draw, 6), draw.normal(2, 6)
+    layer.load_state_dict(weights)
+    expected = torch.stack([weights["W_output"] @ (weights["W_value"] @ row) for row in m])
+    answer = layer(draw.normal(2, 4, 6), m[:, None].expand(2, 5, 6), all_keys(2, 5))
+    assert_close(answer, expected[:, None].expand(2, 4, 6))
+
+
+check(what_is_found_comes_from_the_memory, CrossAttention)
+
+
+# %% check="each_position_asks_for_itself" points=1
+def each_position_asks_for_itself(CrossAttention, draw):
+    """Another vector at one target position changes what this position finds, and no other."""
+    layer, x, memory = CrossAttention(6, 2), draw.normal(2, 4, 6), draw.normal(2, 3, 6)
+    layer.load_state_dict(cross_weights(draw, 6))
+    other = x.clone()
+    other[:, 2] += draw.normal(2, 6)
+    change = (layer(other, memory, all_keys(2, 3)) - layer(x, memory, all_keys(2, 3))).abs().amax(-1)
+    assert_equal(change > 1e-9, torch.tensor([[False, False, True, False]] * 2), what="positions that change")
+
+
+check(each_position_asks_for_itself, CrossAttention)
+
+
+# %% check="every_position_reads_the_whole_source" points=1
+def every_position_reads_the_whole_source(CrossAttention, draw):
+    """Another vector at any place of the memory changes what every target position finds."""
+    layer, x, memory = CrossAttention(6, 3), draw.normal(2, 4, 6), draw.normal(2, 5, 6)
+    layer.load_state_dict(cross_weights(draw, 6))
+    answer = layer(x, memory, all_keys(2, 5))
+    for place in range(5):
+        other = memory.clone()
+        other[:, place] += draw.normal(2, 6)
+        change = (layer(x, other, all_keys(2, 5)) - answer).abs().amax(-1)
+        assert_true(bool((change > 1e-9).all()), f"Some position does not read place {place} of the source.")
+
+
+check(every_position_reads_the_whole_source, CrossAttention)
+
+
+# %% check="padding_of_the_source_is_not_read" points=1
+def padding_of_the_source_is_not_read(CrossAttention, draw):
+    """Other vectors at masked places of the memory change nothing."""
+    layer, x, memory = CrossAttention(6, 3), draw.normal(2, 4, 6), draw.normal(2, 5, 6)
+    layer.load_state_dict(cross_weights(draw, 6))
+    mask = (torch.arange(5) < torch.tensor([[3], [5]]))[:, None, None]
+    elsewhere = torch.where(mask.transpose(-2, -1)[:, 0], memory, memory + 5)
+    answer = layer(x, memory, mask)
+    assert_close(layer(x, elsewhere, mask), answer)
+    assert_depends(answer, layer(x, elsewhere, all_keys(2, 5)))
+
+
+check(padding_of_the_source_is_not_read, CrossAttention)
+
+
+# %% check="other_sizes_find_what_torch_finds" points=3 hidden
+def other_sizes_find_what_torch_finds(CrossAttention, draw):
+    """With other sizes, outputs and gradients are those of torch's attention with these weights."""
+    for d_model, n_heads, n_targets, n_sources in ((6, 2, 3, 7), (12, 3, 5, 4), (8, 4, 6, 5)):
+        weights, x = cross_weights(draw, d_model), draw.normal(3, n_targets, d_model)
+        memory = draw.normal(3, n_sources, d_model)
+        real = torch.arange(n_sources) < torch.tensor([[n_sources], [1], [n_sources - 1]])
+        layer = CrossAttention(d_model, n_heads)
+        layer.load_state_dict(weights)
+        oracle = nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True, dtype=torch.float64)
+        stacked = torch.cat([weights["W_query"], weights["W_key"], weights["W_value"]])
+        oracle.load_state_dict({"in_proj_weight": stacked, "out_proj.weight": weights["W_output"]})
+        expected, _ = oracle(x, memory, memory, key_padding_mask=~real)
+        answer, weighting = layer(x, memory, real[:, None, None]), draw.normal(3, n_targets, d_model)
+        assert_close(answer, expected.detach())
+        (answer * weighting).sum().backward()
+        (expected * weighting).sum().backward()
+        grads = dict(zip(("W_query", "W_key", "W_value"), oracle.in_proj_weight.grad.chunk(3), strict=True))
+        own = layer.gradients()
+        for name, grad in (grads | {"W_output": oracle.out_proj.weight.grad}).items():
+            assert_close(own[name], grad, what=f"the gradient of {name}")
+
+
+check(other_sizes_find_what_torch_finds, CrossAttention)
+
+# %% [markdown] exercise="translation_masks" difficulty=2 minutes=15
+# ### 15. Three masks
+#
+# Write `translation_masks(source, target, source_pad, target_pad)`, which returns the tuple
+# `(encoder, decoder, cross)` of boolean masks, True where a query (row) may attend to a key (column):
+#
+# | mask | shape | queries and keys | what is forbidden |
+# |---|---|---|---|
+# | `encoder` | (B, 1, 1, S) | source, source | keys that are padding |
+# | `decoder` | (B, 1, T, T) | target, target | keys that come later, and keys that are padding |
+# | `cross` | (B, 1, 1, S) | target, source | keys that are padding |
+#
+# `source` is (B, S) and `target` (B, T), both int64; the two languages have padding tokens of their own. The
+# first token of a target is never padding, and a position may always attend to itself unless it is padding.
+#
+# **Example.** `source = [[4, 0]]`, `target = [[1, 5, 9]]`, `source_pad = 0`, `target_pad = 9`: encoder and
+# cross are `[[[[True, False]]]]`, and decoder is `[[[[True, False, False], [True, True, False],
+# [True, True, False]]]]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# For each mask: whose positions are the keys? Only the keys' padding matters.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `torch.ones(T, T, dtype=torch.bool).tril()` has (queries, keys); a mask of shape (B, 1, 1, T) forbids keys.
+# Both conditions must hold.
+#
+# </details>
+
+
+# %% solution="translation_masks"
+def translation_masks(
+    source: Tensor, target: Tensor, source_pad: int, target_pad: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The masks of the encoder (B, 1, 1, S), of the decoder (B, 1, T, T) and between them (B, 1, 1, S)."""
+    ### BEGIN SOLUTION
+    real_source = (source != source_pad)[:, None, None]  # (B, 1, 1, S)
+    real_target = (target != target_pad)[:, None, None]  # (B, 1, 1, T)
+    triangle = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()  # (T, T)
+    return real_source, real_target & triangle, real_source
+    ### END SOLUTION
+
+
+# %% check="the_example_has_its_masks" points=1
+def the_example_has_its_masks(translation_masks):
+    """The source of the example hides its second word; the target hides what comes later, and its padding."""
+    encoder, decoder, cross = translation_masks(torch.tensor([[4, 0]]), torch.tensor([[1, 5, 9]]), 0, 9)
+    rows = [[True, False, False], [True, True, False], [True, True, False]]
+    assert_equal(encoder, torch.tensor([[[[True, False]]]]), what="encoder")
+    assert_equal(decoder, torch.tensor([[rows]]), what="decoder")
+    assert_equal(cross, torch.tensor([[[[True, False]]]]), what="cross")
+
+
+check(the_example_has_its_masks, translation_masks)
+
+
+# %% check="the_source_is_read_whole" points=1
+def the_source_is_read_whole(translation_masks):
+    """Encoder and cross-attention see every real word of a source longer than the target, and no padding."""
+    source = torch.tensor([[4, 6, 5, 7, 4], [3, 8, 0, 0, 0]])
+    encoder, _, cross = translation_masks(source, torch.tensor([[1, 5, 6], [1, 2, 9]]), 0, 9)
+    assert_equal(encoder, (source > 0).reshape(2, 1, 1, 5), what="encoder")
+    assert_equal(cross, (source > 0).reshape(2, 1, 1, 5), what="cross")
+
+
+check(the_source_is_read_whole, translation_masks)
+
+
+# %% check="the_decoder_sees_itself_and_its_past" points=1
+def the_decoder_sees_itself_and_its_past(translation_masks):
+    """Without padding, word t of a target longer than the source sees the words 0 … t."""
+    _, decoder, _ = translation_masks(
+        torch.tensor([[4, 6], [3, 8]]), torch.tensor([[1, 5, 6, 7, 0]] * 2), 0, 9
+    )
+    expected = torch.tensor([[key <= query for key in range(5)] for query in range(5)])
+    assert_equal(decoder, expected.expand(2, 1, 5, 5))
+
+
+check(the_decoder_sees_itself_and_its_past, translation_masks)
+
+
+# %% check="each_language_has_its_own_padding" points=1
+def each_language_has_its_own_padding(translation_masks):
+    """The source's padding token may be a word of the target, and the other way round."""
+    source, target = torch.tensor([[9, 4, 0, 0], [9, 9, 9, 0]]), torch.tensor([[1, 0, 5], [1, 0, 9]])
+    encoder, decoder, cross = translation_masks(source, target, 0, 9)
+    assert_equal(encoder, (source != 0).reshape(2, 1, 1, 4), what="encoder")
+    assert_equal(cross, (source != 0).reshape(2, 1, 1, 4), what="cross")
+    assert_equal(decoder[:, 0, 2], target != 9, what="decoder, the row of the last position")
+
+
+check(each_language_has_its_own_padding, translation_masks)
+
+
+# %% check="other_sentences_have_their_masks" points=2 hidden
+def other_sentences_have_their_masks(translation_masks, draw):
+    """Other sentences have their three masks, whichever of the two is longer."""
+    for n_sources, n_targets, pads in ((4, 6, (0, 11)), (7, 3, (12, 0)), (3, 5, (5, 5))):
+        source, target = draw.integers(0, 13, 5, n_sources), draw.integers(0, 13, 5, n_targets)
+        source[:, 0], target[:, 0] = 7, 8
+        source[0, 1:], target[1, 2:] = pads[0], pads[1]
+        source[2, 1:], target[2, 1:] = 3, 2
+        encoder, decoder, cross = translation_masks(source, target, *pads)
+        real = (source != pads[0]).reshape(5, 1, 1, n_sources)
+        rows = [
+            [
+                [bool(target[i, key] != pads[1]) and key <= query for key in range(n_targets)]
+                for query in range(n_targets)
+            ]
+            for i in range(5)
+        ]
+        assert_equal(encoder, real, what="encoder")
+        assert_equal(decoder, torch.tensor(rows)[:, None], what="decoder")
+        assert_equal(cross, real, what="cross")
+
+
+check(other_sentences_have_their_masks, translation_masks)
+
+# %% [markdown] exercise="DecoderBlock" difficulty=3 minutes=25 forbids="torch.nn.TransformerDecoderLayer,course.models.transformer.DecoderLayer"
+# ### 16. A block of the decoder
+#
+# In the order of 2017 (post-norm), each of three steps adds what it found and normalises the sum:
+#
+# $$\mathbf x \leftarrow \text{norm}(\mathbf x + \text{self-attention}(\mathbf x)) \qquad
+# \mathbf x \leftarrow \text{norm}(\mathbf x + \text{cross-attention}(\mathbf x, \text{memory})) \qquad
+# \mathbf x \leftarrow \text{norm}(\mathbf x + \text{feed-forward}(\mathbf x))$$
+#
+# where the feed-forward layer is `contract(relu(expand(x)))`.
+#
+# Write the class `DecoderBlock`, an `nn.Module`. `DecoderBlock(d_model, n_heads, d_ff)` has, under these names,
+#
+# | attribute | what | from |
+# |---|---|---|
+# | `self_attention`, `cross_attention` | `MultiHeadAttention(d_model, n_heads)` | the course |
+# | `expand`, `contract` | `nn.Linear`, D → F and F → D | torch |
+# | `norm_self`, `norm_cross`, `norm_feed_forward` | `LayerNorm(d_model)` | the course |
+#
+# all in float64: end `__init__` with `self.double()`. `forward(x, memory, self_mask, cross_mask)` takes `x`
+# (B, T, D), `memory` (B, S, D) and the masks `decoder` and `cross` of the last exercise, and returns (B, T, D).
+# A `MultiHeadAttention` is called with `(query, key, value, mask)`: vectors whose queries, keys and values it
+# will make, and a mask.
+#
+# **Example.** When all of a block's matrices and biases are zero, no attention finds anything, and what is left
+# of it is three norms: the vector $(1, 3)$ becomes $(-1, 1)$.
+#
+# <details><summary>Hint 1</summary>
+#
+# Who asks in the cross-attention, and who is asked? Which of the two masks has a column for each position of
+# the memory?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Three lines of the same form, and `x` stands twice on the right of each: once inside the step, once beside it.
+#
+# </details>
+
+
+# %% solution="DecoderBlock"
+class DecoderBlock(nn.Module):
+    """Self-attention, cross-attention, feed-forward, each followed by residual and norm (post-norm)."""
+
+    def __init__(self, d_model: int, n_heads: int, d_ff: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.self_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.expand, self.contract = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm_self, self.norm_cross = LayerNorm(d_model), LayerNorm(d_model)
+        self.norm_feed_forward = LayerNorm(d_model)
+        self.double()
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor) -> Tensor:
+        """The vectors of the target after the block: (B, T, D)."""
+        ### BEGIN SOLUTION
+        x = self.norm_self(x + self.self_attention(x, x, x, self_mask))
+        x = self.norm_cross(x + self.cross_attention(x, memory, memory, cross_mask))
+        return self.norm_feed_forward(x + self.contract(functional.relu(self.expand(x))))
+        ### END SOLUTION
+
+
+# %% provided="block_weights"
+TORCH_NAMES = {"self_attn": "self_attention", "multihead_attn": "cross_attention"}
+TORCH_NAMES |= {"linear1": "expand", "linear2": "contract"}
+TORCH_NAMES |= {"norm1": "norm_self", "norm2": "norm_cross", "norm3": "norm_feed_forward"}
+
+
+def torch_block(draw, d_model, n_heads, d_ff):
+    """torch's own decoder layer with random weights, and the same weights under the names of this homework."""
+    theirs = nn.TransformerDecoderLayer(d_model, n_heads, d_ff, 0.0, batch_first=True, dtype=torch.float64)
+    theirs.load_state_dict({name: draw.normal(*w.shape) / 2 for name, w in theirs.state_dict().items()})
+    ours = {}
+    for name, weight in theirs.state_dict().items():
+        ours |= translate_weight(name, weight, TORCH_NAMES, is_norm=False)
+    return theirs, ours
+
+
+def causal(batch_size, n_targets):
+    """The triangle for every sentence: (B, 1, T, T)."""
+    return torch.ones(n_targets, n_targets, dtype=torch.bool).tril().expand(batch_size, 1, -1, -1)
+
+
+# %% check="with_nothing_found_three_norms_are_left" points=1
+def with_nothing_found_three_norms_are_left(DecoderBlock, draw):
+    """With all matrices and biases zero, (1, 3) becomes (-1, 1), and so does (5, 9)."""
+    _, weights = torch_block(draw, 2, 1, 3)
+    zeros = {name: torch.zeros_like(weight) for name, weight in weights.items()}
+    gains = {name: torch.ones_like(weight) for name, weight in weights.items() if name.endswith("gain")}
+    block = DecoderBlock(2, 1, 3)
+    block.load_state_dict(zeros | gains)
+    x = torch.tensor([[[1.0, 3.0], [5.0, 9.0]]], dtype=torch.float64)
+    answer = block(x, torch.ones(1, 3, 2, dtype=torch.float64), causal(1, 2), all_keys(1, 3))
+    assert_close(answer, torch.tensor([[[-1.0, 1.0]] * 2], dtype=torch.float64), tolerance=1e-4)
+
+
+check(with_nothing_found_three_norms_are_left, DecoderBlock)
+
+
+# %% check="the_future_does_not_change_the_past" points=1
+def the_future_does_not_change_the_past(DecoderBlock, draw):
+    """Another vector at position 2 of the target leaves positions 0 and 1 alone and changes those from 2 on."""
+    block, x, memory = DecoderBlock(6, 3, 5), draw.normal(2, 4, 6), draw.normal(2, 5, 6)
+    block.load_state_dict(torch_block(draw, 6, 3, 5)[1])
+    other = x.clone()
+    other[:, 2] += draw.normal(2, 6)
+    masks = causal(2, 4), all_keys(2, 5)
+    change = (block(other, memory, *masks) - block(x, memory, *masks)).abs().amax(-1)
+    assert_equal(change > 1e-9, torch.tensor([[False, False, True, True]] * 2), what="positions that change")
+
+
+check(the_future_does_not_change_the_past, DecoderBlock)
+
+
+# %% check="the_first_word_reads_the_end_of_the_source" points=1
+def the_first_word_reads_the_end_of_the_source(DecoderBlock, draw):
+    """Another vector at any place of a memory longer than the target changes every position."""
+    block, x, memory = DecoderBlock(6, 2, 4), draw.normal(2, 3, 6), draw.normal(2, 5, 6)
+    block.load_state_dict(torch_block(draw, 6, 2, 4)[1])
+    answer = block(x, memory, causal(2, 3), all_keys(2, 5))
+    for place in range(5):
+        other = memory.clone()
+        other[:, place] += draw.normal(2, 6)
+        change = (block(x, other, causal(2, 3), all_keys(2, 5)) - answer).abs().amax(-1)
+        assert_true(bool((change > 1e-9).all()), f"Some position does not read place {place} of the source.")
+
+
+check(the_first_word_reads_the_end_of_the_source, DecoderBlock)
+
+
+# %% check="the_source_s_padding_is_not_read" points=1
+def the_source_s_padding_is_not_read(DecoderBlock, draw):
+    """Other vectors at masked places of a memory shorter than the target change nothing."""
+    block, x, memory = DecoderBlock(6, 3, 5), draw.normal(2, 4, 6), draw.normal(2, 3, 6)
+    block.load_state_dict(torch_block(draw, 6, 3, 5)[1])
+    mask = (torch.arange(3) < torch.tensor([[2], [3]]))[:, None, None]
+    answer = block(x, memory, causal(2, 4), mask)
+    other = memory.clone()
+    other[0, 2] += 3
+    assert_close(block(x, other, causal(2, 4), mask), answer)
+    assert_depends(answer, block(x, other, causal(2, 4), all_keys(2, 3)))
+
+
+check(the_source_s_padding_is_not_read, DecoderBlock)
+
+
+# %% check="other_blocks_compute_what_torch_computes" points=3 hidden
+def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
+    """With other sizes, outputs and gradients are those of torch's decoder layer with these weights."""
+    for d_model, n_heads, d_ff, n_targets, n_sources in ((6, 2, 7, 5, 3), (8, 4, 3, 4, 6)):
+        theirs, weights = torch_block(draw, d_model, n_heads, d_ff)
+        x, memory = draw.normal(3, n_targets, d_model), draw.normal(3, n_sources, d_model)
+        real_x = torch.arange(n_targets) < torch.tensor([[n_targets], [2], [n_targets - 1]])
+        real = torch.arange(n_sources) < torch.tensor([[n_sources], [n_sources - 1], [1]])
+        triangle = causal(3, n_targets)
+        expected = theirs(
+            x,
+            memory,
+            tgt_mask=~triangle[0, 0],
+            tgt_key_padding_mask=~real_x,
+            memory_key_padding_mask=~real,
+        )
+        block = DecoderBlock(d_model, n_heads, d_ff)
+        block.load_state_dict(weights)
+        answer = block(x, memory, triangle & real_x[:, None, None], real[:, None, None])
+        assert_close(answer, expected.detach())
+        weighting = draw.normal(3, n_targets, d_model)
+        (answer * weighting).sum().backward()
+        (expected * weighting).sum().backward()
+        own = block.gradients()
+        for name in (
+            "linear1.weight",
+            "multihead_attn.out_proj.weight",
+            "norm2.bias",
+            "self_attn.in_proj_bias",
+        ):
+            grad = theirs.get_parameter(name).grad
+            for ours, part in translate_weight(name, grad, TORCH_NAMES, is_norm=False).items():
+                assert_close(own[ours], part, what=f"the gradient of {ours}")
+
+
+check(other_blocks_compute_what_torch_computes, DecoderBlock)
+
+# %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=30 forbids="course.models.translator.Translator,torch.nn.Transformer"
+# ### 17. The whole translator
+#
+# Write the class `EncoderDecoder`, an `nn.Module`, from ready-made stacks of blocks.
+#
+# `EncoderDecoder(source_vocab_size, target_vocab_size, d_model, n_heads, d_ff, n_layers, pad)` has, in float64,
+#
+# | attribute | what |
+# |---|---|
+# | `source_embedding`, `target_embedding` | `nn.Embedding(…, d_model)` |
+# | `encoder`, `decoder` | `Encoder(config)` and `Decoder(config)` of the course, where `config = TransformerConfig(d_model=…, n_heads=…, n_layers=…, d_ff=…, is_pre_norm=True)` |
+# | `output` | `nn.Linear`, D → words of the target |
+#
+# and the methods
+#
+# - `encode(source)`, (B, S) → the tuple `(memory, mask)`, (B, S, D) and (B, 1, 1, S);
+# - `decode(target, memory, mask)`, (B, T) → **logits** of the next word after each position, (B, T, V);
+# - `forward(source, target)`: both, one after the other.
+#
+# Norms stand in front of the steps here (pre-norm), which trains more easily. Tokens are embedded as $\sqrt D$ times their embedding plus `sinusoidal_positions(n_positions, d_model)` of
+# the course (T, D). `Encoder` is called with `(x, mask)`. `Decoder` is called with
+# `(x, memory, mask, memory_mask)`; it applies the causal triangle by itself, and as targets are padded on the
+# right its `mask` may be `None`: no real word sees the padding behind it.
+#
+# **Example.** With the weights of `output` zero and its bias $(1, 2, 3)$, every position has the logits
+# $(1, 2, 3)$, whatever the sentences are.
+#
+# <details><summary>Hint 1</summary>
+#
+# Whose padding does the mask of the cross-attention show? At which moment of `encode` do you have it?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Logits are any numbers; the loss takes the softmax. `self.double()` at the end of `__init__` makes all of it
+# float64, and the positions follow when they are added.
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
+#
+# If a source shorter or longer than the target crashes, a mask of one has come to the attention of the other.
+#
+# </details>
+
+
+# %% solution="EncoderDecoder"
+class EncoderDecoder(nn.Module):
+    """Encoder, decoder with cross-attention, embeddings with positions, and an output layer."""
+
+    def __init__(
+        self,
+        source_vocab_size: int,
+        target_vocab_size: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        pad: int,
+    ):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.d_model, self.pad = d_model, pad
+        config = TransformerConfig(
+            d_model=d_model, n_heads=n_heads, n_layers=n_layers, d_ff=d_ff, is_pre_norm=True
+        )
+        self.source_embedding = nn.Embedding(source_vocab_size, d_model)
+        self.target_embedding = nn.Embedding(target_vocab_size, d_model)
+        self.encoder, self.decoder = Encoder(config), Decoder(config)
+        self.output = nn.Linear(d_model, target_vocab_size)
+        for embedding in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(embedding.weight, std=1 / math.sqrt(d_model))  # 1 once it is scaled
+        self.double()
+        ### END SOLUTION
+
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """The memory (B, S, D) and the mask of its real positions (B, 1, 1, S)."""
+        ### BEGIN SOLUTION
+        mask = (source != self.pad)[:, None, None]
+        return self.encoder(self.embedded(source, self.source_embedding), mask), mask
+
+    def embedded(self, tokens: Tensor, embedding: nn.Embedding) -> Tensor:
+        """Scaled embeddings plus positions: (B, T, D)."""
+        x = math.sqrt(self.d_model) * embedding(tokens)
+        return x + sinusoidal_positions(tokens.shape[1], self.d_model).to(x)
+        ### END SOLUTION
+
+    def decode(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        """Logits (B, T, V) of the word after each position of the target (B, T)."""
+        ### BEGIN SOLUTION
+        return self.output(self.decoder(self.embedded(target, self.target_embedding), memory, None, mask))
+        ### END SOLUTION
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Teacher forcing: logits (B, T, V) for a source (B, S) and the words of a target (B, T)."""
+        ### BEGIN SOLUTION
+        return self.decode(target, *self.encode(source))
+        ### END SOLUTION
+
+
+# %% provided="translator_weights"
+def torch_translator(draw, n_source, n_target, d_model, n_heads, d_ff, n_layers):
+    """torch's stacks with random weights, and all weights of an EncoderDecoder, by name."""
+    kinds = {"dropout": 0.0, "batch_first": True, "norm_first": True, "dtype": torch.float64}
+    encoder_block = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **kinds)
+    decoder_block = nn.TransformerDecoderLayer(d_model, n_heads, d_ff, **kinds)
+    norms = [nn.LayerNorm(d_model, dtype=torch.float64) for _ in range(2)]
+    theirs = (
+        nn.TransformerEncoder(encoder_block, n_layers, norms[0], enable_nested_tensor=False),
+        nn.TransformerDecoder(decoder_block, n_layers, norms[1]),
+    )
+    weights = {
+        "source_embedding.weight": draw.normal(n_source, d_model) / 2,
+        "target_embedding.weight": draw.normal(n_target, d_model) / 2,
+        "output.weight": draw.normal(n_target, d_model),
+        "output.bias": draw.normal(n_target),
+    }
+    for kind, stack, names in zip(
+        ("encoder", "decoder"), theirs, (NAMES_IN_ENCODER, NAMES_IN_DECODER), strict=True
+    ):
+        stack.load_state_dict({name: draw.normal(*w.shape) / 2 for name, w in stack.state_dict().items()})
+        for name, weight in stack.state_dict().items():
+            found = translate_weight(name, weight, names, is_norm=False)
+            weights |= {f"{kind}.{ours}": part for ours, part in found.items()}
+    return theirs, weights
+
+
+# %% check="without_output_weights_the_bias_is_left" points=1
+def without_output_weights_the_bias_is_left(EncoderDecoder, draw):
+    """With output weights 0 and bias (1, 2, 3), every position has the logits 1, 2, 3."""
+    _, weights = torch_translator(draw, 7, 3, 4, 2, 5, 1)
+    model = EncoderDecoder(7, 3, 4, 2, 5, 1, 0)
+    bias = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    zeros = torch.zeros(3, 4, dtype=torch.float64)
+    model.load_state_dict(weights | {"output.weight": zeros, "output.bias": bias})
+    answer = model(torch.tensor([[4, 6, 0], [3, 5, 2]]), torch.tensor([[1, 2], [2, 1]]))
+    assert_close(answer, bias.expand(2, 2, 3))
+
+
+check(without_output_weights_the_bias_is_left, EncoderDecoder)
+
+
+# %% check="later_words_do_not_change_earlier_logits" points=1
+def later_words_do_not_change_earlier_logits(EncoderDecoder, draw):
+    """Another word at position 2 of the target leaves the logits before it alone and changes those from there."""
+    model = EncoderDecoder(9, 8, 6, 2, 5, 2, 0)
+    model.load_state_dict(torch_translator(draw, 9, 8, 6, 2, 5, 2)[1])
+    source, target = torch.tensor([[4, 6, 5]]), torch.tensor([[1, 5, 3, 7]])
+    other = torch.tensor([[1, 5, 6, 7]])
+    change = (model(source, other) - model(source, target)).abs().amax(-1)
+    assert_equal(change > 1e-9, torch.tensor([[False, False, True, True]]), what="positions that change")
+
+
+check(later_words_do_not_change_earlier_logits, EncoderDecoder)
+
+
+# %% check="every_source_word_reaches_the_first_prediction" points=1
+def every_source_word_reaches_the_first_prediction(EncoderDecoder, draw):
+    """Another word anywhere in the source changes the memory at every place and all logits."""
+    model = EncoderDecoder(9, 8, 6, 3, 5, 1, 0)
+    model.load_state_dict(torch_translator(draw, 9, 8, 6, 3, 5, 1)[1])
+    source, target = torch.tensor([[4, 6, 5, 8]]), torch.tensor([[1, 5]])
+    memory, _ = model.encode(source)
+    answer = model(source, target)
+    for place in range(4):
+        other = source.clone()
+        other[0, place] = 2
+        change = (model.encode(other)[0] - memory).abs().amax(-1)
+        assert_true(
+            bool((change > 1e-9).all()), f"Some place of the memory does not read source word {place}."
+        )
+        change = (model(other, target) - answer).abs().amax(-1)
+        assert_true(bool((change > 1e-9).all()), f"Some prediction does not depend on source word {place}.")
+
+
+check(every_source_word_reaches_the_first_prediction, EncoderDecoder)
+
+
+# %% check="more_padding_changes_no_logits" points=1
+def more_padding_changes_no_logits(EncoderDecoder, draw):
+    """Two more padding tokens behind the sources, or behind the targets, leave the logits as they are."""
+    model = EncoderDecoder(9, 8, 6, 2, 5, 2, 0)
+    model.load_state_dict(torch_translator(draw, 9, 8, 6, 2, 5, 2)[1])
+    source, target = torch.tensor([[4, 6, 5], [3, 8, 0]]), torch.tensor([[1, 5, 3, 7], [1, 2, 0, 0]])
+    answer = model(source, target)
+    assert_close(model(functional.pad(source, (0, 2)), target), answer, what="longer sources")
+    longer = model(source, functional.pad(target, (0, 2)))
+    assert_close(longer[:, :4], answer, what="longer targets")
+    assert_depends(answer, model(source.flip(0), target))
+
+
+check(more_padding_changes_no_logits, EncoderDecoder)
+
+
+# %% check="exchanged_sentences_have_exchanged_logits" points=1
+def exchanged_sentences_have_exchanged_logits(EncoderDecoder, draw):
+    """Sentences in another order have the same logits in that order, and each word's place matters."""
+    model = EncoderDecoder(9, 8, 6, 2, 5, 1, 0)
+    model.load_state_dict(torch_translator(draw, 9, 8, 6, 2, 5, 1)[1])
+    source, target = torch.tensor([[4, 6, 5, 7], [3, 8, 2, 0]]), torch.tensor([[1, 5], [1, 2]])
+    answer = model(source, target)
+    assert_close(model(source.flip(0), target.flip(0)), answer.flip(0))
+    turned = torch.tensor([[6, 4, 5, 7], [8, 3, 2, 0]])
+    change = (model(turned, target) - answer).abs().amax()
+    assert_true(change > 1e-9, "The order of the source's words makes no difference.")
+
+
+check(exchanged_sentences_have_exchanged_logits, EncoderDecoder)
+
+
+# %% check="other_translators_compute_what_torch_computes" points=3 hidden
+def other_translators_compute_what_torch_computes(EncoderDecoder, draw):
+    """With other sizes and lengths, logits are those of torch's stacks with these weights."""
+    for sizes, n_sources, n_targets, pad in (((9, 7, 6, 3, 5, 2), 4, 6, 0), ((5, 11, 8, 2, 3, 1), 7, 3, 4)):
+        (encoder, decoder), weights = torch_translator(draw, *sizes)
+        model = EncoderDecoder(*sizes, pad)
+        model.load_state_dict(weights)
+        source, target = draw.integers(1, 4, 3, n_sources), draw.integers(1, 4, 3, n_targets)
+        source[1, 2:] = pad
+        real, D = source != pad, sizes[2]
+        x, y = (
+            math.sqrt(D) * weights[f"{kind}_embedding.weight"][tokens]
+            + sinusoidal_positions(tokens.shape[1], D).double()
+            for kind, tokens in (("source", source), ("target", target))
+        )
+        memory = encoder(x, src_key_padding_mask=~real)
+        triangle = ~causal(1, n_targets)[0, 0]
+        decoded = decoder(y, memory, tgt_mask=triangle, memory_key_padding_mask=~real)
+        expected = decoded @ weights["output.weight"].T + weights["output.bias"]
+        assert_close(model(source, target), expected.detach())
+        found, mask = model.encode(source)
+        assert_close(found[real], memory[real].detach(), what="the memory")
+        assert_equal(mask, real[:, None, None], what="the mask")
+
+
+check(other_translators_compute_what_torch_computes, EncoderDecoder)
+
+# %% [markdown] exercise="translation_loss" difficulty=1 minutes=10
+# ### 18. What a step of training looks at
+#
+# A target is `<s> w1 w2 … </s>` and then padding, (B, T) int64. In training the decoder reads
+# `target[:, :-1]`, all tokens but the last, and gives logits of the shape (B, T − 1, V): `logits[:, t]` is
+# about the token **after** position t. Write `translation_loss(logits, target, pad)`, one number: the mean
+# surprise in nats over all real tokens that have to be predicted, `</s>` included, `<s>` and padding not.
+# Torch's losses may be used.
+#
+# **Example.** `target = [[1, 3, 2]]`, where 1 is `<s>` and 2 is `</s>`; after `<s>` the model gives the word 3 the
+# probability 1/2, and after 3 it gives `</s>` the probability 1/8: the loss is
+# $(\ln 2 + \ln 8) / 2 = 2 \ln 2 \approx 1.386$.
+#
+# <details><summary>Hint 1</summary>
+#
+# Write the target `<s> a b </s>` in a row, and under each logit the token that it is about. Which slice of
+# `target` is that?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The inputs have been shifted already by whoever called the decoder. How often may the targets be shifted?
+#
+# </details>
+
+
+# %% solution="translation_loss"
+def translation_loss(logits: Tensor, target: Tensor, pad: int) -> Tensor:
+    """The mean surprise, in nats, at target[:, 1:] without padding, under logits (B, T − 1, V)."""
+    ### BEGIN SOLUTION
+    return functional.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=pad)
+    ### END SOLUTION
+
+
+# %% check="the_example_costs_2_ln_2" points=1
+def the_example_costs_2_ln_2(translation_loss):
+    """The example costs the mean of ln 2 and ln 8."""
+    probs = torch.tensor([[[0.25, 0.125, 0.125, 0.5], [0.5, 0.25, 0.125, 0.125]]], dtype=torch.float64)
+    assert_close(translation_loss(probs.log(), torch.tensor([[1, 3, 2]]), 0), 2 * math.log(2))
+
+
+check(the_example_costs_2_ln_2, translation_loss)
+
+
+# %% check="foreseeing_the_next_word_costs_nothing" points=1
+def foreseeing_the_next_word_costs_nothing(translation_loss):
+    """Logits that name each next word cost nothing; logits that name the word just read cost much."""
+    target = torch.tensor([[1, 4, 3, 5, 2], [1, 5, 2, 0, 0]])
+    names = 60.0 * torch.eye(6, dtype=torch.float64)
+    assert_close(translation_loss(names[target[:, 1:]], target, 0), 0.0, what="the next word is named")
+    loss = float(translation_loss(names[target[:, :-1]], target, 0))
+    assert_true(loss > 10, f"Naming the word just read costs {loss:.2f} nats only.")
+
+
+check(foreseeing_the_next_word_costs_nothing, translation_loss)
+
+
+# %% check="padding_costs_and_counts_nothing" points=1
+def padding_costs_and_counts_nothing(translation_loss, draw):
+    """More padding behind the targets, with any logits, leaves the loss as it is."""
+    logits, target = draw.normal(2, 4, 6), torch.tensor([[1, 4, 3, 5, 2], [1, 5, 2, 0, 0]])
+    answer = translation_loss(logits, target, 0)
+    longer = torch.cat([logits, draw.normal(2, 3, 6)], dim=1)
+    assert_close(translation_loss(longer, functional.pad(target, (0, 3)), 0), answer)
+    assert_depends(answer, translation_loss(2 * logits, target, 0))
+
+
+check(padding_costs_and_counts_nothing, translation_loss)
+
+
+# %% check="other_targets_have_their_loss" points=2 hidden
+def other_targets_have_their_loss(translation_loss, draw):
+    """Other targets, of very different lengths, have the mean surprise over all their tokens together."""
+    for batch_size, length, vocab_size, pad in ((3, 7, 8, 0), (4, 5, 6, 5)):
+        logits = 3 * draw.normal(batch_size, length - 1, vocab_size)
+        target = draw.integers(3, vocab_size - 1, batch_size, length)
+        target[:, 0], target[0, -1], target[1, 2], target[1, 3:] = 1, 2, 2, pad
+        log_probs = logits - logits.logsumexp(-1, keepdim=True)
+        places = [(i, t) for i in range(batch_size) for t in range(length - 1) if target[i, t + 1] != pad]
+        total = -sum(log_probs[i, t, target[i, t + 1]] for i, t in places)
+        assert_close(translation_loss(logits, target, pad), (total / len(places)).item())
+
+
+check(other_targets_have_their_loss, translation_loss)
+
+
+# %% provided="toy_translator"
+class ToyTranslator:
+    """A translator that only looks at the first source word and the last word written, and keeps a log.
+
+    `tables` is (N, V, V): tables[s, w] are the logits of the next word when the source begins with word s and
+    w has just been written.
+    """
+
+    def __init__(self, tables):
+        self.tables, self.log = tables, []
+
+    def encode(self, source):
+        """The memory of sources (B, S): (B, V, V)."""
+        self.log.append("encode")
+        return self.tables[source[:, 0]]
+
+    def decode(self, target, memory):
+        """Logits (B, T, V) of the word after each position of the target (B, T)."""
+        self.log.append("decode")
+        return memory[torch.arange(len(target))[:, None], target]
+
+
+# %% [markdown] exercise="greedy_translate" difficulty=2 minutes=20
+# ### 19. Translate
+#
+# Nobody knows the target now. The decoder starts from `<s>`, and each step takes the likeliest next word and
+# reads it in the following step. The source does not change meanwhile, so the encoder runs **once**.
+#
+# `ToyTranslator(tables)` above has the two methods of a translator, `encode(source)` and
+# `decode(target, memory)`, and writes down in `.log` which of them was called. Write
+# `greedy_translate(tables, source, bos, eos, max_length)`: make a `ToyTranslator`, translate the sources, (B, S),
+# and return the tuple `(tokens, log)` of what was written and the model's log.
+#
+# - `tokens`, (B, n): what was written, without `<s>`; after the `</s>` of a sentence only further `</s>`.
+# - The loop ends when every sentence has ended, and after `max_length` words at the latest: n is the number of
+#   steps taken.
+#
+# **Example.** Two sentences, `eos = 2`; one would write 5, 4, 2, the other 3, 2 and then whatever. The tokens
+# are `[[5, 4, 2], [3, 2, 2]]`, and the log is `["encode", "decode", "decode", "decode"]`. With
+# `max_length = 2` the tokens are `[[5, 4], [3, 2]]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# Keep two things from step to step: the tokens so far, beginning with a column of `bos`, and which sentences
+# have ended, (B,) bool. Which position of the logits is about the next word?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `torch.where(has_ended, eos, words)` writes `</s>` for those that have ended. When may the loop stop: when one
+# has ended or when all have?
+#
+# </details>
+
+
+# %% solution="greedy_translate"
+def greedy_translate(
+    tables: Tensor, source: Tensor, bos: int, eos: int, max_length: int
+) -> tuple[Tensor, list[str]]:
+    """The likeliest next word, again and again: tokens (B, n), and which methods were called."""
+    ### BEGIN SOLUTION
+    model = ToyTranslator(tables)
+    memory = model.encode(source)
+    tokens = torch.full((len(source), 1), bos)
+    has_ended = torch.zeros(len(source), dtype=torch.bool)
+    while tokens.shape[1] <= max_length and not has_ended.all():
+        words = model.decode(tokens, memory)[:, -1].argmax(dim=-1)  # (B,)
+        words = torch.where(has_ended, eos, words)
+        tokens, has_ended = torch.cat([tokens, words[:, None]], dim=1), words == eos
+    return tokens[:, 1:], model.log
+    ### END SOLUTION
+
+
+# %% provided="spelling_tables"
+def spelling_tables(draw, sentences, vocab_size):
+    """Tables of a ToyTranslator that writes sentences[s] when the source begins with word s.
+
+    No sentence holds a word twice, all begin after word 1, and after its last word comes any.
+    """
+    tables = draw.uniform(len(sentences), vocab_size, vocab_size)
+    for s, sentence in enumerate(sentences):
+        for before, word in zip([1, *sentence], sentence, strict=False):
+            tables[s, before, word] = 3.0
+    return tables
+
+
+# %% check="the_example_writes_5_4_2_and_3_2_2" points=1
+def the_example_writes_5_4_2_and_3_2_2(greedy_translate, draw):
+    """The sentences of the example become 5, 4, 2 and 3, 2, 2."""
+    tables = spelling_tables(draw, [[5, 4, 2, 6], [3, 2, 7]], 8)
+    tokens, _ = greedy_translate(tables, torch.tensor([[0, 1], [1, 0]]), 1, 2, 9)
+    assert_equal(tokens, torch.tensor([[5, 4, 2], [3, 2, 2]]))
+
+
+check(the_example_writes_5_4_2_and_3_2_2, greedy_translate)
+
+
+# %% check="the_encoder_runs_once" points=1
+def the_encoder_runs_once(greedy_translate, draw):
+    """For three words, the log holds one `encode` and then three `decode`."""
+    tables = spelling_tables(draw, [[5, 4, 2], [3, 2], [6, 2]], 8)
+    _, log = greedy_translate(tables, torch.tensor([[0, 1], [1, 0], [2, 2]]), 1, 2, 9)
+    assert_equal(log, ["encode", "decode", "decode", "decode"])
+
+
+check(the_encoder_runs_once, greedy_translate)
+
+
+# %% check="no_sentence_waits_for_the_others" points=1
+def no_sentence_waits_for_the_others(greedy_translate, draw):
+    """Each sentence is translated in a batch as it is alone, </s> behind it."""
+    tables = spelling_tables(draw, [[5, 4, 6, 3, 2, 7], [3, 2, 5], [2, 4], [7, 6, 2, 3]], 9)
+    source = torch.tensor([[2, 5, 0], [0, 5, 1], [3, 5, 2], [1, 5, 3]])
+    tokens, _ = greedy_translate(tables, source, 1, 2, 12)
+    assert_equal(list(tokens.shape), [4, 5], what="the shape of all sentences together")
+    for row in range(4):
+        alone, _ = greedy_translate(tables, source[row : row + 1], 1, 2, 12)
+        filled = functional.pad(alone[0], (0, 5 - alone.shape[1]), value=2)
+        assert_equal(tokens[row], filled, what=f"sentence {row}")
+
+
+check(no_sentence_waits_for_the_others, greedy_translate)
+
+
+# %% check="max_length_is_kept" points=1
+def max_length_is_kept(greedy_translate, draw):
+    """A sentence that never ends has exactly max_length words."""
+    tables = spelling_tables(draw, [[5, 4, 6, 3, 5], [7, 2]], 9)
+    for max_length in (1, 2, 6):
+        tokens, _ = greedy_translate(tables, torch.tensor([[0, 3], [1, 3]]), 1, 2, max_length)
+        sentences = [[5, 4, 6, 3, 5, 4], [7, 2, 2, 2, 2, 2]]
+        assert_equal(tokens, torch.tensor(sentences)[:, :max_length], what=f"max_length {max_length}")
+
+
+check(max_length_is_kept, greedy_translate)
+
+
+# %% check="other_sentences_are_written_greedily" points=2 hidden
+def other_sentences_are_written_greedily(greedy_translate, draw):
+    """Other sentences come out word by word, with the encoder run once."""
+    for vocab_size, lengths, max_length in ((14, (3, 9, 5, 1), 11), (12, (6, 2, 4), 4)):
+        words = list(range(3, vocab_size))
+        sentences = []
+        for length in lengths:
+            order = [words[place] for place in draw.permutation(len(words))]
+            sentences.append([*order[: length - 1], 0, order[length - 1]])
+        tables = spelling_tables(draw, sentences, vocab_size)
+        source = torch.tensor([[s, 0] for s in draw.permutation(len(lengths))])
+        tokens, log = greedy_translate(tables, source, 1, 0, max_length)
+        n_steps = min(max_length, max(lengths))
+        expected = [(sentences[s][: lengths[s]] + [0] * n_steps)[:n_steps] for s in source[:, 0].tolist()]
+        assert_equal(tokens, torch.tensor(expected))
+        assert_equal(log, ["encode"] + ["decode"] * n_steps, what="the log")
+
+
+check(other_sentences_are_written_greedily, greedy_translate)
+
+# %% [markdown] exercise="free_accuracy" difficulty=2 minutes=15
+# ### 20. How much of it is right?
+#
+# Write `free_accuracy(tables, source, target)`, which lets a `ToyTranslator(tables)` translate **freely** and
+# returns the tuple `(words, sentences)` of two floats: the share of all words that are right at their place,
+# and the share of sentences that are right in every word. `target`, (B, T), holds the right translations, `<s>`
+# first; all of them are T tokens long and none is padded, so T − 1 steps are taken for every sentence. In each
+# step the model reads `<s>` and what it has written itself; only the comparison knows the target, and `<s>` is
+# not compared.
+#
+# **Example.** `target = [[1, 5, 4], [1, 3, 6]]`. The model writes 5, 4 for the first source and 7, 6 for the
+# second. Three of four words are right and one of two sentences: `(0.75, 0.5)`.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which words does your model read in its second step? If you call `decode` only once, it must have read the
+# target.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Compare word by word, (B, T − 1) of True and False. `all(dim=…)` says for each sentence whether all are True.
+#
+# </details>
+
+
+# %% solution="free_accuracy"
+def free_accuracy(tables: Tensor, source: Tensor, target: Tensor) -> tuple[float, float]:
+    """The shares of right words and of right sentences when the model reads its own words."""
+    ### BEGIN SOLUTION
+    model = ToyTranslator(tables)
+    memory = model.encode(source)
+    tokens = target[:, :1]
+    for _ in range(target.shape[1] - 1):
+        words = model.decode(tokens, memory)[:, -1].argmax(dim=-1, keepdim=True)  # (B, 1)
+        tokens = torch.cat([tokens, words], dim=1)
+    is_right = tokens[:, 1:] == target[:, 1:]  # (B, T − 1)
+    return is_right.double().mean().item(), is_right.all(dim=1).double().mean().item()
+    ### END SOLUTION
+
+
+# %% check="the_example_is_right_in_three_words_of_four" points=1
+def the_example_is_right_in_three_words_of_four(free_accuracy, draw):
+    """In the example 3 of 4 words and 1 of 2 sentences are right."""
+    tables = spelling_tables(draw, [[5, 4, 2], [7, 6, 2]], 8)
+    target = torch.tensor([[1, 5, 4], [1, 3, 6]])
+    assert_close(list(free_accuracy(tables, torch.tensor([[0, 3], [1, 3]]), target)), [0.75, 0.5])
+
+
+check(the_example_is_right_in_three_words_of_four, free_accuracy)
+
+
+# %% check="a_wrong_word_is_read_again" points=1
+def a_wrong_word_is_read_again(free_accuracy, draw):
+    """A model that goes wrong in the first word is not led back, though it knows what follows the right one."""
+    tables = spelling_tables(draw, [[7, 3, 2, 0], [4, 5, 6, 2]], 8)
+    tables[0, 5, 4], tables[0, 4, 6] = 3.0, 3.0
+    source, target = torch.tensor([[0, 1], [1, 1]]), torch.tensor([[1, 5, 4, 6], [1, 4, 5, 6]])
+    words, sentences = free_accuracy(tables, source, target)
+    assert_close(words, 0.5, what="words")
+    assert_close(sentences, 0.5, what="sentences")
+
+
+check(a_wrong_word_is_read_again, free_accuracy)
+
+
+# %% check="one_wrong_word_spoils_a_sentence" points=1
+def one_wrong_word_spoils_a_sentence(free_accuracy, draw):
+    """Four sentences that are wrong in their last word only have 2/3 of the words and no sentence right."""
+    written = [[5, 4, 3], [3, 5, 7], [6, 7, 4], [4, 6, 5]]
+    tables, source = spelling_tables(draw, written, 8), torch.arange(4)[:, None]
+    target = torch.tensor([[1, *words[:2], 2] for words in written])
+    words, sentences = free_accuracy(tables, source, target)
+    assert_close(words, 2 / 3, what="words")
+    assert_close(sentences, 0.0, what="sentences")
+
+
+check(one_wrong_word_spoils_a_sentence, free_accuracy)
+
+
+# %% check="other_translations_are_counted" points=2 hidden
+def other_translations_are_counted(free_accuracy, draw):
+    """Other batches have the shares that a walk through the tables finds."""
+    for n_sentences, n_wrong, length in ((7, 4, 6), (9, 5, 4)):
+        sentences = [[3 + place for place in draw.permutation(9)][:length] for _ in range(n_sentences)]
+        tables = spelling_tables(draw, sentences, 13)
+        for row in range(n_wrong):
+            before = [1, *sentences[row]][row % 3]
+            tables[row, before, 12], tables[row, 12, 2] = 5.0, 5.0  # word 12 slips in, and word 2 follows
+        n_words = n_whole = 0
+        for table, sentence in zip(tables, sentences, strict=True):
+            word, written = 1, []
+            for _ in sentence:
+                word = int(table[word].argmax())
+                written.append(word)
+            n_words += sum(a == b for a, b in zip(written, sentence, strict=True))
+            n_whole += written == sentence
+        order = draw.permutation(n_sentences)
+        target = torch.tensor([[1, *sentence] for sentence in sentences])[order]
+        words, whole = free_accuracy(tables, torch.tensor(order)[:, None], target)
+        assert_close(words, n_words / (n_sentences * length), what="words")
+        assert_close(whole, n_whole / n_sentences, what="sentences")
+
+
+check(other_translations_are_counted, free_accuracy)
+
+# %% [markdown] written="ninety_seven_percent" points=4 minutes=15
+# ### 21. Ninety-seven percent
+#
+# A paper's code reports "97 % accuracy" for a translator: it feeds the right translation into the decoder, takes
+# the likeliest word at each position, and counts how many agree with the right ones. The sentences have 20 words.
+#
+# a) Why can the share of right words be much lower when the model translates freely? Use an example with the
+# model's own first word wrong.
+#
+# b) Somebody replaces the count by *exact matches of whole sentences*, still feeding the right translation.
+# Does that inflate the number, too, when each word is the likeliest one? Prove your answer in two or three
+# sentences.
+#
+# c) The 3 % wrong words are spread evenly and independently. Roughly how many sentences are exactly right? Why
+# is exact match nevertheless a fair measure for the generated pair of languages of this course and hardly for
+# real French?
+#
+# ### BEGIN SOLUTION
+# a) (1 point) Fed with the right words, the model is put back on the right path after every mistake; freely, it
+# reads its wrong word and goes on from a place where it may never have been in training. One wrong first word
+# (a synonym, another gender) can make all that follows differ, or shift it by one place.
+#
+# b) (2 points: one for "no", one for the proof.) No. If every word is right under teacher forcing, then the
+# model's likeliest first word is the right one, so freely it reads the same word, and by induction the same
+# prefix at each step: it writes the same sentence. Conversely, if it writes the right sentence freely, it has read
+# just what teacher forcing would have fed. So both agree for greedy decoding; the share of words does not.
+#
+# c) (1 point) 0.97^20 ≈ 0.54. In the generated pair each source has exactly one translation; real sentences have
+# many good ones, and a single reference does not list them.
+# ### END SOLUTION
+
+# %% provided="probed_translator"
+# For the next exercise: what a broken translator did when one thing at a time was changed.
+PROBES = {
+    "A: last source word exchanged → prediction after <s>": "changes",
+    "B: last target word exchanged → prediction after <s>": "stays",
+    "C: padding put behind the source → prediction after <s>": "stays",
+    "D: first source word exchanged → memory at the last place": "changes",
+    "E: last source word exchanged → memory at the first place": "changes",
+    "F: memory at the last place exchanged → prediction after <s>": "stays",
+}
+
+# %%
+for probe, outcome in PROBES.items():
+    print(f"{probe:<62} {outcome}")
+
+# %% [markdown] exercise="name_the_broken_mask" difficulty=2 minutes=15
+# ### 22. Find the fault
+#
+# Somebody else's translator has one encoder block and one decoder block, runs without an error and translates
+# badly. Before training, with random weights, one thing at a time was changed, and the cell above says whether
+# something else changed with it. In a right translator, A, D, E and F change, and B and C stay.
+#
+# Exactly one thing is wrong. Write `name_the_broken_mask()`, which takes nothing and returns the name of the
+# fault:
+#
+# | name | what the program would do |
+# |---|---|
+# | `"causal_mask_left_out"` | the decoder's self-attention sees the whole target |
+# | `"triangle_on_the_cross_attention"` | target position t sees only the memory's places 0 … t |
+# | `"cross_attention_reads_the_target"` | keys and values come from the decoder's own vectors |
+# | `"encoder_left_to_right"` | the encoder has a causal mask |
+# | `"padding_not_masked"` | padding of the source may be attended to |
+# | `"memory_skips_the_encoder"` | the memory is the embedded source itself |
+#
+# **Example of the reasoning.** If the encoder were causal, the first place of the memory could not know the
+# last source word, and E would stay.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which probe differs from a right translator? Which faults could cause just that?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The prediction after `<s>` depends on the last source word (A) but not on the last place of the memory (F). On
+# which way has the last word come?
+#
+# </details>
+
+
+# %% solution="name_the_broken_mask"
+def name_the_broken_mask() -> str:
+    """The name of the one fault behind the six probes."""
+    ### BEGIN SOLUTION
+    return "triangle_on_the_cross_attention"
+    ### END SOLUTION
+
+
+# %% check="the_fault_leaves_encoder_and_decoder_whole" points=1
+def the_fault_leaves_encoder_and_decoder_whole(name_the_broken_mask):
+    """The answer is one of the six names, and probes B to E do not show that fault."""
+    shown_by = {
+        "causal_mask_left_out": "probe B",
+        "triangle_on_the_cross_attention": "",
+        "cross_attention_reads_the_target": "",
+        "encoder_left_to_right": "probe E",
+        "padding_not_masked": "probe C",
+        "memory_skips_the_encoder": "probes D and E",
+    }
+    answer = name_the_broken_mask()
+    assert_true(answer in shown_by, f"{answer!r} is not one of the six names.")
+    assert_true(not shown_by[answer], f"{shown_by[answer]} would show that fault already.")
+
+
+check(the_fault_leaves_encoder_and_decoder_whole, name_the_broken_mask)
+
+
+# %% check="the_fault_answers_every_probe_so" points=3 hidden
+def the_fault_answers_every_probe_so(name_the_broken_mask, draw):
+    """A translator with the fault you name answers all six probes as the table says."""
+    config = TransformerConfig(d_model=6, n_heads=2, n_layers=1, d_ff=5)
+    encoder, decoder = EncoderLayer(config).double(), DecoderLayer(config).double()
+    for layer in (encoder, decoder):
+        layer.load_state_dict({name: draw.normal(*w.shape) / 2 for name, w in layer.state_dict().items()})
+    words, target = draw.normal(5, 6), draw.normal(1, 3, 6)
+    triangle = torch.ones(3, 5, dtype=torch.bool).tril()
+    answer = str(name_the_broken_mask())
+
+    @torch.no_grad()
+    def memory_of(source, real):
+        if answer == "memory_skips_the_encoder":
+            return source
+        return encoder(source, real, is_causal=answer == "encoder_left_to_right")
+
+    @torch.no_grad()
+    def prediction(target, memory, real):
+        if answer == "cross_attention_reads_the_target":
+            memory, real = target, None
+        if answer == "triangle_on_the_cross_attention":
+            real = real & triangle[:, : memory.shape[1]]
+        return decoder(target, memory, None, real, is_causal=answer != "causal_mask_left_out")[0, 0]
+
+    def real_places(n_places, n_real):
+        hides = answer != "padding_not_masked"
+        return ((torch.arange(n_places) < n_real) | (not hides))[None, None, None]
+
+    source, real = words[None, :4], real_places(4, 4)
+    first, last = source.clone(), source.clone()
+    first[0, 0], last[0, 3] = words[4], words[4]
+    memory, longer = memory_of(source, real), words[None, [0, 1, 2, 3, 4]]
+    other_target, other_memory = target.clone(), memory.clone()
+    other_target[0, 2] += 1 + draw.normal(6)
+    other_memory[0, 3] += 1 + draw.normal(6)
+    before = prediction(target, memory, real)
+    padded = real_places(5, 4)
+    differences = [
+        prediction(target, memory_of(last, real), real) - before,
+        prediction(other_target, memory, real) - before,
+        prediction(target, memory_of(longer, padded), padded) - before,
+        (memory_of(first, real) - memory)[0, 3],
+        (memory_of(last, real) - memory)[0, 0],
+        prediction(target, other_memory, real) - before,
+    ]
+    for (probe, shown), difference in zip(PROBES.items(), differences, strict=True):
+        found = "changes" if difference.abs().max() > 1e-9 else "stays"
+        assert_equal(found, shown, what=probe)
+
+
+check(the_fault_answers_every_probe_so, name_the_broken_mask)
+
+# %% [markdown]
+# ## A translator of your own
+#
+# The last exercise trains. The pair of languages is generated: an English-like source and a French-like target,
+# in which words change places, agree and turn into several; each source has exactly one translation. Lengths
+# here are 4 to 7 words (`COURSE_SCALE=full`: 4 to 30). A sentence is **held out** when a checksum of its words
+# is a multiple of four; the others are for training, and no sentence is both.
+
+# %% provided="translation_data"
+IS_FULL = os.environ.get("COURSE_SCALE", "small") == "full"
+SENTENCES = TranslationConfig(min_length=4, max_length=30 if IS_FULL else 7)
+SOURCE_WORDS, TARGET_WORDS = translation_vocabularies(SENTENCES.lexicon)
+PAD = SOURCE_WORDS.pad  # the same in both
+
+
+def is_held_out(pair):
+    """Whether a sentence is kept for the examination, by a checksum of its words."""
+    return zlib.crc32(" ".join(pair.source).encode()) % 4 == 0
+
+
+def some_pairs(n_pairs, seed, held_out=False):
+    """Sentence pairs for training, or held out, drawn with a seed of your choice."""
+    rng, pairs = Random(seed), []
+    while len(pairs) < n_pairs:
+        drawn = translation_pairs(SENTENCES, n_pairs, rng)
+        pairs += [pair for pair in drawn if is_held_out(pair) == held_out]
+    return pairs[:n_pairs]
+
+
+def as_tensors(pairs):
+    """Sources (B, S) without special tokens, targets (B, T) between <s> and </s>, both padded with PAD."""
+    sources = pad_sequences([SOURCE_WORDS.encode(pair.source) for pair in pairs], PAD)
+    targets = [TARGET_WORDS.encode(pair.target, bos=True, eos=True) for pair in pairs]
+    return sources.tokens, pad_sequences(targets, PAD).tokens
+
+
+def memory_in_use():
+    """The most memory so far, in gigabytes, of the GPU if there is one and else of this process."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated() / 1e9
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+# %%
+for pair in some_pairs(3, seed=1):
+    print(" ".join(pair.source), "→", " ".join(pair.target))
+
+# %% [markdown] exercise="translate" difficulty=3 minutes=30
+# ### 23. Train it
+#
+# Train a translator, and let it be examined. Two functions:
+#
+# - `trained_translator()` returns your trained model, whatever you need for translating. `@cache` above it sees
+#   to it that it trains once, when it is first called. `some_pairs(n_pairs, seed)` draws sentences for training;
+#   on two cores, 300 to 500 batches of 48 pairs and a model of D = 48 to 64 with one or two layers are enough,
+#   and take **less than a minute**. Your `EncoderDecoder` and `translation_loss` may be used, in float32
+#   (`.float()` is twice as fast), and so may `Translator` of `course.models.translator`.
+# - `translate(sentences)` takes a list of sentences, each a list of words, and returns their translations in the
+#   same form, without special tokens. It is never told what is right.
+#
+# The examination: of 150 held-out sentences, **at least 75 % exactly right** in every word. A model of this size
+# reaches about 95 %. The checks compare the words themselves.
+#
+# **Example.** `translate([["the", "cat", "sleeps", "."]])` should be `[["le", "chat", "dort", "."]]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# One step: draw rows, cut off the columns in which all rows are padded, `model(source, target[:, :-1])`, loss,
+# `zero_grad`, `backward`, `step`. Print the loss every fifty steps: it should be below 0.1 in the end.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Draw the embeddings with a deviation of 1/√D, so that √D times an embedding is as large as a position. Let the
+# learning rate rise over the first tenth of the steps and fall afterwards: `torch.optim.lr_scheduler.OneCycleLR`.
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
+#
+# If the loss is small and the translations are wrong: does your decoder read `<s>` first, as in training? Does it
+# stop at `</s>`? Is padding masked, so that a sentence alone is translated as in a batch?
+#
+# </details>
+
+
+# %% solution="translate"
+@cache
+def trained_translator():
+    """Your model after training, which happens when this is called for the first time."""
+    ### BEGIN SOLUTION
+    device = best_device()
+    width, n_layers, n_steps, batch_size = (256, 4, 4000, 256) if IS_FULL else (48, 1, 350, 48)
+    source, target = (
+        part.to(device) for part in as_tensors(some_pairs(100_000 if IS_FULL else 4000, seed=7))
+    )
+    torch.manual_seed(0)
+    model = EncoderDecoder(len(SOURCE_WORDS), len(TARGET_WORDS), width, 4, 2 * width, n_layers, PAD)
+    model = model.float().to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3 if IS_FULL else 6e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, optimizer.defaults["lr"], total_steps=n_steps, pct_start=0.1
+    )
+    for _ in range(n_steps):
+        rows = torch.randint(len(source), (batch_size,), device=device)
+        x, y = (part[rows][:, : (part[rows] != PAD).any(0).sum()] for part in (source, target))
+        with torch.autocast(device.type, torch.bfloat16, enabled=IS_FULL and device.type == "cuda"):
+            logits = model(x, y[:, :-1])
+        loss = translation_loss(logits.float(), y, PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    return model.eval()
+    ### END SOLUTION
+
+
+def translate(sentences: list[list[str]]) -> list[list[str]]:
+    """The translation of each sentence, by the trained model alone."""
+    ### BEGIN SOLUTION
+    model = trained_translator()
+    device = next(model.parameters()).device
+    source = pad_sequences([SOURCE_WORDS.encode(words) for words in sentences], PAD).tokens.to(device)
+    with torch.no_grad():
+        memory, mask = model.encode(source)
+        tokens = torch.full_like(source[:, :1], TARGET_WORDS.bos)
+        has_ended = torch.zeros(len(source), dtype=torch.bool, device=device)
+        while tokens.shape[1] < 60 and not has_ended.all():
+            words = model.decode(tokens, memory, mask)[:, -1].argmax(dim=-1)
+            words = torch.where(has_ended, PAD, words)
+            tokens = torch.cat([tokens, words[:, None]], dim=1)
+            has_ended = has_ended | (words == TARGET_WORDS.eos)
+    return [TARGET_WORDS.decode(row) for row in tokens.tolist()]
+    ### END SOLUTION
+
+
+# %%
+began = time.perf_counter()
+trained_translator()
+print(f"trained in {time.perf_counter() - began:.0f} s, {memory_in_use():.1f} GB at most")
+for pair in some_pairs(4, seed=2, held_out=True):
+    print(" ".join(pair.source), "→", " ".join(translate([list(pair.source)])[0]))
+
+
+# %% provided="examination"
+def share_translated(translate, pairs):
+    """The share of pairs whose source is translated exactly."""
+    answers = translate([list(pair.source) for pair in pairs])
+    assert_equal(len(answers), len(pairs), what="the number of translations")
+    return sum(list(answer) == list(pair.target) for answer, pair in zip(answers, pairs, strict=True)) / len(
+        pairs
+    )
+
+
+# %% check="the_example_is_translated" points=1
+def the_example_is_translated(translate):
+    """`the cat sleeps .` becomes `le chat dort .`, and `the old queen sleeps .` `la vieille reine dort .`"""
+    answers = translate([["the", "cat", "sleeps", "."], ["the", "old", "queen", "sleeps", "."]])
+    expected = [["le", "chat", "dort", "."], ["la", "vieille", "reine", "dort", "."]]
+    assert_equal([list(answer) for answer in answers], expected)
+
+
+check(the_example_is_translated, translate)
+
+
+# %% check="company_changes_no_translation" points=1
+def company_changes_no_translation(translate):
+    """A sentence has the same translation alone as in a batch, and no special tokens are in it."""
+    sentences = [list(pair.source) for pair in some_pairs(6, seed=3, held_out=True)]
+    together = translate(sentences)
+    for sentence, answer in zip(sentences, together, strict=True):
+        assert_equal(translate([sentence])[0], answer, what=" ".join(sentence))
+    special = {word for answer in together for word in answer} - set(TARGET_WORDS.words[4:])
+    assert_equal(special, set(), what="words that are no words of the target")
+    n_words = sum(len(answer) for answer in together)
+    assert_true(n_words >= 18, f"Six translations have {n_words} words together.")
+
+
+check(company_changes_no_translation, translate)
+
+
+# %% check="three_quarters_are_exactly_right" points=4
+def three_quarters_are_exactly_right(translate):
+    """Of 150 held-out sentences at least 75 % are translated exactly right."""
+    share = share_translated(translate, some_pairs(150, seed=4, held_out=True))
+    assert_true(share >= 0.75, f"{share:.0%} are exactly right; 75 % are asked for.")
+
+
+check(three_quarters_are_exactly_right, translate)
+
+
+# %% check="other_sentences_are_translated" points=4 hidden
+def other_sentences_are_translated(translate, draw):
+    """Of 150 other held-out sentences at least 75 % are translated exactly right."""
+    share = share_translated(translate, some_pairs(150, seed=draw.integers(10, 10**6), held_out=True))
+    assert_true(share >= 0.75, f"{share:.0%} are exactly right; 75 % are asked for.")
+
+
+check(other_sentences_are_translated, translate)
