@@ -142,12 +142,12 @@ for row in write(draw, start.expand(2, -1), 70):
 first = {"a": 0.6, "b": 0.4}
 second = {"a": {"c": 0.5, "d": 0.5}, "b": {"c": 0.9, "d": 0.1}}
 texts = {x + y: first[x] * second[x][y] for x in first for y in second[x]}
+print({text: round(p, 2) for text, p in texts.items()})
 print(
     "greedy begins with",
     max(first, key=first.get),
-    "and the most probable text is",
+    "but the most probable text is",
     max(texts, key=texts.get),
-    texts,
 )
 
 # %% [markdown]
@@ -166,9 +166,8 @@ def beam_search(next_log_probs, prompt: list[int], n_tokens: int, width: int, eo
         grown = [beam for beam in beams if beam[1][-1] == eos]
         for log_p, text in beams:
             if text[-1] != eos:
-                best = next_log_probs(text).topk(
-                    width
-                )  # no text can have more than `width` children in the beam
+                # no text can have more than `width` children among the best `width`
+                best = next_log_probs(text).topk(width)
                 grown += [
                     (log_p + lp, [*text, token])
                     for lp, token in zip(*map(torch.Tensor.tolist, best), strict=True)
@@ -275,7 +274,9 @@ def look(name: str, after: torch.Tensor, before: torch.Tensor = example) -> None
     """Print and remember what a sampler did."""
     shown[name] = (before, after)
     lost = before.softmax(-1)[after == -torch.inf].sum()
-    kept = " ".join(f"{word} {p:.2f}" for word, p in zip(words, after.softmax(-1), strict=True) if p > 0)
+    kept = " ".join(
+        f"{word} {f'{p:.2f}'[1:]}" for word, p in zip(words, after.softmax(-1), strict=True) if p > 0
+    )
     print(
         f"{name}: removed {lost:.1%}, H {entropy(before) / math.log(2):.2f} → {entropy(after) / math.log(2):.2f} bits\n    {kept}"
     )
@@ -522,7 +523,7 @@ assert torch.allclose(
 # All of them on one page, the same ten words in each:
 
 # %%
-drawing, axes = plt.subplots(4, 5, figsize=(11, 6.4), sharex=True, sharey=True)
+drawing, axes = plt.subplots(4, 5, figsize=(11, 7), sharex=True, sharey=True, gridspec_kw={"hspace": 0.45})
 for panel, (name, (before, after)) in zip(axes.flat, shown.items(), strict=False):
     P, removed = before.softmax(-1), after == -torch.inf
     panel.bar(range(10), after.softmax(-1), color="#0072B2")
@@ -710,6 +711,7 @@ for (name, points), style, colour in zip(curves.items(), styles, colours, strict
 axes.axvline(true_entropy, color="#767676", linewidth=0.8)
 axes.set(
     yscale="log",
+    xlim=(0.4, 1.8),
     xlabel="entropy left, bits per word (the thin line: the true language)",
     ylabel="probability of a mistake",
 )
@@ -849,11 +851,27 @@ for name, (flawless, mistakes, bits, left_bits, variety) in ({"the language": tr
     print(f"{name:16}{flawless:8.0%}  {mistakes:12.2f}  {bits:5.2f}  {left_bits:7.2f}  {variety:8.2f}")
 
 # %%
-drawing, axes = plt.subplots(figsize=(7.4, 4.4))
+drawing, axes = plt.subplots(figsize=(7, 4))
+beside = {
+    "the language": (-70, -4),
+    "greedy": (6, 4),
+    "T 1": (8, -5),
+    "T 0.7": (-32, -12),
+    "T 1.3": (-30, 2),
+    "top-k 10": (-44, 4),
+}
+beside |= {
+    "min-p 0.1": (-50, 7),
+    "dynamic 0.3–1.3": (-80, -3),
+    "min-p, XTC 0.1": (-40, -13),
+    "Mirostat 1": (6, 4),
+    "top-nσ 1.5": (8, -3),
+}
 for name, (flawless, _, _, _, x) in ({"the language": true_row} | report).items():
     colour, marker = ("#D55E00", "*") if name == "the language" else ("#0072B2", "o")
     axes.plot(x, flawless, marker, color=colour, markersize=12 if marker == "*" else 5)
-    axes.annotate(name, (x, flawless), (4, 3), textcoords="offset points", fontsize=7)
+    if name in beside:
+        axes.annotate(name, (x, flawless), beside[name], textcoords="offset points", fontsize=8)
 axes.set(xlabel="distinct sequences of four words", ylabel="flawless stories")
 figures.still(
     drawing,
@@ -897,14 +915,25 @@ for name, sampler in {
 # %% [markdown]
 # A filter is a statement about the *model*: that the tail of its distribution is less trustworthy than its head. The better the model, the weaker the filter should be.
 #
-# **Penalties assume that repetition is a fault.** In these stories, and in all English, "the" and the full stop come again because they must, and the things of the introduction come back because the story is about them. Look at the penalties in the table above. Here is a story under a frequency penalty of 1.5:
+# **Penalties assume that repetition is a fault.** In these stories, and in all English, "the" and the full stop come again because they must, and the things of the introduction come back because the story is about them. Measure it at the true prefixes: how much probability lies on words that cannot come next, as the penalty grows?
+
 
 # %%
-punished = sampling.Pipeline([partial(sampling.frequency_penalty, penalty=1.5)])
-story = generate(
-    model, prompts[:1], 60, sampling.Sampler(torch.Generator().manual_seed(0), punished), eos=vocabulary.eos
-)
-print(say(story[0]))
+with torch.no_grad():
+    every_z = model(read)  # (B, T, V)
+cannot = language(read) == -torch.inf
+
+
+def mistakes_under(penalise) -> float:
+    """Probability of a mistake, mean over all positions; each sees the history up to itself."""
+    steps = [penalise(every_z[:, t], read[:, : t + 1]).softmax(-1) for t in range(read.shape[1])]
+    return (torch.stack(steps, dim=1) * cannot).sum(-1)[is_real].mean().item()
+
+
+for strength in (0.0, 0.5, 1.0, 2.0):
+    by_count = mistakes_under(partial(sampling.frequency_penalty, penalty=strength))
+    by_presence = mistakes_under(partial(sampling.presence_penalty, penalty=strength))
+    print(f"strength {strength}: frequency {by_count:.1%}, presence {by_presence:.1%}")
 
 # %% [markdown]
 # ## The ladder
@@ -936,7 +965,7 @@ bars = axes.barh(
 axes.bar_label(bars, [f"{value:.2f}" for value in list(finite.values())[::-1]], padding=3)
 axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
 axes.set(xlabel="bits per token", xlim=(0, max(finite.values()) + 0.8))
-axes.legend(frameon=False, loc="lower right")
+axes.legend(frameon=False, loc="upper right")
 figures.still(
     drawing,
     alt="The ladder for one model at several temperatures, in bits per token: "
@@ -946,7 +975,7 @@ figures.still(
 )
 
 # %% [markdown]
-# A single true word that the filter has excluded costs infinitely many bits, so every filter stands at the foot of the ladder, below the die. And training has found its temperature already: it minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures
+# A single true word that the filter has excluded costs infinitely many bits, so every filter stands at the foot of the ladder, below the die. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures
 # the first, today's table the second, and no single number measures both.
 #
 # ## The same in the library
