@@ -182,6 +182,27 @@ def _report(args: Arguments) -> int:
     return 0
 
 
+def _export_options(part: argparse.ArgumentParser) -> None:
+    formats = ["csv", "canvas", "moodle", "gradescope", "gradescope-autograder", "github-classroom"]
+    part.add_argument("homework", metavar="HOMEWORK")
+    part.add_argument("format", choices=formats, metavar="FORMAT", help=", ".join(formats))
+    part.add_argument("--sheet", type=Path, metavar="FILE", help="what Canvas or Moodle exported, to fill in")
+    part.add_argument("--student", metavar="NAME", help="whose results (gradescope)")
+    part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _export(args: Arguments) -> int:
+    from autograder.exports.formats import Export, export
+
+    made = export(Export(args.root, args.homework, args.sheet, args.student), args.format)
+    if args.to is None:
+        sys.stdout.buffer.write(made)
+    else:
+        args.to.write_bytes(made)
+        print(f"written: {args.to}")
+    return 0
+
+
 def _site_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("--to", type=Path, metavar="DIR", help="where the pages go (default: build/site)")
 
@@ -211,6 +232,7 @@ VERBS = {
     "release": Verb("make the students' version and search it for leaks", _release_options, _release),
     "grade": Verb("grade a folder of submissions in the sandbox", _grade_options, _grade),
     "report": Verb("write the class report as one HTML file", _report_options, _report),
+    "export": Verb("marks for Canvas, Moodle, Gradescope, GitHub Classroom", _export_options, _export),
     "site": Verb("make the pages of the course for the web", _site_options, _site),
     "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
 }

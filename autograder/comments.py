@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from autograder.homework import HomeworkSource
 from autograder.plan import Plan
+from autograder.records import SubmissionRecord
 from autograder.submission import Graded
 
 UNANSWERED = "No response."  # as nbgrader says it
@@ -17,11 +19,16 @@ def comments(graded: Graded, plan: Plan) -> dict[str, str]:
 
 def mistakes_in_words(graded: Graded, plan: Plan) -> Mapping[str, str]:
     """For each exercise with a known mistake, what it is and what to ask."""
-    known = {entry.name: entry for entry in plan.homework.misconceptions}
+    return mistakes_of(graded.record, plan.homework)
+
+
+def mistakes_of(record: SubmissionRecord, homework: HomeworkSource) -> Mapping[str, str]:
+    """The same from a record: exercise → diagnosis and question of every mistake it looks like."""
+    known = {entry.name: entry for entry in homework.misconceptions}
     return {
         exercise.name: "\n\n".join(
-            f"{known[name].diagnosis} {known[name].question}" for name in exercise.diagnosis
+            f"{known[name].diagnosis} {known[name].question}" for name in exercise.diagnosis if name in known
         )
-        for exercise in graded.record.exercises
+        for exercise in record.exercises
         if exercise.diagnosis
     }

@@ -1,0 +1,81 @@
+"""`autograder export`: a format's name, what it needs, and the function that makes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.address import Address
+from autograder.comments import mistakes_of
+from autograder.exports.canvas import canvas
+from autograder.exports.github_classroom import github_classroom
+from autograder.exports.gradescope import gradescope_autograder, gradescope_results
+from autograder.exports.marks import ExportError, marks_of
+from autograder.exports.moodle import moodle
+from autograder.exports.nbgrader_csv import nbgrader_csv
+from autograder.homework import find, require_name
+from autograder.records import RecordFolder
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is to be exported, from where; `sheet` is what the platform itself exported."""
+
+    root: Path
+    homework: str
+    sheet: Path | None = None
+    student: str | None = None
+
+    def sheet_text(self) -> str:
+        if self.sheet is None:
+            raise ExportError("This format fills in the platform's own sheet: give it with --sheet FILE.")
+        return self.sheet.read_text(encoding="utf-8-sig")
+
+
+def export(wanted: Export, form: str) -> bytes:
+    """The file in one of FORMATS, as bytes; raises ExportError or SourceError with what is missing."""
+    require_name(wanted.homework, wanted.root)
+    made = FORMATS[form](wanted)
+    return made if isinstance(made, bytes) else made.encode("utf-8")
+
+
+def _csv(wanted: Export) -> str:
+    return nbgrader_csv(wanted.homework, marks_of(wanted.root, wanted.homework))
+
+
+def _canvas(wanted: Export) -> str:
+    return canvas(wanted.homework, marks_of(wanted.root, wanted.homework), wanted.sheet_text())
+
+
+def _moodle(wanted: Export) -> str:
+    homework = find(wanted.homework, wanted.root)
+    records = RecordFolder(wanted.root / "grades", wanted.homework).all()
+    comments = {record.student: "\n\n".join(mistakes_of(record, homework).values()) for record in records}
+    return moodle(marks_of(wanted.root, wanted.homework), wanted.sheet_text(), comments)
+
+
+def _gradescope(wanted: Export) -> str:
+    records = {
+        record.student: record for record in RecordFolder(wanted.root / "grades", wanted.homework).all()
+    }
+    if wanted.student is None and len(records) == 1:
+        [record] = records.values()
+    elif wanted.student in records:
+        record = records[wanted.student]
+    else:
+        raise ExportError(
+            f"Gradescope takes one student at a time: --student, one of {', '.join(records) or 'none'}."
+        )
+    return json.dumps(gradescope_results(record, find(wanted.homework, wanted.root)), indent=1) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Export], str | bytes]] = {
+    "csv": _csv,
+    "canvas": _canvas,
+    "moodle": _moodle,
+    "gradescope": _gradescope,
+    "gradescope-autograder": lambda wanted: gradescope_autograder(wanted.root, wanted.homework),
+    "github-classroom": lambda wanted: github_classroom(wanted.homework, Address.read(wanted.root)),
+}
