@@ -81,13 +81,14 @@ def softmax_over_the_queries(query, key, value):
     of="attention",
     fails={"each_query_gives_out_one", "no_head_sees_another", "other_queries_get_their_averages"},
 )
-def softmax_over_the_heads(query, key, value):
-    """The softmax runs over the axis before the queries, so heads (or sequences) compete with each other.
+def softmax_over_axis_one(query, key, value):
+    """The softmax runs over axis 1: with four axes those are the heads, and with three the queries.
 
-    Name the axes of your scores one by one. Which of them does `dim=1` mean where there are four?
+    Name the axes of your scores one by one. Which of them does `dim=1` mean where there are four? And
+    which number always means the last one?
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    weights = scores.softmax(-3) if scores.dim() > 2 else scores.softmax(-1)
+    weights = scores.softmax(1)
     return weights @ value, weights
 
 
