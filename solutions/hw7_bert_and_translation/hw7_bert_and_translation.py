@@ -1963,12 +1963,12 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         ### BEGIN SOLUTION
         self.d_model, self.pad = d_model, pad
-        config = TransformerConfig(
+        blocks = TransformerConfig(
             d_model=d_model, n_heads=n_heads, n_layers=n_layers, d_ff=d_ff, is_pre_norm=True
         )
         self.source_embedding = nn.Embedding(source_vocab_size, d_model)
         self.target_embedding = nn.Embedding(target_vocab_size, d_model)
-        self.encoder, self.decoder = Encoder(config), Decoder(config)
+        self.encoder, self.decoder = Encoder(blocks), Decoder(blocks)
         self.output = nn.Linear(d_model, target_vocab_size)
         for embedding in (self.source_embedding, self.target_embedding):
             nn.init.normal_(embedding.weight, std=1 / math.sqrt(d_model))  # 1 once it is scaled
