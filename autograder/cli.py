@@ -60,6 +60,10 @@ def parser(verbs: Mapping[str, Verb]) -> argparse.ArgumentParser:
     return whole
 
 
+def no_options(part: argparse.ArgumentParser) -> None:
+    """For a word that needs none."""
+
+
 def _new_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("name", metavar="NAME", help="such as hw8_mine")
 
@@ -136,9 +140,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="STUDENT/HOMEWORK/*.ipynb or STUDENT.ipynb",
     )
-    part.add_argument(
-        "--jobs", type=int, default=None, help="submissions at once (default: two per core)"
-    )
+    part.add_argument("--jobs", type=int, default=None, help="submissions at once (default: two per core)")
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
     part.add_argument("--again", action="store_true", help="grade also what is graded already")
@@ -225,6 +227,14 @@ def _demo(args: Arguments) -> int:
     return 0
 
 
+def _doctor(args: Arguments) -> int:
+    from autograder.doctor import examine, in_words, this_machine
+
+    found = examine(this_machine())
+    print(in_words(found))
+    return int(found.best is None)
+
+
 VERBS = {
     "new": Verb("begin a homework of your own with one worked exercise", _new_options, _new),
     "build": Verb("make the notebooks and what the student's package knows", _build_options, _build),
@@ -235,4 +245,5 @@ VERBS = {
     "export": Verb("marks for Canvas, Moodle, Gradescope, GitHub Classroom", _export_options, _export),
     "site": Verb("make the pages of the course for the web", _site_options, _site),
     "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
+    "doctor": Verb("say what keeps student code in on this machine", no_options, _doctor),
 }

@@ -1,0 +1,167 @@
+"""What this machine can do to keep submissions in, found out by trying, and how to get the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from autograder.isolation import landlock
+from autograder.isolation.levels import OBSTACLES, WORDS, attempt, who_runs
+
+CONFINED = ("bwrap", "landlock")
+PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader", "nbclient", "nbformat")
+MARKS_OF_CONTAINERS = ("/.dockerenv", "/run/.containerenv")
+SECURITY_MODULES = Path("/sys/kernel/security/lsm")
+
+ELSEWHERE = "student code is confined on Linux only: grade in a Linux virtual machine, WSL 2 or a container"
+INSTALL = "install it: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
+# For each of OBSTACLES, in its order.
+ALLOWANCES = (
+    "`sysctl -w user.max_user_namespaces=15000`",
+    "`sysctl -w kernel.unprivileged_userns_clone=1`",
+    "`apt install apparmor-profiles`, then load its profile bwrap-userns-restrict with `apparmor_parser -r`",
+)
+CONTAINER = (
+    "a container forbids namespaces unless it is started so that it may make them, as by "
+    "`docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+    "--security-opt systempaths=unconfined …`"
+)
+NEWER_KERNEL = "Landlock needs Linux 5.13 or newer"
+SWITCH_ON = (
+    "the kernel has Landlock switched off: add it to its start option `lsm=`, such as `lsm=landlock,…`"
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The facts about a machine that say what is missing."""
+
+    system: str = "linux"
+    kernel: tuple[int, ...] = (6, 0)
+    bwrap: str | None = "bubblewrap 0.8.0"
+    landlock: int = 7
+    security_modules: tuple[str, ...] = ()
+    obstacles: tuple[int, ...] = ()  # which of OBSTACLES stand in the way
+    is_container: bool = False
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Each level's problem (None where it works), what would help, and what is installed."""
+
+    problems: Mapping[str, str | None]
+    remedies: Mapping[str, tuple[str, ...]]
+    versions: Mapping[str, str]
+
+    @property
+    def best(self) -> str | None:
+        """The level that grading uses."""
+        return next((level for level in CONFINED if self.problems[level] is None), None)
+
+
+def examine(machine: Machine, tries: Callable[[str], str | None] = attempt) -> Examination:
+    """Try every level; what does not work comes with what would help."""
+    problems = {level: tries(level) for level in CONFINED}
+    remedies = {level: tuple(remedies_for(level, machine)) for level in CONFINED if problems[level]}
+    return Examination(problems, remedies, versions(machine))
+
+
+def remedies_for(level: str, machine: Machine) -> Iterator[str]:
+    """What would make a level work, from the facts; nothing where they do not say."""
+    if machine.system != "linux":
+        yield ELSEWHERE
+    elif level == "landlock":
+        if machine.kernel < (5, 13):
+            yield NEWER_KERNEL
+        elif not machine.landlock:
+            yield SWITCH_ON
+    else:
+        if machine.bwrap is None:
+            yield INSTALL
+        yield from (ALLOWANCES[place] for place in machine.obstacles)
+        if machine.is_container:
+            yield CONTAINER
+
+
+def this_machine() -> Machine:
+    """The facts about the machine this runs on."""
+    modules = SECURITY_MODULES.read_text().strip() if SECURITY_MODULES.is_file() else ""
+    return Machine(
+        system=sys.platform,
+        kernel=kernel_version(platform.release()),
+        bwrap=said_by("bwrap", "--version"),
+        landlock=landlock.version() if sys.platform == "linux" else 0,
+        security_modules=tuple(filter(None, modules.split(","))),
+        obstacles=tuple(place for place, (path, value, _) in enumerate(OBSTACLES) if holds(path, value)),
+        is_container=any(Path(mark).exists() for mark in MARKS_OF_CONTAINERS),
+    )
+
+
+def kernel_version(release: str) -> tuple[int, ...]:
+    """ "6.8.0-45-generic" → (6, 8)."""
+    numbers = release.split("-")[0].split(".")[:2]
+    return tuple(int(number) for number in numbers if number.isdigit())
+
+
+def holds(path: str, value: str) -> bool:
+    """Whether a setting of the kernel is there and has this value."""
+    try:
+        return Path(path).read_text().strip() == value
+    except OSError:
+        return False
+
+
+def said_by(program: str, option: str) -> str | None:
+    """The first line that a program says, or None where it is not there."""
+    found = shutil.which(program)
+    if found is None:
+        return None
+    done = subprocess.run([found, option], capture_output=True, text=True, timeout=20, check=False)
+    return (done.stdout or done.stderr).strip().partition("\n")[0]
+
+
+def versions(machine: Machine) -> dict[str, str]:
+    """What grading would run with."""
+    modules = (
+        f" (security modules: {', '.join(machine.security_modules)})" if machine.security_modules else ""
+    )
+    return {
+        "system": f"{platform.system()} {platform.release()} on {platform.machine()}{modules}",
+        "user": f"{os.geteuid()}" + "".join(f"; {sentence}" for sentence in who_runs()),
+        "cores": str(os.cpu_count()),
+        "bwrap": machine.bwrap or "not installed",
+        "landlock": f"version {machine.landlock}" if machine.landlock else "not there",
+        "python": platform.python_version(),
+        **{package: installed(package) for package in PACKAGES},
+    }
+
+
+def installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed; `pip install -e .[instructor]`"
+
+
+def in_words(found: Examination) -> str:
+    """What `autograder doctor` prints."""
+    lines = ["Isolation of student code, best first:"]
+    for level in CONFINED:
+        problem = found.problems[level]
+        verdict = f"works: {WORDS[level]}" if problem is None else f"does not work: {problem}"
+        lines.append(f"  {level:9} {verdict}")
+        lines += [f"            to get it: {remedy}" for remedy in found.remedies.get(level, ())]
+    lines.append(f"  {'none':9} only {WORDS['none']}")
+    lines += ["", "Versions:", *(f"  {name:29} {value}" for name, value in found.versions.items()), ""]
+    if found.best is None:
+        lines.append("Nothing keeps student code in here, so grading refuses to start.")
+    else:
+        lines.append(f"Grading here uses {found.best}.")
+    return "\n".join(lines)

@@ -1,0 +1,72 @@
+"""`autograder doctor` says what was tried, what would help, and fails where nothing keeps student code in."""
+
+import pytest
+
+from autograder import doctor
+from autograder.cli import main
+from autograder.doctor import CONTAINER, ELSEWHERE, INSTALL, NEWER_KERNEL, SWITCH_ON, Machine, examine
+from autograder.isolation.levels import OBSTACLES, attempt
+
+
+def broken(*levels):
+    return lambda level: "it failed" if level in levels else None
+
+
+def test_a_machine_on_which_all_works_lacks_nothing():
+    found = examine(Machine(is_container=True, obstacles=(0,)), broken())
+    assert found.best == "bwrap"
+    assert found.remedies == {}
+
+
+def test_the_next_level_is_used_where_the_best_fails():
+    assert examine(Machine(), broken("bwrap")).best == "landlock"
+    assert examine(Machine(), broken("bwrap", "landlock")).best is None
+
+
+@pytest.mark.parametrize(
+    ("level", "machine", "remedy"),
+    [
+        ("bwrap", Machine(bwrap=None), INSTALL),
+        ("bwrap", Machine(is_container=True), CONTAINER),
+        ("bwrap", Machine(system="darwin"), ELSEWHERE),
+        ("landlock", Machine(kernel=(5, 10), landlock=0), NEWER_KERNEL),
+        ("landlock", Machine(kernel=(6, 1), landlock=0), SWITCH_ON),
+        ("landlock", Machine(system="win32"), ELSEWHERE),
+    ],
+)
+def test_what_is_missing_is_what_the_facts_say(level, machine, remedy):
+    assert examine(machine, broken(level)).remedies[level] == (remedy,)
+
+
+@pytest.mark.parametrize("place", range(len(OBSTACLES)))
+def test_every_setting_that_forbids_namespaces_has_a_remedy_of_its_own(place):
+    said = examine(Machine(obstacles=(place,)), broken("bwrap")).remedies["bwrap"]
+    assert said == (doctor.ALLOWANCES[place],)
+    assert len(doctor.ALLOWANCES) == len(OBSTACLES)
+
+
+def test_without_facts_nothing_is_guessed():
+    assert examine(Machine(), broken("bwrap", "landlock")).remedies == {"bwrap": (), "landlock": ()}
+
+
+def test_kernel_versions_are_compared_as_numbers():
+    assert doctor.kernel_version("5.9.16-200.fc33.x86_64") < doctor.kernel_version("5.13.0")
+
+
+def test_the_page_names_the_problem_and_the_remedy():
+    said = doctor.in_words(examine(Machine(bwrap=None), broken("bwrap"))).splitlines()
+    place = next(at for at, line in enumerate(said) if "bwrap     does not work: it failed" in line)
+    assert INSTALL in said[place + 1]
+    assert said[-1] == "Grading here uses landlock."
+
+
+def test_the_exit_status_follows_what_was_really_tried(capsys):
+    works = [level for level in doctor.CONFINED if attempt(level) is None]
+    assert main(["doctor"]) == (0 if works else 1)
+    assert all(f"{level:9} works" in capsys.readouterr().out for level in works[:1])
+
+
+def test_where_nothing_works_the_exit_status_says_so(capsys, monkeypatch):
+    monkeypatch.setattr(doctor.examine, "__defaults__", (broken("bwrap", "landlock"),))
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().out.endswith("so grading refuses to start.\n")
