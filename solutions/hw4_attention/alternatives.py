@@ -211,7 +211,7 @@ def with_the_course_s_trainer():
     )
     torch.manual_seed(5)
     model = Seq2Seq(config)
-    training = TrainingConfig(n_steps=500, learning_rate=8e-3)
+    training = TrainingConfig(n_steps=400, learning_rate=8e-3)
     train(model, ShuffledPairs(text, 64), training, loss=teacher_forcing_loss)
     return {name: weight.detach() for name, weight in model.state_dict().items()}
 

@@ -688,8 +688,8 @@ class TableDecoder(nn.Module):
 # | `tokens` | (B, T), int64 | the words each row says, without BOS, up to its EOS; behind its EOS only EOS |
 # | `log_probs` | (B,) | for each row, the sum of the log-probabilities of its words, EOS included |
 #
-# Stop when every row has said EOS, or when `max_length` words have been written. Decoding is not training: use
-# the decoder in evaluation mode and under `torch.no_grad()`, so that no step is kept for a backward pass.
+# Stop when every row has said EOS, or when `max_length` words have been written. Decoding is not training:
+# use the decoder in evaluation mode and under `torch.no_grad()`, so that no step is kept for a backward pass.
 #
 # **Example.** If one row says *a* *b* EOS and the other EOS at once, `tokens` is `[[a, b, EOS], [EOS, EOS,
 # EOS]]`, and `log_probs[1]` is the log-probability of its first EOS alone.
@@ -1592,7 +1592,7 @@ check(each_query_is_on_its_own, attention_weights)
 
 # %% check="other_scores_have_their_weights" points=2 hidden
 def other_scores_have_their_weights(attention_weights, draw):
-    """Other scores, some beyond a thousand, have the weights of a softmax over the real words alone."""
+    """Other scores, some beyond a thousand, have the weights of their real words."""
     for lengths, T, S, offset in (((3, 5, 2), 4, 6, 0.0), ((4, 1), 3, 5, -30000.0), ((2, 7), 5, 7, 1500.0)):
         scores = 2 * draw.normal(len(lengths), T, S)
         mask = torch.arange(S) < torch.tensor(lengths)[:, None]
@@ -2279,7 +2279,7 @@ check(a_long_sentence_weighs_more, alignment_error_rate)
 
 # %% check="other_alignments_have_their_rate" points=2 hidden
 def other_alignments_have_their_rate(alignment_error_rate, draw):
-    """Other alignments, with links missing, wrong and merely possible, have their rate."""
+    """Other alignments, with missing, wrong and possible links, have their rate."""
     for lengths in ((5, 9), (7, 4, 6)):
         found, sure, possible, right, asked = [], [], [], 0, 0
         for n in lengths:
@@ -2323,7 +2323,7 @@ def cut_task(scale):
     is_small = scale == "small"
     lexicon = Lexicon().first(6) if is_small else Lexicon()
     pairs_config = TranslationConfig(min_length=5, max_length=9 if is_small else 25, lexicon=lexicon)
-    training = translation_pairs(pairs_config, 6_000 if is_small else 50_000, Random(0))
+    training = translation_pairs(pairs_config, 6_000 if is_small else 20_000, Random(0))
     english, french = translation_vocabularies(lexicon)
     width = 48 if is_small else 256
     model_config = Seq2SeqConfig(
@@ -2335,7 +2335,8 @@ def cut_task(scale):
         pad=english.pad,
     )
     text = parallel_text([(pair.source, pair.target) for pair in training], english, french)
-    return Task(pairs_config, {pair.source for pair in training}, english, french, model_config, text)
+    known = {pair.source for pair in training}
+    return Task(pairs_config, 500 if is_small else 2_000, known, english, french, model_config, text)
 
 
 @dataclass(frozen=True)
@@ -2343,6 +2344,7 @@ class Task:
     """What a translator is trained on, and what is needed to ask it new sentences."""
 
     pairs_config: TranslationConfig
+    n_steps: int
     known: set  # the sources of the training pairs
     english: Vocabulary
     french: Vocabulary
@@ -2440,6 +2442,7 @@ def memory_in_use():
 # | `task.source` | (N, S), the sources of 6,000 training pairs, padded |
 # | `task.target` | (N, T), their translations **between BOS and EOS**, padded |
 # | `task.pad` | the padding word of both |
+# | `task.n_steps` | a number of steps that suffices |
 # | `task.new_pairs(seed)` | sentences that you do not train on |
 # | `surprise(task, model, pairs)`, `alignment_error(…)`, `free_exact_match(…)` | how good the model is on such pairs |
 #
@@ -2449,15 +2452,15 @@ def memory_in_use():
 #
 # | | at most |
 # |---|---|
-# | surprise per word (there is nothing to guess: the floor is 0) | 0.15 nats |
-# | alignment error rate | 8 % |
+# | surprise per word (each source has one right translation: the floor is about 0) | 0.10 nats |
+# | alignment error rate (before any training about 86 %) | 10 % |
 # | sentences not translated exactly right, running free | 15 % |
 #
 # The line `@cache` makes Python remember the answer: the training happens once, in the cell below yours,
 # however often the checks ask. It should take well under a minute. Adam with a learning rate of 0.008,
-# batches of 64 pairs, gradients clipped to a norm of 1 and some hundred steps will do.
+# batches of 64 pairs drawn at random and gradients clipped to a norm of 1 will do.
 #
-# **Example.** Before any training, with 100 French words, the surprise is about $\ln 100 \approx 4.6$.
+# **Example.** Before any training, with 145 French words, the surprise is about $\ln 145 \approx 4.98$ nats.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2476,7 +2479,7 @@ def memory_in_use():
 # <details><summary>Hint 3</summary>
 #
 # Print the loss every 50 steps. If it is almost 0 within the first hundred, ask what the decoder was allowed
-# to read. If it stays above 2, ask whether source and target of a row belong together.
+# to read. If it stays above 1.5, ask whether source and target of a row belong together.
 #
 # </details>
 
@@ -2491,7 +2494,7 @@ def trained_weights() -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(0)
     model = Seq2Seq(task.model_config).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=8e-3)
-    for _ in range(500):
+    for _ in range(task.n_steps):
         rows = torch.randint(len(task.source), (64,), generator=generator)
         source, target = task.source[rows].to(device), task.target[rows].to(device)
         inputs, targets = target[:, :-1], target[:, 1:]
@@ -2523,13 +2526,13 @@ check(the_weights_fit_the_model, trained_weights)
 
 # %% check="the_next_word_is_no_surprise" points=1
 def the_next_word_is_no_surprise(trained_weights):
-    """On new sentences, a word costs at most 0.15 nats when the right words before it are fed."""
+    """On new sentences, a word costs at most 0.1 nats when the right words before it are fed."""
     task = translation_task()
     nats, repeated = surprise(task, loaded(task, trained_weights()), task.new_pairs("visible"))
     hint = (
         f" At {repeated:.0%} of the places it says the word that it has just read." if repeated > 0.5 else ""
     )
-    assert_true(nats <= 0.15, f"A word costs {nats:.2f} nats.{hint}")
+    assert_true(nats <= 0.1, f"A word costs {nats:.2f} nats.{hint}")
 
 
 check(the_next_word_is_no_surprise, trained_weights)
@@ -2537,10 +2540,10 @@ check(the_next_word_is_no_surprise, trained_weights)
 
 # %% check="the_attention_finds_the_alignment" points=3
 def the_attention_finds_the_alignment(trained_weights):
-    """On new sentences, the alignment error rate of the attention weights is at most 8 %."""
+    """On new sentences, the alignment error rate of the attention weights is at most 10 %."""
     task = translation_task()
     rate = alignment_error(task, loaded(task, trained_weights()), task.new_pairs("visible"))
-    assert_true(rate <= 0.08, f"The alignment error rate is {rate:.1%}.")
+    assert_true(rate <= 0.1, f"The alignment error rate is {rate:.1%}.")
 
 
 check(the_attention_finds_the_alignment, trained_weights)
@@ -2565,7 +2568,7 @@ def other_new_sentences_are_aligned_and_translated(trained_weights, draw):
     nats, rate = surprise(task, model, pairs)[0], alignment_error(task, model, pairs)
     share = free_exact_match(task, model, pairs)
     report = f"A word costs {nats:.2f} nats, the error rate is {rate:.1%}, and {share:.0%} are exactly right."
-    assert_true(nats <= 0.15 and rate <= 0.08 and share >= 0.85, report)
+    assert_true(nats <= 0.1 and rate <= 0.1 and share >= 0.85, report)
 
 
 check(other_new_sentences_are_aligned_and_translated, trained_weights)
@@ -2673,13 +2676,13 @@ def the_fault_draws_this_very_map(name_the_fault):
     before = torch.zeros(1, len(SOURCE), dtype=torch.float64)  # nothing was read: all words score alike
 
     def drawn(fault):
-        if fault == "padding_not_masked":
-            return scores.softmax(1)[:-1]
-        if fault == "softmax_over_the_targets":
-            return scores.masked_fill(~is_word, -math.inf).softmax(0).nan_to_num()[:-1]
         rows = torch.cat([before, scores]) if fault == "query_of_the_old_state" else scores
-        weights = rows.masked_fill(~is_word, -math.inf).softmax(1)
-        return weights[1:] if fault == "rows_labelled_by_inputs" else weights[: len(TARGET)]
+        rows = rows / 10 if fault == "weights_left_unsharp" else rows
+        shown = is_word | (fault == "padding_not_masked")
+        axis = 0 if fault == "softmax_over_the_targets" else 1
+        weights = rows.masked_fill(~shown, -math.inf).softmax(axis).nan_to_num()
+        weights = weights[1:] if fault == "rows_labelled_by_inputs" else weights[: len(TARGET)]
+        return weights.T if fault == "axes_swapped" else weights
 
     answer = str(name_the_fault())
     assert_close(drawn(answer), torch.tensor(BROKEN_MAP), tolerance=0.012, what="the map with that fault")
