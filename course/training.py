@@ -16,7 +16,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
+
+from course.distributed import Share, WeightedLoss, is_first, is_joined, mean_of_all, replicated
 
 Example = tuple[Tensor, ...]  # (inputs, targets) or (inputs, targets, mask), or what the loss expects
 Loss = Callable[[nn.Module, Example], Tensor]
@@ -34,6 +36,7 @@ class TrainingConfig:
     beta2: float = 0.99
     clip_norm: float = 1.0  # longest gradient, over all parameters together
     seed: int = 0  # of dropout; batches have their own
+    is_compiled: bool = False  # torch.compile: slow to start, then faster on a GPU
     n_steps_between_checkpoints: int = 0  # 0: only after the last step
 
     def __post_init__(self) -> None:
@@ -96,7 +99,8 @@ def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
         {"params": matrices, "weight_decay": config.weight_decay},
         {"params": vectors, "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, config.beta2))
+    fused = {"fused": True} if any(parameter.is_cuda for parameter in parameters) else {}  # one kernel a step
+    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, config.beta2), **fused)
 
 
 class Training:
@@ -104,8 +108,14 @@ class Training:
 
     def __init__(self, model: nn.Module, config: TrainingConfig, loss: Loss, device: torch.device) -> None:
         self.model, self.config, self.loss, self.device = model.to(device), config, loss, device
+        self.runs = self.runnable(model)
         self.optimizer = adamw(model, config)
         self.history = History()
+
+    def runnable(self, model: nn.Module) -> nn.Module:
+        """What a step calls: the model itself, compiled if asked for, averaging gradients among processes."""
+        model = torch.compile(model) if self.config.is_compiled else model
+        return replicated(model) if is_joined() else model
 
     def take_step(self, example: Example) -> None:
         """One step down the gradient, clipped to `clip_norm`; in bfloat16 where there is CUDA."""
@@ -113,7 +123,7 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = self.config.learning_rate_at(step)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            loss = self.loss(self.model, tuple(part.to(self.device) for part in example))
+            loss = self.loss(self.runs, tuple(part.to(self.device) for part in example))
         if not math.isfinite(loss.item()):
             raise TrainingDiverged(f"loss: expected a finite number, got {loss.item()} at step {step}")
         self.optimizer.zero_grad()
@@ -168,8 +178,13 @@ def train(
     """Train in place on `batches(0) … batches(n_steps − 1)`, on the best device unless told otherwise.
 
     With `checkpoint`, go on from that file if it exists, and write it on the way and at the end. `after_step`
-    is called with the number of steps done. Raises TrainingDiverged when the loss is NaN or infinite.
+    is called with the number of steps done. Under torchrun (see `course.distributed`) every process takes its
+    share of each batch, and the first one writes the checkpoint. Raises TrainingDiverged when the loss is NaN
+    or infinite.
     """
+    if is_joined():
+        batches = Share(batches, distributed.get_rank(), distributed.get_world_size())
+        loss = WeightedLoss(loss)
     training = Training(model, config, loss, best_device() if device is None else torch.device(device))
     path = None if checkpoint is None else Path(checkpoint)
     with torch.random.fork_rng():
@@ -179,12 +194,14 @@ def train(
         model.train()
         for step in steps_left(training, has_progress_bar):
             training.take_step(batches(step))
-            if path is not None and config.is_checkpoint_due(step + 1):
+            if path is not None and config.is_checkpoint_due(step + 1) and is_first():
                 training.save(path)
             if after_step is not None:
                 after_step(step + 1, model)
                 model.train()
     model.eval()
+    if is_joined():
+        training.history.losses = mean_of_all(training.history.losses, training.device)
     return training.history
 
 

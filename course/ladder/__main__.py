@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from course.distributed import is_first, join, leave
 from course.ladder.climb import Result, climb
 from course.ladder.records import RECORDED, as_table, page, record, summaries, write_record
 from course.ladder.rungs import RUNGS, SCALES, Corpus
@@ -31,17 +32,20 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 def main(words: list[str]) -> None:
     """Train, print, draw."""
-    asked = arguments(words)
-    scale, device = SCALES[asked.scale], best_device() if asked.device is None else torch.device(asked.device)
+    asked, joined = arguments(words), join()
+    scale = SCALES[asked.scale]
+    device = joined or (best_device() if asked.device is None else torch.device(asked.device))
     print(f"scale {asked.scale} on {device}: {scale.n_train_stories:,} stories to train on", file=sys.stderr)
     results = []
     for seed in asked.seeds:
         corpus = Corpus(scale, seed)
         for name in asked.rungs:
-            result, _ = climb(RUNGS[name], corpus, scale, seed, device=device, has_progress_bar=True)
+            result, _ = climb(RUNGS[name], corpus, scale, seed, device=device, has_progress_bar=is_first())
             results.append(result)
             print(line(result), file=sys.stderr)
-    show(results, asked, shlex.join(["python", "-m", "course.ladder", *words]))
+    if is_first():
+        show(results, asked, shlex.join(["python", "-m", "course.ladder", *words]))
+    leave()
 
 
 def line(result: Result) -> str:
