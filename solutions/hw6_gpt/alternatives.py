@@ -50,7 +50,8 @@ class _Mlp(nn.Module):
 class WithModulesOfItsOwn(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
-        self.ln_1, self.attn = nn.LayerNorm(d_model), _Attention(d_model, n_heads)
+        self.ln_1 = nn.LayerNorm(d_model)
+        self.add_module("attn", _Attention(d_model, n_heads))
         self.ln_2, self.mlp = nn.LayerNorm(d_model), _Mlp(d_model)
 
     def forward(self, x):

@@ -16,9 +16,8 @@ class _Block(nn.Module):
         super().__init__()
         self.n_heads = n_heads
         self.ln_1, self.ln_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.attn = nn.ModuleDict(
-            {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
-        )
+        attention = {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
+        self.add_module("attn", nn.ModuleDict(attention))  # the name is GPT-2's
         self.mlp = nn.ModuleDict(
             {"c_fc": nn.Linear(d_model, 4 * d_model), "c_proj": nn.Linear(4 * d_model, d_model)}
         )

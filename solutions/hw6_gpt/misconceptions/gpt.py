@@ -16,9 +16,8 @@ class _Block(nn.Module):
         super().__init__()
         self.n_heads = n_heads
         self.ln_1, self.ln_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.attn = nn.ModuleDict(
-            {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
-        )
+        attention = {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
+        self.add_module("attn", nn.ModuleDict(attention))  # the name is GPT-2's
         self.mlp = nn.ModuleDict(
             {"c_fc": nn.Linear(d_model, 4 * d_model), "c_proj": nn.Linear(4 * d_model, d_model)}
         )
@@ -42,11 +41,6 @@ class _GPT(nn.Module):
         self.wpe = nn.Embedding(context_length, d_model)
         self.h = self.blocks(d_model, n_heads, n_layers)
         self.ln_f = nn.LayerNorm(d_model)
-        self.start()
-
-    def start(self):
-        for embedding in (self.wte, self.wpe):
-            nn.init.normal_(embedding.weight, std=0.02)
 
     def blocks(self, d_model, n_heads, n_layers):
         return nn.ModuleList(_Block(d_model, n_heads) for _ in range(n_layers))
@@ -249,15 +243,3 @@ class BlocksNotCausal(_GPT):
         for block in blocks:
             block.is_causal = False
         return blocks
-
-
-@misconception(of="GPT", fails={"a_new_gpt_knows_nothing"})
-class TooSureAtTheStart(_GPT):
-    """The embeddings start as large as PyTorch makes them, and a new model is sure of random words.
-
-    What is the first loss of your model, and what is ln V? With which standard deviation does `nn.Embedding`
-    draw its weights?
-    """
-
-    def start(self):
-        pass
