@@ -38,6 +38,8 @@ from course.models import rotate
 from course.training import TrainingConfig, best_device, train
 
 is_full = os.environ.get("COURSE_SCALE") == "full"  # the real size, for a GPU
+if not is_full:
+    torch.set_num_threads(1)  # with matrices this small, one core is faster than several
 
 # %% [markdown]
 # ## One purpose
@@ -237,10 +239,10 @@ print((influence(small) > 0).int())
 assert (influence(small).triu(diagonal=1) == 0).all()
 
 # %% [markdown]
-# Zeros above the diagonal, through all layers: the answer at position $i$ cannot depend on what comes after it. And here is what happens without the mask. **Predict, then run:** two models, the same beginnings of stories, the same hundred steps. What is the loss of the one that may look ahead, and what does it write?
+# Zeros above the diagonal, through all layers: the answer at position $i$ cannot depend on what comes after it. And here is what happens without the mask. **Predict, then run:** two models, the same beginnings of stories, the same 150 steps. What is the loss of the one that may look ahead, and what does it write?
 
 # %%
-stories = language.sample(200_000 if is_full else 20_000, torch.Generator().manual_seed(1))
+stories = language.sample(200_000 if is_full else 18_000, torch.Generator().manual_seed(1))
 test_stories = language.sample(1000, torch.Generator().manual_seed(0))
 
 
@@ -263,7 +265,10 @@ for is_causal in (True, False):
     print(
         f"{'with' if is_causal else 'without'} the mask: loss {losses[is_causal]:.2f} nats, writes: {language.read(text[0])}"
     )
-assert losses[False] < losses[True]
+inputs, targets = beginnings(0)
+possible = target_nll(language(inputs), targets).mean()
+print(f"the true language itself pays {possible:.2f} nats")
+assert losses[False] < possible < losses[True]
 
 # %% [markdown]
 # Below what is possible, so suspicious; and worthless: it has learned to copy its neighbour, and when it writes there is no neighbour. A loss under the floor is never good news.
@@ -274,7 +279,7 @@ assert losses[False] < losses[True]
 
 # %%
 sizes = Sizes(V, language.longest_story, d_model=128 if is_full else 64)
-config = TrainingConfig(n_steps=12_000 if is_full else 1800, learning_rate=5e-3, weight_decay=0.1)
+config = TrainingConfig(n_steps=12_000 if is_full else 1600, learning_rate=5e-3, weight_decay=0.1)
 torch.manual_seed(0)
 model = Decoder(sizes)
 history = train(model, ShuffledStories(stories, 16), config, device=best_device())
@@ -291,7 +296,7 @@ smooth = torch.tensor(history.losses).unfold(0, 20, 20).mean(-1) / math.log(2)  
 drawing, axes = plt.subplots(figsize=(6, 3))
 axes.plot(torch.arange(len(smooth)) * 20 + 10, smooth, color="#0072B2", label="training loss")
 axes.axhline(floor.bits_per_token, color="#D55E00", linestyle="--", label=f"floor {floor.bits_per_token:.2f}")
-axes.set(xlabel="step", ylabel="bits per token", ylim=(1, 5))
+axes.set(xlabel="step", ylabel="bits per token", ylim=(1.3, 3))
 axes.legend(frameon=False)
 figures.still(
     drawing,
@@ -301,7 +306,7 @@ figures.still(
         for i in (0, len(smooth) // 8, len(smooth) // 4, len(smooth) // 2, len(smooth) - 1)
     )
     + f"; the floor is {floor.bits_per_token:.2f}.",
-    caption="First the words and their order, then a plateau, then the memory.",
+    caption="The words and their order take a hundred steps; the things that come back take all the others.",
 )
 
 # %% [markdown]
@@ -321,9 +326,11 @@ for kind, members in kinds.items():
     print(f"{kind:8} {above[chosen].mean():5.3f} bits above the floor")
 
 # %% [markdown]
+# A little below zero is possible here, because we look only at places where such a word did come: a model that expects slightly too many verbs wins where one comes, and pays where none does. Over all places together nobody is below the floor.
+#
 # ## Where it looks
 #
-# After a verb the story asks: which thing was it? The introduction has the answer. The attention of the last layer, for the position just after the second "read" of a story:
+# After a verb the story asks: which thing was it? The introduction has the answer. Where does the first layer look from the last word, "fed"? The heads are sorted by the weight that they give to "cats":
 
 
 # %%
@@ -344,14 +351,22 @@ def attention_of(model: Decoder, layer: int, tokens: torch.Tensor) -> torch.Tens
 text = "nora had cups , hats , cats , pears and books . the king sings . she read books and fed"
 tokens = torch.tensor([vocabulary.encode(text.split(), bos=True)])
 with torch.no_grad():
-    maps = attention_of(model, sizes.n_layers - 1, tokens)
+    maps = attention_of(model, 0, tokens)
     expected = model(tokens)[0, -1].exp().topk(3)
 print(
     "after 'fed':",
     {vocabulary.word(int(i)): round(p, 3) for p, i in zip(*map(torch.Tensor.tolist, expected), strict=True)},
 )
+at_cats = maps[:, -1, 1 + text.split().index("cats")]  # (H)
+print(
+    "weight of 'fed' on 'cats', head by head:",
+    *(f"{weight:.2f}" for weight in sorted(at_cats.tolist(), reverse=True)),
+)
+assert at_cats.max() > 0.3
 figures.attention(
-    maps, ["<s>", *text.split()], caption="The last row is 'fed': which head looks at 'cats'? Choose a head."
+    maps[at_cats.argsort(descending=True)],
+    ["<s>", *text.split()],
+    caption="The last row is 'fed'. Choose another head: they have divided the work.",
 )
 
 # %% [markdown]
