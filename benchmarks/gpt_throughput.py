@@ -1,0 +1,115 @@
+"""Tokens per second of GPT training, beside nanoGPT's formulation: `python benchmarks/gpt_throughput.py`.
+
+On a GPU: bfloat16, fused AdamW, compiled, GPT-2 small by default; the share of the device's peak that is used
+for multiplying (model FLOPs utilisation, Chowdhery et al. 2022, section 4.1) is given where it is known.
+On a CPU a small model shows that the command works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+from nanogpt import NanoGPT
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course.models import GPT, GPTConfig
+from course.models.ledger import training_flops_per_token
+from course.training import best_device
+
+SIZES = {
+    "tiny": GPTConfig(512, 64, d_model=64, n_heads=4, n_layers=2),
+    # nanoGPT pads the vocabulary to a multiple of 64
+    "gpt2-small": GPTConfig(50_304, 1024, d_model=768, n_heads=12, n_layers=12),
+}
+
+# Dense bfloat16 operations per second as the makers state them, by a part of the device's name.
+PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L4": 121e12, "T4": 65e12}
+
+
+class WithLoss(nn.Module):
+    """A model and the cross-entropy of its logits, so that both are compiled together."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        logits = (
+            self.model.logits(tokens[:, :-1]) if isinstance(self.model, GPT) else self.model(tokens[:, :-1])
+        )
+        return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+
+def stepper(model: nn.Module, tokens: Tensor, is_compiled: bool) -> Callable[[], None]:
+    """One training step of a model on these tokens."""
+    on_cuda = tokens.is_cuda
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=on_cuda)
+    whole = torch.compile(WithLoss(model)) if is_compiled else WithLoss(model)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        with torch.autocast(tokens.device.type, torch.bfloat16, enabled=on_cuda):
+            loss = whole(tokens)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def seconds_of(step: Callable[[], None], device: torch.device) -> float:
+    begun = time.perf_counter()
+    step()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    device = best_device()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--size", choices=SIZES, default="gpt2-small" if device.type == "cuda" else "tiny")
+    parser.add_argument("--batch-size", type=int, default=16 if device.type == "cuda" else 8)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=device.type == "cuda")
+    options = parser.parse_args()
+    config = SIZES[options.size]
+    torch.manual_seed(0)
+    shape = (options.batch_size, config.context_length + 1)
+    tokens = torch.randint(config.vocab_size, shape, device=device)
+    models = {"ours": GPT(config).to(device), "nanoGPT's formulation": NanoGPT(config).to(device)}
+    steps = {name: stepper(model, tokens, options.compile) for name, model in models.items()}
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for round_number in range(options.rounds + 3):
+        for name, step in steps.items():
+            took = seconds_of(step, device)
+            if round_number >= 3:
+                times[name].append(took)
+    report(config, options, device, {name: statistics.median(each) for name, each in times.items()})
+
+
+def report(
+    config: GPTConfig, options: argparse.Namespace, device: torch.device, medians: dict[str, float]
+) -> None:
+    """Tokens per second, the share of the peak, the ratio, and the memory."""
+    card = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
+    n_tokens = options.batch_size * config.context_length
+    batch = f"{options.batch_size} × {config.context_length}"
+    print(f"{options.size}, batch {batch}, {card}, PyTorch {torch.__version__}")
+    peak = next((value for part, value in PEAKS.items() if part in card), None)
+    for name, seconds in medians.items():
+        used = n_tokens / seconds * training_flops_per_token(config)
+        share = f"{used / peak:7.1%} of the peak" if peak else f"{used / 1e9:7.1f} GFLOP/s"
+        print(f"{name:<24}{n_tokens / seconds:>12,.0f} tokens/s {share}")
+    ours, theirs = medians.values()
+    print(f"{'throughput, ratio':<24}{theirs / ours:>12.2f}")
+    if device.type == "cuda":
+        print(f"{'memory at most':<24}{torch.cuda.max_memory_allocated() / 2**30:>12.1f} GiB for both models")
+
+
+if __name__ == "__main__":
+    main()
