@@ -274,12 +274,13 @@ models, losses, seconds = {}, {}, {}
 for kind, make in (("RNNenc", Seq2Seq), ("RNNsearch", RNNsearch)):
     torch.manual_seed(0)
     models[kind] = make(config_of(kind, common))
-    training = TrainingConfig(n_steps=2400 if is_full else 500, learning_rate=8e-3)
+    training = TrainingConfig(n_steps=2400 if is_full else 600, learning_rate=8e-3)
     history = train(models[kind], ShuffledPairs(text, 64), training, loss=teacher_forcing_loss, device=device)
     losses[kind], seconds[kind] = history.losses, history.seconds
     models[kind].cpu()
     print(
-        f"{kind:9} {n_parameters(models[kind]):,} parameters, loss at the end {sum(losses[kind][-20:]) / 20:.3f} nats per word"
+        f"{kind:9} {n_parameters(models[kind]):,} parameters, "
+        f"loss at the end {sum(losses[kind][-20:]) / 20:.3f} nats per word"
     )
 
 # %%
@@ -435,8 +436,10 @@ drawing = map_beside_gold(
 rate = error_rate([[(int(s), t) for t, s in enumerate(weights.argmax(-1))]], [pair])
 figures.still(
     drawing,
-    alt=f"Two maps of “{' '.join(pair.target)}” by “{' '.join(pair.source)}”: attention weights, and the gold alignment. They agree but for an error rate of {rate:.0%}.",
-    caption=f"Alignment error rate of this sentence {rate:.1%}, of all {len(within)} sentences of 5, 10 and 15 words {rates['attention']:.1%}.",
+    alt=f"Two maps of “{' '.join(pair.target)}” by “{' '.join(pair.source)}”: attention weights, and the gold "
+    f"alignment. They agree but for an error rate of {rate:.0%}.",
+    caption=f"Alignment error rate of this sentence {rate:.1%}, "
+    f"of all {len(within)} sentences of 5, 10 and 15 words {rates['attention']:.1%}.",
 )
 
 # %% [markdown]
@@ -455,11 +458,11 @@ for word, n in wrong.most_common(6):
     print(f"  {word:10} {n:3} of {seen[word]} times")
 
 # %% [markdown]
-# They are not. The words that lead are those that the decoder can write without looking: the inside of *pomme de terre*, of *bonhomme de neige*, and the like. The weights say where the network *looked*, which is not always where an answer *came from*. A map is evidence, not proof; here we could check it.
+# They are not. Two kinds lead. The inside of *pomme de terre*, *bonhomme de neige* and the like, which the decoder can write without looking. And the parts of a negation, *ne … pas*, *ne … jamais*: the states at the words around *not* and *never* have read these words too, so that a look beside them may do as well. The weights say where the network *looked*, which is not always where an answer *came from*. A map is evidence, not proof; here we could check it.
 #
 # ## The figure of the paper
 #
-# Bahdanau and others trained RNNenc and RNNsearch on sentences of up to 30 and up to 50 words. Their test BLEU, quoted from table 1 of the paper: RNNenc-30 **13.93**, RNNenc-50 **17.82**, RNNsearch-30 **21.50**, RNNsearch-50 **26.75**. Their figure 2, quality against length, on our pair of languages, from **stored results** (longer training than above; the commands are printed):
+# Bahdanau and others trained RNNenc and RNNsearch on sentences of up to 30 and up to 50 words. Their test BLEU, quoted from table 1 of the paper: RNNenc-30 **13.93**, RNNenc-50 **17.82**, RNNsearch-30 **21.50**, RNNsearch-50 **26.75**. Their figure 2, quality against length, on our pair of languages, from **stored results** (more training than above; the commands are printed):
 
 # %%
 from course.translation_experiment.records import recorded_results
@@ -488,7 +491,7 @@ axes[0].set_ylabel("BLEU")
 figures.still(
     drawing,
     alt="BLEU by source length, stored: " + "; ".join(told) + ".",
-    caption="Stored results. Dotted lines: the longest sentences of training. Triangles were trained on the shorter ones.",
+    caption="Stored results. Dotted lines: the longest sentences of training; triangles: the shorter ones.",
 )
 
 # %%
@@ -496,7 +499,8 @@ for scale in ("lengths_small", "lengths_full"):
     for run in recorded_results(scale)["runs"]:
         rate = f"{run['alignment_error_rate']:.1%}" if "alignment_error_rate" in run else "–"
         print(
-            f"stored: {run['model']:12} {run['n_steps']:,} steps, {run['seconds_of_training']:.0f} s, alignment error rate {rate}"
+            f"stored: {run['model']:12} {run['n_steps']:,} steps, {run['seconds_of_training']:.0f} s, "
+            f"alignment error rate {rate}"
         )
 
 # %% [markdown]
@@ -509,11 +513,13 @@ captions = recorded_results("captions_small")
 print("stored results of:", captions["command"])
 for run in captions["runs"]:
     print(
-        f"{run['model']:9} BLEU {run['bleu']:.1f}   ({run['n_parameters']:,} parameters, {run['n_steps']:,} steps)"
+        f"{run['model']:9} BLEU {run['bleu']:.1f}   "
+        f"({run['n_parameters']:,} parameters, {run['n_steps']:,} steps)"
     )
 for mine, theirs in list(zip(*(run["examples"] for run in captions["runs"]), strict=True))[:3]:
     print(
-        f"\nsource    {mine['source']}\nright     {mine['reference']}\nRNNenc    {mine['written']}\nRNNsearch {theirs['written']}"
+        f"\nsource    {mine['source']}\nright     {mine['reference']}\n"
+        f"RNNenc    {mine['written']}\nRNNsearch {theirs['written']}"
     )
 
 # %% [markdown]
@@ -542,7 +548,8 @@ with torch.no_grad():
             lambda states=states, memory=memory: model.scores(states, memory).softmax(-1) @ memory
         )
         print(
-            f"{S:3} words: reading, one after another, {reading:.2f} ms; all looks of {S} steps at once, {looking:.2f} ms"
+            f"{S:3} words: reading, one after another, {reading:.2f} ms; "
+            f"all looks of {S} steps at once, {looking:.2f} ms"
         )
 
 # %% [markdown]

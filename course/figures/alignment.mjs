@@ -74,6 +74,7 @@ export default {
       const { source, target, weights, sure, possible } = here();
       const found = linksOf(weights, state.threshold), known = new Set([...sure, ...possible].map(String));
       view.picture.replaceChildren();
+      view.picture.setAttribute("viewBox", `0 0 ${width} ${top + row * Math.max(source.length, target.length) + 6}`);
       write(180, 14, "weights α", { "text-anchor": "end", class: "quiet" });
       write(sourceX, 14, "source", { "text-anchor": "end", class: "quiet" });
       write(targetX, 14, "target", { class: "quiet" });
