@@ -438,7 +438,8 @@ written = {length: french_of(translator, some) for length, some in tests.items()
 results = {n: quality(written[n], [pair.target for pair in some]) for n, some in tests.items()}
 for length, result in results.items():
     print(
-        f"{length:2} words: exact {result.exact_match:4.0%}   in place {result.token_accuracy:4.0%}   BLEU {result.bleu:5.1f}"
+        f"{length:2} words: exact {result.exact_match:4.0%}   in place {result.token_accuracy:4.0%}"
+        f"   BLEU {result.bleu:5.1f}"
     )
 
 # %%
@@ -460,7 +461,7 @@ assert results[5].bleu > results[10].bleu > results[15].bleu > results[25].bleu
 # %% [markdown]
 # Move the slider and read. Short sentences are right. Longer ones begin well and then lose the thread, in nearly correct French: the decoder is a fine language model that has forgotten what it was to say.
 #
-# Is it only that we trained for seconds? Here are **stored results** of longer training: RNNenc with a bidirectional encoder of the same width, on sentences of up to 15, 25, 30 and 50 words where a run is stored. The command is printed; it takes minutes for each model.
+# Is it only that we trained for seconds? Here are **stored results** of longer training: RNNenc with a bidirectional encoder of the same width, on sentences of up to 15, 25, 30 and 50 words. The commands are printed; they take minutes for each model.
 
 # %%
 from course.translation_experiment.records import recorded_results
@@ -501,7 +502,8 @@ captions = recorded_results("captions_small")
 print("stored results of:", captions["command"])
 (run,) = (run for run in captions["runs"] if run["model"] == "RNNenc")
 print(
-    f"BLEU {run['bleu']:.1f} on 1,000 test captions after {run['n_steps']:,} steps, {run['n_parameters']:,} parameters\n"
+    f"BLEU {run['bleu']:.1f} on 1,000 test captions after {run['n_steps']:,} steps, "
+    f"{run['n_parameters']:,} parameters\n"
 )
 for example in sorted(run["examples"], key=lambda example: len(example["source"])):
     print(f"source  {example['source']}\nright   {example['reference']}\nwritten {example['written']}\n")
