@@ -8,7 +8,7 @@ const STYLE = `
 .lmf svg { display:block; width:100%; height:auto; }
 .lmf svg text { fill:var(--ink); font:13px system-ui,sans-serif; }
 .lmf svg text.quiet { fill:var(--quiet); }
-.lmf .row { display:flex; flex-wrap:wrap; gap:.3rem 1.1rem; align-items:center; margin:.35rem 0; }
+.lmf-row { display:flex; flex-wrap:wrap; gap:.3rem 1.1rem; align-items:center; margin:.35rem 0; }
 .lmf label { display:inline-flex; gap:.45rem; align-items:center; }
 .lmf output { font-variant-numeric:tabular-nums; min-width:3.2em; }
 .lmf button { font:inherit; color:inherit; background:var(--panel); border:1px solid var(--line); border-radius:4px; padding:.1rem .55rem; cursor:pointer; }
@@ -45,12 +45,12 @@ function shape(tag, attributes = {}, text = null) {
 /** A figure's empty frame: {root, controls, picture, say(text), numbers(header, rows)}. */
 function frame(el, { width, height, label, name }) {
   const root = node("div", { class: "lmf" });
-  const controls = node("div", { class: "row" });
+  const controls = node("div", { class: "lmf-row" });
   const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
     style: `max-width:${Math.round(1.1 * width)}px` });
-  const spoken = node("div", { class: "row", "aria-live": "polite" });
+  const spoken = node("div", { class: "lmf-row", "aria-live": "polite" });
   const table = node("div", { class: "numbers" });
-  const saved = node("div", { class: "row" });
+  const saved = node("div", { class: "lmf-row" });
   for (const kind of ["SVG", "PNG"]) {
     const button = node("button", { type: "button" }, `Save ${kind}`);
     button.addEventListener("click", () => save(picture, root, `${name}.${kind.toLowerCase()}`));

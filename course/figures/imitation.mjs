@@ -6,7 +6,7 @@ export default {
     const size = 34, width = Math.max(360, size * rounds.length), height = 56;
     const view = frame(el, { width, height, label: "Your answers, round by round", name: "imitation" });
     const question = node("p", { style: "margin:.2rem 0" });
-    const texts = node("div", { class: "row", style: "align-items:stretch" });
+    const texts = node("div", { class: "lmf-row", style: "align-items:stretch" });
     view.controls.replaceWith(question, texts);
     const answers = [];
 

@@ -30,7 +30,7 @@ export default {
     toggle(view.controls, { label: "distance from the floor, logarithmic" }, (isGap) => { state.isGap = isGap; draw(); });
     const picker = choose(view.controls, { label: "rung", options: rungs.map(({ title }) => title), value: state.chosen }, (i) => { state.chosen = i; draw(); });
     const boxes = node("details", {}, node("summary", {}, "Which rungs"));
-    const list = node("div", { class: "row" });
+    const list = node("div", { class: "lmf-row" });
     boxes.append(list);
     rungs.forEach(({ title }, i) => toggle(list, { label: title, checked: true }, (isShown) => { state.shown[i] = isShown; draw(); }));
     view.controls.append(boxes);
