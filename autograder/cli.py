@@ -227,6 +227,36 @@ def _demo(args: Arguments) -> int:
     return 0
 
 
+def _collect_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("source", type=Path, metavar="SOURCE", help="a download: a folder or a zip")
+    part.add_argument("--homework", required=True, metavar="NAME")
+    part.add_argument("--to", type=Path, default=Path("submitted"), metavar="DIR", help="default: submitted")
+    part.add_argument(
+        "--names",
+        type=Path,
+        metavar="CSV",
+        help="who is who: a column student, others as platforms name them",
+    )
+    part.add_argument(
+        "--due", metavar="TIME", help="as 2026-11-20T23:59; reports who was late, and goes into the gradebook"
+    )
+
+
+def _collect(args: Arguments) -> int:
+    from autograder.collecting import gather, in_words, read_roster
+    from autograder.homework import require_name
+    from autograder.late import read_time, set_due_date
+
+    require_name(args.homework, args.root)
+    roster = read_roster(args.names) if args.names else None
+    due = read_time(args.due) if args.due else None
+    collected = gather(args.source, args.homework, args.root / args.to, roster=roster, due=due)
+    print("\n".join(in_words(collected)))
+    if due:
+        set_due_date(args.root, args.homework, due)
+    return 0
+
+
 def _doctor(args: Arguments) -> int:
     from autograder.doctor import examine, in_words, this_machine
 
@@ -245,5 +275,6 @@ VERBS = {
     "export": Verb("marks for Canvas, Moodle, Gradescope, GitHub Classroom", _export_options, _export),
     "site": Verb("make the pages of the course for the web", _site_options, _site),
     "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
+    "collect": Verb("take submissions out of a platform's download", _collect_options, _collect),
     "doctor": Verb("say what keeps student code in on this machine", no_options, _doctor),
 }

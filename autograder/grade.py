@@ -69,6 +69,7 @@ def grade(
         clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), level, found, json_file)
         todo = found if again else list(clerk.due())
         clerk.work(todo, warm_process(), jobs or JOBS_PER_CORE * (os.cpu_count() or 1))
+        marks.enter_penalties()
         return clerk.summary()
 
 

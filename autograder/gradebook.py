@@ -23,6 +23,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.late import enter_penalties, policy_of
 from autograder.plan import NotReleased
 from autograder.records import write_text
 from autograder.release import course_config
@@ -36,7 +37,8 @@ class MarkBook:
     """The gradebook of one homework, open for one run of the grader."""
 
     def __init__(self, root: Path, homework: str) -> None:
-        self.course = CourseDirectory(config=course_config(root.resolve()))
+        self.config = course_config(root.resolve())
+        self.course = CourseDirectory(config=self.config)
         self.homework = homework
         with _in_a_sentence():
             self._gradebook = Gradebook(self.course.db_url, self.course.course_id)
@@ -109,6 +111,11 @@ class MarkBook:
             cell.id: cell.name
             for cell in (*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells)
         }
+
+    def enter_penalties(self) -> None:
+        """Take off what the course's policy says about being late, from the points there are now."""
+        with _in_a_sentence(), one_transaction(self._gradebook):
+            enter_penalties(self._gradebook, self.homework, policy_of(self.config))
 
     def notebook_path(self, student: str) -> Path:
         """Where nbgrader looks for a student's autograded notebook."""

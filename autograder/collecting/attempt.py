@@ -1,0 +1,42 @@
+"""One thing that one student handed in once, in the same words whatever the platform."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+
+from autograder.collecting.tree import File, Tree
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Files from one student.
+
+    keys: what the platform calls the student; the first is its own stable id.
+    time: when it arrived, None where the download does not say.
+    order: tells earlier from later where there is no time.
+    """
+
+    keys: tuple[str, ...]
+    files: tuple[File, ...]
+    time: datetime | None = None
+    order: int = 0
+    marked_late: bool = False  # by the platform
+    notes: tuple[str, ...] = ()
+
+
+def attempt_of(keys: tuple[str, ...], tree: Tree, **facts) -> Attempt:
+    """An attempt with all files of a tree, and a note for each that had to be left out."""
+    refused = tuple(f"left out {'/'.join(path)}: {why}" for path, why in tree.left_out)
+    notes = (*facts.pop("notes", ()), *refused)
+    return Attempt(keys, tree.files, notes=notes, **facts)
+
+
+def student_id(name: str) -> str:
+    """A name as a folder may be called: "Zoë O'Hara" → "zoe-o-hara", "z.ohara@uni.edu" as it is."""
+    plain = unicodedata.normalize("NFKD", name)
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    kept = re.sub(r"[^\w.@-]+", "-", plain.strip()).strip("-.")
+    return (kept.lower() if " " in name.strip() else kept)[:100] or "unnamed"

@@ -1,0 +1,171 @@
+"""Putting what was handed in where the grader and nbgrader look for it, without ever writing over anything.
+
+`TO/STUDENT/HOMEWORK/HOMEWORK.ipynb` counts; all else that a student handed in is in
+`TO/.kept/STUDENT/HOMEWORK`, one folder per attempt, at which neither looks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nbgrader.utils import parse_utc
+
+from autograder.collect import MEGABYTE, TIMESTAMP, Unreadable
+from autograder.collecting.attempt import Attempt
+from autograder.collecting.choosing import Chosen
+from autograder.collecting.tree import File
+
+KEPT = ".kept"
+MOST_BYTES_OF_A_STUDENT = 500 * MEGABYTE
+NOT_THE_PLATFORMS = "timestamp.txt.handed-in"  # a time that a student wrote
+
+Content = Mapping[str, bytes]
+
+
+@dataclass
+class Cabinet:
+    """The folder of all submissions of one homework."""
+
+    to: Path
+    homework: str
+
+    def file(self, student: str, chosen: Chosen, timed: bool) -> list[str]:
+        """File one student's attempts and say what was odd.
+
+        timed: timestamp.txt was written by the platform, not by the student.
+        """
+        notes: list[str] = []
+        content = self.content_of(chosen, timed, notes)
+        if chosen.notebook is not None or content:
+            notes += self.place(student, content, chosen.attempt.time)
+        rest = (
+            [Attempt(chosen.attempt.keys, chosen.elsewhere, chosen.attempt.time)] if chosen.elsewhere else []
+        )
+        for attempt in (*chosen.others, *rest):
+            self.keep(student, contents(attempt.files, timed, notes), attempt.time)
+        return notes
+
+    def content_of(self, chosen: Chosen, timed: bool, notes: list[str]) -> dict[str, bytes]:
+        """The files that count, by the names they get."""
+        content = contents(chosen.beside, timed, notes)
+        if chosen.notebook is not None:
+            own = contents([File((f"{self.homework}.ipynb",), chosen.notebook.read)], timed, notes)
+            content = {**content, **own}
+        return content
+
+    def place(self, student: str, content: Content, time: datetime | None) -> list[str]:
+        """Let these files count, unless what is there is the same or later; what was there is kept."""
+        there = self.to / student / self.homework
+        if not there.is_dir() or not any(there.iterdir()):
+            self._write(there, content, time)
+            return []
+        present = {name: data for name, data in on_disk(there).items() if name != TIMESTAMP}
+        earlier = time_in(there)
+        if present == content:
+            if time is not None and earlier is None:
+                (there / TIMESTAMP).write_text(stamp(time))
+            return ["there already"]
+        if time is not None and earlier is not None and time < earlier:
+            self.keep(student, content, time)
+            return [f"older than what is there ({shown(earlier)}); kept, does not count"]
+        self.keep(student, present, earlier)
+        self._write(there, content, time)
+        return ["counts now; what was there is kept"]
+
+    def keep(self, student: str, content: Content, time: datetime | None) -> None:
+        """Keep files that do not count; the same ones are kept once."""
+        if content:
+            name = f"{shown(time).replace(':', '-').replace(' ', 'T')}-{digest(content)[:8]}"
+            folder = self.to / KEPT / student / self.homework / name
+            if not folder.exists():
+                self._write(folder, content, time)
+
+    def _write(self, folder: Path, content: Content, time: datetime | None) -> None:
+        """Make the whole folder aside, then put it in place; a crash leaves the old one or the new one."""
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside = self.to / KEPT
+        aside.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix="incoming-", dir=aside))
+        fresh.chmod(0o755)
+        try:
+            for name, data in content.items():
+                (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+                (fresh / name).write_bytes(data)
+            if time is not None:
+                (fresh / TIMESTAMP).write_text(stamp(time))
+            _exchange(fresh, folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _exchange(fresh: Path, folder: Path) -> None:
+    """Put a folder in the place of another, whose files have been kept elsewhere."""
+    if folder.exists():
+        before = Path(tempfile.mkdtemp(prefix="outgoing-", dir=fresh.parent))
+        os.replace(folder, before / "was")
+        os.replace(fresh, folder)
+        shutil.rmtree(before)
+    else:
+        os.replace(fresh, folder)
+
+
+def contents(files: Iterable[File], timed: bool, notes: list[str]) -> dict[str, bytes]:
+    """The bytes of files by their names; what cannot be read is noted and stays where it is."""
+    found: dict[str, bytes] = {}
+    folders: set[str] = set()
+    for file in files:
+        if timed and file.path == (TIMESTAMP,):
+            continue
+        name = "/".join((*file.path[:-1], NOT_THE_PLATFORMS) if file.path == (TIMESTAMP,) else file.path)
+        try:
+            data = file.read()
+        except Unreadable as problem:
+            notes.append(f"left out {name}: {problem}")
+            continue
+        above = {"/".join(file.path[:depth]) for depth in range(1, len(file.path))}
+        if sum(map(len, found.values())) + len(data) > MOST_BYTES_OF_A_STUDENT:
+            notes.append(f"left out {name}: more than {MOST_BYTES_OF_A_STUDENT / MEGABYTE:.0f} MB in all")
+        elif name in folders or not above.isdisjoint(found):
+            notes.append(f"left out {name}: a file and a folder have the same name")
+        else:
+            found[name] = data
+            folders |= above
+    return found
+
+
+def on_disk(folder: Path) -> dict[str, bytes]:
+    """The bytes of all files in a folder that was collected before."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def time_in(folder: Path) -> datetime | None:
+    try:
+        return parse_utc((folder / TIMESTAMP).read_text().strip()).replace(tzinfo=UTC)
+    except (OSError, ValueError, TypeError, OverflowError):
+        return None
+
+
+def stamp(time: datetime) -> str:
+    """A time as nbgrader writes it beside a notebook."""
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+
+
+def shown(time: datetime | None) -> str:
+    return "undated" if time is None else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def digest(content: Content) -> str:
+    """A name for files that depends on nothing but them."""
+    whole = hashlib.sha256()
+    for name in sorted(content):
+        for part in (name.encode("utf-8", "surrogateescape"), content[name]):
+            whole.update(len(part).to_bytes(8, "big") + part)
+    return whole.hexdigest()

@@ -1,0 +1,46 @@
+"""The formats that are known, told apart by looking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from autograder.collecting import canvas, flat, github_classroom, gradescope, moodle, nbgrader_layout
+from autograder.collecting.attempt import Attempt
+from autograder.collecting.tree import CollectingError, Tree
+
+
+@dataclass(frozen=True)
+class Format:
+    """Whether a tree is of this format, and what was handed in according to it."""
+
+    name: str
+    recognises: Callable[[Tree, str], bool]
+    attempts: Callable[[Tree, str], Iterator[Attempt]]
+
+
+# The surest marks first.
+FORMATS = (
+    Format("Gradescope", gradescope.recognises, gradescope.attempts),
+    Format("Moodle", moodle.recognises, moodle.attempts),
+    Format("GitHub Classroom", github_classroom.recognises, github_classroom.attempts),
+    Format("nbgrader", nbgrader_layout.recognises, nbgrader_layout.attempts),
+    Format("Canvas", canvas.recognises, canvas.attempts),
+    Format("flat", flat.recognises, flat.attempts),
+)
+
+
+def recognise(tree: Tree, homework: str) -> tuple[Format, Tree]:
+    """The format of a tree, and the tree from where it begins: many zips hold a single folder that holds all.
+
+    Raises CollectingError.
+    """
+    inner = tree.below(tree.tops[0]) if len(tree.tops) == 1 else None
+    for form in FORMATS:
+        for candidate in filter(None, (tree, inner)):
+            if form.recognises(candidate, homework):
+                return form, candidate
+    raise CollectingError(
+        f"Nothing in {tree.name} looks like a download of Canvas, Moodle, Gradescope or GitHub Classroom, "
+        f"like STUDENT/{homework}/ or like STUDENT.ipynb; it holds: {', '.join(tree.tops[:5]) or 'nothing'}."
+    )

@@ -1,0 +1,138 @@
+"""From a download to submissions: recognise it, say who is who, choose what counts, file it, report it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+from autograder.collecting.attempt import Attempt
+from autograder.collecting.choosing import choose
+from autograder.collecting.filing import Cabinet, shown
+from autograder.collecting.formats import recognise
+from autograder.collecting.roster import Roster
+from autograder.collecting.tree import opened
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one student's attempts: who, from where, when, and what was odd."""
+
+    student: str
+    source: str
+    time: str
+    late: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """One row for each student, and what concerns the download as a whole."""
+
+    form: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def gather(
+    source: Path, homework: str, to: Path, *, roster: Roster | None = None, due: datetime | None = None
+) -> Collected:
+    """Collect every student's work from a download into TO; raises CollectingError where that cannot begin.
+
+    due: with its time zone; what arrived later is reported.
+    """
+    roster = roster or Roster()
+    with opened(source) as whole:
+        form, tree = recognise(whole, homework)
+        by_student = sorted_out(form.attempts(tree, homework), roster)
+        cabinet = None if to.exists() and source.is_dir() and to.samefile(source) else Cabinet(to, homework)
+        rows = [
+            _row(student, attempts, homework, cabinet, roster, due, timed=form.name == "nbgrader")
+            for student, attempts in sorted(by_student.items())
+        ]
+        notes = [f"left out {'/'.join(path)}: {why}" for path, why in tree.left_out if len(path) == 1]
+        absent = sorted(roster.students - by_student.keys())
+        notes += [f"nothing from {', '.join(absent)}"] if absent else []
+        notes += [] if cabinet else [f"{to} is the source itself: nothing was moved"]
+    return Collected(form.name, tuple(rows), tuple(notes))
+
+
+def sorted_out(attempts: Iterable[Attempt], roster: Roster) -> dict[str, list[Attempt]]:
+    """Every student's attempts; people whose names make the same id are told apart by a digest of theirs."""
+    by_student: dict[str, dict[str, list[Attempt]]] = {}
+    for attempt in attempts:
+        student, known = roster.id_of(attempt.keys)
+        person = student if known else attempt.keys[0]
+        by_student.setdefault(student, {}).setdefault(person, []).append(attempt)
+    found: dict[str, list[Attempt]] = {}
+    for student, people in by_student.items():
+        for person, theirs in people.items():
+            own = len(people) == 1 or person == student
+            found[student if own else f"{student}-{sha256(person.encode()).hexdigest()[:6]}"] = theirs
+    return found
+
+
+def _row(
+    student: str,
+    attempts: list[Attempt],
+    homework: str,
+    cabinet: Cabinet | None,
+    roster: Roster,
+    due: datetime | None,
+    *,
+    timed: bool,
+) -> Row:
+    chosen = choose(attempts, homework)
+    people = sorted({attempt.keys[0] for attempt in attempts})
+    notes = [f"{', '.join(people)} are one student by the roster"] if len(people) > 1 and roster.ids else []
+    if roster.ids and not roster.id_of(chosen.attempt.keys)[1]:
+        notes.append("not in the roster")
+    filed = cabinet.file(student, chosen, timed) if cabinet else []
+    return Row(
+        student,
+        chosen.attempt.keys[-1],
+        shown(chosen.attempt.time) if chosen.attempt.time else "",
+        lateness(chosen.attempt, due),
+        tuple(dict.fromkeys([*notes, *chosen.notes, *filed])),
+    )
+
+
+def lateness(attempt: Attempt, due: datetime | None) -> str:
+    """By how much an attempt is late, or that only the platform says so; empty where it is not."""
+    if attempt.time is not None and due is not None:
+        return _in_words(attempt.time - due) if attempt.time > due else ""
+    return "marked late, time unknown" if attempt.marked_late else ""
+
+
+def _in_words(late: timedelta) -> str:
+    hours, minutes = divmod(int(late.total_seconds()) // 60, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
+    return " ".join(f"{count} {unit}" for count, unit in parts if count)[:20] or "under a minute"
+
+
+def in_words(collected: Collected) -> Iterator[str]:
+    """The table that `autograder collect` prints, one line at a time."""
+    heading = Row("student", "from", "when (UTC)", "late", ("what was odd",))
+    rows = [heading, *collected.rows]
+    widths = [max(len(_cells(row)[place]) for row in rows) for place in range(4)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(_cells(row), widths, strict=True)]
+        yield "  ".join([*cells, "; ".join(map(_printable, row.notes))]).rstrip()
+    yield ""
+    yield from map(_printable, collected.notes)
+    late = sum(bool(row.late) for row in collected.rows)
+    count = len(collected.rows)
+    students = "1 student" if count == 1 else f"{count} students"
+    yield f"{collected.form}: {students}" + (f", {late} late" if late else "") + "."
+
+
+def _cells(row: Row) -> list[str]:
+    return [_printable(cell)[:40] for cell in (row.student, row.source, row.time, row.late)]
+
+
+def _printable(text: str) -> str:
+    """Text without what a file's name could do to a terminal."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

@@ -1,0 +1,78 @@
+"""GitHub Classroom, as `gh classroom clone student-repos` leaves it: one repository `SLUG-LOGIN` per student.
+
+The time is the last commit's, which is what the student's own machine said.
+https://docs.github.com/en/education/manage-coursework-with-github-classroom
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import takewhile
+from pathlib import Path
+
+from autograder.collecting.attempt import Attempt, attempt_of
+from autograder.collecting.tree import Tree
+
+SECONDS = 20
+
+
+def recognises(tree: Tree, homework: str) -> bool:
+    """Most folders at the top are repositories, or the folder is called SLUG-submissions and they SLUG-…"""
+    folders = _folders(tree)
+    repositories = [name for name in folders if (name,) in tree.repositories]
+    slug = tree.name.removesuffix("-submissions")
+    by_name = slug != tree.name and folders and all(name.startswith(f"{slug}-") for name in folders)
+    return 2 * len(repositories) > len(folders) or bool(by_name)
+
+
+def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
+    """One for each repository, as it is checked out."""
+    folders = _folders(tree)
+    slug = slug_of(folders, tree.name, homework)
+    for name in folders:
+        time = _last_commit(tree.place / name) if tree.place and (name,) in tree.repositories else None
+        notes = () if time is None else ("time as the student's commit says",)
+        yield attempt_of((name.removeprefix(slug), name), tree.below(name), time=time, notes=notes)
+
+
+def _folders(tree: Tree) -> list[str]:
+    return [name for name in tree.tops if (name,) in tree.folders and not name.startswith(".")]
+
+
+def slug_of(folders: list[str], parent: str, homework: str) -> str:
+    """What stands before the login in every folder's name, with its hyphen.
+
+    The parent folder's name tells, then the homework's, then what all have in common: logins may begin alike.
+    """
+    known = [parent.removesuffix("-submissions"), homework, homework.replace("_", "-")]
+    for slug in known:
+        if folders and all(name.lower().startswith(f"{slug}-".lower()) for name in folders):
+            return folders[0][: len(slug) + 1]
+    parts = [folder.split("-") for folder in folders]
+    shared = (
+        takewhile(lambda words: len(set(words)) == 1, zip(*parts, strict=False)) if len(parts) > 1 else ()
+    )
+    return "".join(f"{words[0]}-" for words in shared)
+
+
+def _last_commit(repository: Path) -> datetime | None:
+    """When the commit that is checked out was made; no setting of the repository can start a program."""
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+    command = ["git", "--no-pager", "-c", "protocol.allow=never", "-c", "safe.directory=*"]
+    command += [f"--git-dir={repository / '.git'}", "cat-file", "commit", "HEAD"]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, timeout=SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(rb"^committer .*> (\d{1,11}) [+-]\d{4}$", done.stdout, re.MULTILINE)
+    return datetime.fromtimestamp(int(found[1]), UTC) if found else None

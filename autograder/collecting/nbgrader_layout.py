@@ -1,0 +1,35 @@
+"""nbgrader's own layout: `STUDENT/HOMEWORK/…`, with the time in `timestamp.txt`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from nbgrader.utils import parse_utc
+
+from autograder.collect import TIMESTAMP, Unreadable
+from autograder.collecting.attempt import Attempt, attempt_of
+from autograder.collecting.tree import Tree
+
+
+def recognises(tree: Tree, homework: str) -> bool:
+    """Some folder holds one called like the homework."""
+    return any(len(path) == 2 and path[1] == homework for path in tree.folders)
+
+
+def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
+    """One for each student with a folder of this homework."""
+    for student in tree.tops:
+        if (student, homework) in tree.folders and not student.startswith("."):
+            handed = tree.below(student, homework)
+            yield attempt_of((student,), handed, time=_time(handed))
+
+
+def _time(handed: Tree) -> datetime | None:
+    for file in handed.files:
+        if file.path == (TIMESTAMP,):
+            try:
+                return parse_utc(file.read()[:200].decode("utf-8", "replace").strip()).replace(tzinfo=UTC)
+            except (Unreadable, ValueError, TypeError, OverflowError):
+                return None
+    return None

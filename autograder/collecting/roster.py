@@ -1,0 +1,68 @@
+"""Who is who: what platforms call a student, and the id under which the course knows them."""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.collecting.attempt import student_id
+from autograder.collecting.tree import CollectingError
+
+ID_COLUMNS = ("student", "id")
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Name on some platform → id; where it is empty, students go by the platform's own id."""
+
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+    def id_of(self, keys: Iterable[str]) -> tuple[str, bool]:
+        """The id of a student who has these names, and whether the roster knew it."""
+        keys = tuple(keys)
+        known = [self.ids[_spelt(key)] for key in keys if _spelt(key) in self.ids]
+        return (known[0], True) if known else (student_id(keys[0]), False)
+
+    @property
+    def students(self) -> frozenset[str]:
+        return frozenset(self.ids.values())
+
+
+def read_roster(path: Path) -> Roster:
+    """A CSV file with a column `student` (or `id`); every other column holds names that platforms use.
+
+    `first_name` and `last_name` together are a name too; what stands for two students stands for neither.
+    Raises CollectingError where there is no such column.
+    """
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    column = next((name for name in ID_COLUMNS if rows and name in rows[0]), None)
+    if column is None:
+        raise CollectingError(f"{path} has no column called student; the first line names the columns.")
+    ids: dict[str, set[str]] = {}
+    for row in rows:
+        student = (row[column] or "").strip()
+        if student != student_id(student) and student:
+            raise CollectingError(f"{path}: {student!r} cannot be the name of a folder.")
+        for name in filter(None, _names(row)) if student else ():
+            ids.setdefault(_spelt(name), set()).add(student)
+    return Roster({name: min(students) for name, students in ids.items() if len(students) == 1})
+
+
+def _names(row: Mapping[str, str | None]) -> list[str]:
+    values = [value.strip() for value in row.values() if isinstance(value, str)]
+    parts = [(row.get(name) or "").strip() for name in ("first_name", "last_name")]
+    apart = {(row.get(name) or "").strip() for name in ("first_name", "last_name")}
+    whole = (
+        [" ".join(parts), re.sub(r"[\W_]", "", parts[1] + parts[0])] if all(parts) else []
+    )  # as Moodle and as Canvas
+    return [value for value in values if value not in apart] + whole
+
+
+def _spelt(name: str) -> str:
+    """Names are compared without regard to case, accents' encoding and spaces at their ends."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()

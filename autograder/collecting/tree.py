@@ -1,0 +1,187 @@
+"""The files of a download, in a folder or in a zip, read without trusting a name or a size in it.
+
+Links, names that lead elsewhere, and members that are too large or encrypted are left out, each with a
+sentence; whatever is read stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from autograder.collect import MEGABYTE, Unreadable, read
+
+MOST_FILES = 200_000
+MOST_NESTED_FILES = 2_000
+LARGEST_FILE = 100 * MEGABYTE
+LARGEST_NAME = 200  # bytes of one part; file systems allow 255
+REPOSITORY = ".git"
+OF_THE_SYSTEM = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"})
+
+Place = tuple[str, ...]
+
+
+class CollectingError(ValueError):
+    """A source that cannot be collected from; the message says what to do instead."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a download; `read` gives its bytes, or raises Unreadable with a sentence."""
+
+    path: Place
+    read: Callable[[], bytes]
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Files, folders (empty ones too), which of these are repositories, and what had to be left out."""
+
+    files: tuple[File, ...]
+    folders: frozenset[Place] = frozenset()
+    repositories: frozenset[Place] = frozenset()
+    left_out: tuple[tuple[Place, str], ...] = ()
+    name: str = ""
+    place: Path | None = None  # where it lies on the disk, unless it is in a zip
+
+    @property
+    def tops(self) -> list[str]:
+        """The names at the top, in order."""
+        paths = [*(file.path for file in self.files), *self.folders, *(path for path, _ in self.left_out)]
+        return sorted({path[0] for path in paths if path})
+
+    def below(self, *place: str) -> Tree:
+        """What lies in a folder, seen from there."""
+        return Tree(
+            tuple(replace(file, path=rest) for file in self.files if (rest := _within(file.path, place))),
+            frozenset(rest for path in self.folders if (rest := _within(path, place))),
+            frozenset(path[len(place) :] for path in self.repositories if path[: len(place)] == place),
+            tuple((rest, why) for path, why in self.left_out if (rest := _within(path, place))),
+            place[-1] if place else self.name,
+            self.place.joinpath(*place) if self.place else None,
+        )
+
+
+def _within(path: Place, place: Place) -> Place:
+    """The rest of a path below a place; empty where it is not below it."""
+    return path[len(place) :] if path[: len(place)] == place else ()
+
+
+@contextmanager
+def opened(source: Path) -> Iterator[Tree]:
+    """The tree of a folder or zip; raises CollectingError where it is neither."""
+    if source.is_dir():
+        yield _folder(source)
+    elif not source.exists():
+        raise CollectingError(f"There is no {source}.")
+    else:
+        try:
+            with zipfile.ZipFile(source) as archive:
+                yield _archive(archive, source.name.removesuffix(".zip"), MOST_FILES)
+        except zipfile.BadZipFile as error:
+            raise CollectingError(f"{source.name} is neither a folder nor a zip ({error}).") from error
+
+
+def nested(data: bytes, name: str) -> Tree:
+    """The tree of a zip that a student handed in; raises Unreadable where it cannot be opened."""
+    try:
+        return _archive(zipfile.ZipFile(BytesIO(data)), name, MOST_NESTED_FILES)
+    except (zipfile.BadZipFile, CollectingError) as error:
+        raise Unreadable(f"{name} cannot be opened as a zip ({error}).") from error
+
+
+def _folder(source: Path) -> Tree:
+    files, folders, repositories, left_out = [], set(), set(), []
+    for here, names, others in os.walk(source):
+        place = Path(here).relative_to(source).parts
+        folders.add(place)
+        if REPOSITORY in names:
+            repositories.add(place)
+        linked = [name for name in names if Path(here, name).is_symlink()]
+        names[:] = sorted(set(names) - {*linked, REPOSITORY, *OF_THE_SYSTEM})
+        for name in sorted([*linked, *(name for name in others if name not in {REPOSITORY, *OF_THE_SYSTEM})]):
+            path = Path(here, name)
+            if path.is_symlink() or not path.is_file():
+                left_out.append(((*place, name), "a link" if path.is_symlink() else "not a file"))
+            else:
+                files.append(File((*place, name), lambda path=path: read(path, limit=LARGEST_FILE)))
+        if len(files) > MOST_FILES:
+            raise CollectingError(f"{source} holds more than {MOST_FILES} files; is it the right folder?")
+    return Tree(
+        tuple(files),
+        frozenset(folders),
+        frozenset(repositories),
+        tuple(left_out),
+        source.resolve().name,
+        source,
+    )
+
+
+def _archive(archive: zipfile.ZipFile, name: str, most: int) -> Tree:
+    members = archive.infolist()
+    if len(members) > most:
+        raise CollectingError(f"it has {len(members)} members; at most {most} are read")
+    files, folders, repositories, left_out = {}, set(), set(), []
+    for member in members:
+        path = tuple(part for part in member.filename.split("/") if part not in ("", "."))
+        if REPOSITORY in path:
+            repositories.add(path[: path.index(REPOSITORY)])
+        elif path and not OF_THE_SYSTEM.intersection(path):
+            problem = problem_of(member, path) or ("a second file of this name" if path in files else None)
+            folders |= {path[:depth] for depth in range(len(path))}
+            if problem:
+                left_out.append((_shown(path), problem))
+            elif member.is_dir():
+                folders.add(path)
+            else:
+                files[path] = File(path, lambda member=member: contents(archive, member))
+    return Tree(tuple(files.values()), frozenset(folders), frozenset(repositories), tuple(left_out), name)
+
+
+def problem_of(member: zipfile.ZipInfo, path: Place) -> str | None:
+    """Why a member of a zip must not be unpacked, or None."""
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if member.filename.startswith("/") or ".." in path or any(set(part) & {"\\", "\0"} for part in path):
+        return "its name leads out of the folder"
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "a link" if kind == stat.S_IFLNK else "not a file"
+    if any(len(os.fsencode(part)) > LARGEST_NAME for part in path):
+        return f"its name is longer than {LARGEST_NAME} bytes"
+    if member.flag_bits & 1:
+        return "encrypted"
+    if member.file_size > LARGEST_FILE:
+        return f"it says it has {member.file_size / MEGABYTE:.0f} MB"
+    return None
+
+
+def contents(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """A member's bytes, never more than allowed, whatever the zip says; raises Unreadable."""
+    try:
+        with archive.open(member) as stream:
+            return _at_most(stream, LARGEST_FILE)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        raise Unreadable(f"{member.filename} cannot be unpacked ({error}).") from error
+
+
+def _at_most(stream: BinaryIO, limit: int) -> bytes:
+    data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise Unreadable(f"it unpacks to more than {limit / MEGABYTE:.0f} MB.")
+    return data
+
+
+def _shown(path: Iterable[str]) -> Place:
+    """A refused path that may be printed and compared, but leads nowhere."""
+    return tuple(part.replace("\\", "/").replace("\0", "").replace("..", "…") for part in path)

@@ -1,0 +1,91 @@
+"""What is taken off for being late follows one policy and stands where nbgrader keeps it."""
+
+from datetime import UTC, datetime
+
+import pytest
+from grading import NAME, RIGHT, SHORT, new_course, solved, submit
+from nbgrader.api import Gradebook
+from traitlets.config import Config
+
+from autograder.grade import grade
+from autograder.gradebook import MarkBook
+from autograder.late import NotATime, PerDay, policy_of, read_time, set_due_date
+
+DAY = 86_400
+POLICY = """
+c.AssignLatePenalties.plugin_class = "autograder.late.PerDay"
+c.PerDay.percent_per_day = 10
+c.PerDay.most_percent = 25
+"""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "penalty"),
+    [(0, 0.0), (1, 0.8), (DAY, 0.8), (DAY + 1, 1.6), (3 * DAY, 2.0), (400 * DAY, 2.0)],
+)
+def test_every_day_begun_costs_its_share_up_to_the_cap(seconds, penalty):
+    policy = PerDay(percent_per_day=10, most_percent=25)
+    assert policy.late_submission_penalty("ada", 8.0, seconds) == pytest.approx(penalty)
+
+
+def test_nothing_is_taken_off_unless_a_policy_is_set():
+    assert PerDay().late_submission_penalty("ada", 8.0, 9 * DAY) == 0
+    assert policy_of(Config()).late_submission_penalty("ada", 8.0, 9 * DAY) is None
+
+
+def test_a_moment_of_grace_is_not_late():
+    policy = PerDay(percent_per_day=10, grace_minutes=5)
+    assert policy.late_submission_penalty("ada", 8.0, 300) == 0
+    assert policy.late_submission_penalty("ada", 8.0, 301) == pytest.approx(0.8)
+
+
+def test_a_time_names_its_zone_or_means_this_machines():
+    assert read_time("2026-11-20T23:59+01:00") == datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
+    assert read_time("2026-11-20T23:59").replace(tzinfo=None) == datetime(2026, 11, 20, 23, 59)
+    with pytest.raises(NotATime, match="write it like"):
+        read_time("next friday")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = new_course(tmp_path_factory.mktemp("late") / "course")
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(POLICY)
+    for student, stamp in (("intime", "2026-11-20 11:00:00 UTC"), ("late", "2026-11-21 13:00:00 UTC")):
+        submit(course, student, solved(course, RIGHT)).with_name("timestamp.txt").write_text(stamp)
+    set_due_date(course, NAME, datetime(2026, 11, 20, 12, tzinfo=UTC))
+    return course
+
+
+def entered(course):
+    """Student → (points, penalty), as nbgrader has them."""
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        return {
+            entry.student_id: (entry.score, entry.late_submission_penalty)
+            for entry in gradebook.assignment_submissions(NAME)
+        }
+
+
+def test_grading_enters_the_penalty_in_the_gradebook(course):
+    grade(NAME, course / "submitted", root=course, limits=SHORT, jobs=2)
+    found = entered(course)
+    points, penalty = found["late"]
+    assert points > 0
+    assert penalty == pytest.approx(points * 0.2)
+    assert found["intime"] == (points, 0)
+
+
+def test_a_penalty_follows_the_marks_and_the_extension(course):
+    points, _ = entered(course)["late"]
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        entry = gradebook.find_grade("why_smooth", NAME, NAME, "late")
+        entry.manual_score = 2.0
+        gradebook.db.commit()
+    with MarkBook(course, NAME) as marks:
+        marks.enter_penalties()
+    assert entered(course)["late"] == (points + 2, pytest.approx((points + 2) * 0.2))
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.grant_extension(NAME, "late", days=2)
+    with MarkBook(course, NAME) as marks:
+        marks.enter_penalties()
+    assert entered(course)["late"] == (points + 2, 0)
