@@ -10,6 +10,7 @@ from autograder.catalogue import misconception
 # 14. CrossAttention
 
 FOUND = {"other_sizes_find_what_torch_finds"}
+SCALE = {"scores_are_divided_by_the_root_of_k"}
 EXAMPLE = {"the_example_finds_0_824_and_4"}
 NAMES = ("W_query", "W_key", "W_value", "W_output")
 
@@ -45,6 +46,7 @@ class _CrossAttention(nn.Module):
     of="CrossAttention",
     fails=FOUND
     | EXAMPLE
+    | SCALE
     | {
         "what_is_found_comes_from_the_memory",
         "each_position_asks_for_itself",
@@ -67,6 +69,7 @@ class KeysAndValuesOfTheDecoder(_CrossAttention):
     of="CrossAttention",
     fails=FOUND
     | EXAMPLE
+    | SCALE
     | {
         "what_is_found_comes_from_the_memory",
         "each_position_asks_for_itself",
@@ -85,7 +88,7 @@ class QueriesOfTheMemory(_CrossAttention):
         return self.attend(memory, x, x, torch.ones(1, 1, 1, x.shape[1], dtype=torch.bool))
 
 
-@misconception(of="CrossAttention", fails=FOUND | {"every_position_reads_the_whole_source"} | EXAMPLE)
+@misconception(of="CrossAttention", fails=FOUND | {"every_position_reads_the_whole_source"} | EXAMPLE | SCALE)
 class TriangleOnTheMemory(_CrossAttention):
     """A causal triangle hides the later places of the source, which has been read to its end already.
 
@@ -110,7 +113,7 @@ class SourcePaddingRead(_CrossAttention):
         return scores
 
 
-@misconception(of="CrossAttention", fails=FOUND)
+@misconception(of="CrossAttention", fails=FOUND | SCALE)
 class ScoresNotScaled(_CrossAttention):
     """The scores are not divided by the root of K.
 

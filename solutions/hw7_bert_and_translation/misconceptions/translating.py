@@ -7,7 +7,8 @@ from autograder.catalogue import misconception
 
 # 18. translation_loss
 
-LOSSES = {"the_example_costs_2_ln_2", "other_targets_have_their_loss"}
+COUNTED = {"every_word_counts_the_same", "other_targets_have_their_loss"}
+LOSSES = COUNTED | {"the_example_costs_2_ln_2"}
 NEXT_WORD = {"foreseeing_the_next_word_costs_nothing"}
 LOSS_PADDING = {"padding_costs_and_counts_nothing"}
 
@@ -41,7 +42,7 @@ def target_shifted_twice(logits, target, pad):
     return functional.cross_entropy(logits[:, :-1].flatten(0, 1), target[:, 2:].flatten(), ignore_index=pad)
 
 
-@misconception(of="translation_loss", fails={"other_targets_have_their_loss"} | LOSS_PADDING)
+@misconception(of="translation_loss", fails=COUNTED | LOSS_PADDING)
 def loss_of_the_padding_too(logits, target, pad):
     """Padding is predicted and counted like a word.
 
@@ -50,7 +51,7 @@ def loss_of_the_padding_too(logits, target, pad):
     return _surprise(logits, target[:, 1:]).mean()
 
 
-@misconception(of="translation_loss", fails={"other_targets_have_their_loss"} | LOSS_PADDING)
+@misconception(of="translation_loss", fails=COUNTED | LOSS_PADDING)
 def divided_by_padding_too(logits, target, pad):
     """Padding costs nothing but is counted: the sum is divided by all places.
 
@@ -70,7 +71,7 @@ def softmax_and_then_the_loss(logits, target, pad):
     )
 
 
-@misconception(of="translation_loss", fails={"other_targets_have_their_loss"})
+@misconception(of="translation_loss", fails=COUNTED)
 def sentences_averaged(logits, target, pad):
     """Each sentence is averaged on its own, so words of short sentences count more.
 
