@@ -257,6 +257,21 @@ def _collect(args: Arguments) -> int:
     return 0
 
 
+def _repair_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    part.add_argument("--homework", required=True, metavar="NAME")
+    part.add_argument("--to", type=Path, metavar="FILE", help="default: NOTEBOOK.repaired.ipynb beside it")
+
+
+def _repair(args: Arguments) -> int:
+    from autograder.repair_notebook import repair_notebook
+
+    written, done = repair_notebook(args.notebook, args.homework, args.root, args.to)
+    print("\n".join(done))
+    print(f"written: {written}")
+    return 0
+
+
 def _doctor(args: Arguments) -> int:
     from autograder.doctor import examine, in_words, this_machine
 
@@ -276,5 +291,6 @@ VERBS = {
     "site": Verb("make the pages of the course for the web", _site_options, _site),
     "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
     "collect": Verb("take submissions out of a platform's download", _collect_options, _collect),
+    "repair": Verb("make a damaged notebook whole from the release", _repair_options, _repair),
     "doctor": Verb("say what keeps student code in on this machine", no_options, _doctor),
 }
