@@ -114,7 +114,7 @@ triangle = torch.ones(T, T, dtype=torch.bool).tril()  # mask 2: (T, T)
 print(is_real[1, 0, 0].int().tolist(), triangle.int().tolist())
 
 # %% [markdown]
-# **Predict, then run.** Why does mask 2 need no word about the *target's* padding?
+# **Predict.** Why does mask 2 need no word about the *target's* padding?
 #
 # <details><summary>Answer</summary>
 #
@@ -284,7 +284,8 @@ for is_causal in (True, False):
     written = translations(model.cpu(), encoded(test), french)
     result = quality(written, [pair.target for pair in test])
     print(
-        f"triangle {is_causal!s:5}: loss {sum(losses[-20:]) / 20:.2f}, free running BLEU {result.bleu:.1f}, for example {' '.join(written[0][:8])}"
+        f"triangle {is_causal!s:5}: loss {sum(losses[-20:]) / 20:.2f}, free running BLEU {result.bleu:.1f}, "
+        f"for example “{' '.join(written[0][:8])}”"
     )
     if not is_causal:
         assert result.bleu < 5
@@ -310,9 +311,10 @@ with torch.no_grad():
         for mask in (is_real, everything)
     ]
 print(
-    f"memory of the three words moves by {(masked[:, :3] - right).norm():.6f} with mask 1, by {(unmasked[:, :3] - right).norm():.2f} without"
+    f"memory of the three words moves by {(masked[:, :3] - right).norm():.3f} with mask 1, "
+    f"by {(unmasked[:, :3] - right).norm():.2f} without"
 )
-print(f"logits move by {cross[0].norm():.6f} with mask 3, by {cross[1].norm():.2f} without")
+print(f"logits move by {cross[0].norm():.3f} with mask 3, by {cross[1].norm():.2f} without")
 assert (masked[:, :3] - right).norm() < 1e-4 < (unmasked[:, :3] - right).norm()
 assert cross[0].norm() < 1e-4 < cross[1].norm()
 
@@ -483,7 +485,8 @@ for name, model in models.items():
     )
     writing = fastest(lambda model=model: translations(model, encoded(tests[10]), french), 1)
     print(
-        f"{name}, {n_parameters(model):,} weights: {n_steps} steps in {seconds[name]:.0f} s; one step with {steps}; {len(tests[10])} sentences written in {writing:.2f} s"
+        f"{name}, {n_parameters(model):,} weights: {n_steps} steps in {seconds[name]:.0f} s;\n"
+        f"    one step with {steps}; {len(tests[10])} sentences written in {writing:.2f} s"
     )
 
 # %% [markdown]
@@ -565,7 +568,7 @@ figures.still(
 #
 # A decoder alone can translate too: write the source, a separator, and let it go on. Then one stack does both jobs, and the source sees itself through a triangle. Most large language models today are built that way; encoder-decoders live on where input and output differ in kind, as in speech recognition.
 #
-# The model of 2017 had the form above with $D = 512$, $L = 6$, $H = 8$, and in a larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper), more than any system before it, at a fraction of the training cost.
+# The model of 2017 had the form above, with each norm after its sum, $D = 512$, $L = 6$ and $H = 8$ heads, and in a larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper), more than any system before it, at a fraction of the training cost.
 #
 # ## The same in the library
 #
@@ -603,7 +606,7 @@ print("we have just built course.models.Translator")
 # - Cross-attention: queries from the decoder, keys and values from the encoder's last layer; the source is read once.
 # - Three masks: real source words, the triangle, real source words again. Without the triangle the decoder copies its answer.
 # - A decoder layer looks at itself, looks at the source, and thinks; all layers look at the same memory.
-# - On the same data it translates as well as the recurrent translator within the trained lengths, and worse beyond them; its maps are many and mixed.
+# - On the same data it translates nearly as well as the recurrent translator within the trained lengths, and worse beyond them; its maps are many and mixed.
 # - What it gains is parallel training: the chain of operations that wait does not grow with the sentence.
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), the exercises on cross-attention and the encoder-decoder. The last lecture: [19 · The whole ladder](19_the_whole_ladder.ipynb).
