@@ -20,7 +20,11 @@ def use_judge(c: Config) -> None:
 
 
 def use_feedback(c: Config) -> None:
-    """Let `nbgrader generate_feedback` leave out hidden checks and whatever markup students wrote."""
+    """Let `nbgrader generate_feedback` leave out hidden checks and whatever markup students wrote.
+
+    Its pages and those of formgrader show formulas without a network.
+    """
+    c.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
     c.GenerateFeedback.preprocessors = [
         "autograder.nbgrader_feedback.Feedback",
         *_of_nbgrader(("GetGrades",)),

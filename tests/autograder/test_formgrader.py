@@ -16,13 +16,14 @@ from autograder.grade import grade
 from autograder.sample_submissions import answered
 
 MARKUP = "<script>alert('gotcha')</script>"
+FORMULA = " It costs $\\frac{w}{2}$ values of delay."
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     course = new_course(tmp_path_factory.mktemp("formgrader") / "course")
     submit(course, "right", solved(course, RIGHT))
-    words = named(released(course), "why_smooth")["source"] + MARKUP
+    words = named(released(course), "why_smooth")["source"] + MARKUP + FORMULA
     answers = {"moving_average": catalogue("misconceptions")["divides_by_all"], "why_smooth": words}
     submit(course, "wrong", answered(released(course), answers))
     grade(NAME, course / "submitted", root=course, limits=SHORT)
@@ -97,6 +98,12 @@ def test_the_page_of_a_submission_shows_its_checks_and_runs_nothing_of_the_stude
     assert "This does not hold." in page
     assert "gotcha" in page
     assert MARKUP not in page
+
+
+def test_a_students_formula_is_set_without_a_script(formgrader):
+    page = formgrader(f"submissions/{submissions(formgrader)['wrong']['id']}/")
+    assert "<mfrac>" in page
+    assert "\\frac" not in page
 
 
 def test_the_mistake_is_in_the_comment_that_a_person_can_edit(formgrader):
