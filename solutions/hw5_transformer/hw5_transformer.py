@@ -764,9 +764,8 @@ check(other_paddings_are_hidden, padding_mask)
 # %% provided="attention_with_a_mask"
 def outputs_under(mask, x, n_heads=2):
     """What each position of x (B, T, D) gets from an attention over x under a mask, (B, H, T, D)."""
-    shares = torch.einsum("btd,bsd->bts", x, x).exp()[:, None] * mask.expand(
-        -1, n_heads, -1, -1
-    )  # scores are small
+    allowed = mask.expand(-1, n_heads, -1, -1)
+    shares = torch.einsum("btd,bsd->bts", x, x).exp()[:, None] * allowed  # these scores are small
     return torch.einsum("bhts,bsd->bhtd", shares / shares.sum(-1, keepdim=True), x)
 
 
