@@ -68,7 +68,7 @@ figures.imitation(real, imitated, imitator="a model that looks one word back")
 
 # %% [markdown]
 # You probably won. Note *how*: any three neighbouring words look right, and what gives the model away is what it forgot. A verb
-# that does not fit its subject, a quotation that never closes, things that change their colour. Each lecture removes one
+# that does not fit its subject, a quotation that never closes, things that nobody had before. Each lecture removes one
 # such fault, and at the end you will not win any more.
 #
 # | today's large models can | they still cannot, or not reliably |

@@ -329,7 +329,7 @@ figures.still(
 
 # %% [markdown]
 # Each word of context helps less than the one before, and from some $n$ on it does not help at all: the counts have become too
-# thin. The rest of the way down, agreement across a clause, quotations that close, a colour that comes back twenty words
+# thin. The rest of the way down, agreement across a clause, quotations that close, a thing that comes back twenty words
 # later, is out of reach of any table of neighbours.
 #
 # ## The same in the library
