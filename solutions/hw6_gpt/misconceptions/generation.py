@@ -307,7 +307,10 @@ def start_at_the_target(logits, target, learning_rate, generator):
     return _controlled(logits, target, learning_rate, generator, start=1.0)
 
 
-@misconception(of="mirostat", fails={"a_surprising_model_leaves_its_best_token"})
+@misconception(
+    of="mirostat",
+    fails={"a_surprising_model_leaves_its_best_token", "the_same_generator_draws_the_specified_tokens"},
+)
 def nothing_left_to_draw_from(logits, target, learning_rate, generator):
     """If every token is more surprising than allowed, none is left and nothing can be drawn.
 
