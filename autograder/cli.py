@@ -153,10 +153,13 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 
 
 def _grade(args: Arguments) -> int:
+    from autograder.changes import in_words
     from autograder.demo import table
     from autograder.grade import grade
     from autograder.homework import find
+    from autograder.records import RecordFolder
 
+    before = RecordFolder(args.root / "grades", args.homework).all()
     record = grade(
         args.homework,
         args.submissions,
@@ -168,6 +171,7 @@ def _grade(args: Arguments) -> int:
         forbidden_costs_points=args.forbidden == "costs",
     )
     print(table(record, find(args.homework, args.root)))
+    print("\n".join(["", *in_words(before, record.submissions)]).rstrip("\n"))
     print("\nIsolation: {level} ({reason}).".format(**record.isolation))
     print(f"`autograder report {args.homework}` writes the class report.")
     return 0
@@ -272,6 +276,18 @@ def _repair(args: Arguments) -> int:
     return 0
 
 
+def _similar_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+
+
+def _similar(args: Arguments) -> int:
+    from autograder.homework import find
+    from autograder.similar import in_words, similar
+
+    print("\n".join(in_words(similar(find(args.homework, args.root), args.root))))
+    return 0
+
+
 def _doctor(args: Arguments) -> int:
     from autograder.doctor import examine, in_words, this_machine
 
@@ -292,5 +308,6 @@ VERBS = {
     "demo": Verb("do all of it on sample submissions", _demo_options, _demo),
     "collect": Verb("take submissions out of a platform's download", _collect_options, _collect),
     "repair": Verb("make a damaged notebook whole from the release", _repair_options, _repair),
+    "similar": Verb("name pairs that share more than the homework explains", _similar_options, _similar),
     "doctor": Verb("say what keeps student code in on this machine", no_options, _doctor),
 }

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,8 +25,9 @@ from autograder.forked import Lost, forked
 from autograder.homework import require_name
 from autograder.isolation import Level, Limits, Warm, choose
 from autograder.plan import Plan, plan_for
-from autograder.records import HomeworkRecord, RecordFolder, SubmissionRecord, write
+from autograder.records import ExerciseRecord, HomeworkRecord, RecordFolder, SubmissionRecord, write
 from autograder.submission import Graded, grade_submission, not_run
+from autograder.versions import counted, priced
 
 if TYPE_CHECKING:
     from autograder.gradebook import MarkBook
@@ -65,9 +66,10 @@ def grade(
     with warm_meanwhile(level, limits) as warm_process, mark_book(root, name) as marks:
         plan = replace(plan_for(name, root, limits), forbidden_costs_points=forbidden_costs_points)
         marks.require(plan.points)
+        marks.require(plan.points_in_source)
         plan.prepare()
         clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), level, found, json_file)
-        todo = found if again else list(clerk.due())
+        todo = [Task(submission) for submission in found] if again else list(clerk.due())
         clerk.work(todo, warm_process(), jobs or JOBS_PER_CORE * (os.cpu_count() or 1))
         marks.enter_penalties()
         return clerk.summary()
@@ -99,6 +101,15 @@ def warm_meanwhile(level: Level, limits: Limits) -> Iterator[Callable[[], Warm]]
                 warm.close()
 
 
+@dataclass(frozen=True)
+class Task:
+    """A submission to be judged, and what of its earlier verdicts still holds."""
+
+    submission: Found
+    kept: Mapping[str, ExerciseRecord] = field(default_factory=dict)
+    seed: int | None = None  # that drew the hidden inputs before; None draws anew
+
+
 @dataclass
 class Clerk:
     """Knows what is graded already, has the rest judged, and alone writes records, notebooks and marks."""
@@ -113,30 +124,54 @@ class Clerk:
     def __post_init__(self) -> None:
         self.records = {record.student: record for record in self.folder.all()}
 
-    def due(self) -> Iterator[Found]:
-        """The submissions that are new, that changed, or whose marks are not in the gradebook."""
+    def due(self) -> Iterator[Task]:
+        """What is new or changed, whose checks changed, or whose marks are not in the gradebook.
+
+        Where only points changed, they are counted anew on the way.
+        """
         entered = self.marks.entered()
         for submission in self.found:
             record = self.records.get(submission.student)
-            if record is None or not self.is_valid(record, submission, entered.get(submission.student)):
-                yield submission
+            if record is None or record.source != digest(submission):
+                yield Task(submission)
+                continue
+            kept = self.still_valid(record)
+            if len(kept) < len(self.plan.homework.exercises):
+                yield Task(submission, kept, record.seed)
+            elif not self.settled(counted(record, kept), submission, entered.get(record.student)):
+                yield Task(submission)
 
-    def is_valid(
+    def still_valid(self, record: SubmissionRecord) -> dict[str, ExerciseRecord]:
+        """The verdicts that rest on the homework as it is now, with the points they are worth now."""
+        versions = self.plan.versions
+        valid = [
+            entry for entry in record.exercises if record.versions.get(entry.name) == versions.get(entry.name)
+        ]
+        if record.status != "graded" and len(valid) < len(versions):
+            return {}
+        return {entry.name: priced(entry, self.plan.homework) for entry in valid}
+
+    def settled(
         self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
     ) -> bool:
-        """Whether a record is of these bytes and this homework, and has arrived where it belongs."""
-        if (record.source, record.version) != (digest(submission), self.plan.version):
+        """Whether a valid record has arrived where it belongs; points that changed are entered first."""
+        student = record.student
+        is_there = self.marks.notebook_path(student).is_file() and entered is not None
+        if submission.handed_in and not is_there:
             return False
-        if not submission.handed_in:
+        if record != self.records[student]:
+            self.folder.add(record)
+            self.records[student] = record
+            if submission.handed_in:
+                self.marks.reprice(student, points_of(record, self.plan), self.plan.points)
             return True
-        is_there = self.marks.notebook_path(record.student).is_file()
-        return is_there and entered is not None and points_of(record, self.plan).items() <= entered.items()
+        return not submission.handed_in or points_of(record, self.plan).items() <= entered.items()
 
-    def work(self, todo: Sequence[Found], warm: Warm, jobs: int) -> None:
+    def work(self, todo: Sequence[Task], warm: Warm, jobs: int) -> None:
         """Have the submissions judged, `jobs` at once, and save each as it comes."""
 
-        def judge(submission: Found) -> dict:
-            return self.judged(submission, warm).as_json()
+        def judge(task: Task) -> dict:
+            return self.judged(task, warm).as_json()
 
         gc.collect()
         gc.freeze()  # what a judge does not collect stays shared memory
@@ -144,8 +179,8 @@ class Clerk:
         results = forked(todo, judge, jobs=jobs, seconds=seconds)
         next_summary = time.monotonic() + SECONDS_BETWEEN_SUMMARIES
         try:
-            for submission, result in Progress(results, total=len(todo), unit="submission", disable=None):
-                self.save(submission, self.understood(submission, result))
+            for task, result in Progress(results, total=len(todo), unit="submission", disable=None):
+                self.save(task.submission, self.understood(task.submission, result))
                 if (begun := time.monotonic()) > next_summary:
                     self.summary()
                     took = time.monotonic() - begun
@@ -154,8 +189,9 @@ class Clerk:
             results.close()
             self.summary()
 
-    def judged(self, submission: Found, warm: Warm) -> Graded:
+    def judged(self, task: Task, warm: Warm) -> Graded:
         """Read and judge one submission; runs in a process forked for it."""
+        submission = task.submission
         try:
             if submission.path is None:
                 raise Unreadable(submission.problem)
@@ -163,13 +199,12 @@ class Clerk:
         except Unreadable as problem:
             graded = not_run(submission.student, str(problem), self.plan)
         else:
-            seed = secrets.randbits(32)
-            graded = grade_submission(submission.student, data, self.plan, warm.student, seed)
+            seed = secrets.randbits(32) if task.seed is None else task.seed
+            graded = grade_submission(submission.student, data, self.plan, warm.student, seed, task.kept)
         record = replace(
             graded.record,
             flags=submission.flags + graded.record.flags,
             source=digest(submission),
-            version=self.plan.version,
             isolation=self.level.name,
         )
         return replace(graded, record=record)

@@ -83,13 +83,14 @@ class MarkBook:
         self,
         student: str,
         verdicts: Mapping[str, float | None],
-        comments: Mapping[str, str | None],
+        comments: Mapping[str, str | None] | None,
         *,
         timestamp: str | None = None,
         new_bytes: bool = True,
     ) -> None:
         """Enter one student's marks, None for a person to decide; what was entered by hand stays.
 
+        comments: the grader's own, by the answer's name; None leaves them.
         new_bytes: whether the student handed in something new, so that marks by hand need another look."""
         gradebook = self._gradebook
         extra = {"timestamp": known} if (known := _time_of(timestamp)) is not None else {}
@@ -100,7 +101,7 @@ class MarkBook:
             for grade in notebook.grades:
                 if (name := self._cells[grade.cell_id]) in verdicts:
                     _enter(grade, verdicts[name], new_bytes=new_bytes)
-            for comment in notebook.comments:
+            for comment in notebook.comments if comments is not None else ():
                 comment.auto_comment = comments.get(self._cells[comment.cell_id])
 
     @cached_property
@@ -111,6 +112,18 @@ class MarkBook:
             cell.id: cell.name
             for cell in (*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells)
         }
+
+    def reprice(
+        self, student: str, verdicts: Mapping[str, float | None], points: Mapping[str, float]
+    ) -> None:
+        """Enter what the same verdicts are worth now, here and in the autograded notebook."""
+        path = self.notebook_path(student)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        for cell in content["cells"]:
+            nbgrader = cell["metadata"].get("nbgrader", {})
+            nbgrader |= {"points": points[nbgrader["grade_id"]]} if nbgrader.get("grade_id") in points else {}
+        self.write_notebook(student, content)
+        self.write(student, verdicts, None, new_bytes=False)
 
     def enter_penalties(self) -> None:
         """Take off what the course's policy says about being late, from the points there are now."""

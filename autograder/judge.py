@@ -48,6 +48,7 @@ class Judge:
     submission: Repaired
     sitting: Sitting
     seed: int
+    kept: Mapping[str, ExerciseRecord] = field(default_factory=dict)  # exercises that need no new verdict
     faults: dict[str, str] = field(default_factory=dict)  # answer cell → what went wrong while it ran
     outputs: dict[int, list[dict]] = field(default_factory=dict)
     examined: dict[str, list[Examined]] = field(default_factory=dict)
@@ -56,10 +57,10 @@ class Judge:
     def judge(self) -> Judgement:
         """Run everything, in the order that keeps hidden inputs from being told."""
         self.run_cells()
-        names = [exercise.name for exercise in self.plan.homework.exercises]
-        defined = self.sitting.defined(names)
+        due = [entry for entry in self.plan.homework.exercises if entry.name not in self.kept]
+        defined = self.sitting.defined([exercise.name for exercise in due])
         for hidden in (False, True):
-            for exercise in self.plan.homework.exercises:
+            for exercise in due:
                 self.examine(exercise, hidden, exercise.name in defined)
         records = tuple(self.record(exercise) for exercise in self.plan.homework.exercises)
         return Judgement(records, tuple(self.flags(records)), self.outputs)
@@ -135,6 +136,8 @@ class Judge:
 
     def record(self, exercise: Exercise) -> ExerciseRecord:
         """What is kept of an exercise: points for the checks that passed, the names of its mistakes."""
+        if exercise.name in self.kept:
+            return self.kept[exercise.name]
         done = self.examined[exercise.name]
         failed = any(entry.result == FAILED for entry in done)
         entries = [entry for entry in self.plan.homework.misconceptions if entry.of == exercise.name]
@@ -160,11 +163,20 @@ class Judge:
         return flags
 
 
-def judge(plan: Plan, submission: Repaired, start: Callable[[], Student], seed: int) -> Judgement:
-    """The verdict on a rebuilt submission; `start` gives fresh sandboxed processes."""
+def judge(
+    plan: Plan,
+    submission: Repaired,
+    start: Callable[[], Student],
+    seed: int,
+    kept: Mapping[str, ExerciseRecord] | None = None,
+) -> Judgement:
+    """The verdict on a rebuilt submission; `start` gives fresh sandboxed processes.
+
+    kept: verdicts that still hold; their exercises are not examined again.
+    """
     sitting = Sitting(start, plan.limits, plan.guarded)
     try:
-        return Judge(plan, submission, sitting, seed).judge()
+        return Judge(plan, submission, sitting, seed, kept or {}).judge()
     finally:
         sitting.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
@@ -16,6 +15,7 @@ from autograder.examine import run_checks
 from autograder.homework import HomeworkSource, find, references
 from autograder.isolation import Limits
 from autograder.released import SourceCell, released_texts, source_cells
+from autograder.versions import exercise_versions
 from course.checks import LocalLink
 
 MOST_SECONDS_TO_PREPARE = 30.0
@@ -56,20 +56,24 @@ class Plan:
         return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.nbgrader.get("grade")}
 
     @property
+    def points_in_source(self) -> dict[str, float]:
+        """The same as the source says now, which is another where it was edited and not released."""
+        entries = (*self.homework.checks, *self.homework.written)
+        return {entry.name: entry.points for entry in entries if entry.points or entry.name in self.points}
+
+    @property
     def written(self) -> dict[str, float]:
         """The questions graded by hand, and their points."""
         return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.role == "written"}
 
     @cached_property
-    def version(self) -> str:
-        """A digest of everything that can change a mark."""
-        files = sorted(self.homework.folder.glob("*.py"))
-        policy = str(self.forbidden_costs_points).encode()
-        return hashlib.sha256(b"\0".join([policy, *(path.read_bytes() for path in files)])).hexdigest()
+    def versions(self) -> dict[str, str]:
+        """Exercise → a digest of everything that can change its verdicts."""
+        return exercise_versions(self.homework, f"forbidden costs points: {self.forbidden_costs_points}")
 
     def prepare(self) -> None:
         """Work out what every judge needs, and judge once, so that forked judges find it all in memory."""
-        _ = self.references, self.scope, self.version
+        _ = self.references, self.scope, self.versions
         with suppress(TooSlow), redirect_stdout(None), time_limit(MOST_SECONDS_TO_PREPARE):
             self._rehearse()
 

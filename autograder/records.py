@@ -45,8 +45,9 @@ class ExerciseRecord:
 class SubmissionRecord:
     """One student's homework: `problem` says why it could not be run, `flags` what a person should look at.
 
-    `source` is the SHA-256 of the bytes handed in and `version` that of the homework, so that a second run
-    knows what is still valid; `seed` drew the hidden inputs. Students are shown none of the three.
+    `source` is the SHA-256 of the bytes handed in and `versions`, by exercise, that of what its verdicts rest
+    on, so that a second run knows what is still valid; `seed` drew the hidden inputs. Students are shown none
+    of the three.
     """
 
     student: str
@@ -58,7 +59,7 @@ class SubmissionRecord:
     seconds: float = 0.0
     exercises: tuple[ExerciseRecord, ...] = ()
     source: str = ""
-    version: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
     isolation: str = ""
 

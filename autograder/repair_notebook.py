@@ -26,7 +26,7 @@ class WouldOverwrite(FileExistsError):
 def repair_notebook(path: Path, homework: str, root: Path, to: Path | None = None) -> tuple[Path, list[str]]:
     """Write the repaired notebook (beside the original unless told where) and say what was done.
 
-    Cells are recognised by grade id, cell id and text; hidden checks are not in the release, so none is put in.
+    Cells are recognised by grade id, cell id and text; no hidden check is in the release, so none is put in.
     Raises Unreadable, NotReleased, SourceError or WouldOverwrite.
     """
     require_name(homework, root)

@@ -49,15 +49,19 @@ def grade_submission(
     plan: Plan,
     start: Callable[[], Student],
     seed: int,
+    kept: Mapping[str, ExerciseRecord] | None = None,
 ) -> Graded:
-    """Repair, judge and record one submission; never raises on account of what is in it."""
+    """Repair, judge and record one submission; never raises on account of what is in it.
+
+    kept: exercise → a verdict that still holds.
+    """
     begun = time.monotonic()
     try:
         handed, flags = parse(data)
     except Unreadable as problem:
         return not_run(student, str(problem), plan)
     repaired = repair(handed, plan.source)
-    judgement = judge(plan, repaired, start, seed)
+    judgement = judge(plan, repaired, start, seed, kept)
     record = SubmissionRecord(
         student=student,
         points=sum(exercise.points for exercise in judgement.exercises),
@@ -66,6 +70,7 @@ def grade_submission(
         flags=(*flags, *repaired.flags, *judgement.flags),
         seconds=round(time.monotonic() - begun, 3),
         exercises=judgement.exercises,
+        versions=plan.versions,
         seed=seed,
     )
     return _graded(record, repaired, judgement, plan)
@@ -85,7 +90,9 @@ def not_run(student: str, problem: str, plan: Plan) -> Graded:
         for exercise in plan.homework.exercises
     )
     most = sum(exercise.max_points for exercise in exercises)
-    record = SubmissionRecord(student, 0.0, most, "could_not_run", problem, exercises=exercises)
+    record = SubmissionRecord(
+        student, 0.0, most, "could_not_run", problem, exercises=exercises, versions=plan.versions
+    )
     return _graded(record, as_released(plan.source), Judgement(exercises, (), {}), plan)
 
 
