@@ -24,12 +24,24 @@ def report(name: str, root: Path | str = ".") -> Path:
     records = Path(root) / "grades" / f"{name}.json"
     if not records.is_file():
         raise FileNotFoundError(f"{records} is not there: grade first with `autograder grade {name} …`.")
-    path = records.with_suffix(".html")
-    write_text(path, render(read_homework(records), find(name, root)))
+    path, homework = records.with_suffix(".html"), find(name, root)
+    write_text(path, render(read_homework(records), homework, alike(homework, Path(root))))
     return path
 
 
-def render(record: HomeworkRecord, homework: HomeworkSource) -> str:
+def alike(homework: HomeworkSource, root: Path) -> str:
+    """The section about submissions that are alike; empty where the library for it is not installed."""
+    try:
+        from autograder.similar import NothingGraded, section, similar
+    except ModuleNotFoundError:
+        return ""
+    try:
+        return section(similar(homework, root))
+    except NothingGraded:
+        return ""
+
+
+def render(record: HomeworkRecord, homework: HomeworkSource, alike: str = "") -> str:
     """The page for the records of one homework."""
     counted = class_statistics(record, homework)
     heading = title(homework.cells[0].source) if homework.cells else homework.name
@@ -41,6 +53,7 @@ def render(record: HomeworkRecord, homework: HomeworkSource) -> str:
         _heat_map(counted),
         _exercises(counted),
         _attention(counted),
+        alike,
         students(record, homework),
         _footer(record),
     ]

@@ -1,0 +1,154 @@
+"""Pairs of submissions that share more than the homework explains, for a person to look at.
+
+Answers are compared by fingerprints that do not depend on names, comments and spacing (copydetect, after
+Schleimer, Wilkerson and Aiken, "Winnowing", 2003). What the release, the reference, the catalogue or
+many students say is no evidence, and short answers are none at all: whoever solves a one-line exercise
+writes that line.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from itertools import combinations
+
+import numpy as np
+from copydetect import CodeFingerprint
+
+GRAM = 25  # characters that must agree in a row, counted as below
+LEAST_IN_AN_ANSWER = 100  # characters shared in one answer, names and strings counted as one each
+LEAST_SHARE = 0.6  # of what is one's own in the shorter answer
+LEAST_IN_ALL = 150
+FEW = 4  # students who may write the same without its being what everybody writes
+SHORTEST_LINE = 20
+MOST_LINES = 5
+
+Answers = Mapping[str, Mapping[str, str]]  # student → exercise → what stands in the answer cell
+
+
+@dataclass(frozen=True)
+class SharedAnswer:
+    """One exercise: characters that both answers share, of those that are the shorter one's own."""
+
+    exercise: str
+    shared: int
+    own: int
+
+    @property
+    def share(self) -> float:
+        return self.shared / self.own
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students, the answers they share, and lines that stand in these two alone, word for word."""
+
+    first: str
+    second: str
+    answers: tuple[SharedAnswer, ...]
+    lines: tuple[str, ...]
+
+    @property
+    def shared(self) -> int:
+        return sum(answer.shared for answer in self.answers)
+
+
+class Prints:
+    """Where in a text each of its fingerprints is."""
+
+    def __init__(self, text: str) -> None:
+        print_ = CodeFingerprint("answer.py", GRAM, 1, fp=StringIO(text), language="python")
+        self.length = len(print_.filtered_code)
+        self.places = {int(mark): places for mark, places in print_.hash_idx.items()}
+
+    def covered(self, marks: Iterable[int]) -> int:
+        """How many characters these fingerprints cover."""
+        covered = np.zeros(self.length, dtype=bool)
+        for mark in marks:
+            for place in self.places[mark]:
+                covered[place : place + GRAM] = True
+        return int(covered.sum())
+
+
+def similar_pairs(answers: Answers, explained: Mapping[str, Iterable[str]]) -> list[Pair]:
+    """The pairs worth a look, those who share most first.
+
+    explained: for each exercise, the texts that students have from the course or may well arrive at.
+    """
+    shared: defaultdict[tuple[str, str], list[SharedAnswer]] = defaultdict(list)
+    for exercise, texts in explained.items():
+        given = {student: found[exercise] for student, found in answers.items() if found.get(exercise)}
+        for pair, answer in shared_answers(exercise, given, texts):
+            shared[pair].append(answer)
+    found = [
+        Pair(
+            *pair,
+            tuple(sorted(parts, key=lambda part: -part.shared)),
+            lines_of(*pair, parts, answers, explained),
+        )
+        for pair, parts in shared.items()
+        if sum(part.shared for part in parts) >= LEAST_IN_ALL
+    ]
+    return sorted(found, key=lambda pair: (-pair.shared, pair.first, pair.second))
+
+
+def shared_answers(
+    exercise: str, given: Mapping[str, str], explained: Iterable[str]
+) -> Iterator[tuple[tuple[str, str], SharedAnswer]]:
+    """The pairs of students whose answers to one exercise share more than is explained."""
+    known = {mark for text in explained for mark in Prints(text).places}
+    prints = {student: Prints(text) for student, text in sorted(given.items())}
+    marks = {student: own_marks(student, prints, known) for student in prints}
+    for first, second in _meeting(marks):
+        common = marks[first] & marks[second]
+        own = min(prints[student].covered(marks[student]) for student in (first, second))
+        both = min(prints[student].covered(common) for student in (first, second))
+        if both >= LEAST_IN_AN_ANSWER and both >= LEAST_SHARE * own:
+            yield (first, second), SharedAnswer(exercise, both, own)
+
+
+def own_marks(student: str, prints: Mapping[str, Prints], known: Collection[int]) -> set[int]:
+    """A student's fingerprints without those that are explained."""
+    return prints[student].places.keys() - known
+
+
+def _meeting(marks: dict[str, set[int]]) -> list[tuple[str, str]]:
+    """The pairs who share anything, after what too many share is taken from everybody."""
+    holders: defaultdict[int, list[str]] = defaultdict(list)
+    for student, own in marks.items():
+        for mark in own:
+            holders[mark].append(student)
+    many = max(FEW, len(marks) // 10)
+    everybodys = {mark for mark, students in holders.items() if len(students) > many}
+    for own in marks.values():
+        own -= everybodys
+    groups = {tuple(students) for mark, students in holders.items() if 1 < len(students) <= many}
+    return sorted({pair for students in groups for pair in combinations(students, 2)})
+
+
+def lines_of(
+    first: str,
+    second: str,
+    parts: Iterable[SharedAnswer],
+    answers: Answers,
+    explained: Mapping[str, Iterable[str]],
+) -> tuple[str, ...]:
+    """Longer lines that these two wrote alike, word for word, and nobody else: the longest of them."""
+    found: set[str] = set()
+    for part in parts:
+        others = [
+            texts.get(part.exercise, "")
+            for student, texts in answers.items()
+            if student not in (first, second)
+        ]
+        elsewhere = {line for text in (*others, *explained[part.exercise]) for line in long_lines(text)}
+        found |= (
+            long_lines(answers[first][part.exercise]) & long_lines(answers[second][part.exercise]) - elsewhere
+        )
+    return tuple(sorted(found, key=lambda line: (-len(line), line))[:MOST_LINES])
+
+
+def long_lines(text: str) -> set[str]:
+    return {line.strip() for line in text.splitlines() if len(line.strip()) >= SHORTEST_LINE}

@@ -1,0 +1,193 @@
+"""Copied work is named however it is renamed; the homework, the class and short answers explain the rest."""
+
+import itertools
+import json
+
+import pytest
+from grading import NAME, ROOT, new_course, solved
+
+from autograder.cli import main
+from autograder.homework import load
+from autograder.report import alike
+from autograder.sample_submissions import as_answer, without_markers
+from autograder.similar import NONE, NothingGraded, explained, section, similar
+from autograder.similarity import LEAST_IN_AN_ANSWER, Pair, Prints, SharedAnswer, similar_pairs
+
+STUB = "def viterbi(emissions, transitions):\n    # YOUR CODE HERE\n    raise NotImplementedError"
+ORIGINAL = """
+def viterbi(emissions, transitions):
+    # the table of best scores, built from the left
+    best_so_far = [emissions[0][state] for state in range(len(transitions))]
+    came_from = []
+    for step in range(1, len(emissions)):
+        row, arrows = [], []
+        for state in range(len(transitions)):
+            choices = [best_so_far[old] + transitions[old][state] for old in range(len(transitions))]
+            winner = max(range(len(choices)), key=choices.__getitem__)
+            arrows.append(winner)
+            row.append(choices[winner] + emissions[step][state])
+        came_from.append(arrows)
+        best_so_far = row
+    path = [max(range(len(best_so_far)), key=best_so_far.__getitem__)]
+    for arrows in reversed(came_from):
+        path.append(arrows[path[-1]])
+    return path[::-1]
+"""
+INDEPENDENT = """
+import torch
+
+def viterbi(emissions, transitions):
+    emissions = torch.as_tensor(emissions)
+    score, pointers = emissions[0], []
+    for emission in emissions[1:]:
+        score, pointer = (score[:, None] + torch.as_tensor(transitions)).max(dim=0)
+        score = score + emission
+        pointers += [pointer]
+    state = int(score.argmax())
+    states = [state]
+    while pointers:
+        state = int(pointers.pop()[state])
+        states.insert(0, state)
+    return states
+"""
+ONE_LINE = "def softmax(scores):\n    return (scores - scores.max(-1, keepdim=True).values).softmax(-1)"
+
+
+def disguised(code):
+    """The same work with other names, other comments and other spacing."""
+    names = {
+        "best_so_far": "dp",
+        "came_from": "bp",
+        "choices": "c",
+        "winner": "w",
+        "arrows": "ptrs",
+        "row": "new",
+    }
+    for old, new in names.items():
+        code = code.replace(old, new)
+    return code.replace("# the table of best scores, built from the left", "# dynamic programming").replace(
+        " + ", "+"
+    )
+
+
+def pairs_of(texts, known=(STUB,), exercise="viterbi"):
+    return similar_pairs({student: {exercise: text} for student, text in texts.items()}, {exercise: known})
+
+
+def test_a_copy_is_named_with_the_lines_that_only_these_two_have():
+    [pair] = pairs_of({"ada": ORIGINAL, "bo": ORIGINAL, "cy": INDEPENDENT})
+    assert (pair.first, pair.second) == ("ada", "bo")
+    assert pair.answers[0].share == 1
+    assert "winner = max(range(len(choices)), key=choices.__getitem__)" in pair.lines
+
+
+def test_a_disguised_copy_is_named_too():
+    [pair] = pairs_of({"ada": ORIGINAL, "bo": disguised(ORIGINAL), "cy": INDEPENDENT})
+    assert (pair.first, pair.second) == ("ada", "bo")
+    assert pair.answers[0].share > 0.9
+
+
+def test_half_of_an_answer_within_another_is_named():
+    start = ORIGINAL[: ORIGINAL.index("    path =")]
+    [pair] = pairs_of({"ada": ORIGINAL, "bo": start + "    return came_from"})
+    assert pair.answers[0].share > 0.8
+
+
+def test_the_same_task_solved_twice_is_no_copy():
+    assert pairs_of({"ada": ORIGINAL, "cy": INDEPENDENT}) == []
+
+
+def test_what_students_were_given_or_may_well_arrive_at_is_no_evidence():
+    assert pairs_of({"ada": ORIGINAL, "bo": disguised(ORIGINAL)}, known=(STUB, ORIGINAL)) == []
+    assert pairs_of({"ada": STUB, "bo": STUB}) == []
+
+
+def test_what_many_write_is_no_evidence_and_what_four_write_is():
+    four = {f"student{place}": ORIGINAL for place in range(4)}
+    assert len(pairs_of(four)) == 6
+    assert pairs_of({**four, "fifth": ORIGINAL}) == []
+
+
+def test_short_answers_are_no_evidence_however_alike():
+    assert pairs_of({"ada": ONE_LINE, "bo": ONE_LINE}, known=()) == []
+    many = {f"exercise{place}": ONE_LINE for place in range(12)}
+    assert similar_pairs({"ada": many, "bo": many}, dict.fromkeys(many, ())) == []
+
+
+def test_several_copied_answers_add_up():
+    half = ORIGINAL[: ORIGINAL.index("        came_from.append")]
+    answers = {student: {"first": half, "second": ORIGINAL} for student in ("ada", "bo")}
+    [pair] = similar_pairs(answers, {"first": (), "second": ()})
+    assert [answer.exercise for answer in pair.answers] == ["second", "first"]
+    assert pair.shared == sum(answer.shared for answer in pair.answers)
+
+
+def test_code_that_is_no_python_is_compared_all_the_same():
+    broken = ORIGINAL.replace("):\n    # the", ")\n    # the")
+    assert len(pairs_of({"ada": broken, "bo": broken})) == 1
+
+
+def test_no_two_right_solutions_of_a_real_homework_are_taken_for_copies():
+    homework = load(ROOT / "solutions" / "hw2_backprop")
+    most = 0
+    for exercise in homework.exercises:
+        texts = [without_markers(exercise.solution)]
+        texts += [as_answer(entry) for entry in homework.alternatives if entry.of == exercise.name]
+        given = {str(place): text for place, text in enumerate(texts)}
+        assert pairs_of(given, known=(exercise.stub,)) == [], exercise.name
+        stub = Prints(exercise.stub).places.keys()
+        for first, second in itertools.combinations(map(Prints, texts), 2):
+            most = max(most, first.covered((first.places.keys() & second.places.keys()) - stub))
+    assert 0 < most < LEAST_IN_AN_ANSWER  # they have something in common: the bar is what holds them apart
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = new_course(tmp_path_factory.mktemp("similar") / "course")
+    texts = {"ada": ORIGINAL, "bo": disguised(ORIGINAL), "cy": INDEPENDENT}
+    for student, text in texts.items():
+        path = course / "autograded" / student / NAME / f"{NAME}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(solved(course, text.replace("viterbi", "moving_average"))))
+    return course
+
+
+def test_the_catalogue_and_the_reference_are_explained(course):
+    texts = explained(load(course / "solutions" / NAME))["moving_average"]
+    assert any("heron_starts" in text for text in texts)
+    assert any("albatross_windows" in text for text in texts)
+    assert any("NotImplementedError" in text for text in texts)
+
+
+def test_the_word_names_the_pair(course, capsys):
+    assert main(["similar", NAME, "--root", str(course)]) == 0
+    out = capsys.readouterr().out
+    assert "\nada and bo: " in out
+    assert "cy" not in out
+
+
+def test_the_report_has_a_section_of_them(course):
+    html = alike(load(course / "solutions" / NAME), course)
+    assert "<h2>Alike</h2>" in html
+    assert ">ada</a> and " in html
+
+
+def test_nothing_is_shown_of_a_student_as_markup():
+    pair = Pair("<b>x", "bo", (SharedAnswer("e", 1, 1),), ("<script>alert(1)</script>",))
+    assert "<script" not in section([pair])
+    assert "<b>x" not in section([pair])
+    assert section([]) == ""
+
+
+def test_without_graded_submissions_the_word_says_what_comes_first(course_folder, mini):
+    with pytest.raises(NothingGraded, match="`autograder grade` comes first"):
+        similar(load(mini), course_folder)
+    assert alike(load(mini), course_folder) == ""
+
+
+def test_a_class_without_copies_is_told_so(course, capsys, tmp_path, course_folder):
+    path = course_folder / "autograded" / "cy" / NAME / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(solved(course, INDEPENDENT)))
+    assert main(["similar", NAME, "--root", str(course_folder)]) == 0
+    assert capsys.readouterr().out.strip() == NONE
