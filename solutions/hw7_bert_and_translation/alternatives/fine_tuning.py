@@ -60,16 +60,14 @@ def by_a_loop(first_logits, last_logits, longest):
 
 
 @alternative(of="fine_tune")
-def with_steps_of_ones_own(encoder, head, tokens, mask, labels, learning_rate, n_steps):
+def with_an_optimiser_of_torch(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     config = BERTConfig(vocab_size=11, context_length=9, d_model=6, n_heads=2, n_layers=1, d_ff=5)
     model = SequenceClassifier(config, 3).double()
     model.load_state_dict({**head, **encoder})
+    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
     for _ in range(n_steps):
-        model.zero_grad()
+        optimizer.zero_grad()
         log_probs = model(tokens, mask).log_softmax(-1)
         (-log_probs.gather(1, labels[:, None])).mean().backward()
-        with torch.no_grad():
-            for parameter in model.parameters():
-                if parameter.grad is not None:
-                    parameter -= learning_rate * parameter.grad
+        optimizer.step()
     return {name: weight.clone() for name, weight in model.named_parameters()}

@@ -12,16 +12,17 @@ CONFIG = BERTConfig(vocab_size=11, context_length=9, d_model=6, n_heads=2, n_lay
 STEPS = {"each_step_follows_its_own_gradient", "other_reviews_train_all_weights"}
 
 
-def _tuned(weights, tokens, mask, labels, learning_rate, n_steps, *, trained="", zeroes=True):
+def _tuned(weights, tokens, mask, labels, learning_rate, n_steps, *, fixed=(), zeroes=True):
     model = SequenceClassifier(CONFIG, 3).double()
     model.load_state_dict(weights, strict=False)
-    chosen = [parameter for name, parameter in model.named_parameters() if name.startswith(trained)]
-    optimizer = torch.optim.SGD(chosen, lr=learning_rate)
     for _ in range(n_steps):
         if zeroes:
-            optimizer.zero_grad()
+            model.zero_grad()
         functional.cross_entropy(model(tokens, mask), labels).backward()
-        optimizer.step()
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if parameter.grad is not None and not name.startswith(fixed):
+                    parameter -= learning_rate * parameter.grad
     return model.state_dict()
 
 
@@ -57,15 +58,7 @@ def encoder_left_frozen(encoder, head, tokens, mask, labels, learning_rate, n_st
 
     Which weights have moved after one step? Which parameters did you give to the optimiser?
     """
-    model = SequenceClassifier(CONFIG, 3).double()
-    model.load_state_dict(encoder | head)
-    model.bert.requires_grad_(False)
-    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=learning_rate)
-    for _ in range(n_steps):
-        optimizer.zero_grad()
-        functional.cross_entropy(model(tokens, mask), labels).backward()
-        optimizer.step()
-    return model.state_dict()
+    return _tuned(encoder | head, tokens, mask, labels, learning_rate, n_steps, fixed="bert.")
 
 
 @misconception(of="fine_tune", fails=STEPS | {"a_step_moves_encoder_and_head", "padding_does_not_train"})
@@ -74,7 +67,7 @@ def head_left_as_it_was(encoder, head, tokens, mask, labels, learning_rate, n_st
 
     Which part of the model knows nothing at all in the beginning?
     """
-    return _tuned(encoder | head, tokens, mask, labels, learning_rate, n_steps, trained="bert.")
+    return _tuned(encoder | head, tokens, mask, labels, learning_rate, n_steps, fixed=("pooler.", "output."))
 
 
 @misconception(
