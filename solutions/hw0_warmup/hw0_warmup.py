@@ -561,14 +561,15 @@ def trained_weights(seed=3, n_steps=150, d_embedding=8, d_hidden=24):
         draw.normal(len(WORDS), d_hidden) / 10,
         torch.zeros(len(WORDS), dtype=torch.float64),
     ]
-    optimizer = torch.optim.Adam([weight.requires_grad_() for weight in weights], lr=0.03)
+    speeds = [torch.zeros_like(weight) for weight in weights]
     for _ in range(n_steps):
-        logits = logits_after(windows[:, :-1], *weights)
+        own = [weight.requires_grad_() for weight in weights]
+        logits = logits_after(windows[:, :-1], *own)
         loss = (shares * functional.cross_entropy(logits, windows[:, -1], reduction="none")).sum()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return [weight.detach() for weight in weights]
+        gradients = torch.autograd.grad(loss, own)
+        speeds = [0.9 * speed + grad for speed, grad in zip(speeds, gradients, strict=True)]
+        weights = [weight.detach() - 3 * speed for weight, speed in zip(own, speeds, strict=True)]
+    return weights
 
 
 def next_word_probs(words):
