@@ -135,3 +135,25 @@ def test_a_lecture_has_what_every_lecture_has(path):
     assert "further reading" in titles or "references" in titles
     assert "predict" in text.lower()  # something is asked before it is shown
     assert '<script type=\\"module\\">' in json.dumps(outputs(content))  # a figure that lives
+
+
+MODULES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "course/figures").glob("*.mjs")}
+
+
+@each_lecture
+def test_the_figures_of_a_lecture_are_those_of_the_course_today(path):
+    """Their modules are copied into the outputs, where they would grow old in silence."""
+    figures = [
+        html
+        for output in outputs(read(path))
+        if '<script type="module">' in (html := "".join(output.get("data", {}).get("text/html", "")))
+    ]
+    modules = [
+        text.replace("export default", "const figure =", 1)
+        for name, text in MODULES.items()
+        if name != "frame"
+    ]
+    assert figures
+    for html in figures:
+        assert MODULES["frame"] in html
+        assert any(module in html for module in modules), html[:200]
