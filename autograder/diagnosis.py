@@ -34,7 +34,7 @@ def diagnosis(
     errors = {event.outcome.error for trace in asked for event in trace.events}
     if not asked or errors & {"Unreachable", "NotWritten"}:
         return ()
-    if _answers_alike(asked, references, seconds) is not False:
+    if _answers_alike(asked, references, seconds):
         return ()
     return tuple(
         entry.name
