@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: help demo test browser lectures lab site notebooks bench clean
+.PHONY: help demo test browser lectures solutions lab site notebooks bench clean
 
 help:            ## say what each word does
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -32,6 +32,10 @@ browser: $(READY) ## try figures, pages and JupyterLab in a real browser, where 
 lectures: export OMP_NUM_THREADS = 1
 lectures: $(READY) ## run every lecture and compare it with its committed outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-current-env -n auto --dist loadfile lectures
+
+solutions: export OMP_NUM_THREADS = 1
+solutions: $(READY) ## run every solution notebook from top to bottom
+	$(BIN)/python -m pytest --nbval-lax --nbval-current-env -n auto --dist loadfile solutions
 
 lab: $(READY)    ## open JupyterLab on the lectures
 	$(BIN)/jupyter lab --notebook-dir . lectures
