@@ -171,7 +171,8 @@ def _grade(args: Arguments) -> int:
         forbidden_costs_points=args.forbidden == "costs",
     )
     print(table(record, find(args.homework, args.root)))
-    print("\n".join(["", *in_words(before, record.submissions)]).rstrip("\n"))
+    if words := list(in_words(before, record.submissions)):
+        print("", *words, sep="\n")
     print("\nIsolation: {level} ({reason}).".format(**record.isolation))
     print(f"`autograder report {args.homework}` writes the class report.")
     return 0

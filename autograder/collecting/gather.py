@@ -13,7 +13,7 @@ from autograder.collecting.choosing import choose
 from autograder.collecting.filing import Cabinet, shown
 from autograder.collecting.formats import recognise
 from autograder.collecting.roster import Roster
-from autograder.collecting.tree import opened
+from autograder.collecting.tree import Tree, opened
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,20 @@ def gather(
             _row(student, attempts, homework, cabinet, roster, due, timed=form.name == "nbgrader")
             for student, attempts in sorted(by_student.items())
         ]
-        notes = [f"left out {'/'.join(path)}: {why}" for path, why in tree.left_out if len(path) == 1]
+        notes = list(not_told(tree, rows))
         absent = sorted(roster.students - by_student.keys())
         notes += [f"nothing from {', '.join(absent)}"] if absent else []
         notes += [] if cabinet else [f"{to} is the source itself: nothing was moved"]
     return Collected(form.name, tuple(rows), tuple(notes))
+
+
+def not_told(tree: Tree, rows: Iterable[Row]) -> Iterator[str]:
+    """What was left out of the download and stands in nobody's row."""
+    told = tuple(note.removeprefix("left out ") for row in rows for note in row.notes)
+    for path, why in tree.left_out:
+        problem = f"{'/'.join(path)}: {why}"
+        if not problem.endswith(told):
+            yield f"left out {problem}"
 
 
 def sorted_out(attempts: Iterable[Attempt], roster: Roster) -> dict[str, list[Attempt]]:

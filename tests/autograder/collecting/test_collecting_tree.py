@@ -33,7 +33,8 @@ def test_a_name_that_leads_elsewhere_is_left_out_and_the_rest_collected(name, tm
     outside = tmp_path / "deep" / "down"
     outside.mkdir(parents=True)
     source = zipped(outside / "c.zip", {name: notebook("evil"), **GOOD})
-    gather(source, HOMEWORK, outside / "submitted")
+    collected = gather(source, HOMEWORK, outside / "submitted")
+    assert [note.split(": ")[-1] for note in collected.notes] == ["its name leads out of the folder"]
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path != source]
     assert [path.relative_to(outside).as_posix() for path in written] == [
         f"submitted/40112/{HOMEWORK}/{HOMEWORK}.ipynb"
@@ -45,6 +46,17 @@ def test_a_refused_name_is_reported(tmp_path):
         assert [(why, "up.ipynb" in path) for path, why in found.left_out] == [
             ("its name leads out of the folder", True)
         ]
+
+
+def test_what_is_left_out_is_told_once_where_it_belongs(tmp_path):
+    files = {
+        "Bo_1_assignsubmission_file_/ok.ipynb": b"",
+        "Bo_1_assignsubmission_file_/deep/../../x.ipynb": b"",
+    }
+    collected = gather(zipped(tmp_path / "m.zip", files), HOMEWORK, tmp_path / "submitted")
+    [row] = collected.rows
+    assert sum("leads out" in note for note in (*row.notes, *collected.notes)) == 1
+    assert any("leads out" in note for note in row.notes)
 
 
 def test_a_link_in_a_zip_is_not_made(tmp_path):
