@@ -23,9 +23,9 @@
 # each. **Logits** are the numbers before the softmax. Logarithms are natural, losses are in nats, unless a
 # statement says **bits**. Tokens are int64.
 #
-# The solved notebook takes 12 seconds of one core and 0.45 GB; training the model of exercise 6 takes 7 of these
-# seconds. With `COURSE_SCALE=full` in the environment that exercise has longer stories and trains six layers of
-# 384 numbers, which is meant for a GPU; its cell prints the seconds and the memory that it took.
+# The solved notebook takes 12 seconds of one core and 0.45 GB; training the model of exercise 6 takes 7 of
+# these seconds. With `COURSE_SCALE=full` in the environment that exercise has longer stories and trains six
+# layers of 384 numbers, which is meant for a GPU; its cell prints the seconds and the memory that it took.
 
 # %% setup
 
@@ -282,6 +282,13 @@ def courses_block(weights, n_heads):
 # or faces the wrong way. Then do the same at the first position.
 #
 # </details>
+#
+# <details><summary>Hint 4</summary>
+#
+# "Missing key(s) in state_dict" names what your module keeps and the table does not: a mask registered as a
+# buffer, for instance. It can be made anew in `forward`, for the T of this batch.
+#
+# </details>
 
 
 # %% solution="CausalBlock"
@@ -465,7 +472,7 @@ check(other_blocks_have_their_outputs_and_gradients, CausalBlock)
 # that a new model finds all words about equally likely.
 #
 # **Example.** With `d_model` 6, three tokens, `context_length` 5 and two layers there are
-# 3 · 6 + 5 · 6 + 2 · 498 + 12 = 1056 numbers to learn, 498 in each block. If both `c_proj` of each block are
+# 3 · 6 + 5 · 6 + 2 · 510 + 12 = 1080 numbers to learn, 510 in each block. If both `c_proj` of each block are
 # zero, the logits are $\mathrm{ln_f}(\mathrm{wte}[\text{token}_t] + \mathrm{wpe}[t]) \, \mathrm{wte}^\top$.
 #
 # <details><summary>Hint 1</summary>
@@ -478,6 +485,14 @@ check(other_blocks_have_their_outputs_and_gradients, CausalBlock)
 # <details><summary>Hint 2</summary>
 #
 # `wpe(torch.arange(T))` has the shape (T, D). To which axis of (B, T, D) does broadcasting match its T?
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
+#
+# "Missing key(s) in state_dict" names what your module has and the tables do not. An output layer, even one
+# that shares its weight with `wte`, is such a name. What is a linear layer without bias, written as a
+# product?
 #
 # </details>
 
