@@ -54,6 +54,8 @@ def policy_of(config: Config) -> LateSubmissionPlugin:
 
 def enter_penalties(gradebook: Gradebook, homework: str, policy: LateSubmissionPlugin) -> None:
     """Take off from every submission of a homework what the policy says about the points it has now."""
+    if gradebook.find_assignment(homework).duedate is None:
+        return
     for submission in gradebook.assignment_submissions(homework):
         for notebook in submission.notebooks:
             penalty = None

@@ -99,7 +99,8 @@ def shared_answers(
 ) -> Iterator[tuple[tuple[str, str], SharedAnswer]]:
     """The pairs of students whose answers to one exercise share more than is explained."""
     known = {mark for text in explained for mark in Prints(text).places}
-    prints = {student: Prints(text) for student, text in sorted(given.items())}
+    by_text = {text: Prints(text) for text in set(given.values())}
+    prints = {student: by_text[text] for student, text in sorted(given.items())}
     marks = {student: own_marks(student, prints, known) for student in prints}
     for first, second in _meeting(marks):
         common = marks[first] & marks[second]
