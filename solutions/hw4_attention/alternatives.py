@@ -11,7 +11,6 @@ from torch import nn
 from torch.nn import functional
 
 from autograder.catalogue import alternative
-from course.data.translation_lexicon import Lexicon
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
 from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from course.training import TrainingConfig, train
@@ -200,11 +199,9 @@ def by_numbered_links(found, sure, possible):
 @alternative(of="trained_weights")
 @cache
 def with_the_course_s_trainer():
-    lexicon = Lexicon().first(6)
-    pairs = translation_pairs(
-        TranslationConfig(min_length=5, max_length=9, lexicon=lexicon), 6_000, Random(0)
-    )
-    english, french = translation_vocabularies(lexicon)
+    task_config = TranslationConfig(min_length=5, max_length=9)
+    pairs = translation_pairs(task_config, 8_000, Random(0))
+    english, french = translation_vocabularies(task_config.lexicon)
     text = parallel_text([(pair.source, pair.target) for pair in pairs], english, french)
     config = Seq2SeqConfig(
         len(english), len(french), d_embedding=24, d_hidden=48, attention="additive", pad=english.pad

@@ -8,13 +8,14 @@
 #
 # | part | about | minutes |
 # |---|---|---|
-# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 110 |
-# | B | scores, weights, contexts, a decoder that attends | 95 |
-# | C | attention maps, alignment error rate, a trained translator | 90 |
+# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 130 |
+# | B | scores, weights, contexts, a decoder that attends | 100 |
+# | C | attention maps, alignment error rate, a trained translator | 100 |
 #
 # Each exercise is a statement, a function or class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. The exercises do not build
-# on each other's code, so take them in any order.
+# on each other's code, so take them in any order. Only exercise 18 trains anything, for about ten seconds of
+# one core.
 #
 # Words used throughout: B sentences are handled at once; a **source** has S positions and its translation,
 # the **target**, T. The two are different numbers. Shorter sentences are filled up at the end with a
@@ -1269,8 +1270,7 @@ check(other_pairs_have_their_dot_products, dot_scores)
 # scores (B, T, S).
 #
 # **Example.** `W = [[1, 0, 0], [0, 1, 1]]`, the query (1, 2) and the keys (3, 4, 5) and (1, 0, 0): the scores
-# are
-# $1 \cdot 3 + 2 \cdot 4 + 2 \cdot 5 = 21$ and 1.
+# are $1 \cdot 3 + 2 \cdot 4 + 2 \cdot 5 = 21$ and 1.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1365,8 +1365,7 @@ check(other_pairs_have_their_bilinear_scores, bilinear_scores)
 # D), `W_key` (K, M) and `v` (K,). It returns the scores (B, T, S).
 #
 # **Example.** All widths are 1, both matrices are `[[1]]` and `v = [2]`. The query 1 has with the key 1 the
-# score
-# $2 \tanh 2 \approx 1.9281$, and with the key $-1$ the score 0.
+# score $2 \tanh 2 \approx 1.9281$, and with the key $-1$ the score 0.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1747,8 +1746,7 @@ check(other_queries_have_their_contexts, attend)
 #
 # <details><summary>Hint 1</summary>
 #
-# Three things pass from one step to the next, and only two of them are the decoder's own. Name them before
-# you write the loop.
+# Besides the word it reads, a step needs two things from the step before. Name them before you write the loop.
 #
 # </details>
 #
@@ -2302,7 +2300,6 @@ import time
 from dataclasses import dataclass
 from random import Random
 
-from course.data.translation_lexicon import Lexicon
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
 from course.data.vocabulary import Vocabulary
 from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
@@ -2313,18 +2310,17 @@ from course.translation_experiment.quality import attention_links, error_rate, t
 
 
 def translation_task():
-    """The two languages, training pairs, and a model of lecture 11; COURSE_SCALE=full makes all of it larger."""
+    """Training pairs, and a model of lecture 11; COURSE_SCALE=full makes all of it larger."""
     return cut_task(os.environ.get("COURSE_SCALE", "small"))
 
 
 @cache
 def cut_task(scale):
-    """The task at a scale: "small" (six words of each kind, up to 9 words) or "full" (all words, up to 25)."""
+    """The task at a scale: "small" (sentences of up to 9 words) or "full" (up to 25, and a wider model)."""
     is_small = scale == "small"
-    lexicon = Lexicon().first(6) if is_small else Lexicon()
-    pairs_config = TranslationConfig(min_length=5, max_length=9 if is_small else 25, lexicon=lexicon)
-    training = translation_pairs(pairs_config, 6_000 if is_small else 20_000, Random(0))
-    english, french = translation_vocabularies(lexicon)
+    pairs_config = TranslationConfig(min_length=5, max_length=9 if is_small else 25)
+    training = translation_pairs(pairs_config, 8_000 if is_small else 20_000, Random(0))
+    english, french = translation_vocabularies(pairs_config.lexicon)
     width = 48 if is_small else 256
     model_config = Seq2SeqConfig(
         len(english),
@@ -2336,7 +2332,7 @@ def cut_task(scale):
     )
     text = parallel_text([(pair.source, pair.target) for pair in training], english, french)
     known = {pair.source for pair in training}
-    return Task(pairs_config, 500 if is_small else 2_000, known, english, french, model_config, text)
+    return Task(pairs_config, 400 if is_small else 2_000, known, english, french, model_config, text)
 
 
 @dataclass(frozen=True)
@@ -2439,7 +2435,7 @@ def memory_in_use():
 # | | |
 # |---|---|
 # | `Seq2Seq(task.model_config)` | a new model; `model(source, inputs)` gives the **log-probabilities** (B, T, V) of the word after each input |
-# | `task.source` | (N, S), the sources of 6,000 training pairs, padded |
+# | `task.source` | (N, S), the sources of 8,000 training pairs, padded |
 # | `task.target` | (N, T), their translations **between BOS and EOS**, padded |
 # | `task.pad` | the padding word of both |
 # | `task.n_steps` | a number of steps that suffices |
@@ -2453,14 +2449,14 @@ def memory_in_use():
 # | | at most |
 # |---|---|
 # | surprise per word (each source has one right translation: the floor is about 0) | 0.10 nats |
-# | alignment error rate (before any training about 86 %) | 10 % |
+# | alignment error rate (before any training about 87 %) | 15 % |
 # | sentences not translated exactly right, running free | 15 % |
 #
 # The line `@cache` makes Python remember the answer: the training happens once, in the cell below yours,
 # however often the checks ask. It should take well under a minute. Adam with a learning rate of 0.008,
 # batches of 64 pairs drawn at random and gradients clipped to a norm of 1 will do.
 #
-# **Example.** Before any training, with 145 French words, the surprise is about $\ln 145 \approx 4.98$ nats.
+# **Example.** Before any training, with 181 French words, the surprise is about $\ln 181 \approx 5.2$ nats.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2540,10 +2536,10 @@ check(the_next_word_is_no_surprise, trained_weights)
 
 # %% check="the_attention_finds_the_alignment" points=3
 def the_attention_finds_the_alignment(trained_weights):
-    """On new sentences, the alignment error rate of the attention weights is at most 10 %."""
+    """On new sentences, the alignment error rate of the attention weights is at most 15 %."""
     task = translation_task()
     rate = alignment_error(task, loaded(task, trained_weights()), task.new_pairs("visible"))
-    assert_true(rate <= 0.1, f"The alignment error rate is {rate:.1%}.")
+    assert_true(rate <= 0.15, f"The alignment error rate is {rate:.1%}.")
 
 
 check(the_attention_finds_the_alignment, trained_weights)
@@ -2568,7 +2564,7 @@ def other_new_sentences_are_aligned_and_translated(trained_weights, draw):
     nats, rate = surprise(task, model, pairs)[0], alignment_error(task, model, pairs)
     share = free_exact_match(task, model, pairs)
     report = f"A word costs {nats:.2f} nats, the error rate is {rate:.1%}, and {share:.0%} are exactly right."
-    assert_true(nats <= 0.1 and rate <= 0.1 and share >= 0.85, report)
+    assert_true(nats <= 0.1 and rate <= 0.15 and share >= 0.85, report)
 
 
 check(other_new_sentences_are_aligned_and_translated, trained_weights)
@@ -2579,7 +2575,14 @@ task = translation_task()
 text = parallel_text([(pair.source, pair.target)], task.english, task.french)
 with torch.no_grad():
     weights = loaded(task, trained).alignment(text.source.tokens, text.target.tokens[:, :-1])[0]
-heat_map(weights[: len(pair.target)], pair.target, pair.source)
+heat_map(
+    weights[: len(pair.target)],
+    pair.target,
+    pair.source,
+    row_title="target",
+    column_title="source",
+    largest=1.0,
+)
 
 
 # %% provided="broken_map"

@@ -23,7 +23,7 @@ MISSHAPEN = UNUSABLE | {"the_weights_fit_the_model"}
 
 
 def _zeros():
-    english, french = translation_vocabularies(Lexicon().first(6))
+    english, french = translation_vocabularies(Lexicon())
     config = Seq2SeqConfig(len(english), len(french), d_embedding=24, d_hidden=48, attention="additive")
     return {name: torch.zeros_like(weight) for name, weight in Seq2Seq(config).state_dict().items()}
 
