@@ -66,9 +66,10 @@ def _last_commit(repository: Path) -> datetime | None:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "none",  # a missing object is not fetched by a program the repository names
         "GIT_TERMINAL_PROMPT": "0",
     }
-    command = ["git", "--no-pager", "-c", "protocol.allow=never", "-c", "safe.directory=*"]
+    command = ["git", "--no-pager", "-c", "safe.directory=*"]
     command += [f"--git-dir={repository / '.git'}", "cat-file", "commit", "HEAD"]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, timeout=SECONDS, check=True)

@@ -3,8 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from downloads import HOMEWORK, notebook
+from downloads import HOMEWORK, notebook, zipped
 
+from autograder.cli import main
 from autograder.collecting import CollectingError, read_roster
 from autograder.collecting.attempt import Attempt, student_id
 from autograder.collecting.choosing import choose
@@ -127,3 +128,30 @@ def test_the_table_cannot_be_used_to_write_to_the_terminal(tmp_path):
 
     row = Row("ada", "\x1b[2Jada", "", "", ("called \x07.ipynb",))
     assert all(line.isprintable() for line in in_words(Collected("flat", (row,), ())))
+
+
+def test_the_word_prints_the_table_and_tells_the_gradebook_when_it_was_due(course_folder, tmp_path, capsys):
+    from nbgrader.api import Gradebook
+
+    source = zipped(tmp_path / "f.zip", {"ada.ipynb": notebook(), "bo.ipynb": notebook()})
+    words = ["collect", str(source), "--homework", "mini_homework", "--root", str(course_folder)]
+    assert main([*words, "--due", "2026-11-20T13:00+01:00"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in out[:3]] == ["student", "ada", "bo"]
+    assert out[-1] == "flat: 2 students."
+    assert (course_folder / "submitted" / "ada" / "mini_homework" / "mini_homework.ipynb").is_file()
+    with Gradebook(f"sqlite:///{course_folder / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_assignment("mini_homework").duedate == datetime(2026, 11, 20, 12)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--homework", "hw9"], "There is no homework called hw9"),
+        (["--homework", "mini_homework", "--due", "friday"], "'friday' is not a time"),
+        (["--homework", "mini_homework"], "There is no "),
+    ],
+)
+def test_the_word_says_what_to_mend(options, problem, course_folder, capsys):
+    assert main(["collect", str(course_folder / "no.zip"), *options, "--root", str(course_folder)]) == 2
+    assert problem in capsys.readouterr().err

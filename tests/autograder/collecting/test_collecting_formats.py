@@ -123,6 +123,33 @@ def test_the_last_commit_says_when_a_repository_was_handed_in(tmp_path):
     assert not (tmp_path / "submitted" / "ann" / HOMEWORK / ".git").exists()
 
 
+def test_no_setting_of_a_repository_starts_a_program(tmp_path):
+    witness = tmp_path / "witness"
+    config = f"""
+[core]
+    repositoryformatversion = 1
+    fsmonitor = touch {witness}
+    pager = touch {witness}
+    sshCommand = touch {witness}
+    editor = touch {witness}
+[extensions]
+    partialClone = evil
+[protocol "ext"]
+    allow = always
+[remote "evil"]
+    url = "ext::sh -c touch% {witness}"
+    promisor = true
+    partialclonefilter = blob:none
+"""
+    repository = laid_out(tmp_path / "s-submissions" / "s-ann", {f"{HOMEWORK}.ipynb": notebook()})
+    subprocess.run(["git", "init", "-q"], cwd=repository, check=True)
+    (repository / ".git" / "config").write_text(config)
+    (repository / ".git" / "HEAD").write_text("1234567890123456789012345678901234567890")
+    collected = rows(gather(repository.parent, HOMEWORK, tmp_path / "submitted"))
+    assert collected["ann"].time == ""
+    assert not witness.exists()
+
+
 @pytest.mark.parametrize(
     ("folders", "parent", "homework", "slug"),
     [
