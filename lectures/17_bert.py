@@ -1,0 +1,656 @@
+# %% [markdown]
+# # 17 · The encoder: BERT
+#
+# **You will be able to**
+#
+# - say what a model gains that may look to both sides, and what it gives up;
+# - write masked language modelling, 15 percent and 80/10/10, as a loop and in tensors;
+# - pre-train an encoder on text without labels, and fine-tune it for sentiment, named entities and answer spans;
+# - measure what pre-training was worth, against the best accuracy that is possible at all.
+#
+# *35 minutes to read, about a minute to run. Before this: [14 · The Transformer block](14_transformer_block.ipynb) and [15 · The decoder](15_gpt.ipynb).*
+#
+# **The question of the day:** if nobody has to write, why read in one direction only?
+
+# %% setup
+
+# %%
+import math
+import os
+from collections.abc import Callable
+from random import Random
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import figures
+from course.data import answer_spans, named_entities, sentiment
+from course.data.labelled import (
+    TAGS,
+    EntityConfig,
+    SentimentConfig,
+    SpanConfig,
+    draw_questions,
+    draw_reviews,
+    draw_tagged_sentences,
+)
+from course.data.vocabulary import Vocabulary, pad_sequences
+from course.models import Encoder, KneserNey, NGramCounts, TransformerConfig
+from course.training import TrainingConfig, best_device, train
+
+is_full = os.environ.get("COURSE_SCALE") == "full"  # the real size, for a GPU
+if not is_full:
+    torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+device = best_device()
+
+# %% [markdown]
+# ## Both sides
+#
+# "washington …": a person, a place, a newspaper? A decoder must decide before it has read on. Three kinds of small generated text accompany this lecture, each with a question that needs both sides, and each with a *best possible accuracy* that is known exactly:
+
+# %%
+review_config = SentimentConfig(
+    reliability=0.95,
+    subjects=("plot", "music", "ending", "cast"),
+    positive=("lovely", "clever", "funny"),
+    negative=("boring", "weak", "silly"),
+)
+name_config = EntityConfig()
+passage_config = SpanConfig(
+    max_facts=3,
+    p_colour=0.0,
+    people=("ada", "ben", "clara"),
+    verbs=("put",),
+    colours=("red", "green"),
+    things=("ball", "key", "book", "lamp"),
+    places=("in the kitchen", "under the old bed", "on a chair", "near my window"),
+)
+
+# %%
+reviews = draw_reviews(review_config, 8000, Random(1))
+sentences = draw_tagged_sentences(name_config, 8000, Random(2))
+questions = draw_questions(passage_config, 8000, Random(3))
+print(" ".join(reviews[0].words), "→", ("negative", "positive")[reviews[0].label])
+print(" ".join(f"{word}/{tag}" for word, tag in zip(sentences[1].words, sentences[1].tags, strict=True)))
+print(
+    " ".join(questions[0].question), "|", " ".join(questions[0].passage), "→", " ".join(questions[0].answer)
+)
+
+# %% [markdown]
+# An **encoder** is a stack of Transformer layers without the triangle: every position attends to every other, and turns into a vector that knows its surroundings. **BERT**, *Bidirectional Encoder Representations from Transformers* (Devlin and others, 2019), is such a stack with three embeddings added up at the entrance:
+#
+# $$x_t = E[\text{token}_t] + P[t] + S[\text{segment}_t].$$
+#
+# | symbol | meaning | shape |
+# |---|---|---|
+# | $B, T, D, V$ | texts at once, positions, width, words | |
+# | $E, P, S$ | embeddings of tokens, of positions, of segments | $(V, D)$, $(T, D)$, $(2, D)$ |
+# | $h_t$ | the encoder's vector at position $t$ | $(B, T, D)$ |
+# | `<cls>` | a token in front of every text; its vector will stand for the whole | |
+# | `<sep>` | ends each text; two texts are told apart by their segment, 0 or 1 | |
+# | `<mask>` | here a word is hidden | |
+# | `<pad>` | fills up short texts; nobody may attend to it | |
+
+
+# %%
+def statements(passage: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The sentences of a passage, each with its full stop."""
+    text = " ".join(passage)
+    return [tuple(f"{part.strip()} .".split()) for part in text.split(".") if part.strip()]
+
+
+pairs = [(Random(i).choice(statements(x.passage)), x.passage) for i, x in enumerate(questions)]
+texts = [(x.words, ()) for x in reviews] + [(x.words, ()) for x in sentences] + pairs
+vocabulary = Vocabulary.from_sentences(
+    [first + second for first, second in texts] + [x.question for x in questions],
+    special_tokens=("<pad>", "<cls>", "<sep>", "<mask>"),
+)
+PAD, CLS, SEP, MASK = (vocabulary.token(name) for name in ("<pad>", "<cls>", "<sep>", "<mask>"))
+V = len(vocabulary)
+
+
+def with_specials(first: tuple[str, ...], second: tuple[str, ...] = ()) -> list[int]:
+    """<cls> first <sep>, and second <sep> if there is a second text."""
+    tail = [*vocabulary.encode(second), SEP] if second else []
+    return [CLS, *vocabulary.encode(first), SEP, *tail]
+
+
+encoded = [with_specials(*text) for text in texts]
+print(V, "words;", " ".join(vocabulary.decode(encoded[-1], keep_special=True)))
+
+# %% [markdown]
+# ## What to practise on
+#
+# A decoder practises on the next word. An encoder sees the next word, and the word itself: asked for the word *at* position $t$, it would copy. (Lecture 15 met that cheat.) So the word must be hidden: **masked language modelling**. Choose 15 % of the words; the loss is the cross-entropy of these, given all the others:
+#
+# $$L = -\frac{1}{|M|} \sum_{t \in M} \ln P(x_t \mid \text{the text with the positions in } M \text{ hidden}).$$
+#
+# There is a catch: when the model is put to work, no `<mask>` will be there, and a model that only ever thinks at masks would be idle. Hence 80/10/10: of the words asked for, 80 % become `<mask>`, 10 % another word at random, 10 % stay as they are. So any word may be asked for, and none can be trusted blindly. As a loop:
+
+
+# %%
+def hide_one_by_one(tokens: list[int], rng: Random) -> tuple[list[int], dict[int, int]]:
+    """The text with holes, and what stood at the positions asked for."""
+    holes, asked = list(tokens), {}
+    for t, token in enumerate(tokens):
+        if token > MASK and rng.random() < 0.15:  # special tokens are never asked for
+            asked[t] = token
+            kind = rng.random()
+            holes[t] = MASK if kind < 0.8 else rng.randrange(MASK + 1, V) if kind < 0.9 else token
+    return holes, asked
+
+
+holes, asked = hide_one_by_one(encoded[1], Random(7))
+print(" ".join(vocabulary.decode(holes, keep_special=True)))
+print({t: vocabulary.word(token) for t, token in asked.items()})
+
+# %% [markdown]
+# In tensors, a whole batch at once. Where nothing is asked the target is −100, which PyTorch's cross-entropy leaves out.
+
+
+# %%
+def hide(
+    tokens: torch.Tensor, generator: torch.Generator, share: float = 0.15
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs with holes and targets, both (B, T)."""
+    draw, kind = torch.rand(2, *tokens.shape, generator=generator)
+    is_asked = (tokens > MASK) & (draw < share)
+    others = torch.randint(V - MASK - 1, tokens.shape, generator=generator) + MASK + 1
+    inputs = torch.where(is_asked & (kind < 0.8), MASK, tokens)
+    inputs = torch.where(is_asked & (kind >= 0.9), others, inputs)
+    return inputs, torch.where(is_asked, tokens, -100)
+
+
+# %% [markdown]
+# **Predict, then run:** of all words, what share is asked for, what share becomes `<mask>`, and what share is asked for but looks untouched?
+
+# %%
+many = torch.tensor([encoded[1]] * 20_000)
+inputs, targets = hide(many, torch.Generator().manual_seed(0))
+is_word, is_asked = many > MASK, targets != -100
+for name, chosen in {
+    "asked for": is_asked,
+    "<mask>": inputs == MASK,
+    "untouched": is_asked & (inputs == many),
+}.items():
+    print(f"{name:10} {(chosen & is_word).sum() / is_word.sum():.3f}")
+
+# %% [markdown]
+# 15 %, 12 %, and a little over 1.5 %: sometimes the word drawn at random is the word itself.
+#
+# ## The encoder
+#
+# Lecture 14's stack in post-norm order, and the head that says which word stood at each position. Its last matrix is the embedding again. Two things are not as in BERT, because BERT had days on many machines and we have half a minute: positions are rotations (lecture 13) unless asked otherwise, and queries and keys begin with the same matrix, so that a word
+# looks first at words like itself. Trained attention often ends up like that, and may as well begin there (Trockman and Kolter, 2023).
+
+
+# %%
+class Reader(nn.Module):
+    """Tokens (B, T) → vectors (B, T, D), each aware of all the others (or, if causal, of those to its left)."""
+
+    def __init__(
+        self, d_model: int = 64, n_layers: int = 2, is_causal: bool = False, is_rotary: bool = True
+    ) -> None:
+        super().__init__()
+        D = d_model
+        sizes = TransformerConfig(
+            D, n_heads=4, n_layers=n_layers, d_ff=4 * D, activation="gelu", has_rotation=is_rotary
+        )
+        self.embedding, self.segments, self.norm = nn.Embedding(V, D), nn.Embedding(2, D), nn.LayerNorm(D)
+        self.positions = None if is_rotary else nn.Embedding(64, D)
+        self.encoder, self.is_causal = Encoder(sizes), is_causal
+        for embedding in (self.embedding, self.segments):
+            nn.init.normal_(embedding.weight, std=0.1)  # BERT, twelve times as wide, takes 0.02
+        for layer in self.encoder.layers:  # at first a word looks at words like itself
+            nn.init.normal_(layer.attention.W_query.weight, std=1 / math.sqrt(D))
+            layer.attention.W_key.weight.data.copy_(layer.attention.W_query.weight.data)
+
+    def forward(self, tokens, mask, segments):
+        x = self.embedding(tokens) + self.segments(segments)
+        if self.positions is not None:
+            x = x + self.positions.weight[: tokens.shape[1]]
+        return self.encoder(self.norm(x), mask[:, None, None, :], is_causal=self.is_causal)
+
+
+class WordAtEachPosition(nn.Module):
+    """Logits (B, T, V) for the word at each position, not after it."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        D = reader.embedding.embedding_dim
+        self.reader, self.transform, self.norm = reader, nn.Linear(D, D), nn.LayerNorm(D)
+        self.bias = nn.Parameter(torch.zeros(V))
+
+    def forward(self, tokens, mask, segments):
+        h = self.norm(F.gelu(self.transform(self.reader(tokens, mask, segments))))
+        return h @ self.reader.embedding.weight.T + self.bias
+
+
+# %%
+def batch_of(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Tokens, mask and segments (B, T): the second segment begins after the first <sep>."""
+    batch = pad_sequences(rows, PAD)
+    is_end = batch.tokens == SEP
+    segments = ((is_end.cumsum(1) - is_end.long()) > 0) & batch.mask
+    return batch.tokens, batch.mask, segments.long()
+
+
+tokens, mask, segments = batch_of([encoded[1], encoded[-1]])
+torch.manual_seed(0)
+reader = Reader(d_model=128 if is_full else 64, n_layers=4 if is_full else 2)
+print(reader(tokens, mask, segments).shape, f"{sum(p.numel() for p in reader.parameters()):,} parameters")
+
+# %% [markdown]
+# No triangle: every word influences every other. The same test as in lecture 15, for the words of one text:
+
+# %%
+influence = []
+for t in range(6):
+    changed = tokens[:1, :6].clone()
+    changed[0, t] = 4 + (changed[0, t] - 3) % (V - 4)  # another word at position t
+    both = [reader(x, mask[:1, :6], segments[:1, :6]) for x in (tokens[:1, :6], changed)]
+    influence.append(((both[0] - both[1]).abs().amax(-1) > 0)[0].int())
+print(torch.stack(influence, dim=1))
+assert torch.stack(influence).all()
+
+# %% [markdown]
+# ## Pre-training
+#
+# 24,000 texts of all three kinds, *without their labels*: that is the point, such text is to be had everywhere. Instead of question and passage the model gets one sentence of the passage and the whole passage, because texts repeat themselves, and that too needs no label. In each step one kind, 32 texts, new holes, and 30 % of them instead of 15: where time is short,
+# more holes teach faster, and they do no harm (Wettig and others, 2023).
+
+
+# %%
+def masked_texts(step: int) -> tuple[torch.Tensor, ...]:
+    """Inputs with holes, mask, segments, targets: a function of the step and nothing else."""
+    generator = torch.Generator().manual_seed(step)
+    kind = (0, 1, 0, 2)[step % 4]  # reviews twice as often
+    chosen = torch.randint(8000, (32,), generator=generator) + 8000 * kind
+    tokens, mask, segments = batch_of([encoded[i] for i in chosen])
+    inputs, targets = hide(tokens, generator, share=0.3)
+    return inputs, mask, segments, targets
+
+
+def masked_loss(model: nn.Module, example: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    inputs, mask, segments, targets = example
+    return F.cross_entropy(model(inputs, mask, segments).flatten(0, 1), targets.flatten(), ignore_index=-100)
+
+
+bert = WordAtEachPosition(reader)
+history = train(
+    bert,
+    masked_texts,
+    TrainingConfig(10_000 if is_full else 1200, learning_rate=4e-3),
+    loss=masked_loss,
+    device=device,
+)
+smooth = torch.tensor(history.losses).unfold(0, 100, 100).mean(-1)
+print("loss in nats, means of 100 steps:", *(f"{value:.2f}" for value in smooth.tolist()))
+
+# %% [markdown]
+# What has it learned? Hide one word after the other in a review, and in a sentence with names. Beside it, a reader of the left side only: a 4-gram model of the same texts (lecture 02).
+
+# %%
+counted = KneserNey(NGramCounts([torch.tensor(row) for row in encoded], 4, V, bos=CLS))
+bert.to("cpu")
+
+
+def both_readers(text: str) -> dict[str, torch.Tensor]:
+    """P(word at t | the rest) and P(word at t | what precedes), each (T, V)."""
+    row = torch.tensor(with_specials(tuple(text.split())))
+    n_words = len(row) - 2
+    one_hidden = row.repeat(n_words, 1)
+    one_hidden[torch.arange(n_words), torch.arange(1, n_words + 1)] = MASK
+    with torch.no_grad():
+        probs = bert(
+            one_hidden, torch.ones_like(one_hidden, dtype=torch.bool), torch.zeros_like(one_hidden)
+        ).softmax(-1)
+    here = torch.arange(n_words)
+    return {
+        "both sides (BERT)": probs[here, here + 1],
+        "left side only (4-gram)": counted(row[None, :-2])[0].exp(),
+    }
+
+
+review = "the plot is not boring and the music is lovely ."
+figures.fill_in(review.split(), both_readers(review), vocabulary.words, start=4)
+
+# %%
+sentence = "clara works for washington post and ford lives in cape town ."
+figures.fill_in(sentence.split(), both_readers(sentence), vocabulary.words, start=6)
+
+# %% [markdown]
+# **Before you click:** which word of "cape town" is easier with the right side, which with the left?
+#
+# <details><summary>Answer</summary>
+#
+# "cape" is nearly certain once "town" can be seen; from the left, "lives in" leaves nine places open. "town" is certain either way.
+#
+# </details>
+#
+# ## Fine-tuning: one layer more
+#
+# The encoder has read; now it gets a job. On top of its vectors goes **one linear layer**, new and random; then everything is trained on, gently, on labelled examples.
+#
+# | task | reads | one layer | loss |
+# |---|---|---|---|
+# | sentiment | $\tanh(W h_{\text{<cls>}} + b)$, one vector per text | $D \to 2$ | cross-entropy of the class |
+# | named entities (NER) | every $h_t$ | $D \to 7$ tags: O, B-PER, I-PER, … | cross-entropy of each word's tag |
+# | answer span | every $h_t$ of the passage | $D \to 2$: does the answer begin here, end here? | cross-entropy of two positions |
+
+
+# %%
+class WithHead(nn.Module):
+    """A reader with one linear layer, on `<cls>` alone or on every position."""
+
+    def __init__(self, reader: Reader, n_outputs: int, is_on_cls: bool = False) -> None:
+        super().__init__()
+        D = reader.embedding.embedding_dim
+        self.reader, self.output = reader, nn.Linear(D, n_outputs)
+        self.pooler = nn.Linear(D, D) if is_on_cls else None
+
+    def forward(self, tokens, mask, segments):
+        h = self.reader(tokens, mask, segments)  # (B, T, D)
+        return self.output(h if self.pooler is None else self.pooler(h[:, 0]).tanh())
+
+
+def class_loss(model, example):
+    *text, labels = example
+    return F.cross_entropy(model(*text), labels)
+
+
+def tag_loss(model, example):
+    *text, tags = example
+    return F.cross_entropy(model(*text).flatten(0, 1), tags.flatten(), ignore_index=-100)
+
+
+def span_loss(model, example):
+    *text, first, last = example
+    begins, ends = model(*text).masked_fill(~text[1][..., None], -torch.inf).unbind(-1)  # (B, T) each
+    return F.cross_entropy(begins, first) + F.cross_entropy(ends, last)
+
+
+# %% [markdown]
+# The labels as tensors. An answer's place counts from the beginning of the passage, so `<cls>`, the question and `<sep>` come on top:
+
+
+# %%
+def review_examples(items) -> tuple[torch.Tensor, ...]:
+    return *batch_of([with_specials(x.words) for x in items]), torch.tensor([x.label for x in items])
+
+
+def entity_examples(items) -> tuple[torch.Tensor, ...]:
+    tags = pad_sequences([[-100, *(TAGS.index(tag) for tag in x.tags), -100] for x in items], -100).tokens
+    return *batch_of([with_specials(x.words) for x in items]), tags
+
+
+def span_examples(items) -> tuple[torch.Tensor, ...]:
+    offset = torch.tensor([len(x.question) + 2 for x in items])
+    first, last = torch.tensor([[x.first, x.last] for x in items]).T + offset
+    return *batch_of([with_specials(x.question, x.passage) for x in items]), first, last
+
+
+# %% [markdown]
+# And how each is judged, on a thousand new examples: right classes, right tags of words, spans that are right at both ends.
+
+
+# %%
+def class_accuracy(model, text, labels) -> float:
+    return (model(*text).argmax(-1) == labels[0]).float().mean().item()
+
+
+def tag_accuracy(model, text, labels) -> float:
+    asked = labels[0] != -100
+    return (model(*text).argmax(-1) == labels[0])[asked].float().mean().item()
+
+
+def span_accuracy(model, text, labels) -> float:
+    begins, ends = model(*text).masked_fill(~text[1][..., None], -torch.inf).argmax(1).T  # (B) each
+    return ((begins == labels[0]) & (ends == labels[1])).float().mean().item()
+
+
+tests = {
+    "sentiment": review_examples(draw_reviews(review_config, 1000, Random(11))),
+    "entities": entity_examples(draw_tagged_sentences(name_config, 1000, Random(12))),
+    "spans": span_examples(draw_questions(passage_config, 1000, Random(13))),
+}
+best = {
+    "sentiment": sentiment.best_accuracy(review_config),
+    "entities": named_entities.best_accuracy(name_config).words,
+    "spans": answer_spans.best_accuracy(passage_config),
+}
+print("best possible:", {name: round(value, 3) for name, value in best.items()})
+
+# %% [markdown]
+# Labels are expensive, so there are few for the first two: 60 reviews, 60 sentences. To find an answer, a word of the question must be looked up in the passage, and for that there are 6000 questions. The same head, the same steps, once on the pre-trained reader and once on a fresh one. **Predict, then run:** for which of the three is pre-training worth most?
+
+
+# %%
+def fresh_reader() -> Reader:
+    torch.manual_seed(1)
+    return Reader(reader.embedding.embedding_dim, len(reader.encoder.layers))
+
+
+def pretrained_reader() -> Reader:
+    copy = fresh_reader()
+    copy.load_state_dict(reader.state_dict())
+    return copy
+
+
+def fine_tune(
+    model: nn.Module, examples: tuple, loss: Callable, n_steps: int, learning_rate: float
+) -> nn.Module:
+    """Train all of the model on batches of 32, drawn from the labelled examples."""
+
+    def batch(step: int) -> tuple[torch.Tensor, ...]:
+        chosen = torch.randint(len(examples[0]), (32,), generator=torch.Generator().manual_seed(step))
+        width = int(examples[1][chosen].sum(1).max())
+        return tuple(part[chosen, :width] if part.ndim == 2 else part[chosen] for part in examples)
+
+    train(model, batch, TrainingConfig(n_steps, learning_rate), loss=loss, device=device)
+    return model.to("cpu")
+
+
+# %%
+jobs = {
+    "sentiment": (review_examples(reviews[:60]), 2, True, class_loss, class_accuracy, 120, 1e-3),
+    "entities": (entity_examples(sentences[:60]), len(TAGS), False, tag_loss, tag_accuracy, 90, 1e-3),
+    "spans": (span_examples(questions[:6000]), 2, False, span_loss, span_accuracy, 360, 3e-3),
+}
+accuracy, tuned = {}, {}
+for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) in jobs.items():
+    for start, make in {"from scratch": fresh_reader, "pre-trained": pretrained_reader}.items():
+        model = fine_tune(WithHead(make(), n_outputs, is_on_cls), examples, loss, n_steps, learning_rate)
+        with torch.no_grad():
+            accuracy[name, start] = judge(model, tests[name][:3], tests[name][3:])
+        tuned[name] = model
+    print(
+        f"{name:10} from scratch {accuracy[name, 'from scratch']:.1%}, pre-trained {accuracy[name, 'pre-trained']:.1%}, best possible {best[name]:.1%}"
+    )
+assert accuracy["entities", "pre-trained"] > accuracy["entities", "from scratch"]
+
+# %% [markdown]
+# Pre-training had never seen a label. It had to fill holes like "the plot is ▁ and the music is lovely", and for that the polarity of the words must be known; "▁ lives in", and for that who is a person; "where is the red ▁ ?", and for that the passage must be searched. The labels only had to give these things their names.
+#
+# ## The new ladder
+#
+# BERT cannot stand on the course's ladder. The numbers $P(x_t \mid \text{all the others})$ of a text are no factors of its probability. The smallest example: a language of two texts, "a b" and "b a", equally likely. One bit per text; but with the other word in sight each word is certain, and the product of the two is 1 for both texts.
+
+# %%
+from_left = [0.5, 1.0]  # P(first), P(second | first)
+from_both_sides = [1.0, 1.0]  # P(first | second), P(second | first)
+print(
+    "bits per text:",
+    -sum(math.log2(p) for p in from_left),
+    "and",
+    -sum(math.log2(p) for p in from_both_sides),
+)
+
+# %% [markdown]
+# Zero bits for a text that carries one: below every floor, so not a code, not a language model in the sense of lecture 01. A ladder of its own, then:
+
+# %%
+drawing, axes = plt.subplots(figsize=(6, 3))
+guessing = {
+    "sentiment": 0.5,
+    "entities": (tests["entities"][3] == TAGS.index("O")).sum() / (tests["entities"][3] != -100).sum(),
+    "spans": 0.0,
+}
+for place, name in enumerate(jobs):
+    rungs = (accuracy[name, "from scratch"], accuracy[name, "pre-trained"])
+    axes.bar([place - 0.2, place + 0.2], rungs, 0.36, color=["#56B4E9", "#E69F00"], hatch=None)
+    axes.plot([place - 0.42, place + 0.42], [best[name]] * 2, "--", color="#D55E00")
+    axes.plot([place - 0.42, place + 0.42], [guessing[name]] * 2, ":", color="black")
+    for shift, value in zip((-0.2, 0.2), rungs, strict=True):
+        axes.annotate(
+            f"{value:.0%}",
+            (place + shift, value),
+            (0, 2),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+axes.set_xticks(range(3), jobs)
+axes.set(ylabel="accuracy", ylim=(0, 1.1))
+figures.still(
+    drawing,
+    alt="Accuracy from scratch, pre-trained, and best possible: "
+    + "; ".join(
+        f"{name} {accuracy[name, 'from scratch']:.0%}, {accuracy[name, 'pre-trained']:.0%}, {best[name]:.0%}"
+        for name in jobs
+    )
+    + ".",
+    caption="Left bars: from scratch; right bars: pre-trained. Dashed: the best possible. Dotted: always the commonest answer.",
+)
+
+# %% [markdown]
+# ## Where the answer is found
+#
+# The span finder, and what its last layer attends to, for a question of its own kind:
+
+# %%
+from course.models import attention_maps
+
+question = draw_questions(passage_config, 3, Random(21))[1]
+tokens, mask, segments = batch_of([with_specials(question.question, question.passage)])
+with torch.no_grad(), attention_maps(tuned["spans"]) as maps:
+    begins, ends = tuned["spans"](tokens, mask, segments).argmax(1)[0].tolist()
+shown = vocabulary.decode(tokens[0], keep_special=True)
+print("answer:", " ".join(shown[begins : ends + 1]), "  right:", " ".join(question.answer))
+figures.attention(
+    list(maps.values())[-1][0], shown, caption="The last layer of the span finder, head by head."
+)
+
+# %% [markdown]
+# ## Encoder against decoder
+#
+# Is it the two sides, or just the training? The same reader with the triangle of lecture 15 and without, both from scratch, with plenty of labelled sentences:
+
+# %%
+plenty = entity_examples(sentences[:4000])
+for is_causal in (True, False):
+    torch.manual_seed(1)
+    model = fine_tune(WithHead(Reader(is_causal=is_causal), len(TAGS)), plenty, tag_loss, 240, 3e-3)
+    with torch.no_grad():
+        accuracy["entities", is_causal] = tag_accuracy(model, tests["entities"][:3], tests["entities"][3:])
+    print(
+        f"{'left side only' if is_causal else 'both sides':15} {accuracy['entities', is_causal]:.1%} of {best['entities']:.1%}"
+    )
+assert accuracy["entities", False] > accuracy["entities", True]
+
+# %% [markdown]
+# No training can repair the left-only reader: at "washington" it must commit itself before the verb. In numbers, BERT and GPT-3, as their papers have them (quoted), and what the ledger of lecture 14 counts:
+#
+# | | BERT large (2019) | GPT-3 (2020) |
+# |---|---|---|
+# | architecture | encoder | decoder |
+# | practises on | masked words | the next word |
+# | width $D$ | 1024 | 12,288 |
+# | layers | 24 | 96 |
+# | heads, width of each | 16 × 64 | 96 × 128 |
+# | inside the MLP | 4096 | 49,152 |
+# | vocabulary | 30,000 WordPieces | 50,257 byte pairs |
+# | longest text | 512 | 2048 |
+# | trained on | 3.3 billion words (BooksCorpus 0.8, Wikipedia 2.5) | 300 billion tokens |
+# | parameters | 340 million | 175 billion |
+# | put to work by | fine-tuning, one layer more | a prompt |
+
+# %%
+from course.models.ledger import BERT_LARGE, GPT3, bert_ledger, gpt_ledger
+
+counted_sizes = {"BERT large": bert_ledger(BERT_LARGE).n_parameters, "GPT-3": gpt_ledger(GPT3).n_parameters}
+print(
+    {name: f"{n / 1e6:,.0f} million" for name, n in counted_sizes.items()},
+    f"ratio {counted_sizes['GPT-3'] / counted_sizes['BERT large']:.0f}",
+)
+assert abs(counted_sizes["BERT large"] / 340e6 - 1) < 0.03
+
+# %% [markdown]
+# ## Where it breaks
+#
+# **It cannot write.** Hide three words in a row, and BERT answers each hole by itself: $P(x_1)\,P(x_2)\,P(x_3)$ instead of $P(x_1)\,P(x_2 \mid x_1)\,P(x_3 \mid x_1, x_2)$. With three words a thing may be "in the kitchen", "on a chair" or "near my window". **Predict, then run:** if the holes are filled independently, how often does a real place come out?
+
+# %%
+known = ("ada put the red ball <mask> <mask> <mask> .", "ben put the green key under the old bed .")
+row, mask, segments = batch_of([with_specials(*(tuple(text.split()) for text in known))])
+with torch.no_grad():
+    holes = bert(row, mask, segments).softmax(-1)[row == MASK]  # (3, V)
+three_words = [place.split() for place in passage_config.places if len(place.split()) == 3]
+shares = {" ".join(place): holes[range(3), vocabulary.encode(place)].prod().item() for place in three_words}
+print({place: round(share, 3) for place, share in shares.items()}, f"together {sum(shares.values()):.2f}")
+
+# %% [markdown]
+# The rest are places like "on my kitchen". One could fill one hole at a time, but then one is back at a chain rule, with a model that was not trained for it. **It sees 15 % of the words as questions**; a decoder learns from all of them in every step. **`<mask>` is a stranger** to every task after pre-training. And the paper's second exercise, to
+# guess whether two sentences follow each other, turned out not to help (Liu and others, 2019, "RoBERTa"), so it is left out here.
+#
+# ## The same in the library
+#
+# `course.models.BERT` with our random weights gives the same logits, and the same holes come from the same random numbers.
+
+# %%
+from course.models import BERT, BERTConfig, MaskedLanguageModel, hide_tokens
+
+ours = WordAtEachPosition(Reader(is_rotary=False))  # with learned positions, as in BERT
+library = MaskedLanguageModel(BERTConfig(V, 64, 64, n_heads=4, n_layers=2, d_ff=256, epsilon=1e-5))
+state = {name.replace("reader.", "bert."): value for name, value in ours.state_dict().items()}
+state["bert.norm.gain"], state["norm.gain"] = state.pop("bert.norm.weight"), state.pop("norm.weight")
+library.load_state_dict(state)
+tokens, mask, segments = batch_of([encoded[5], encoded[-5]])
+with torch.no_grad():
+    assert torch.allclose(
+        library(tokens, mask, segments)[mask], ours(tokens, mask, segments)[mask], atol=1e-4
+    )
+
+# %%
+is_ordinary = torch.arange(V) > MASK
+theirs = hide_tokens(many[:50], is_ordinary, MASK, torch.Generator().manual_seed(4))
+for one, other in zip(theirs, hide(many[:50], torch.Generator().manual_seed(4)), strict=True):
+    assert one.equal(other)
+assert isinstance(library.bert, BERT)
+print("we have just built course.models.BERT")
+
+# %% [markdown]
+# A published BERT fits into the same module: `load_weights(SequenceClassifier(bert_config(folder), n_classes=2), folder, fresh=("output",))`, then fine-tune as above.
+#
+# ## Recap
+#
+# - An encoder attends to both sides. It practises on hidden words: 15 % asked for, of these 80 % masked, 10 % exchanged, 10 % left.
+# - Fine-tuning adds one linear layer: on `<cls>` for a text, on every position for tags, two scores per position for spans.
+# - Text without labels taught the encoder what a few labels then only had to name.
+# - Two sides beat one wherever the text is already there.
+# - Its numbers are no probability of a text: it has no place on the ladder and cannot write.
+#
+# **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), masking, the masked loss, and the heads.
+#
+# ## Further reading
+#
+# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding", NAACL 2019.
+# - Yinhan Liu, Myle Ott, Naman Goyal, Jingfei Du, Mandar Joshi, Danqi Chen, Omer Levy, Mike Lewis, Luke Zettlemoyer and Veselin Stoyanov, "RoBERTa: A Robustly Optimized BERT Pretraining Approach", arXiv 1907.11692 (2019).
+# - Pranav Rajpurkar, Jian Zhang, Konstantin Lopyrev and Percy Liang, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", EMNLP 2016.
+# - Erik F. Tjong Kim Sang and Fien De Meulder, "Introduction to the CoNLL-2003 Shared Task: Language-Independent Named Entity Recognition", CoNLL 2003.
+# - Alexander Wettig, Tianyu Gao, Zexuan Zhong and Danqi Chen, "Should You Mask 15% in Masked Language Modeling?", EACL 2023.
+# - Asher Trockman and J. Zico Kolter, "Mimetic Initialization of Self-Attention Layers", ICML 2023.
+# - Wilson L. Taylor, "'Cloze Procedure': A New Tool for Measuring Readability", *Journalism Quarterly* 30 (1953), 415–433.
+# - Alex Wang and Kyunghyun Cho, "BERT has a Mouth, and It Must Speak: BERT as a Markov Random Field Language Model", NeuralGen 2019.
