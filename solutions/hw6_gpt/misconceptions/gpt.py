@@ -9,7 +9,7 @@ from torch.nn import functional
 from autograder.catalogue import misconception
 
 
-class _Block(nn.Module):
+class _RightBlock(nn.Module):
     """A right block."""
 
     def __init__(self, d_model, n_heads):
@@ -43,7 +43,7 @@ class _GPT(nn.Module):
         self.ln_f = nn.LayerNorm(d_model)
 
     def blocks(self, d_model, n_heads, n_layers):
-        return nn.ModuleList(_Block(d_model, n_heads) for _ in range(n_layers))
+        return nn.ModuleList(_RightBlock(d_model, n_heads) for _ in range(n_layers))
 
     def embedded(self, tokens):
         return self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1]))
@@ -136,7 +136,7 @@ class OneBlockManyTimes(_GPT):
     """
 
     def blocks(self, d_model, n_heads, n_layers):
-        return nn.ModuleList([_Block(d_model, n_heads)] * n_layers)
+        return nn.ModuleList([_RightBlock(d_model, n_heads)] * n_layers)
 
 
 @misconception(

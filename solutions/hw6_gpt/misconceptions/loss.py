@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from autograder.catalogue import misconception
 
 
-def _loss(logits, tokens):
+def _mean_loss(logits, tokens):
     return cross_entropy(logits.flatten(0, 1), tokens.flatten())
 
 
@@ -29,7 +29,7 @@ def logits_scored_with_their_own_token(logits, tokens):
     Which tokens had the model read when it computed the logits at position t? Is token t among them? What
     would a model learn that is paid for repeating it?
     """
-    return _loss(logits, tokens)
+    return _mean_loss(logits, tokens)
 
 
 @misconception(
@@ -46,7 +46,7 @@ def shifted_twice(logits, tokens):
 
     In the example, with which token do you score the first logits? How many predictions do three tokens give?
     """
-    return _loss(logits[:, :-2], tokens[:, 2:])
+    return _mean_loss(logits[:, :-2], tokens[:, 2:])
 
 
 @misconception(
@@ -64,7 +64,7 @@ def shifted_backwards(logits, tokens):
     Write the positions in a row and draw an arrow from each logits to the token you score them with. Do the
     arrows point to the future?
     """
-    return _loss(logits[:, 1:], tokens[:, :-1])
+    return _mean_loss(logits[:, 1:], tokens[:, :-1])
 
 
 @misconception(
@@ -98,7 +98,7 @@ def losses_added_up(logits, tokens):
 
     What does a model pay per prediction that finds all V tokens equally likely? Does your number depend on T?
     """
-    return _loss(logits[:, :-1], tokens[:, 1:]) * (tokens.shape[1] - 1)
+    return _mean_loss(logits[:, :-1], tokens[:, 1:]) * (tokens.shape[1] - 1)
 
 
 @misconception(
@@ -116,4 +116,4 @@ def probabilities_given_to_cross_entropy(logits, tokens):
     What does `cross_entropy` expect as its first argument? How low can the loss become if the largest "logit"
     is 1 and the smallest 0?
     """
-    return _loss(logits.softmax(-1)[:, :-1], tokens[:, 1:])
+    return _mean_loss(logits.softmax(-1)[:, :-1], tokens[:, 1:])

@@ -249,6 +249,22 @@ def looks_at_the_next_word(tokens):
 @misconception(
     of="story_log_probs",
     fails={
+        "new_stories_cost_little_more_than_the_floor",
+        "stories_drawn_for_grading_cost_little_more_than_the_floor",
+    },
+)
+def the_true_model_asked(tokens):
+    """The answers are those of the language itself; nothing was trained.
+
+    How can a model that has seen 13,000 stories know every probability exactly? Which function of yours
+    learns?
+    """
+    return LANGUAGE(tokens)
+
+
+@misconception(
+    of="story_log_probs",
+    fails={
         "every_answer_is_a_distribution",
         "new_stories_cost_little_more_than_the_floor",
         "stories_drawn_for_grading_cost_little_more_than_the_floor",
