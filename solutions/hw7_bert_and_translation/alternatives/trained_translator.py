@@ -26,8 +26,7 @@ def _batches(n_batches, batch_size, rng):
         yield pad_sequences(sources, 0).tokens, pad_sequences(targets, 0).tokens
 
 
-@cache
-def _trained():
+def _train():
     torch.manual_seed(1)
     model = Translator(TranslatorConfig(*map(len, WORDS), d_model=48, n_heads=4, n_layers=1, d_ff=96))
     optimizer = torch.optim.Adam(model.parameters(), lr=6e-3)
@@ -39,6 +38,9 @@ def _trained():
         optimizer.step()
         schedule.step()
     return model.eval()
+
+
+_trained = cache(_train)
 
 
 @alternative(of="translate")

@@ -69,20 +69,24 @@ QUARTERS = {"three_quarters_are_exactly_right", "other_sentences_are_translated"
 SENTENCES = TranslationConfig(min_length=4, max_length=7)
 
 
-@cache
-def _training_pairs(n_pairs):
+def _draw_pairs(n_pairs):
     drawn = translation_pairs(SENTENCES, n_pairs, Random(3))
     return [pair for pair in drawn if zlib.crc32(" ".join(pair.source).encode()) % 4]
 
 
-@cache
-def _untrained():
+_training_pairs = cache(_draw_pairs)
+
+
+def _make_untrained():
     source_words, target_words = translation_vocabularies(SENTENCES.lexicon)
     config = TranslatorConfig(
         len(source_words), len(target_words), d_model=16, n_heads=2, n_layers=1, d_ff=16
     )
     torch.manual_seed(0)
     return Translator(config).eval(), source_words, target_words
+
+
+_untrained = cache(_make_untrained)
 
 
 @misconception(of="translate", fails=QUARTERS | {"the_example_is_translated"})
@@ -97,13 +101,15 @@ def translated_without_training(sentences):
     return [target_words.decode(row) for row in tokens.tolist()]
 
 
-@cache
-def _dictionary():
+def _look_words_up():
     counts = defaultdict(Counter)
     for pair in _training_pairs(600):
         for s, t in pair.alignment:
             counts[pair.source[s]][pair.target[t]] += 1
     return {word: found.most_common(1)[0][0] for word, found in counts.items()}
+
+
+_dictionary = cache(_look_words_up)
 
 
 @misconception(of="translate", fails=QUARTERS | {"the_example_is_translated"})
