@@ -1,0 +1,377 @@
+# %% [markdown]
+# # 19 · The whole ladder
+#
+# **You will be able to**
+#
+# - tell the history of language models as a sequence of single ideas, and say what each was worth in bits;
+# - read the whole ladder: quality, parameters, and time;
+# - run a small scaling study, and say what may and may not be concluded from one;
+# - translate the Transformer of 2017 into one of today, line by line.
+#
+# *35 minutes to read, about a minute to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
+#
+# **The question of the day:** which idea bought how many bits, and what would more of everything buy?
+
+# %% setup
+
+# %%
+import itertools
+import math
+import os
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from course import figures
+from course.data.shuffling import ShuffledStories
+from course.data.story_language import StoryLanguage
+from course.data.story_rules import StoryConfig
+from course.data.vocabulary import Batch
+from course.evaluation import score
+from course.ladder import RUNGS, as_table, read_recorded, summaries
+from course.models import GPT, GPTConfig
+from course.training import TrainingConfig, best_device, train
+
+is_full = os.environ.get("COURSE_SCALE") == "full"  # the real size, for a GPU
+if not is_full:
+    torch.set_num_threads(1)  # with matrices this small, one core is faster than several
+
+# %% [markdown]
+# ## Four dates, four ideas
+#
+# | year | who | the one idea | what it removed | here |
+# |---|---|---|---|---|
+# | 2000, 2003 | Yoshua Bengio and others, "A Neural Probabilistic Language Model" | words are **vectors**, learned with the task; a fixed window of them | counting: similar words share what is learned | [05](05_feedforward.ipynb) |
+# | 2014 | Ilya Sutskever and others, "Sequence to Sequence Learning" | an LSTM reads into **one state**, another writes from it | the fixed window | [09](09_lstm_gru.ipynb), [10](10_sequence_to_sequence.ipynb) |
+# | 2014 | Dzmitry Bahdanau and others, "Neural Machine Translation by Jointly Learning to Align and Translate" | **look back** at all states, weighted by what is needed now | the bottleneck of one vector | [11](11_attention.ipynb) |
+# | 2017 | a team at Google, "Attention Is All You Need" | **only** attention | the loop over time | [12](12_self_attention.ipynb)–[14](14_transformer_block.ipynb) |
+# | 2018, 2019 | GPT and BERT | **pre-train** on text without labels, then adapt | most of the labels | [15](15_gpt.ipynb), [17](17_bert.ipynb) |
+# | 2020 | Tom Brown and others, GPT-3 | the same, a hundred times **larger**; the task is put in the prompt | the adapting | [15](15_gpt.ipynb) |
+#
+# Each line removes what the line before it could not do without. None of them changed the question, $P(\text{next word} \mid \text{context})$, and that is why all of them fit on one ladder.
+#
+# ## The ladder, measured
+#
+# Every model of the course on the same stories, by the same loop, at the settings of `course.ladder`, several seeds each. This takes longer than a lecture may, so the results are read from the record that the command `python -m course.ladder` wrote; any line of it can be run again below.
+#
+# | column | meaning | unit |
+# |---|---|---|
+# | bits/token | cross-entropy on stories that no model has seen | bits |
+# | spread | largest minus smallest over the seeds | bits |
+# | above floor | $100 \, (\text{bits} / \text{floor} - 1)$ | percent |
+# | seconds | building and training, by the clock of the machine that did it | s |
+
+# %%
+recorded = read_recorded()
+rungs = summaries(recorded)
+floor = sum(result.floor for result in recorded) / len(recorded)
+print(as_table(rungs, floor))
+
+# %%
+figures.ladder(rungs, floor)
+
+# %% [markdown]
+# **Predict, then look:** choose "seconds of training" in the figure. Which rungs are beaten in both, slower *and* worse than another?
+#
+# Step by step: what did each idea save, and how much of the way from the die to the floor was that?
+
+# %%
+worst = rungs[0].bits_per_token
+for lower, upper in itertools.pairwise(rungs):
+    saved = lower.bits_per_token - upper.bits_per_token
+    print(
+        f"{lower.title:>13} → {upper.title:13} {saved:6.3f} bits, {saved / (worst - floor):6.1%} of the way"
+    )
+
+# %% [markdown]
+# Most of the way is made by counting, in a second. The last seventh of it is what the history above is about, because that is where the words are that carry the story: who, what, and which one was it.
+#
+# A recorded number is a claim. Take one of the quick rungs and make it again:
+
+# %%
+import itertools
+
+from course.ladder import SCALES, Corpus, climb
+
+corpus = Corpus(SCALES["default"], seed=0)
+again, _ = climb(RUNGS["trigram"], corpus, SCALES["default"], seed=0)
+(before,) = (result for result in recorded if result.rung == "trigram" and result.seed == 0)
+print(f"trigram: recorded {before.bits_per_token:.6f}, again {again.bits_per_token:.6f} bits per token")
+assert math.isclose(before.bits_per_token, again.bits_per_token, rel_tol=1e-4)
+
+# %% [markdown]
+# ## More of everything
+#
+# The last idea of the table is no idea but a measurement: for large models the loss falls along straight lines in logarithmic axes, with the number of parameters, with the amount of text, with the computation (Kaplan and others, 2020):
+#
+# $$L(N) = L_\infty + \Big(\frac{N_c}{N}\Big)^{\alpha}.$$
+#
+# | symbol | meaning |
+# |---|---|
+# | $N$ | parameters (or tokens of text, or operations) |
+# | $L$ | loss, here in bits per token |
+# | $L_\infty$ | what no size can remove: the entropy of the language |
+# | $\alpha$, $N_c$ | slope and place of the line |
+#
+# For English $L_\infty$ is unknown and has to be fitted along with the rest. Ours is known exactly, so we can look at what really should be a straight line: $L - L_\infty$. To fit in a lecture, shorter stories: two things to remember instead of five.
+
+# %%
+language = StoryLanguage(StoryConfig(n_bindings=2, n_recalls=2, nesting_depth=1))
+test_stories = language.sample(300, torch.Generator().manual_seed(0))
+many_stories = language.sample(40_000 if is_full else 8000, torch.Generator().manual_seed(1))
+small_floor = score(language, test_stories).bits_per_token
+n_tokens_per_story = many_stories.mask[:, 1:].sum(1).float().mean().item()
+print(f"{language.vocab_size} words, {n_tokens_per_story:.0f} tokens per story, floor {small_floor:.3f} bits")
+
+
+# %%
+def study(d_model: int, n_stories: int, n_steps: int) -> tuple[int, list[tuple[float, float]]]:
+    """Train one GPT; its number of parameters, and (operations, bits above the floor) along the way."""
+    torch.manual_seed(0)
+    model = GPT(
+        GPTConfig(
+            language.vocab_size,
+            language.longest_story,
+            d_model,
+            n_heads=2,
+            n_layers=2,
+            positions="rotary",
+            initial_deviation=0.1,
+        )
+    )
+    n_parameters = sum(parameter.numel() for parameter in model.parameters())
+    seen = Batch(many_stories.tokens[:n_stories], many_stories.mask[:n_stories])
+    curve = []
+
+    def look(step: int, model: nn.Module) -> None:
+        if step in (n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2, n_steps):
+            operations = 6 * n_parameters * 16 * n_tokens_per_story * step
+            curve.append((operations, score(model, test_stories).bits_per_token - small_floor))
+
+    config = TrainingConfig(n_steps, learning_rate=5e-3, weight_decay=0.1)
+    train(model, ShuffledStories(seen, 16), config, device=best_device(), after_step=look)
+    return n_parameters, curve
+
+
+# %% [markdown]
+# Three questions: more **parameters** at the same text and steps; more **text** at the same size and steps; and both along the way, as **computation**, six operations per parameter and token (lecture 14).
+
+# %%
+n_steps = 4000 if is_full else 320
+widths = (8, 16, 32, 64)
+by_width = {d_model: study(d_model, len(many_stories), n_steps) for d_model in widths}
+for d_model, (n_parameters, curve) in by_width.items():
+    print(f"D {d_model:3}: {n_parameters:7,} parameters, {curve[-1][1]:.3f} bits above the floor")
+
+# %%
+amounts = (50, 200, 800)
+by_amount = {n: study(32, n, n_steps)[1][-1][1] for n in amounts}
+by_amount[len(many_stories)] = by_width[32][1][-1][1]
+for n, above in by_amount.items():
+    print(f"{n:6,} stories: {above:.3f} bits above the floor")
+
+# %%
+drawing, axes = plt.subplots(1, 3, figsize=(10, 3.2), sharey=True)
+axes[0].loglog(
+    [n for n, _ in by_width.values()], [curve[-1][1] for _, curve in by_width.values()], "o-", color="#0072B2"
+)
+axes[1].loglog([n * n_tokens_per_story for n in by_amount], list(by_amount.values()), "s--", color="#009E73")
+for (d_model, (_, curve)), style, colour in zip(
+    by_width.items(), ("o:", "s-.", "^--", "D-"), ("#CC79A7", "#E69F00", "#56B4E9", "#0072B2"), strict=True
+):
+    axes[2].loglog(*zip(*curve, strict=True), style, color=colour, label=f"D = {d_model}", markersize=4)
+axes[2].legend(frameon=False, fontsize=8)
+for panel, label in zip(axes, ("parameters", "tokens of text", "operations"), strict=True):
+    panel.set(xlabel=label)
+axes[0].set(ylabel="bits above the floor")
+figures.still(
+    drawing,
+    alt="Bits above the floor, by parameters: "
+    + ", ".join(f"{n:,} {curve[-1][1]:.2f}" for n, curve in by_width.values())
+    + "; by stories: "
+    + ", ".join(f"{n:,} {above:.2f}" for n, above in by_amount.items())
+    + ".",
+    caption="Left: width, everything else equal. Middle: text, read again and again. Right: along the training, one line per width.",
+)
+
+# %% [markdown]
+# The right panel is the one that decides budgets: at few operations a *small* model is best, because it has taken more steps; at many operations a large one. The lower edge of all the lines together is what computation can buy. Is the left panel a power law? The slope between neighbouring points should be one number:
+
+# %%
+points = [(n, curve[-1][1]) for n, curve in by_width.values()]
+slopes = [
+    -math.log(above1 / above0) / math.log(n1 / n0)
+    for (n0, above0), (n1, above1) in itertools.pairwise(points)
+]
+print("α between neighbours:", [round(slope, 2) for slope in slopes])
+print(
+    "α between amounts of text:",
+    [
+        round(-math.log(b / a) / math.log(4), 2)
+        for a, b in zip(list(by_amount.values())[:2], list(by_amount.values())[1:3], strict=True)
+    ],
+)
+
+# %% [markdown]
+# **Predict, then run.** Take the first three sizes, draw the straight line through the outer two of them, and predict the fourth. How far off?
+
+# %%
+(n0, a0), _, (n2, a2), (n3, a3) = points
+slope = -math.log(a2 / a0) / math.log(n2 / n0)
+predicted = a2 * (n3 / n2) ** -slope
+print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
+
+# %% [markdown]
+# Four points over two orders of magnitude are a caricature: the published studies fit hundreds of runs over six or more. Kaplan and others report exponents of 0.076 for parameters, 0.095 for tokens, 0.050 for computation; Hoffmann and others (2022), training longer, found $L = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ nats and about twenty tokens
+# per parameter (all quoted). The two disagree about the exponents because they trained differently. That a line is straight over the range that was measured is a fact; that it goes on is a bet. Ours cannot even be a line for long, because a thing is remembered or it is not: each of the language's rules is learned rather suddenly, as the
+# plateaus of lecture 15 showed, and smoothness comes from averaging over many of them.
+#
+# ## What has changed since 2017
+#
+# The block of 2017 is still there. Nearly every part of it has been exchanged once:
+#
+# | part | 2017 | today (for instance Llama 2, Mixtral) | why |
+# |---|---|---|---|
+# | positions | sinusoidal, added at the entrance | RoPE: queries and keys rotated in each layer (Su and others, 2021) | depends on distances; lecture 13 |
+# | norm | LayerNorm after the residual | RMSNorm before the sublayer (Zhang and Sennrich, 2019; Xiong and others, 2020) | cheaper; trains without warm-up; lecture 14 |
+# | MLP | $W_2\,\text{ReLU}(W_1 x)$, $F = 4D$ | SwiGLU: $W_2\,(\text{SiLU}(W_1 x) \odot W_3 x)$, $F \approx \tfrac83 D$ (Shazeer, 2020) | better at equal cost |
+# | heads | as many keys and values as queries | GQA: groups of queries share them (Ainslie and others, 2023) | smaller KV cache |
+# | experts | one MLP for every token | MoE: a router picks 2 of 8 (Shazeer and others, 2017; Jiang and others, 2024) | more parameters at equal cost |
+# | biases | everywhere | nearly nowhere | not needed |
+#
+# Each in a few lines. **RMSNorm** drops the mean and the bias:
+
+# %%
+from course.models import rms_norm
+
+x = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(0))  # (B, T, D)
+by_hand = x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+assert torch.allclose(by_hand, rms_norm(x, torch.ones(6), 1e-5), atol=1e-6)
+assert torch.allclose(by_hand, nn.functional.rms_norm(x, (6,), eps=1e-5), atol=1e-6)
+
+# %% [markdown]
+# **SwiGLU** lets one half of the hidden layer open and close the other. Three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
+
+# %%
+D, F = 6, 24
+W_1, W_3, W_2 = (
+    torch.randn(shape, generator=torch.Generator().manual_seed(1)) for shape in ((16, D), (16, D), (D, 16))
+)
+swiglu = (nn.functional.silu(x @ W_1.T) * (x @ W_3.T)) @ W_2.T  # (B, T, D)
+assert W_1.numel() + W_2.numel() + W_3.numel() == 2 * D * F  # 16 = ⅔ · 24
+swiglu.shape
+
+# %% [markdown]
+# **Grouped-query attention**: $H = 4$ heads of queries, $G = 2$ of keys and values; each serves two.
+
+# %%
+B, T, H, G, K = 2, 5, 4, 2, 3
+generator = torch.Generator().manual_seed(2)
+q = torch.randn(B, H, T, K, generator=generator)
+k, v = torch.randn(2, B, G, T, K, generator=generator)
+one_by_one = torch.stack(
+    [
+        nn.functional.scaled_dot_product_attention(q[:, h], k[:, h // 2], v[:, h // 2], is_causal=True)
+        for h in range(H)
+    ],
+    dim=1,
+)
+repeated = [part.repeat_interleave(H // G, dim=1) for part in (k, v)]  # (B, H, T, K)
+assert torch.allclose(
+    one_by_one, nn.functional.scaled_dot_product_attention(q, *repeated, is_causal=True), atol=1e-6
+)
+print(f"the cache shrinks to {G / H:.0%}")
+
+# %% [markdown]
+# **Mixture of experts**: for each token a small router gives every expert a logit; the two best are run, and mixed with the softmax of their two logits:
+#
+# $$y = \sum_{e \in \text{top-2}} g_e \, \text{MLP}_e(x), \qquad g = \text{softmax}(\text{the two largest of } W_\text{router}\, x).$$
+
+# %%
+n_experts = 8
+router = torch.randn(n_experts, D, generator=generator)
+experts = torch.randn(n_experts, D, D, generator=generator)  # each expert a single matrix, to keep it short
+logits, chosen = (x @ router.T).topk(2, dim=-1)  # (B, T, 2) each
+gates = logits.softmax(-1)
+loop = torch.zeros_like(x)
+for b in range(2):
+    for t in range(5):
+        for gate, expert in zip(gates[b, t], chosen[b, t], strict=True):
+            loop[b, t] += gate * (experts[expert] @ x[b, t])
+
+# %%
+mixed = torch.zeros_like(x)
+for expert in range(
+    n_experts
+):  # expert by expert, over all the tokens that chose it: what is done in practice
+    b, t, place = (chosen == expert).nonzero(as_tuple=True)
+    mixed[b, t] += gates[b, t, place, None] * (x[b, t] @ experts[expert].T)
+assert torch.allclose(mixed, loop, atol=1e-5)
+print("tokens per expert:", torch.bincount(chosen.flatten(), minlength=n_experts).tolist())
+
+# %% [markdown]
+# Mixtral 8×7B has 46.7 billion parameters and uses 12.9 billion of them for each token (quoted from Jiang and others, 2024). From its sizes:
+
+# %%
+D, n_layers, F, V, H, G, K = 4096, 32, 14_336, 32_000, 32, 8, 128
+attention = D * H * K + 2 * D * G * K + H * K * D  # query, key and value, output
+expert, rest = 3 * D * F, D * n_experts + 2 * D  # SwiGLU; router and two norms
+for name, n_used in {"all": 8, "per token": 2}.items():
+    print(f"{name:10} {(n_layers * (attention + n_used * expert + rest) + 2 * V * D + D) / 1e9:.1f} billion")
+
+# %% [markdown]
+# (Not $8 \times 7 = 56$: the experts share everything but the MLP.)
+#
+# ## Where it breaks
+#
+# **The ladder has one rung left, and it is not at the top.** Our language has an end: a model within two percent of the floor has nearly nothing left to learn from it. English has no floor that anyone has seen. **Bits are not abilities**: a tenth of a bit decides who "she" is, or whether brackets close, and an average does not say which. **And a ladder
+# compares what was trained alike**: another learning rate can move a rung by more than an idea does; that is what the spread and the record are for. In the record, is each step larger than the spread of the two models it lies between?
+
+# %%
+from course.ladder.records import gaps
+
+for step, saved, spread in gaps(rungs):
+    print(
+        f"{step:32} {saved:7.4f} bits, spread {spread:.4f}: {'clear' if saved > 2 * spread else 'not clear from these seeds'}"
+    )
+
+# %% [markdown]
+# ## The same in the library
+#
+# The table above is `course.ladder.as_table`, the steps are `course.ladder.records.gaps`, RMSNorm is `course.models.RMSNorm`. With a GPU, `python -m course.ladder --scale full` climbs the whole ladder again at ten times the size.
+
+# %%
+from course.models import RMSNorm
+
+assert torch.allclose(RMSNorm(6)(x), by_hand, atol=1e-4)
+for (_, saved, _), lower, upper in zip(gaps(rungs), rungs, rungs[1:], strict=False):
+    assert math.isclose(saved, lower.bits_per_token - upper.bits_per_token)
+print("every number of today came from course.ladder")
+
+# %% [markdown]
+# ## Recap
+#
+# - One question, six ideas: vectors, a state, looking back, nothing but looking, pre-training, size.
+# - Counting makes most of the way; memory makes the part that matters for the story.
+# - Loss above the floor falls with parameters, text and computation, and each helps only while the others suffice.
+# - A power law is a description of the range in which it was measured.
+# - RoPE, RMSNorm, SwiGLU, GQA and experts exchange the parts of the block; the block stays.
+#
+# **In the homework:** there is none of its own; [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb) and [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb) build the two upper ends of the ladder.
+#
+# ## Further reading
+#
+# - Yoshua Bengio, Réjean Ducharme, Pascal Vincent and Christian Jauvin, "A Neural Probabilistic Language Model", *Journal of Machine Learning Research* 3 (2003), 1137–1155; first at NIPS 2000.
+# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, "Sequence to Sequence Learning with Neural Networks", NeurIPS 2014.
+# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural Machine Translation by Jointly Learning to Align and Translate", ICLR 2015.
+# - Ashish Vaswani and others, "Attention Is All You Need", NeurIPS 2017.
+# - Tom B. Brown and others, "Language Models are Few-Shot Learners", NeurIPS 2020.
+# - Jared Kaplan and others, "Scaling Laws for Neural Language Models", arXiv 2001.08361 (2020).
+# - Jordan Hoffmann and others, "Training Compute-Optimal Large Language Models", NeurIPS 2022.
+# - Albert Q. Jiang and others, "Mixtral of Experts", arXiv 2401.04088 (2024).
+# - Noam Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202 (2020).
+# - Joshua Ainslie and others, "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", EMNLP 2023.
+# - Biao Zhang and Rico Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
+# - Ruibin Xiong and others, "On Layer Normalization in the Transformer Architecture", ICML 2020.
+# - Noam Shazeer and others, "Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer", ICLR 2017.
