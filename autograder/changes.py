@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from autograder.records import SubmissionRecord
@@ -78,3 +78,11 @@ def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecor
         sign = f"{change.after - change.before:+g}"
         points = f"{change.before:g} → {change.after:g}"
         yield f"  {change.student.ljust(width)}  {points}  ({sign})  {'; '.join(parts)}"
+
+
+def marked_by_hand(cells: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Where a person's mark stands over automatic points that are others now."""
+    if cells:
+        yield "Marked by hand, kept as it is, and to be looked at again:"
+    for student, names in cells.items():
+        yield f"  {student}: {', '.join(names)}"

@@ -153,9 +153,10 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 
 
 def _grade(args: Arguments) -> int:
-    from autograder.changes import in_words
+    from autograder.changes import in_words, marked_by_hand
     from autograder.demo import table
     from autograder.grade import grade
+    from autograder.gradebook import MarkBook
     from autograder.homework import find
     from autograder.records import RecordFolder
 
@@ -172,7 +173,8 @@ def _grade(args: Arguments) -> int:
     )
     print(table(record, find(args.homework, args.root)))
     if words := list(in_words(before, record.submissions)):
-        print("", *words, sep="\n")
+        with MarkBook(args.root, args.homework) as marks:
+            print("", *words, *marked_by_hand(marks.to_look_at_again()), sep="\n")
     print("\nIsolation: {level} ({reason}).".format(**record.isolation))
     print(f"`autograder report {args.homework}` writes the class report.")
     return 0

@@ -125,6 +125,21 @@ class MarkBook:
         self.write_notebook(student, content)
         self.write(student, verdicts, None, new_bytes=False)
 
+    def to_look_at_again(self) -> dict[str, list[str]]:
+        """Student → cells that a person marked before their automatic points, or the files, became others."""
+        found: dict[str, list[str]] = defaultdict(list)
+        with _in_a_sentence():
+            rows = (
+                self._gradebook.db.query(SubmittedAssignment.student_id, Grade.cell_id)
+                .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+                .filter(Grade.cell_id.in_(self._cells), Grade.manual_score.isnot(None))
+                .filter(Grade.needs_manual_grade)
+            )
+            for student, cell in rows:
+                found[student].append(self._cells[cell])
+        return dict(sorted(found.items()))
+
     def enter_penalties(self) -> None:
         """Take off what the course's policy says about being late, from the points there are now."""
         with _in_a_sentence(), one_transaction(self._gradebook):

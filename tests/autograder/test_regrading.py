@@ -9,10 +9,11 @@ from grading import ROOT, SHORT
 from nbgrader.api import Gradebook
 
 from autograder import grade as grading
-from autograder.changes import changes, examined_again, in_words
+from autograder.changes import changes, examined_again, in_words, marked_by_hand
 from autograder.cli import main
 from autograder.demo import make_course
 from autograder.grade import grade
+from autograder.gradebook import MarkBook
 from autograder.homework import load
 from autograder.isolation import Warm, choose
 from autograder.plan import NotReleased
@@ -309,6 +310,22 @@ def test_a_file_of_mistakes_in_a_folder_counts_too(course):
     after = exercise_versions(load(folder))
     assert after["double"] != before["double"]
     assert after["square"] == before["square"]
+
+
+def test_a_mark_by_hand_over_points_that_changed_is_named(course, capsys):
+    change(course, ("assert_close(double(number), 2 * number)", "assert double(number) > number"))
+    run(course)
+    with MarkBook(course, NAME) as marks:
+        assert marks.to_look_at_again() == {"bob": ["any_number_is_doubled"]}
+    assert list(marked_by_hand({"bob": ["any_number_is_doubled"]}))[1:] == ["  bob: any_number_is_doubled"]
+    assert list(marked_by_hand({})) == []
+
+
+def test_a_mark_by_hand_over_points_that_are_the_same_needs_no_other_look(course):
+    change(course, ("assert_equal(square(3), 9)", "assert square(3) in (9, 27)"))
+    run(course)
+    with MarkBook(course, NAME) as marks:
+        assert marks.to_look_at_again() == {}
 
 
 def test_the_word_prints_the_changes(course, capsys):
