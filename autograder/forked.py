@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
+from autograder.isolation.confinement import die_with_parent
+
 Task = TypeVar("Task")
 
 
@@ -56,19 +58,22 @@ def forked(
 
 def _start(task: Any, work: Callable[[Any], Any], seconds: float) -> _Running:
     receiving, sending = os.pipe()
-    process = os.fork()
+    parent, process = os.getpid(), os.fork()
     if process == 0:
         os.close(receiving)
-        _deliver(work, task, sending)
+        _deliver(work, task, sending, parent)
     os.close(sending)
     os.set_blocking(receiving, False)
     return _Running(task, process, receiving, time.monotonic() + seconds)
 
 
-def _deliver(work: Callable[[Any], Any], task: Any, sending: int) -> NoReturn:
+def _deliver(work: Callable[[Any], Any], task: Any, sending: int, parent: int) -> NoReturn:
     """In the forked process: do the work, write the result down, leave without a farewell."""
     status = 1
     try:
+        die_with_parent()
+        if os.getppid() != parent:  # it died before it could be asked to be missed
+            os._exit(status)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
         with open(sending, "wb") as pipe:
             pipe.write(json.dumps(work(task)).encode())

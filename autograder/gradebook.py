@@ -55,10 +55,11 @@ class MarkBook:
         """Raise NotReleased unless exactly these graded cells, with these points, were released."""
         again = f"Run `autograder release {self.homework}`."
         try:
-            notebook = self._gradebook.find_notebook(self.homework, self.homework)
+            with _in_a_sentence():
+                notebook = self._gradebook.find_notebook(self.homework, self.homework)
+                known = {cell.name: cell.max_score for cell in notebook.grade_cells}
         except MissingEntry:
             raise NotReleased(f"{self.homework} was never released in {self.course.root}. {again}") from None
-        known = {cell.name: cell.max_score for cell in notebook.grade_cells}
         if known != dict(points):
             names = sorted({name for name, _ in known.items() ^ dict(points).items()})
             raise NotReleased(
@@ -68,15 +69,16 @@ class MarkBook:
     def entered(self) -> dict[str, dict[str, float | None]]:
         """The grader's points for each graded cell, by student, as they are in the gradebook now."""
         session = self._gradebook.db
-        rows = (
-            session.query(SubmittedAssignment.student_id, Grade.cell_id, Grade.auto_score)
-            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-            .filter(Grade.cell_id.in_(self._cells))
-        )
         entered: dict[str, dict[str, float | None]] = defaultdict(dict)
-        for student, cell, points in rows:
-            entered[student][self._cells[cell]] = points
+        with _in_a_sentence():
+            rows = (
+                session.query(SubmittedAssignment.student_id, Grade.cell_id, Grade.auto_score)
+                .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+                .filter(Grade.cell_id.in_(self._cells))
+            )
+            for student, cell, points in rows:
+                entered[student][self._cells[cell]] = points
         return dict(entered)
 
     def write(
@@ -193,6 +195,5 @@ def _in_a_sentence() -> Iterator[None]:
     except (SQLAlchemyError, InvalidEntry) as error:
         reason = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise GradebookUnavailable(
-            f"The gradebook cannot be used ({reason}). "
-            "What is graded so far is kept; run the same command again."
+            f"The gradebook cannot be used ({reason}). What is finished is kept; run the same command again."
         ) from error

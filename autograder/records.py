@@ -85,6 +85,16 @@ def is_unwritten(exercise: ExerciseRecord) -> bool:
     return bool(failed) and all("is not written yet" in check.message for check in failed)
 
 
+class CannotWrite(OSError):
+    """A file that cannot be written, as on a full disk; everything before it is kept."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(
+            f"{path} cannot be written ({error.strerror}). "
+            "What is finished is kept; run the same command again."
+        )
+
+
 class RecordError(ValueError):
     """A record that cannot be read; the message names the file and what is wrong with it."""
 
@@ -121,7 +131,14 @@ def write(path: Path, record: SubmissionRecord | HomeworkRecord) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file at once, by renaming a finished one over it."""
+    """Replace a file at once, by renaming a finished one over it; raises CannotWrite."""
+    try:
+        _replace(path, text)
+    except OSError as error:
+        raise CannotWrite(path, error) from error
+
+
+def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:

@@ -1,0 +1,143 @@
+"""Whatever ends the grader in the middle, no finished mark is lost and none is wrong."""
+
+import os
+import random
+import shutil
+import signal
+import time
+from contextlib import nullcontext
+
+import pytest
+from grading import SHORT, new_course
+from interrupted import (
+    FIRST,
+    SECOND,
+    STEPS,
+    assert_all_is_done,
+    assert_nothing_is_wrong,
+    at,
+    hand_in_all,
+    marks,
+    records,
+    start,
+)
+
+from autograder import grade as grading
+from autograder.isolation import Warm, choose
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_warm_process():
+    with Warm(choose("best"), SHORT, imports=()) as warm, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grading, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
+        patch.setattr(grading, "choose", lambda wanted: warm.level)
+        yield
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory):
+    """A class whose homework is there and not graded."""
+    course = new_course(tmp_path_factory.mktemp("handed_in") / "course")
+    hand_in_all(course, FIRST)
+    return course
+
+
+@pytest.fixture(scope="module")
+def handed_in_again(handed_in, tmp_path_factory):
+    """The same class, graded, after everybody has handed in something else."""
+    course = shutil.copytree(handed_in, tmp_path_factory.mktemp("again") / "course")
+    assert start(course).wait()[0] == 0
+    hand_in_all(course, SECOND)
+    return course
+
+
+@pytest.fixture(scope="module")
+def seconds_of_a_run(handed_in, tmp_path_factory):
+    course = shutil.copytree(handed_in, tmp_path_factory.mktemp("timed") / "course")
+    begun = time.monotonic()
+    assert_all_is_done(course, FIRST)
+    return time.monotonic() - begun
+
+
+@pytest.fixture
+def course(handed_in, tmp_path):
+    return shutil.copytree(handed_in, tmp_path / "course")
+
+
+@pytest.fixture
+def course_again(handed_in_again, tmp_path):
+    return shutil.copytree(handed_in_again, tmp_path / "again" / "course")
+
+
+def seeds_of(course):
+    return {student: record.seed for student, record in records(course).items()}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_grader_killed_at_a_random_moment_loses_no_finished_mark(
+    course, course_again, seconds_of_a_run, seed
+):
+    draw = random.Random(seed)
+    place, answers, allowed = [(course, FIRST, (FIRST,)), (course_again, SECOND, (FIRST, SECOND))][seed % 2]
+    grader = start(place)
+    time.sleep(draw.uniform(0, seconds_of_a_run))
+    seen = marks(place)
+    time.sleep(draw.uniform(0, 0.1))
+    grader.kill()
+    assert_nothing_is_wrong(place, *allowed)
+    after, kept = marks(place), seeds_of(place)
+    assert seen.keys() <= after.keys()
+    finished = {student for student in kept if after.get(student) == records(place)[student].points}
+    assert_all_is_done(place, answers)
+    if answers is FIRST:  # nobody who was finished is examined again, nor given other inputs
+        assert {student: seeds_of(place)[student] for student in finished} == {
+            student: kept[student] for student in finished
+        }
+
+
+def kill_oneself():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("is_again", [False, True], ids=["first time", "handed in again"])
+def test_a_grader_killed_just_before_a_step_writes_no_wrong_mark(course, course_again, step, is_again):
+    place, answers, allowed = (
+        (course_again, SECOND, (FIRST, SECOND)) if is_again else (course, FIRST, (FIRST,))
+    )
+    number = 1 if step.startswith("penalties") else 5
+    status, said = start(place, at(step, number, kill_oneself)).wait()
+    assert status == -signal.SIGKILL, said
+    assert_nothing_is_wrong(place, *allowed)
+    assert_all_is_done(place, answers)
+
+
+def judges_of(process):
+    with open(f"/proc/{process}/task/{process}/children") as children:
+        return [int(child) for child in children.read().split()]
+
+
+def is_there(process):
+    try:
+        with open(f"/proc/{process}/stat") as status:
+            return status.read().rpartition(") ")[2][0] != "Z"  # an ended one that nobody asked about yet
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="processes are counted in /proc")
+def test_no_judge_outlives_a_grader_that_is_killed(course):
+    hang = "def moving_average(values, width):\n    while True: pass"
+    hand_in_all(course, dict.fromkeys(FIRST, hang))
+    grader = start(course)
+    deadline = time.monotonic() + 30
+    while not (judges := judges_of(grader.process)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert judges
+    os.kill(grader.process, signal.SIGKILL)
+    os.waitpid(grader.process, 0)
+    os.close(grader.said)
+    deadline = time.monotonic() + 1  # a hang takes more than one second
+    while any(map(is_there, judges)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(is_there, judges))
