@@ -14,7 +14,7 @@ from autograder.collecting.attempt import Attempt
 from autograder.collecting.tree import File, Tree
 
 NAME = re.compile(
-    r"(?P<student>[^_]*)(?P<late>_LATE)?_(?P<user>\d+|anon\w*)_(?P<attachment>\d+)_(?P<name>.+)",
+    r"(?P<student>[^_]*)(?P<late>_LATE)?_(?P<user>\d+|(?<=anon_)[a-z0-9]{5})_(?P<attachment>\d+)_(?P<name>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -66,6 +66,15 @@ def test_of_two_uploads_to_canvas_the_later_counts_and_the_earlier_is_kept(tmp_p
     assert kept.read_bytes() == notebook("jane first")
 
 
+def test_whoever_is_anonymous_in_canvas_goes_by_the_number_given_instead(tmp_path):
+    files = {
+        f"anon_{who}_90000{place}_{HOMEWORK}.ipynb": notebook(who)
+        for place, who in enumerate(("fCM1T", "31337"))
+    }
+    assert gather(zipped(tmp_path / "c.zip", files), HOMEWORK, tmp_path / "submitted").form == "Canvas"
+    assert handed_in(tmp_path / "submitted") == {who: notebook(who) for who in ("fCM1T", "31337")}
+
+
 def test_canvas_marks_who_was_late(tmp_path):
     collected = rows(gather(zipped(tmp_path / "c.zip", CANVAS), HOMEWORK, tmp_path / "submitted"))
     assert collected["40113"].late == "marked late, time unknown"
@@ -82,6 +91,28 @@ def test_what_lies_elsewhere_in_a_repository_is_kept(tmp_path):
     gather(laid_out(tmp_path / "g", GITHUB), HOMEWORK, tmp_path / "submitted")
     [kept] = (tmp_path / "submitted" / ".kept" / "ann-lee").rglob("README.md")
     assert kept.read_bytes() == b"read me"
+
+
+def test_moodle_without_folders_is_moodle_too(tmp_path):
+    files = {
+        f"Li Na_81231_assignsubmission_file_{HOMEWORK}.ipynb": notebook("li na"),
+        "Li Na_81231_assignsubmission_file_data.csv": b"1,2",
+        "Li Na_81231_assignsubmission_onlinetext_onlinetext.html": b"<p>my words</p>",
+    }
+    assert gather(zipped(tmp_path / "m.zip", files), HOMEWORK, tmp_path / "submitted").form == "Moodle"
+    there = tmp_path / "submitted" / "li-na" / HOMEWORK
+    assert sorted(path.name for path in there.iterdir()) == [
+        "data.csv",
+        f"{HOMEWORK}.ipynb",
+        "onlinetext.html",
+    ]
+
+
+@pytest.mark.parametrize("described", [b"- a list", b"{unclosed", b"\xff\xfe\x00"])
+def test_an_export_that_does_not_describe_itself_is_refused_in_a_sentence(described, tmp_path):
+    source = zipped(tmp_path / "g.zip", {"submission_metadata.yml": described})
+    with pytest.raises(CollectingError, match=r"submission_metadata\.yml"):
+        gather(source, HOMEWORK, tmp_path / "submitted")
 
 
 def test_two_of_the_same_name_in_moodle_stay_two(tmp_path):
