@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autograder.homework import HomeworkSource
+from autograder.markup import harmless_markdown
 from autograder.page import anchor, text
 from autograder.sample_submissions import as_answer, without_markers
 from autograder.similarity import Answers, Pair, SharedAnswer, similar_pairs
@@ -29,7 +30,7 @@ def similar(homework: HomeworkSource, root: Path) -> list[Pair]:
         raise NothingGraded(
             f"No submission of {homework.name} is graded yet: `autograder grade` comes first."
         )
-    return similar_pairs(answers, explained(homework))
+    return similar_pairs(answers, explained(homework), [question.name for question in homework.written])
 
 
 def answers_of(homework: HomeworkSource, root: Path) -> Answers:
@@ -45,17 +46,20 @@ def answers_of(homework: HomeworkSource, root: Path) -> Answers:
 
 
 def answers_in(path: Path, homework: HomeworkSource) -> Mapping[str, str]:
-    """Exercise → text of its answer cell, in one autograded notebook."""
-    wanted = {exercise.name for exercise in homework.exercises}
+    """Exercise or written question → text of its answer cell, in one autograded notebook."""
+    wanted = {entry.name for entry in (*homework.exercises, *homework.written)}
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     named = ((cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"]) for cell in cells)
     return {name: "".join(source) for name, source in named if name in wanted}
 
 
 def explained(homework: HomeworkSource) -> dict[str, list[str]]:
-    """Exercise → what students were given, and what is known that they may well write."""
+    """Exercise or question → what students were given, and what is known that they may well write."""
     entries = (*homework.alternatives, *homework.misconceptions)
-    return {
+    questions = {
+        entry.name: [entry.question, harmless_markdown(entry.question)] for entry in homework.written
+    }
+    return questions | {
         exercise.name: [
             exercise.stub,
             without_markers(exercise.solution),

@@ -56,10 +56,12 @@ class Pair:
 
 
 class Prints:
-    """Where in a text each of its fingerprints is."""
+    """Where in a text each of its fingerprints is; in prose, words count as they are, but for case."""
 
-    def __init__(self, text: str) -> None:
-        print_ = CodeFingerprint("answer.py", GRAM, 1, fp=StringIO(text), language="python")
+    def __init__(self, text: str, *, is_prose: bool = False) -> None:
+        text = " ".join(text.lower().split()) if is_prose else text
+        source = StringIO(text)
+        print_ = CodeFingerprint("answer.py", GRAM, 1, fp=source, language="python", filter=not is_prose)
         self.length = len(print_.filtered_code)
         self.places = {int(mark): places for mark, places in print_.hash_idx.items()}
 
@@ -72,15 +74,18 @@ class Prints:
         return int(covered.sum())
 
 
-def similar_pairs(answers: Answers, explained: Mapping[str, Iterable[str]]) -> list[Pair]:
+def similar_pairs(
+    answers: Answers, explained: Mapping[str, Iterable[str]], prose: Collection[str] = ()
+) -> list[Pair]:
     """The pairs worth a look, those who share most first.
 
     explained: for each exercise, the texts that students have from the course or may well arrive at.
+    prose: the exercises that are answered in words.
     """
     shared: defaultdict[tuple[str, str], list[SharedAnswer]] = defaultdict(list)
     for exercise, texts in explained.items():
         given = {student: found[exercise] for student, found in answers.items() if found.get(exercise)}
-        for pair, answer in shared_answers(exercise, given, texts):
+        for pair, answer in shared_answers(exercise, given, texts, is_prose=exercise in prose):
             shared[pair].append(answer)
     found = [
         Pair(
@@ -95,11 +100,11 @@ def similar_pairs(answers: Answers, explained: Mapping[str, Iterable[str]]) -> l
 
 
 def shared_answers(
-    exercise: str, given: Mapping[str, str], explained: Iterable[str]
+    exercise: str, given: Mapping[str, str], explained: Iterable[str], *, is_prose: bool = False
 ) -> Iterator[tuple[tuple[str, str], SharedAnswer]]:
     """The pairs of students whose answers to one exercise share more than is explained."""
-    known = {mark for text in explained for mark in Prints(text).places}
-    by_text = {text: Prints(text) for text in set(given.values())}
+    known = {mark for text in explained for mark in Prints(text, is_prose=is_prose).places}
+    by_text = {text: Prints(text, is_prose=is_prose) for text in set(given.values())}
     prints = {student: by_text[text] for student, text in sorted(given.items())}
     marks = {student: own_marks(student, prints, known) for student in prints}
     for first, second in _meeting(marks):

@@ -141,6 +141,27 @@ def test_no_two_right_solutions_of_a_real_homework_are_taken_for_copies():
     assert 0 < most < LEAST_IN_AN_ANSWER  # they have something in common: the bar is what holds them apart
 
 
+QUESTION = (
+    "Why does a wider window give a smoother curve, and what does it cost? Say it in your own words, please."
+)
+WORDS = (
+    "Each point of the curve is a mean of more values, so that their noise cancels, but a step in the data "
+    "is smeared over the width of the window and everything that is narrower than the window is lost for good."
+)
+
+
+def test_copied_words_are_named_and_the_question_is_not_counted():
+    answers = {"ada": {"why": QUESTION + "\n\n" + WORDS}, "bo": {"why": QUESTION + "\n" + WORDS.upper()}}
+    [pair] = similar_pairs(answers, {"why": [QUESTION]}, prose=["why"])
+    assert pair.answers[0].exercise == "why"
+    assert pair.shared <= len(WORDS) + 30
+    apart = {
+        "ada": {"why": QUESTION + WORDS},
+        "bo": {"why": QUESTION + "Noise averages out; detail is lost too."},
+    }
+    assert similar_pairs(apart, {"why": [QUESTION]}, prose=["why"]) == []
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     course = new_course(tmp_path_factory.mktemp("similar") / "course")
