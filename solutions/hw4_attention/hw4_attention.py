@@ -2488,9 +2488,8 @@ def memory_in_use():
 def trained_weights() -> dict[str, Tensor]:
     """The weights, by name, of a Seq2Seq(task.model_config) that has learned to translate."""
     ### BEGIN SOLUTION
-    task = translation_task()
     torch.manual_seed(0)
-    generator = torch.Generator().manual_seed(0)
+    task, generator = translation_task(), torch.Generator().manual_seed(0)
     model = Seq2Seq(task.model_config).to(task.device)
     optimizer = torch.optim.Adam(model.parameters(), lr=8e-3)
     for _ in range(task.n_steps):
