@@ -146,7 +146,7 @@ QUESTION = (
 )
 WORDS = (
     "Each point of the curve is a mean of more values, so that their noise cancels, but a step in the data "
-    "is smeared over the width of the window and everything that is narrower than the window is lost for good."
+    "is smeared over the width of the window and everything that is narrower than the window is lost."
 )
 
 
