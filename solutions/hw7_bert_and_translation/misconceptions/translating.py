@@ -13,7 +13,7 @@ NEXT_WORD = {"foreseeing_the_next_word_costs_nothing"}
 LOSS_PADDING = {"padding_costs_and_counts_nothing"}
 
 
-def _surprise(logits, targets):
+def _next_surprise(logits, targets):
     log_probs = logits.log_softmax(dim=-1)
     return -log_probs.gather(-1, targets[..., None])[..., 0]  # (B, T − 1)
 
@@ -30,7 +30,7 @@ def target_not_shifted(logits, target, pad):
     """
     inputs = target[:, :-1]
     is_real = target[:, 1:] != pad
-    return _surprise(logits, inputs)[is_real].mean()
+    return _next_surprise(logits, inputs)[is_real].mean()
 
 
 @misconception(of="translation_loss", fails=LOSSES | NEXT_WORD)
@@ -48,7 +48,7 @@ def loss_of_the_padding_too(logits, target, pad):
 
     Put padding behind a target: does the loss change? What is learned from predicting `<pad>` after `<pad>`?
     """
-    return _surprise(logits, target[:, 1:]).mean()
+    return _next_surprise(logits, target[:, 1:]).mean()
 
 
 @misconception(of="translation_loss", fails=COUNTED | LOSS_PADDING)
@@ -57,7 +57,7 @@ def divided_by_padding_too(logits, target, pad):
 
     How many real words have the targets together, without `<s>`? By which number do you divide?
     """
-    return _surprise(logits, target[:, 1:]).masked_fill(target[:, 1:] == pad, 0.0).mean()
+    return _next_surprise(logits, target[:, 1:]).masked_fill(target[:, 1:] == pad, 0.0).mean()
 
 
 @misconception(of="translation_loss", fails=LOSSES | NEXT_WORD)
@@ -78,7 +78,7 @@ def sentences_averaged(logits, target, pad):
     A sentence of 2 words and one of 20: how much does a word of each count for your loss?
     """
     is_real = target[:, 1:] != pad
-    total = _surprise(logits, target[:, 1:]).masked_fill(~is_real, 0.0).sum(dim=1)
+    total = _next_surprise(logits, target[:, 1:]).masked_fill(~is_real, 0.0).sum(dim=1)
     return (total / is_real.sum(dim=1)).mean()
 
 
