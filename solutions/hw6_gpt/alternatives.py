@@ -106,8 +106,7 @@ class _LanguageModel(WithSequentialBlocks):
         return super().forward(tokens).log_softmax(-1)
 
 
-@cache
-def _model_of_the_stories():
+def _trained_on_the_stories():
     language = StoryLanguage(StoryConfig(n_bindings=2, n_recalls=1, agreement_distance=1, nesting_depth=1))
     stories = language.sample(10_000, torch.Generator().manual_seed(8))
     torch.manual_seed(1)
@@ -120,6 +119,9 @@ def _model_of_the_stories():
 
     train(model, batch, TrainingConfig(n_steps=400, learning_rate=1e-2), device="cpu")
     return model
+
+
+_model_of_the_stories = cache(_trained_on_the_stories)
 
 
 @alternative(of="story_log_probs")
