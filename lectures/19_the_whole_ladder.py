@@ -38,7 +38,7 @@ if not is_full:
     torch.set_num_threads(1)  # with matrices this small, one core is faster than several
 
 # %% [markdown]
-# ## Four dates, four ideas
+# ## Six steps, one idea each
 #
 # | year | who | the one idea | what it removed | here |
 # |---|---|---|---|---|
@@ -196,6 +196,8 @@ figures.still(
 )
 
 # %% [markdown]
+# The middle panel flattens after 800 stories, and must: 320 steps of 16 stories are 5120, so more text is not even read. Each resource helps only while the others suffice.
+#
 # The right panel is the one that decides budgets: at few operations a *small* model is best, because it has taken more steps; at many operations a large one. The lower edge of all the lines together is what computation can buy. Is the left panel a power law? The slope between neighbouring points should be one number:
 
 # %%
@@ -223,9 +225,9 @@ predicted = a2 * (n3 / n2) ** -slope
 print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 
 # %% [markdown]
-# Four points over two orders of magnitude are a caricature: the published studies fit hundreds of runs over six or more. Kaplan and others report exponents of 0.076 for parameters, 0.095 for tokens, 0.050 for computation; Hoffmann and others (2022), training longer, found $L = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ nats and about twenty tokens
-# per parameter (all quoted). The two disagree about the exponents because they trained differently. That a line is straight over the range that was measured is a fact; that it goes on is a bet. Ours cannot even be a line for long, because a thing is remembered or it is not: each of the language's rules is learned rather suddenly, as the
-# plateaus of lecture 15 showed, and smoothness comes from averaging over many of them.
+# Four points over two orders of magnitude are a caricature: the published studies fit many runs over several more. Kaplan and others report exponents of 0.076 for parameters, 0.095 for tokens, 0.050 for computation; Hoffmann and others (2022), training longer, found $L = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ nats and about twenty tokens
+# per parameter (all quoted). The two disagree about the exponents because they trained differently. That a line is straight over the range that was measured is a fact; that it goes on is a bet. Ours cannot even be a line for long, because a thing is remembered or it is not: each of the language's rules is learned rather
+# suddenly, and smoothness comes from averaging over many of them.
 #
 # ## What has changed since 2017
 #
