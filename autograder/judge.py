@@ -7,6 +7,7 @@ and from nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,10 +17,11 @@ from autograder.diagnosis import diagnosis
 from autograder.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_check
 from autograder.homework import Check, Exercise
 from autograder.isolation import CellResult, Student
+from autograder.isolation.limits import in_words
 from autograder.markup import harmless_pictures, plain_text
 from autograder.plan import Plan
 from autograder.records import CheckRecord, ExerciseRecord
-from autograder.redaction import redacted
+from autograder.redaction import quiet, redacted
 from autograder.repair import Repaired, RepairedCell
 from autograder.standin import Cell, RemoteLink, Sitting
 from course.checks import Trace, forbidden_uses
@@ -28,6 +30,7 @@ from course.checks.explain import sentence
 from course.checks.forbidden import Use
 
 LONGEST_MESSAGE = 2_000
+OUT_OF_MEMORY = re.compile(r"raised MemoryError|can't allocate memory")
 MOST_DEATHS_PER_EXERCISE = 2  # after which its other checks are not tried
 
 
@@ -93,12 +96,14 @@ class Judge:
         """Run one check; what happened to the student's process meanwhile is remembered with its exercise."""
         before = len(self.sitting.deaths)
         done = run_check(self.plan.homework, check, RemoteLink(self.sitting), self.seed, self.plan.scope)
+        if check.hidden:
+            self.sitting.deaths[before:] = map(quiet, self.sitting.deaths[before:])
         deaths = self.sitting.deaths[before:]
         self.deaths.setdefault(check.exercise, []).extend(deaths)
         if done.result == PASSED:
             return done
         if not check.hidden:
-            return done._replace(message=in_full(done))
+            return done._replace(message=in_full(done) + self.limit_of(done))
         if done.result == COULD_NOT_RUN:
             return done._replace(message=f"The check {check.name} could not run.")
         return done._replace(message=redacted(check, done.trace, deaths[-1] if deaths else None))
@@ -112,6 +117,12 @@ class Judge:
         if uses and self.plan.forbidden_costs_points:
             return f"{uses[0]} This exercise asks you to write it yourself."
         return None
+
+    def limit_of(self, done: Examined) -> str:
+        """The limit that an error of Python's own or torch's is about, where it is about one."""
+        if not OUT_OF_MEMORY.search(done.message):
+            return ""
+        return f" A submission may use {in_words(self.plan.limits.memory_bytes)} of memory."
 
     def exhausted(self, exercise: Exercise) -> str | None:
         """What the exercise's code did to its process, once it has done so too often."""

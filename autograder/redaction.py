@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import re
 
 from autograder.homework import Check
 from course.checks import Trace
 
 NOT_SHOWN = "The inputs of this check are not shown."
+CHOSEN_BY_THE_STUDENT = re.compile(r" with exit status \d+| by SIG\w+")  # numbers that could tell an input
 
 
 def redacted(check: Check, trace: Trace, death: str | None) -> str:
@@ -19,6 +21,11 @@ def redacted(check: Check, trace: Trace, death: str | None) -> str:
     if error == "NotWritten":
         return f"`{check.exercise}` is not written yet."
     return f"{_what_happened(check, error, death)} {NOT_SHOWN}"
+
+
+def quiet(death: str) -> str:
+    """How a process ended during a hidden check, without the number that its code may have chosen."""
+    return CHOSEN_BY_THE_STUDENT.sub("", death)
 
 
 def _what_happened(check: Check, error: str, death: str | None) -> str:

@@ -50,7 +50,12 @@ class Student:
 
         name: what tracebacks call the cell; otherwise cells are counted.
         """
-        answer = self.exchange("run", {"source": source, "name": name}, seconds or self.limits.cell_seconds)
+        try:
+            answer = self.exchange(
+                "run", {"source": source, "name": name}, seconds or self.limits.cell_seconds
+            )
+        except Raised as raised:  # the cells before have broken the shell
+            return CellResult("", [], raised.fault)
         return self.understand(partial(read_cell, self.limits), answer)
 
     def request(
@@ -111,7 +116,7 @@ class Student:
     def defined(self, names: Iterable[str]) -> set[str]:
         """Those of the names that the notebook has defined."""
         names = list(names)
-        answer = self.exchange("defined", {"names": names}, self.limits.call_seconds)
+        answer = self.without_fault("defined", {"names": names}, self.limits.call_seconds)
         return {name for name in names if name in self.understand(list.copy, answer)}
 
     def guard(self, names: Iterable[str]) -> None:
@@ -119,7 +124,14 @@ class Student:
 
         Guard every name before the cells run, so that `from torch import softmax` gets the guarded one.
         """
-        self.exchange("forbid", {"names": sorted(names)}, START_SECONDS)
+        self.without_fault("forbid", {"names": sorted(names)}, START_SECONDS)
+
+    def without_fault(self, operation: str, fields: dict, seconds: float) -> Any:
+        """Ask what only a process that was tampered with answers with an error; that ends it."""
+        try:
+            return self.exchange(operation, fields, seconds)
+        except Raised:
+            raise self.die("broke what answers for it") from None
 
     def kill(self) -> None:
         """End the process and everything it started; returns when they are gone."""

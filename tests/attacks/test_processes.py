@@ -6,13 +6,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from leftovers import left_over, processes_with, unique_seconds, wait_until
 
 from autograder.isolation import Died, IsolationUnavailable, Warm, choose
-from autograder.isolation.tree import children_of
 
 DAEMONS = """
 import os, time
@@ -24,31 +23,6 @@ for _ in range({count}):
         os._exit(0)
 print("started")
 """
-
-
-def processes_with(argument):
-    """The processes of this machine that have an argument."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = process.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if argument.encode() in words:
-            found.append(int(process.parent.name))
-    return found
-
-
-def wait_until(condition, seconds=30.0):
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
-
-
-def unique_seconds():
-    """A time to sleep that no other process sleeps, to know one's own by."""
-    return f"{3600 + os.getpid() % 1000}.{time.monotonic_ns()}"
 
 
 def test_daemons_end_with_the_submission(warm_at_any_level):
@@ -153,22 +127,6 @@ def test_a_bomb_ends_with_a_sentence_and_leaves_nothing(warm, bomb):
                 "used more than 600 MB of memory",
             )
     assert wait_until(lambda: not left_over(warm))
-
-
-def left_over(warm):
-    """What is left of submissions: keepers, and where they have a user of their own, all of its processes."""
-    found = set(children_of(warm.process.pid))
-    if warm.uid != os.getuid():
-        owners = {process: owner_of(process) for process in Path("/proc").glob("[0-9]*")}
-        found |= {int(process.name) for process, owner in owners.items() if owner == warm.uid}
-    return found - {warm.process.pid}
-
-
-def owner_of(process):
-    try:
-        return process.stat().st_uid
-    except OSError:
-        return None
 
 
 def until_it_dies(student, source):
