@@ -1,6 +1,7 @@
 """What bad input gets: each file here is handed in, named after what is wrong with it, all in one batch.
 
-The fair mark of most is 2 of 4: one exercise of two is broken, and the other still counts.
+The fair mark of most is 2 of 4: one exercise of two is broken, and the other still counts. What is odd and
+not wrong costs nothing; what is told names the function or the cell, and the limit where there is one.
 """
 
 import json
@@ -17,19 +18,22 @@ from autograder.isolation import Limits
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 NAME = "sums_and_gaps"
-LIMITS = Limits(call_seconds=2, cell_seconds=2, submission_seconds=60, memory_bytes=1 << 30)
+LIMITS = Limits(call_seconds=2, cell_seconds=2, submission_seconds=30, memory_bytes=1 << 30)
 
 # student → the mark, and a piece of what a person is told
 GRADED = {
     "reference": (4, ""),
     "another_kernel": (4, ""),
-    "asks_for_input": (2, "EOFError"),
+    "asks_for_input": (2, "`mean_of` raised EOFError"),
     "changed_check": (2, "Changed by the student and put back: 1 cell (the_mean_of_the_example_is_three)."),
     "changed_metadata": (2, "Cell tags dropped: raises-exception, skip-execution."),
     "changed_points": (2, "The points were changed and put back in 2 cells"),
     "duplicated_cells": (4, "More than one cell says it is 8 cells"),
-    "eight_gigabytes": (2, "memory"),
-    "exception_at_import": (2, "ModuleNotFoundError: No module named 'a_module_that_nobody_has'"),
+    "eight_gigabytes": (2, "A submission may use 1 GB of memory."),
+    "exception_at_import": (
+        2,
+        "`mean_of` is not defined: its cell stopped with ModuleNotFoundError: No module named ",
+    ),
     "hundred_megabytes_of_printing": (4, ""),
     "import_of_a_file_left_at_home": (4, ""),
     "infinite_loop": (2, "`mean_of` did not finish within 2 s."),
@@ -39,10 +43,16 @@ GRADED = {
     "missing_answer": (2, "Missing from the submission: 1 answer cell (mean_of)."),
     "missing_cells": (4, "Restored 2 check cells (the_mean_of_the_example_is_three, gaps_are_right)"),
     "os_exit": (2, "`mean_of` ended itself with exit status 0."),
+    "renamed": (4, "The notebook was called sums_and_gaps (1).ipynb."),
     "segmentation_fault": (2, "`mean_of` crashed with a segmentation fault."),
+    "slow_calls": (4, ""),
+    "slow_cells_without_end": (0, "the submission had used up its 30 s"),
     "spinning_threads": (4, ""),
+    "split_check": (4, ""),
     "syntax_error": (2, "SyntaxError: expected ':' (line 1: def mean_of(values))"),
     "sys_exit_in_a_cell": (2, "`mean_of` is not defined: its cell stopped with SystemExit: done"),
+    "sys_exit_in_a_function": (2, "`mean_of` raised SystemExit: done"),
+    "uninterruptible_call": (2, "`mean_of` did not finish within 2 s."),
     "warnings_on_stderr": (4, ""),
 }
 NOT_RUN = {
@@ -68,6 +78,9 @@ def course(tmp_path_factory):
         folder = submitted / file.stem / NAME
         folder.mkdir(parents=True)
         shutil.copy(file, folder / f"{NAME}.ipynb")
+    renamed = submitted / "renamed" / NAME
+    renamed.mkdir(parents=True)
+    shutil.copy(HERE / "reference.ipynb", renamed / f"{NAME} (1).ipynb")
     huge = submitted / "a_file_of_200_megabytes" / NAME
     huge.mkdir(parents=True)
     with open(huge / f"{NAME}.ipynb", "wb") as file:
