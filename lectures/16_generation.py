@@ -936,6 +936,8 @@ for strength in (0.0, 0.5, 1.0, 2.0):
     print(f"strength {strength}: frequency {by_count:.1%}, presence {by_presence:.1%}")
 
 # %% [markdown]
+# A gentle penalty does nothing, a strong one does harm, and most of it where words are counted: after three sentences the full stop has become too expensive to be used.
+#
 # ## The ladder
 #
 # Is a sampler a better model? Put it on the ladder: let each predict the true test stories. **Predict, then run:** where will top-p 0.9 stand?
@@ -975,7 +977,7 @@ figures.still(
 )
 
 # %% [markdown]
-# A single true word that the filter has excluded costs infinitely many bits, so every filter stands at the foot of the ladder, below the die. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures
+# A single true word that the filter has excluded costs infinitely many bits, so a filter that is ever wrong stands at the foot of the ladder, below the die. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures
 # the first, today's table the second, and no single number measures both.
 #
 # ## The same in the library
@@ -1029,7 +1031,7 @@ print("we have just built course.sampling")
 # - Temperatures reshape, filters remove, penalties read the history; Mirostat steers the surprise, contrastive search compares states.
 # - A temperature commutes with top-k and top-nσ, not with filters that look at probabilities; penalties belong before filters.
 # - Every sampler pays for quality with diversity. Filters that adapt to the shape of the distribution pay less.
-# - As predictors filters are worthless: one excluded word costs infinitely many bits.
+# - As predictors filters are worthless: one true word excluded costs infinitely many bits.
 #
 # **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), the exercises on generation: each sampler, the pipeline, and beam search.
 #
