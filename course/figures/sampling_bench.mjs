@@ -61,6 +61,7 @@ export default {
     const { tokens, logits: given, low, high, settings: start } = model.get("data");
     const n = tokens.length, width = 640, height = 430, left = 60, group = (width - left - 6) / n, zTop = 8, zTall = 130, base = 372, tall = 190;
     const view = frame(el, { width, height, label: "Logits, and what is left of their probabilities", name: "sampling_bench" });
+    view.picture.setAttribute("role", "group"); // its bars are sliders
     const logits = [...given], settings = { ...start };
     let seed = 0, counts = null;
     const changed = () => { counts = null; show(); };

@@ -93,8 +93,10 @@ def test_nothing_a_student_must_not_have_reaches_the_sources_of_the_site(lay_out
     build(root, ["mini_homework"])
     release(root, "mini_homework")
     source = assemble(root, tmp_path / "source")
-    everything = "".join(path.read_text() for path in source.rglob("*") if path.suffix in (".md", ".ipynb"))
+    made = [*(source / "homeworks").rglob("*.ipynb"), *(source / "mistakes").rglob("*.md")]
+    everything = "".join(path.read_text() for path in made)
     hidden = next(check for check in load(root / "solutions" / "mini_homework").checks if check.hidden)
     secret = max(hidden.source.splitlines(), key=len).strip()
+    assert len(made) == 2
     assert secret not in everything
     assert "### BEGIN SOLUTION" not in everything
