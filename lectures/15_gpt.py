@@ -432,7 +432,8 @@ for has_memory in (False, True):
     written[has_memory] = write(model, prompts, 80, has_memory)
     print(f"{'with' if has_memory else 'without'} a memory: {time.perf_counter() - began:.2f} s")
 assert written[True].equal(written[False])
-print(language.read(written[True][0]))
+first = written[True][0].tolist()
+print(" ".join(vocabulary.decode(first[: first.index(vocabulary.eos)])))
 
 # %% [markdown]
 # What it saves: with $T$ tokens, $T$ instead of $\tfrac12 T^2$ passes through all the matrices. What it costs: memory, two vectors per layer and token. **Predict, then run:** how large is the memory of GPT-3 for one text of its full 2048 tokens, with two bytes per number?

@@ -18,6 +18,7 @@
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import matplotlib.pyplot as plt
@@ -59,7 +60,7 @@ review_config = SentimentConfig(
 )
 name_config = EntityConfig()
 passage_config = SpanConfig(
-    max_facts=3,
+    max_facts=2,
     p_colour=0.0,
     people=("ada", "ben", "clara"),
     verbs=("put",),
@@ -182,7 +183,7 @@ for name, chosen in {
 #
 # ## The encoder
 #
-# Lecture 14's stack in post-norm order, and the head that says which word stood at each position. Its last matrix is the embedding again. Two things are not as in BERT, because BERT had days on many machines and we have half a minute: positions are rotations (lecture 13) unless asked otherwise, and queries and keys begin with the same matrix, so that a word
+# Lecture 14's stack, and the head that says which word stood at each position. Its last matrix is the embedding again. Three things are not as in BERT, because BERT had days on many machines and we have half a minute: positions are rotations (lecture 13), norms stand before the sublayers (lecture 14), and queries and keys begin with the same matrix, so that a word
 # looks first at words like itself. Trained attention often ends up like that, and may as well begin there (Trockman and Kolter, 2023).
 
 
@@ -191,18 +192,17 @@ class Reader(nn.Module):
     """Tokens (B, T) → vectors (B, T, D), each aware of all the others (or, if causal, of those to its left)."""
 
     def __init__(
-        self, d_model: int = 64, n_layers: int = 2, is_causal: bool = False, is_rotary: bool = True
+        self, d_model: int = 64, n_layers: int = 2, is_causal: bool = False, is_original: bool = False
     ) -> None:
         super().__init__()
         D = d_model
-        sizes = TransformerConfig(
-            D, n_heads=4, n_layers=n_layers, d_ff=4 * D, activation="gelu", has_rotation=is_rotary
-        )
+        sizes = TransformerConfig(D, n_heads=4, n_layers=n_layers, d_ff=4 * D, activation="gelu")
+        sizes = replace(sizes, has_rotation=not is_original, is_pre_norm=not is_original)
         self.embedding, self.segments, self.norm = nn.Embedding(V, D), nn.Embedding(2, D), nn.LayerNorm(D)
-        self.positions = None if is_rotary else nn.Embedding(64, D)
+        self.positions = nn.Embedding(64, D) if is_original else None
         self.encoder, self.is_causal = Encoder(sizes), is_causal
-        for embedding in (self.embedding, self.segments):
-            nn.init.normal_(embedding.weight, std=0.1)  # BERT, twelve times as wide, takes 0.02
+        nn.init.normal_(self.embedding.weight, std=0.1)  # BERT, twelve times as wide, takes 0.02
+        nn.init.normal_(self.segments.weight, std=0.02)
         for layer in self.encoder.layers:  # at first a word looks at words like itself
             nn.init.normal_(layer.attention.W_query.weight, std=1 / math.sqrt(D))
             layer.attention.W_key.weight.data.copy_(layer.attention.W_query.weight.data)
@@ -282,7 +282,7 @@ bert = WordAtEachPosition(reader)
 history = train(
     bert,
     masked_texts,
-    TrainingConfig(10_000 if is_full else 1200, learning_rate=4e-3),
+    TrainingConfig(10_000 if is_full else 1000, learning_rate=4e-3),
     loss=masked_loss,
     device=device,
 )
@@ -424,7 +424,7 @@ best = {
 print("best possible:", {name: round(value, 3) for name, value in best.items()})
 
 # %% [markdown]
-# Labels are expensive, so there are few for the first two: 60 reviews, 60 sentences. To find an answer, a word of the question must be looked up in the passage, and for that there are 6000 questions. The same head, the same steps, once on the pre-trained reader and once on a fresh one. **Predict, then run:** for which of the three is pre-training worth most?
+# Labels are expensive, so there are few for the first two: 60 reviews, 60 sentences. To find an answer, a word of the question must be looked up in the passage, and for that there are all 8000 questions. The same head, the same steps, once on the pre-trained reader and once on a fresh one. **Predict, then run:** for which of the three is pre-training worth most?
 
 
 # %%
@@ -457,7 +457,7 @@ def fine_tune(
 jobs = {
     "sentiment": (review_examples(reviews[:60]), 2, True, class_loss, class_accuracy, 120, 1e-3),
     "entities": (entity_examples(sentences[:60]), len(TAGS), False, tag_loss, tag_accuracy, 90, 1e-3),
-    "spans": (span_examples(questions[:6000]), 2, False, span_loss, span_accuracy, 360, 3e-3),
+    "spans": (span_examples(questions), 2, False, span_loss, span_accuracy, 500, 3e-3),
 }
 accuracy, tuned = {}, {}
 for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) in jobs.items():
@@ -469,7 +469,6 @@ for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) 
     print(
         f"{name:10} from scratch {accuracy[name, 'from scratch']:.1%}, pre-trained {accuracy[name, 'pre-trained']:.1%}, best possible {best[name]:.1%}"
     )
-assert accuracy["entities", "pre-trained"] > accuracy["entities", "from scratch"]
 
 # %% [markdown]
 # Pre-training had never seen a label. It had to fill holes like "the plot is ▁ and the music is lovely", and for that the polarity of the words must be known; "▁ lives in", and for that who is a person; "where is the red ▁ ?", and for that the passage must be searched. The labels only had to give these things their names.
@@ -612,7 +611,7 @@ print({place: round(share, 3) for place, share in shares.items()}, f"together {s
 # %%
 from course.models import BERT, BERTConfig, MaskedLanguageModel, hide_tokens
 
-ours = WordAtEachPosition(Reader(is_rotary=False))  # with learned positions, as in BERT
+ours = WordAtEachPosition(Reader(is_original=True))  # learned positions, post-norm
 library = MaskedLanguageModel(BERTConfig(V, 64, 64, n_heads=4, n_layers=2, d_ff=256, epsilon=1e-5))
 state = {name.replace("reader.", "bert."): value for name, value in ours.state_dict().items()}
 state["bert.norm.gain"], state["norm.gain"] = state.pop("bert.norm.weight"), state.pop("norm.weight")
