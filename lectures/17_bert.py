@@ -471,7 +471,8 @@ for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) 
     )
 
 # %% [markdown]
-# Pre-training had never seen a label. It had to fill holes like "the plot is ▁ and the music is lovely", and for that the polarity of the words must be known; "▁ lives in", and for that who is a person; "where is the red ▁ ?", and for that the passage must be searched. The labels only had to give these things their names.
+# The names gained most: to fill "▁ lives in" one must know who is a person, and thirty seconds of filling had taught that, so that sixty labelled sentences only had to name it. Sentiment gained little: which adjectives are praise shows only in which of them stand together, and the figure above says that the encoder has hardly noticed yet; BERT saw a hundred thousand times
+# more text. And where labels are plenty, as for the spans, pre-training of this length is worth nothing: from scratch does as well or better. Pre-training pays when labels are few *and* the text without labels was enough to learn what they need. (With `COURSE_SCALE=full` it is ten times as long.)
 #
 # ## The new ladder
 #
@@ -637,7 +638,7 @@ print("we have just built course.models.BERT")
 #
 # - An encoder attends to both sides. It practises on hidden words: 15 % asked for, of these 80 % masked, 10 % exchanged, 10 % left.
 # - Fine-tuning adds one linear layer: on `<cls>` for a text, on every position for tags, two scores per position for spans.
-# - Text without labels taught the encoder what a few labels then only had to name.
+# - Pre-training pays where labels are few and the text was enough to learn what they need; how much, is to be measured.
 # - Two sides beat one wherever the text is already there.
 # - Its numbers are no probability of a text: it has no place on the ladder and cannot write.
 #
