@@ -471,7 +471,7 @@ for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) 
     )
 
 # %% [markdown]
-# The names gained most: to fill "▁ lives in" one must know who is a person, and thirty seconds of filling had taught that, so that sixty labelled sentences only had to name it. Sentiment gained little: which adjectives are praise shows only in which of them stand together, and the figure above says that the encoder has hardly noticed yet; BERT saw a hundred thousand times
+# The names gained most: to fill "▁ lives in" one must know who is a person, and thirty seconds of filling had taught that, so that sixty labelled sentences only had to name it. Sentiment gained little: which adjectives are praise shows only in which of them stand together, and the figure above says that the encoder has hardly noticed yet; BERT saw thousands of times
 # more text. And where labels are plenty, as for the spans, pre-training of this length is worth nothing: from scratch does as well or better. Pre-training pays when labels are few *and* the text without labels was enough to learn what they need. (With `COURSE_SCALE=full` it is ten times as long.)
 #
 # ## The new ladder
