@@ -12,6 +12,7 @@ from course.checks.trace import Object
 
 WIDEST = 300  # characters of one value
 PLAINLY_WRITTEN = 1e7  # numbers from here on are written with an exponent
+PRINTED = 1e-3  # relative; numbers nearer than this look alike with four digits
 MOST_ENTRIES = 30  # of a tensor, before only its beginning is shown
 
 
@@ -48,7 +49,7 @@ def brief(value: object) -> str:
 
 
 def brief_pair(received: object, expected: object) -> tuple[str, str]:
-    """Two values to be read one below the other; of large tensors, the place where they first differ."""
+    """Two values to be read one below the other; of large tensors, where they first plainly differ."""
     if is_number(received) and is_number(expected):
         return apart(received, expected)
     if not (is_array(received) and is_array(expected)) or received.shape != expected.shape:
@@ -57,7 +58,10 @@ def brief_pair(received: object, expected: object) -> tuple[str, str]:
     if one.numel() <= MOST_ENTRIES and one.ndim <= 2:
         return _array(one), _array(other)
     differing = (one != other) & ~((one != one) & (other != other))
-    where = first_index(differing) if differing.any() else [0] * one.ndim
+    pair = (tensor.to(torch.complex128) for tensor in (one, other))
+    plainly = differing & ~torch.isclose(*pair, rtol=PRINTED, atol=0.0)
+    places = next((mask for mask in (plainly, differing) if mask.any()), None)
+    where = [0] * one.ndim if places is None else first_index(places)
     return _window(one, where), _window(other, where)
 
 

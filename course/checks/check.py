@@ -54,7 +54,8 @@ class Homework:
             raise shown(self._explanation(finding, things)) from None
 
     def _explanation(self, finding: Finding, things: tuple) -> Explanation:
-        number = self.failures[finding.check] = self.failures.get(finding.check, 0) + 1
+        self.failures[finding.check] = self.failures.get(finding.check, 0) + 1
+        number = self._rounds(finding.check)
         mistakes = self._mistakes(finding, things)
         is_said = len(mistakes) == 1 and isinstance(finding.problem, Mismatch)
         hints = self._about(finding.check).get("hints", [])
@@ -70,6 +71,12 @@ class Homework:
             hints=tuple(hints[:number]),
             hints_in_all=len(hints),
         )
+
+    def _rounds(self, check: str) -> int:
+        """How often the exercise was tried in vain, so that all its checks give the same hint in one pass."""
+        exercise = self._exercise(check)
+        alike = (count for other, count in self.failures.items() if self._exercise(other) == exercise)
+        return max(alike) if exercise else self.failures[check]
 
     def _about(self, check: str) -> Mapping:
         return self.fingerprints.get("exercises", {}).get(self._exercise(check), {})
