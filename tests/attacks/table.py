@@ -1,0 +1,153 @@
+"""The table of attacks in docs/attacks.md: `python tests/attacks/table.py` runs them all and writes it."""
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from attempts import FAMILIES  # noqa: E402
+from attempts_inside import INSIDE  # noqa: E402
+from attempts_outside import OUTSIDE  # noqa: E402
+
+PAGE = HERE.parents[1] / "docs" / "attacks.md"
+LEVELS = ("bwrap", "landlock")
+WHOLE = "test_attempts.py"
+ATTEMPT = "test_an_attempt_gains_nothing_tells_nothing_and_leaves_nothing"
+ALL_FAMILIES = FAMILIES | {"m": "the kernel underneath"}
+
+# The family of a file's tests, and of those that belong to another; None where a test attacks nothing.
+FAMILY_OF_FILE = {
+    "test_files.py": "a",
+    "test_kernel.py": "m",
+    "test_network.py": "f",
+    "test_processes.py": "g",
+    "test_results.py": "j",
+}
+FAMILY_OF_TEST = {
+    "test_a_database_cannot_be_opened_to_give_oneself_marks": "e",
+    "test_nothing_outside_can_be_written": "e",
+    "test_nothing_outside_can_be_removed_cut_or_made": "e",
+    "test_the_interpreter_cannot_be_changed_for_the_next_one": "b",
+    "test_files_cannot_be_hidden_from_being_counted": "l",
+    "test_files_cannot_be_hidden_at_the_end_of_a_long_path": "l",
+    "test_a_disk_cannot_be_filled": "l",
+    "test_the_listener_of_that_test_can_be_reached": None,
+    "test_a_bomb_ends_with_a_sentence_and_leaves_nothing": "l",
+    "test_a_bomb_in_one_submission_does_not_stop_another": "l",
+    "test_memory_cannot_be_hidden_by_forbidding_others_to_look": "l",
+    "test_an_object_that_equals_everything_stays_there": "d",
+    "test_a_subclass_that_equals_everything_arrives_without_its_tricks": "d",
+    "test_patching_in_there_changes_nothing_out_here": "b",
+    "test_there_are_no_frames_of_the_grader_to_look_into": "h",
+    "test_a_session_that_is_rewritten_from_inside_is_ended": "i",
+    "test_an_error_that_cannot_be_told_is_told_all_the_same": "l",
+    "test_the_text_of_an_error_has_an_end": "l",
+    "test_nothing_that_could_be_a_page_is_displayed": "k",
+    "test_huge_replies_are_cut_off_before_they_fill_the_grader": "l",
+    "test_a_reply_that_trickles_ends_with_the_call": "l",
+    "test_a_value_without_an_end_is_an_error": "l",
+}
+
+
+OPENING = """# Attacks on the grader, and what becomes of them
+
+Written by `python tests/attacks/table.py`, which runs every attack. Each row is a test in `tests/attacks`
+that fails if the attack gains a point, is told a hidden input, reaches the network, reads or changes a file
+outside, outlives the run or harms another submission; many have several variants. An attack of
+`test_attempts.py` is a whole submission, graded as any other; the others act on one process in the sandbox.
+*defeated* says that the test passed at that level of isolation, – that it is tried at the other level only.
+"""
+HEAD = """| family | what is attacked, and how | bwrap | landlock | test |
+|---|---|---|---|---|"""
+REMAINS = """## What remains
+
+- A shared kernel is the border: a fault in it is not defended against. A class to be distrusted that far
+  is graded in a virtual machine.
+- The student's function is given the inputs of hidden checks. Whoever reads the feedback learns which of
+  Python's own errors it raised for them, whether it passed, and whether it crashed or met a limit: a few
+  bits of an input that was drawn for this submission only.
+"""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A row: what is attacked and how, and the test that fails if it succeeds."""
+
+    family: str
+    title: str
+    file: str
+    test: str
+
+
+@dataclass
+class Results:
+    """How every variant of every attack ended; a plug-in of pytest."""
+
+    ended: dict[tuple[str, str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def pytest_runtest_logreport(self, report: object) -> None:
+        if report.when != "call" and report.passed:
+            return
+        path, _, test = report.nodeid.partition("::")
+        file = Path(path).name
+        name, _, variant = test.partition("[")
+        level = next((level for level in LEVELS if re.search(rf"\b{level}\b", variant)), "")
+        attempt = next((n for n in INSIDE | OUTSIDE if re.search(rf"\b{n}\b", variant)), name)
+        outcome = "passed" if report.passed else "not tried here" if report.skipped else "succeeds"
+        self.ended[file, attempt if file == WHOLE else name, level].add(outcome)
+
+    def of(self, attack: Attack, level: str) -> str:
+        """One cell of the table."""
+        ended = self.ended.get((attack.file, attack.test, level), set())
+        if level == LEVELS[0]:  # what is tried at the best level only
+            ended = ended | self.ended.get((attack.file, attack.test, ""), set())
+        return "; ".join(sorted(ended - {"passed"})) or ("defeated" if ended else "–")
+
+
+def attacks() -> list[Attack]:
+    """Every attack, by family: whole submissions, and attacks on a single process."""
+    found = [Attack(a.family, a.does, WHOLE, name) for name, a in (INSIDE | OUTSIDE).items()]
+    for file, family in FAMILY_OF_FILE.items():
+        for test in names_of_tests(HERE / file):
+            if (of := FAMILY_OF_TEST.get(test, family)) is not None:
+                found.append(Attack(of, test.removeprefix("test_").replace("_", " "), file, test))
+    return sorted(found, key=lambda attack: (attack.family, attack.file != WHOLE))
+
+
+def names_of_tests(path: Path) -> Iterator[str]:
+    """The names of a file's tests."""
+    for statement in ast.parse(path.read_text()).body:
+        if isinstance(statement, ast.FunctionDef) and statement.name.startswith("test_"):
+            yield statement.name
+
+
+def row(attack: Attack, results: Results) -> str:
+    cells = (attack.family, attack.title, *(results.of(attack, level) for level in LEVELS))
+    return f"| {' | '.join(cells)} | `{attack.file}::{attack.test}` |"
+
+
+def page(results: Results) -> str:
+    """The page, from a run of all attacks."""
+    families = "\n".join(f"- {letter}: {name}" for letter, name in ALL_FAMILIES.items())
+    rows = "\n".join(row(attack, results) for attack in attacks())
+    return f"{OPENING}\n{families}\n\n{HEAD}\n{rows}\n\n{REMAINS}"
+
+
+def main() -> int:
+    import pytest
+
+    results = Results()
+    options = ["-q", "-p", "no:cacheprovider", f"--ignore={HERE / 'test_table.py'}"]  # it compares the page
+    status = pytest.main([*options, str(HERE)], plugins=[results])
+    PAGE.write_text(page(results))
+    return int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""The page on attacks and the tests say the same."""
+
+import pytest
+from attempts import FAMILIES
+from table import (
+    ALL_FAMILIES,
+    FAMILY_OF_TEST,
+    HERE,
+    PAGE,
+    WHOLE,
+    Attack,
+    Results,
+    attacks,
+    names_of_tests,
+    page,
+)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """The page's table: (family, title, test) → the results at both levels."""
+    lines = [line.strip("| ").split(" | ") for line in PAGE.read_text().splitlines() if "`test_" in line]
+    return {(cells[0], cells[1], cells[4].strip("`")): cells[2:4] for cells in lines if len(cells) == 5}
+
+
+def test_the_page_names_every_attack_there_is_and_no_other(rows):
+    assert set(rows) == {(a.family, a.title, f"{a.file}::{a.test}") for a in attacks()}
+
+
+def test_every_attack_of_the_page_was_defeated_at_some_level_and_succeeded_at_none(rows):
+    for attack, results in rows.items():
+        assert "defeated" in results, attack
+        assert set(results) <= {"defeated", "–"}, attack
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_has_several_attacks_and_a_whole_submission_among_them(family):
+    of_family = [attack for attack in attacks() if attack.family == family]
+    assert len(of_family) >= 3
+    assert any(attack.file == WHOLE for attack in of_family)
+
+
+def test_there_are_at_least_thirty_whole_submissions():
+    assert sum(attack.file == WHOLE for attack in attacks()) >= 30
+
+
+def test_every_family_named_for_a_test_is_one_and_the_test_is_there():
+    there = {test for path in HERE.glob("test_*.py") for test in names_of_tests(path)}
+    assert FAMILY_OF_TEST.keys() <= there
+    assert {family for family in FAMILY_OF_TEST.values() if family} <= ALL_FAMILIES.keys()
+
+
+class Report:
+    def __init__(self, nodeid, outcome):
+        self.nodeid, self.when = nodeid, "call"
+        self.passed, self.skipped = outcome == "passed", outcome == "skipped"
+
+
+def test_an_attack_that_succeeds_in_one_variant_is_not_called_defeated():
+    results = Results()
+    for variant, outcome in (("bwrap-a/80", "passed"), ("bwrap-a/443", "failed"), ("landlock-80", "passed")):
+        test = f"tests/attacks/test_network.py::test_the_internet_is_not_reached[{variant}]"
+        results.pytest_runtest_logreport(Report(test, outcome))
+    attack = Attack("f", "", "test_network.py", "test_the_internet_is_not_reached")
+    assert [results.of(attack, level) for level in ("bwrap", "landlock")] == ["succeeds", "defeated"]
+    assert "| succeeds | defeated |" in page(results)
