@@ -339,7 +339,10 @@ def without_its_output_matrices_the_block_changes_nothing(CausalBlock, draw):
     """With both c_proj zero, x comes out as it went in; otherwise not."""
     weights, x = weights_of_block(draw, 6), draw.normal(2, 5, 6)
     silent = {name: weight * 0 if "c_proj" in name else weight for name, weight in weights.items()}
-    assert_close(with_weights(CausalBlock(6, 3), silent)(x), x)
+    answer = with_weights(CausalBlock(6, 3), silent)(x)
+    nothing = "With both c_proj zero your block answers 0 everywhere, so x itself did not get through."
+    assert_true(bool((torch.as_tensor(answer) != 0).any()), nothing)
+    assert_close(answer, x)
     assert_depends(with_weights(CausalBlock(6, 3), weights)(x), x)
 
 
@@ -1494,11 +1497,11 @@ check(tokens_are_drawn_from_the_softmax, generate)
 # %% check="the_generator_decides" points=1
 def the_generator_decides(generate, draw):
     """Generators in the same state give the same text, others another."""
-    table, prompt = draw.normal(3, 5, 5), draw.integers(0, 5, 2, 1)
+    table, prompt = draw.normal(3, 5, 5), draw.integers(0, 5, 4, 2)
     generator, other = draw.generator(), draw.generator()
-    text = generate(table, prompt, 30, generator)
-    assert_equal(generate(table, prompt, 30, generator), text)
-    assert_depends(text, generate(table, prompt, 30, other))
+    text = generate(table, prompt, 8, generator)
+    assert_equal(generate(table, prompt, 8, generator), text)
+    assert_depends(text, generate(table, prompt, 8, other))
 
 
 check(the_generator_decides, generate)
@@ -2321,14 +2324,14 @@ check(the_same_generator_draws_the_specified_tokens, mirostat)
 # extensions, all are kept. The log-probability of a text is the sum of those of its tokens, so the logits
 # have to be normalised first.
 #
-# **Example.** Two beginnings with the probabilities 1/2 and 1/4, followed by tokens with the probabilities
-# (1/8, 7/8) and (1/4, 3/4): the extensions have 1/16, 7/16, 1/16, 3/16. A beam of two keeps 7/16 (beginning
-# 0, token 1) and 3/16 (beginning 1, token 1).
+# **Example.** Two beginnings with the probabilities 1/2 and 1/4, followed by three tokens with the
+# probabilities (1/8, 5/8, 1/4) and (1/8, 3/4, 1/8): the extensions have 2/32, 10/32, 4/32 and 1/32, 6/32,
+# 1/32. A beam of two keeps 10/32 (beginning 0, token 1) and 6/32 (beginning 1, token 1).
 #
 # <details><summary>Hint 1</summary>
 #
-# `totals[:, None] + log_probs` is a table (W, V). The best of all its entries are the `topk` of the table
-# made flat.
+# The candidates make a table (W, V). What has to be added to each of its rows? And which tensor should
+# `topk` search, so that all rows compete with each other?
 #
 # </details>
 #
@@ -2351,11 +2354,11 @@ def extend_beams(totals: Tensor, logits: Tensor, beam_width: int) -> tuple[Tenso
 
 # %% check="the_example_keeps_two_extensions" points=1
 def the_example_keeps_two_extensions(extend_beams):
-    """The example keeps 7/16, which is token 1 after beginning 0, and 3/16, token 1 after beginning 1."""
-    probs = torch.tensor([[1 / 8, 7 / 8], [1 / 4, 3 / 4]], dtype=torch.float64)
+    """The example keeps 10/32, which is token 1 after beginning 0, and 6/32, token 1 after beginning 1."""
+    probs = torch.tensor([[1 / 8, 5 / 8, 1 / 4], [1 / 8, 3 / 4, 1 / 8]], dtype=torch.float64)
     totals = torch.tensor([1 / 2, 1 / 4], dtype=torch.float64).log()
     best, rows, tokens = extend_beams(totals, probs.log(), 2)
-    assert_close(best.exp(), torch.tensor([7 / 16, 3 / 16], dtype=torch.float64), what="probabilities")
+    assert_close(best.exp(), torch.tensor([10 / 32, 6 / 32], dtype=torch.float64), what="probabilities")
     assert_equal(rows, torch.tensor([0, 1]), what="rows")
     assert_equal(tokens, torch.tensor([1, 1]), what="tokens")
 
@@ -2551,6 +2554,18 @@ def a_finished_text_waits_for_longer_ones(beam_search):
 check(a_finished_text_waits_for_longer_ones, beam_search)
 
 
+# %% check="a_finished_text_takes_no_place_in_the_beam" points=1
+def a_finished_text_takes_no_place_in_the_beam(beam_search):
+    """Beside a finished text there is room for two others in a beam of 2, and the second of them wins."""
+    table = logs([[0.25] * 4, [0.5, 0.05, 0.4, 0.05], [0.01, 0.01, 0.58, 0.4], [0.94, 0.02, 0.01, 0.03]])
+    tokens, score = beam_search(table, [1], 0, 3, 2, 1.0)
+    assert_equal(tokens, [2, 3, 0], what="tokens")
+    assert_close(score, math.log(0.4 * 0.4 * 0.94) / 3, what="the score")
+
+
+check(a_finished_text_takes_no_place_in_the_beam, beam_search)
+
+
 # %% check="nothing_follows_the_end" points=1
 def nothing_follows_the_end(beam_search):
     """A text that has ended is not extended, however probable the table finds what would come next."""
@@ -2578,14 +2593,19 @@ check(the_score_counts_the_end_and_not_the_prompt, beam_search)
 
 # %% check="a_beam_that_keeps_everything_finds_the_best_text" points=2
 def a_beam_that_keeps_everything_finds_the_best_text(beam_search, draw):
-    """With room for every text, the best of all texts is found, for three length penalties."""
-    table = 1.5 * draw.normal(3, 3)
-    table[1] += torch.tensor([9.0, 7.0, 8.0])
+    """With room for every text the best of all is found: one, two or three tokens, as the penalty says."""
+    rows = [
+        [0.1, 0.2, 0.3, 0.4],
+        [0.4, 0.01, 0.58, 0.01],
+        [0.51, 0.005, 0.005, 0.48],
+        [0.2, 0.07, 0.07, 0.66],
+    ]
+    table = logs(rows) + 3 * draw.normal(4, 1)  # a number added to a row changes no probability
     for length_penalty in (0.0, 0.6, 1.0):
-        texts = list(every_text(3, 0, 3))
+        texts = list(every_text(4, 0, 3))
         scores = [total_of(table, [2, 1], text) / len(text) ** length_penalty for text in texts]
         best = max(range(len(texts)), key=scores.__getitem__)
-        tokens, score = beam_search(table, [2, 1], 0, 3, 30, length_penalty)
+        tokens, score = beam_search(table, [2, 1], 0, 3, 50, length_penalty)
         assert_equal(tokens, texts[best], what=f"tokens with length penalty {length_penalty}")
         assert_close(score, scores[best], what=f"the score with length penalty {length_penalty}")
 
@@ -2628,8 +2648,10 @@ def other_tables_have_their_best_text(beam_search, draw):
     ends = logs([[0.97, 0.02, 0.01], [0.7, 0.1, 0.2], [0.5, 0.3, 0.2]])
     counts = logs([[0.25] * 4, [0.01, 0.01, 0.78, 0.2], [0.1, 0.01, 0.01, 0.88], [0.6, 0.38, 0.01, 0.01]])
     misses = logs([[0.25] * 4, [0.01, 0.01, 0.58, 0.4], [0.4, 0.3, 0.29, 0.01], [0.88, 0.1, 0.01, 0.01]])
+    room = logs([[0.25] * 4, [0.5, 0.04, 0.41, 0.05], [0.01, 0.01, 0.57, 0.41], [0.93, 0.02, 0.01, 0.04]])
     cases = [
         settings_of(waits, [1], 6, 2, 1.0),
+        settings_of(room, [3, 1], 3, 2, 1.0),
         settings_of(ends, [2, 1], 4, 2, 1.0),
         settings_of(counts, [3, 1], 3, 6, 0.9),
         settings_of(misses, [1, 2, 1], 2, 2, 0.5),

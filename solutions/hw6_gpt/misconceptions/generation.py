@@ -1,12 +1,8 @@
-"""What goes wrong in homework 6, exercises 9 and 16: the loop, and mirostat."""
-
-import math
+"""What goes wrong in homework 6, exercise 9: the loop."""
 
 import torch
 
 from autograder.catalogue import misconception
-
-# 9. generate
 
 
 def _last_logits(table, context):
@@ -196,161 +192,49 @@ def only_the_new_tokens(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator))[:, prompt.shape[1] :]
 
 
-# 16. mirostat
-
-
-def _controlled(
-    logits, target, learning_rate, generator, *, start=2.0, unit=2.0, sign=1.0, is_kept=True, is_safe=True
-):
-    tokens, mus = [], [start * target]
-    for row in logits.double():
-        surprises = -row.log_softmax(-1) / math.log(unit)
-        mu = mus[-1] if is_kept else mus[0]
-        kept = surprises <= mu
-        if is_safe:
-            kept[row.argmax()] = True
-        token = int(torch.multinomial(row.masked_fill(~kept, -math.inf).softmax(-1), 1, generator=generator))
-        mus.append(mu - sign * learning_rate * (float(surprises[token]) - target))
-        tokens.append(token)
-    return torch.tensor(tokens), torch.tensor(mus, dtype=torch.float64)
-
-
 @misconception(
-    of="mirostat",
+    of="generate",
     fails={
-        "two_equal_tokens_surprise_by_one_bit",
-        "no_token_surprises_more_than_allowed",
-        "every_state_follows_from_the_one_before",
-        "allowed_tokens_keep_their_proportions",
-        "the_same_generator_draws_the_specified_tokens",
-    },
-    seen="https://github.com/paiml/aprender/pull/2142",
-)
-def surprise_in_nats(logits, target, learning_rate, generator):
-    """The surprise is measured in nats, and the target in bits.
-
-    How surprising is one of two equally probable tokens in your code: 1 or 0.693?
-    """
-    return _controlled(logits, target, learning_rate, generator, unit=math.e)
-
-
-@misconception(
-    of="mirostat",
-    fails={
-        "two_equal_tokens_surprise_by_one_bit",
-        "what_is_certain_allows_more_surprise",
-        "every_state_follows_from_the_one_before",
-        "the_same_generator_draws_the_specified_tokens",
-    },
-    seen="https://github.com/abetlen/llama-cpp-python/issues/914",
-)
-def state_not_kept(logits, target, learning_rate, generator):
-    """Every step begins with μ = 2τ again, so what was learned from the last token is lost.
-
-    Which μ does your second step allow, and which did the first step leave? A controller that forgets cannot
-    control.
-    """
-    return _controlled(logits, target, learning_rate, generator, is_kept=False)
-
-
-@misconception(
-    of="mirostat",
-    fails={
-        "two_equal_tokens_surprise_by_one_bit",
-        "what_is_certain_allows_more_surprise",
-        "every_state_follows_from_the_one_before",
-        "allowed_tokens_keep_their_proportions",
-        "the_same_generator_draws_the_specified_tokens",
-    },
-    seen="https://github.com/LostRuins/koboldcpp/pull/1849",
-)
-def target_and_learning_rate_exchanged(logits, target, learning_rate, generator):
-    """The target and the learning rate are exchanged.
-
-    Where does μ start for τ = 3 and η = 0.1, at 6 or at 0.2? Which of the two is a surprise in bits?
-    """
-    return _controlled(logits, learning_rate, target, generator)
-
-
-@misconception(
-    of="mirostat",
-    fails={
-        "two_equal_tokens_surprise_by_one_bit",
-        "what_is_certain_allows_more_surprise",
-        "every_state_follows_from_the_one_before",
-        "the_same_generator_draws_the_specified_tokens",
+        "the_counting_model_counts",
+        "the_prompt_stays_in_front",
+        "a_long_prompt_is_read_from_its_end",
+        "the_whole_context_is_read",
+        "tokens_are_drawn_from_the_softmax",
+        "the_generator_decides",
+        "other_models_write_the_specified_text",
     },
 )
-def update_in_the_wrong_direction(logits, target, learning_rate, generator):
-    """After a surprising token μ rises, so that the next one may be even more surprising.
+def appended_along_the_batch(table, prompt, n_tokens, generator):
+    """The new tokens are appended along axis 0: they become rows of the batch instead of a new column.
 
-    A thermostat that heats when it is hot: what does μ do after a token that was less surprising than wanted?
+    How many rows has your text after one step, and how many should it have after thirty? Which axis of
+    (B, T) are the positions?
     """
-    return _controlled(logits, target, learning_rate, generator, sign=-1.0)
+    tokens = prompt
+    for _ in range(n_tokens):
+        drawn = _drawn(_last_logits(table, tokens[:, -len(table) :]), generator)
+        tokens = torch.cat([tokens, drawn], dim=0)
+    return tokens
 
 
 @misconception(
-    of="mirostat",
+    of="generate",
     fails={
-        "two_equal_tokens_surprise_by_one_bit",
-        "what_is_certain_allows_more_surprise",
-        "allowed_tokens_keep_their_proportions",
-        "the_same_generator_draws_the_specified_tokens",
+        "the_counting_model_counts",
+        "the_prompt_stays_in_front",
+        "a_long_prompt_is_read_from_its_end",
+        "tokens_are_drawn_from_the_softmax",
+        "the_generator_decides",
+        "other_models_write_the_specified_text",
     },
-    seen="https://github.com/basusourya/mirostat/issues/1",
 )
-def start_at_the_target(logits, target, learning_rate, generator):
-    """μ starts at τ instead of at 2τ.
+def logits_handed_to_multinomial(table, prompt, n_tokens, generator):
+    """The logits are handed to `multinomial` as they are, without a softmax.
 
-    μ is the largest surprise allowed, τ the surprise on average. Where does the statement let μ start?
+    What does `multinomial` expect: may its numbers be negative? Which function makes such numbers of logits?
     """
-    return _controlled(logits, target, learning_rate, generator, start=1.0)
 
+    def choose(logits, generator):
+        return torch.multinomial(logits, 1, generator=generator)
 
-@misconception(
-    of="mirostat",
-    fails={"a_surprising_model_leaves_its_best_token", "the_same_generator_draws_the_specified_tokens"},
-)
-def nothing_left_to_draw_from(logits, target, learning_rate, generator):
-    """If every token is more surprising than allowed, none is left and nothing can be drawn.
-
-    What does your code do where the most probable token has 3 bits and μ is 2?
-    """
-    return _controlled(logits, target, learning_rate, generator, is_safe=False)
-
-
-@misconception(
-    of="mirostat",
-    fails={"every_state_follows_from_the_one_before", "the_same_generator_draws_the_specified_tokens"},
-)
-def surprise_after_the_cut(logits, target, learning_rate, generator):
-    """The surprise of the token is taken from what was left after the cut, where it is too small.
-
-    If one token only is left, what surprise do you measure? What does the statement call the surprise of a
-    token?
-    """
-    tokens, mus = [], [2.0 * target]
-    for row in logits.double():
-        surprises = -row.log_softmax(-1) / math.log(2)
-        kept = surprises <= mus[-1]
-        kept[row.argmax()] = True
-        probs = row.masked_fill(~kept, -math.inf).softmax(-1)
-        token = int(torch.multinomial(probs, 1, generator=generator))
-        mus.append(mus[-1] - learning_rate * (-math.log2(float(probs[token])) - target))
-        tokens.append(token)
-    return torch.tensor(tokens), torch.tensor(mus, dtype=torch.float64)
-
-
-@misconception(
-    of="mirostat",
-    fails={"allowed_tokens_keep_their_proportions", "the_same_generator_draws_the_specified_tokens"},
-)
-def best_token_always_taken(logits, target, learning_rate, generator):
-    """The most probable token is taken at every step, instead of one drawn from what is left.
-
-    How often does the second most probable token come in your text?
-    """
-    tokens = logits.argmax(-1)
-    surprises = -logits.double().log_softmax(-1)[torch.arange(len(tokens)), tokens] / math.log(2)
-    steps = learning_rate * (surprises - target)
-    return tokens, 2 * target - torch.cat([torch.zeros(1, dtype=torch.float64), steps.cumsum(0)])
+    return _text((table, prompt, n_tokens, generator), choose=choose)

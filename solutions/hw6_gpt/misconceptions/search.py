@@ -1,123 +1,8 @@
-"""What goes wrong in homework 6, exercises 17 and 18: beam search."""
+"""What goes wrong in homework 6, exercise 18: beam search."""
 
 import math
 
 from autograder.catalogue import misconception
-
-# 17. extend_beams
-
-
-def _best(candidates, beam_width):
-    best, places = candidates.flatten().topk(min(beam_width, candidates.numel()))
-    return best, places // candidates.shape[1], places % candidates.shape[1]
-
-
-@misconception(
-    of="extend_beams",
-    fails={
-        "a_constant_in_the_logits_changes_nothing",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
-def logits_added_up(totals, logits, beam_width):
-    """The logits are added to the totals as they are; they are no log-probabilities.
-
-    Add 30 to all logits of one beginning. Has any token become more probable? And in your beam?
-    """
-    return _best(totals[:, None] + logits, beam_width)
-
-
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
-def probabilities_added_to_logarithms(totals, logits, beam_width):
-    """Probabilities are added to log-probabilities.
-
-    The probability of a text is a product. Which operation on logarithms is a product of probabilities?
-    """
-    return _best(totals[:, None] + logits.softmax(-1), beam_width)
-
-
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "one_good_beginning_may_fill_the_beam",
-        "a_constant_in_the_logits_changes_nothing",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
-def beginnings_forgotten(totals, logits, beam_width):
-    """What the beginnings cost so far is not counted; only the next token is.
-
-    In the example beginning 0 is twice as probable as beginning 1. Where is that in your totals?
-    """
-    return _best(logits.log_softmax(-1), beam_width)
-
-
-@misconception(
-    of="extend_beams",
-    fails={
-        "one_good_beginning_may_fill_the_beam",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
-def one_extension_for_each_beginning(totals, logits, beam_width):
-    """Every beginning is extended by its best token only, so a good beginning cannot have two successors.
-
-    With one far better beginning, how many of the best extensions begin with it? How many does your beam
-    keep?
-    """
-    best, tokens = (totals[:, None] + logits.log_softmax(-1)).max(-1)
-    best, rows = best.topk(min(beam_width, len(best)))
-    return best, rows, tokens[rows]
-
-
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "one_good_beginning_may_fill_the_beam",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
-def row_and_token_exchanged(totals, logits, beam_width):
-    """The place in the flat table is taken apart the wrong way: rows and tokens are exchanged.
-
-    A row has V entries. Is entry V of the flat table in row 0 or in row 1, and in which column?
-    """
-    best, rows, tokens = _best(totals[:, None] + logits.log_softmax(-1), beam_width)
-    return best, tokens, rows
-
-
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "a_constant_in_the_logits_changes_nothing",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
-def normalised_over_the_whole_beam(totals, logits, beam_width):
-    """The softmax runs over the logits of all beginnings together, not over those of each.
-
-    Do the probabilities of the tokens after beginning 0 sum to one in your code?
-    """
-    together = logits.flatten().log_softmax(-1).reshape(logits.shape)
-    return _best(totals[:, None] + together, beam_width)
-
-
-# 18. beam_search
 
 
 def _extended(beam, log_probs, prompt):
@@ -154,7 +39,9 @@ def _search(arguments, *, score=_score, extended=_extended, width=None, normalis
     fails={
         "the_example_finds_two_tokens",
         "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
         "the_score_counts_the_end_and_not_the_prompt",
+        "a_beam_that_keeps_everything_finds_the_best_text",
         "other_tables_have_their_best_text",
     },
     seen="https://github.com/batra-mlp-lab/visdial/issues/5",
@@ -174,6 +61,7 @@ def length_not_counted(table, prompt, eos, n_tokens, beam_width, length_penalty)
     fails={
         "the_example_finds_two_tokens",
         "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
         "nothing_follows_the_end",
         "the_score_counts_the_end_and_not_the_prompt",
         "a_beam_that_keeps_everything_finds_the_best_text",
@@ -195,7 +83,12 @@ def prompt_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, lengt
 
 @misconception(
     of="beam_search",
-    fails={"the_score_counts_the_end_and_not_the_prompt", "other_tables_have_their_best_text"},
+    fails={
+        "a_finished_text_takes_no_place_in_the_beam",
+        "the_score_counts_the_end_and_not_the_prompt",
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "other_tables_have_their_best_text",
+    },
     seen="https://github.com/huggingface/transformers/issues/8722",
 )
 def end_not_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, length_penalty):
@@ -216,6 +109,7 @@ def end_not_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, leng
         "the_example_finds_two_tokens",
         "a_narrow_beam_misses_what_a_wide_one_finds",
         "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
         "nothing_follows_the_end",
         "the_score_counts_the_end_and_not_the_prompt",
         "a_beam_that_keeps_everything_finds_the_best_text",
@@ -240,7 +134,12 @@ def end_costs_nothing(table, prompt, eos, n_tokens, beam_width, length_penalty):
 
 @misconception(
     of="beam_search",
-    fails={"a_finished_text_waits_for_longer_ones", "other_tables_have_their_best_text"},
+    fails={
+        "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "other_tables_have_their_best_text",
+    },
     seen="https://github.com/joeynmt/joeynmt/pull/149",
 )
 def stopped_at_the_first_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
@@ -257,6 +156,74 @@ def stopped_at_the_first_end(table, prompt, eos, n_tokens, beam_width, length_pe
         if kept[0][0][-1] == eos:
             return _winner(finished, length_penalty)
     return _winner(finished + beam, length_penalty)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "the_example_finds_two_tokens",
+        "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
+        "the_score_counts_the_end_and_not_the_prompt",
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "other_tables_have_their_best_text",
+    },
+)
+def stopped_at_any_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The search stops as soon as any text in the beam has ended, even where another one is ahead of it.
+
+    In the example `[0]` has ended after the first step. Which texts had your search not seen yet when it
+    stopped?
+    """
+    log_probs = table.log_softmax(-1).tolist()
+    beam, finished = [([], 0.0)], []
+    for _ in range(n_tokens):
+        kept = sorted(_extended(beam, log_probs, prompt), key=lambda one: -one[1])[:beam_width]
+        finished += [one for one in kept if one[0][-1] == eos]
+        beam = [one for one in kept if one[0][-1] != eos]
+        if finished:
+            break
+    return _winner(finished or beam, length_penalty)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "other_tables_have_their_best_text",
+    },
+)
+def winner_chosen_by_log_p(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The winner is the text with the largest log P; the length divides only the score that is returned.
+
+    Which number decides between a finished text of one token and one of five: log P, or the score? Which of
+    them does your `max` compare?
+    """
+    tokens, total = _search(
+        (table, prompt, eos, n_tokens, beam_width, length_penalty), score=lambda tokens, total, alpha: total
+    )
+    return tokens, _score(tokens, total, length_penalty)
+
+
+@misconception(
+    of="beam_search",
+    fails={"a_finished_text_takes_no_place_in_the_beam", "other_tables_have_their_best_text"},
+)
+def finished_texts_take_places(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """Finished texts stay in the beam and take up places, so fewer texts than `beam_width` are extended.
+
+    One of two texts has ended. How many of the extensions of the other does the statement keep in the next
+    step, and how many do you?
+    """
+    log_probs = table.log_softmax(-1).tolist()
+    beam = [([], 0.0)]
+    for _ in range(n_tokens):
+        ended = [one for one in beam if one[0] and one[0][-1] == eos]
+        going = [one for one in beam if not one[0] or one[0][-1] != eos]
+        beam = sorted(ended + _extended(going, log_probs, prompt), key=lambda one: -one[1])[:beam_width]
+    return _winner(beam, length_penalty)
 
 
 @misconception(
@@ -316,6 +283,8 @@ def finished_texts_extended(table, prompt, eos, n_tokens, beam_width, length_pen
     fails={
         "a_narrow_beam_misses_what_a_wide_one_finds",
         "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
+        "a_beam_that_keeps_everything_finds_the_best_text",
         "other_tables_have_their_best_text",
     },
 )
@@ -332,6 +301,7 @@ def beam_of_one(table, prompt, eos, n_tokens, beam_width, length_penalty):
     fails={
         "the_example_finds_two_tokens",
         "a_finished_text_waits_for_longer_ones",
+        "a_beam_that_keeps_everything_finds_the_best_text",
         "other_tables_have_their_best_text",
     },
 )

@@ -1,0 +1,174 @@
+"""What goes wrong in homework 6, exercise 2, continued: the sums around the parts, and the weights."""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from autograder.catalogue import misconception
+
+
+class _Block(nn.Module):
+    """A right block in parts; each mistake changes one of them."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.ln_1, self.ln_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        attention = {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
+        self.add_module("attn", nn.ModuleDict(attention))  # the name is GPT-2's
+        self.mlp = nn.ModuleDict(
+            {"c_fc": nn.Linear(d_model, 4 * d_model), "c_proj": nn.Linear(4 * d_model, d_model)}
+        )
+
+    def forward(self, x):
+        x = x + self.attention(self.ln_1(x))
+        return x + self.feed_forward(self.ln_2(x))
+
+    def feed_forward(self, x):
+        return self.mlp["c_proj"](functional.gelu(self.mlp["c_fc"](x), approximate="tanh"))
+
+    def attention(self, x):
+        heads = self.attn["c_attn"](x).unflatten(-1, (3, self.n_heads, -1))
+        mixed = self.mixed(*heads.permute(2, 0, 3, 1, 4))  # (B, H, T, K)
+        return self.attn["c_proj"](mixed.transpose(1, 2).flatten(2))
+
+    def mixed(self, query, key, value):
+        return self.weights(query @ key.mT / math.sqrt(query.shape[-1])) @ value
+
+    def weights(self, scores):
+        is_future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        return scores.masked_fill(is_future, -math.inf).softmax(-1)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "without_its_output_matrices_the_block_changes_nothing",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class AttentionNotAdded(_Block):
+    """The answer of attention replaces x instead of being added to it.
+
+    The first formula has an x after the arrow, before the plus. Where is it in your `forward`? Is there still
+    a way from x to the output if attention finds nothing?
+    """
+
+    def forward(self, x):
+        x = self.attention(self.ln_1(x))
+        return x + self.feed_forward(self.ln_2(x))
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "without_its_output_matrices_the_block_changes_nothing",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class MlpNotAdded(_Block):
+    """The answer of the mlp replaces x instead of being added to it.
+
+    The second formula has an x after the arrow, before the plus. What becomes of everything that attention
+    found if the mlp answers 0?
+    """
+
+    def forward(self, x):
+        x = x + self.attention(self.ln_1(x))
+        return self.feed_forward(self.ln_2(x))
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "without_its_output_matrices_the_block_changes_nothing",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class NothingAdded(_Block):
+    """Neither attention nor the mlp is added to x; each hands on its own answer only.
+
+    Set both c_proj to zero and follow x through your `forward`. What is left of it, and what is left by the
+    formulas?
+    """
+
+    def forward(self, x):
+        return self.feed_forward(self.ln_2(self.attention(self.ln_1(x))))
+
+
+@misconception(
+    of="CausalBlock",
+    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
+)
+class ScoresNotScaled(_Block):
+    """The scores are not divided by the root of K.
+
+    How large are dot products of K numbers that have a variance of 1 each? What stands between the dot
+    product and the softmax in the statement?
+    """
+
+    def mixed(self, query, key, value):
+        return self.weights(query @ key.mT) @ value
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class TrueTakenForMasked(_Block):
+    """`attn_mask` is True for the future; for `scaled_dot_product_attention` True means "may attend".
+
+    Which positions may the first query attend to by your mask, and which may the last one? Where does the
+    documentation say what True means?
+    """
+
+    def mixed(self, query, key, value):
+        T = query.shape[-2]
+        mask = torch.ones(T, T, dtype=torch.bool).triu(1)
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class ScoresMultipliedByTheTriangle(_Block):
+    """The scores of the future are set to 0, and a score of 0 is no prohibition.
+
+    What is $e^0$? Which weight does a softmax give to a score of 0 beside scores of −1 and −2?
+    """
+
+    def weights(self, scores):
+        return (scores * torch.ones_like(scores).tril()).softmax(-1)
+
+
+@misconception(
+    of="CausalBlock",
+    fails={
+        "the_future_does_not_change_the_past",
+        "the_block_agrees_with_the_courses",
+        "other_blocks_have_their_outputs_and_gradients",
+    },
+)
+class SoftmaxOverTheQueries(_Block):
+    """The softmax runs over the queries, so the weights of one key sum to one instead of those of one query.
+
+    Add up the weights with which position 2 attends. Which axis of your scores lists the keys?
+    """
+
+    def weights(self, scores):
+        is_future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        return scores.masked_fill(is_future, -math.inf).softmax(-2)
