@@ -67,8 +67,10 @@ def _products(root: Path, wanted: Sequence[str], execute: bool) -> Iterator[tupl
 
 def _homework_products(homework: HomeworkSource, root: Path, address: Address) -> Iterator[tuple[Path, str]]:
     from autograder.fingerprints import fingerprints, fingerprints_path, spelled, up_to_date
+    from autograder.overview import overview
 
     yield homework.path.with_suffix(".ipynb"), to_json(build_homework(homework, address))
+    yield homework.folder / "README.md", overview(homework)
     path = fingerprints_path(root, homework.name)
     if not path.parents[1].is_dir():  # a course elsewhere, to which the student's package does not belong
         return

@@ -18,6 +18,7 @@ from autograder.release import release
 
 ADDRESS = Address("https://github.com/somewhere/else", "v9")
 NOTEBOOK = "solutions/mini_homework/mini_homework.ipynb"
+OVERVIEW = "solutions/mini_homework/README.md"
 PRINTS = "course/checks/fingerprints/mini_homework.json"
 LECTURE = "lectures/01_numbers.ipynb"
 
@@ -49,12 +50,12 @@ def test_the_same_source_gives_the_same_bytes_in_every_process(course_folder):
 
 def test_check_writes_nothing_and_says_what_is_out_of_date(course_folder, mini, edit):
     stale = build(course_folder, check=True)
-    assert {str(path.relative_to(course_folder)) for path in stale} == {NOTEBOOK, PRINTS, LECTURE}
+    assert {str(path.relative_to(course_folder)) for path in stale} == {NOTEBOOK, OVERVIEW, PRINTS, LECTURE}
     assert not any(path.exists() for path in stale)
     build(course_folder)
     assert build(course_folder, check=True) == []
     edit(mini / "mini_homework.py", "# # Averages", "# # Means")
-    assert build(course_folder, check=True) == [course_folder / NOTEBOOK]
+    assert build(course_folder, check=True) == [course_folder / NOTEBOOK, course_folder / OVERVIEW]
 
 
 def test_nbformat_and_nbgrader_accept_the_notebook(built):
