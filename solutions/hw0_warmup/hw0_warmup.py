@@ -1,25 +1,29 @@
 # %% [markdown]
 # # Homework 0: warm-up
 #
-# Before the course begins in earnest: how homework works, the few tensor moves that everything later rests
-# on, and a small language model that you ask questions.
+# Welcome. This homework shows how homework works, practises the few tensor moves that everything later rests
+# on, and lets you question a small language model. You need some Python and a first acquaintance with torch.
 #
 # | part | about | minutes |
 # |---|---|---|
 # | A | how checks and hints work | 5 |
-# | B | axes: split, merge, broadcast, count | 40 |
-# | C | a trained model and its own probabilities | 40 |
+# | B | axes: split, merge, broadcast, count, and find a fault | 50 |
+# | C | a trained model and its own probabilities | 35 |
 #
-# Each exercise is a statement, a function for you to write, and its checks. A **check** is a claim about your
-# function, such as "a group is a run of neighbours". Run its cell: it says that the claim holds, or what came
-# and what was expected, and, where it knows the mistake, asks you a question about it. Some checks are kept
-# back for grading; they make the same claims about other sizes and other numbers. **Hints** stand under the
-# statement, from a gentle one to a plain one; a failing check shows you the first, and then one more each
-# time. Change your function as often as you like: only what stands in the end counts.
+# **How to work.** Run the cells from top to bottom, each with Shift + Enter. An exercise is a statement, a
+# function for you to write, and its checks. Write your code in place of the two lines `# YOUR CODE HERE` and
+# `raise NotImplementedError`, run that cell, then run the checks below it. After every change run the
+# function's cell again, or the checks still see the old one.
 #
-# Words used throughout: B sequences are handled at once, each has T positions, and each position has D
-# numbers, its **features**. Tensors of numbers are float64, tokens are int64, logarithms are natural, in
-# **nats**.
+# A **check** is a claim about your function, such as "a group is a run of neighbours". It says that the claim
+# holds, or what was received and what expected; where it knows the mistake, it asks you about it. Some
+# checks are kept back for grading; they make the same claims about other sizes and other numbers. **Hints**
+# stand under the statement, from a gentle one to a plain one; each time a check fails, it shows you one more.
+# Try as often as you like: only what stands in the end counts.
+#
+# **Letters used throughout.** B sequences are handled at once, each has T positions, and each position has D
+# numbers, its **features**. Such numbers are float64, in some examples whole numbers; tokens are int64;
+# logarithms are natural, in **nats**.
 
 # %% setup
 
@@ -48,11 +52,11 @@ check = homework("hw0_warmup")
 # blanks, and it makes no difference whether a word is written with capital letters. A text without a word
 # has 0.
 #
-# **Example.** `"The cat saw the dog"` has 4 different words: the, cat, saw, dog.
+# **Example.** `"The cat saw the dog and the bird"` has 6 different words: the, cat, saw, dog, and, bird.
 #
-# Try the checks three times. First run the check cells below before you write anything, and read what they
-# say. Then return `len(text.split())`, and read again: the check tells you what came, what was expected, and
-# which mistake that looks like. Then write it right.
+# Try the checks three times. First run the next three cells as they are, and read what the checks say. Then
+# let the function return `len(text.split())`, run it and the checks, and read again: now they tell you what
+# came, what was expected, and which mistake that looks like. Then write it right.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -62,7 +66,8 @@ check = homework("hw0_warmup")
 #
 # <details><summary>Hint 2</summary>
 #
-# `"The".lower()` is `"the"`.
+# For Python, "The" and "the" are two texts. `help(str)` lists what a text can do; one of its methods writes
+# everything in small letters.
 #
 # </details>
 
@@ -75,13 +80,13 @@ def different_words(text: str) -> int:
     ### END SOLUTION
 
 
-# %% check="the_example_has_four_words" points=1
-def the_example_has_four_words(different_words):
-    """`The cat saw the dog` has 4 different words."""
-    assert_equal(different_words("The cat saw the dog"), 4)
+# %% check="the_example_has_six_words" points=1
+def the_example_has_six_words(different_words):
+    """`The cat saw the dog and the bird` has 6 different words."""
+    assert_equal(different_words("The cat saw the dog and the bird"), 6)
 
 
-check(the_example_has_four_words, different_words)
+check(the_example_has_six_words, different_words)
 
 
 # %% check="saying_it_again_adds_no_word" points=1
@@ -114,8 +119,8 @@ check(other_texts_have_their_words, different_words)
 # %% [markdown] exercise="split_groups" difficulty=2 minutes=10
 # ### 2. Split an axis
 #
-# Attention will cut the D features of every position into H groups of K = D / H neighbours and treat each
-# group on its own. Write `split_groups(x, n_groups)`:
+# The attention of lecture 13 cuts the D features of every position into H groups of K = D / H neighbours and
+# treats each group on its own. Write `split_groups(x, n_groups)`:
 #
 # | | shape | meaning |
 # |---|---|---|
@@ -124,8 +129,13 @@ check(other_texts_have_their_words, different_words)
 #
 # H is `n_groups`, and D is a multiple of it.
 #
-# **Example.** One sequence of two positions with four features, `[[[1, 2, 3, 4], [5, 6, 7, 8]]]`, in two
-# groups: group 0 is `[[1, 2], [5, 6]]` and group 1 is `[[3, 4], [7, 8]]`.
+# **Example.** One sequence of three positions with eight features; the tens say the position, the units the
+# feature:
+#
+# `x = [[[0, 1, 2, 3, 4, 5, 6, 7], [10, 11, 12, 13, 14, 15, 16, 17], [20, 21, 22, 23, 24, 25, 26, 27]]]`
+#
+# In two groups, group 0 is `[[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]` and group 1 is
+# `[[4, 5, 6, 7], [14, 15, 16, 17], [24, 25, 26, 27]]`.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -153,9 +163,11 @@ def split_groups(x: Tensor, n_groups: int) -> Tensor:
 
 # %% check="the_example_is_split_in_two" points=1
 def the_example_is_split_in_two(split_groups):
-    """The example has the groups ((1, 2), (5, 6)) and ((3, 4), (7, 8))."""
-    answer = split_groups(torch.tensor([[[1, 2, 3, 4], [5, 6, 7, 8]]]), 2)
-    assert_equal(answer, torch.tensor([[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]]))
+    """The example has the features 0 to 3 of every position in group 0 and 4 to 7 in group 1."""
+    answer = split_groups(torch.tensor([[[*range(8)], [*range(10, 18)], [*range(20, 28)]]]), 2)
+    group_0 = [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
+    group_1 = [[4, 5, 6, 7], [14, 15, 16, 17], [24, 25, 26, 27]]
+    assert_equal(answer, torch.tensor([[group_0, group_1]]))
 
 
 check(the_example_is_split_in_two, split_groups)
@@ -163,9 +175,9 @@ check(the_example_is_split_in_two, split_groups)
 
 # %% check="the_groups_come_before_time" points=1
 def the_groups_come_before_time(split_groups):
-    """Two sequences of 5 positions with 6 features, in 3 groups, have the shape (2, 3, 5, 2)."""
-    answer = split_groups(torch.arange(60).reshape(2, 5, 6), 3)
-    assert_equal(list(answer.shape), [2, 3, 5, 2], what="the shape")
+    """Four sequences of 5 positions with 6 features, in 3 groups, have the shape (4, 3, 5, 2)."""
+    answer = split_groups(torch.arange(120).reshape(4, 5, 6), 3)
+    assert_equal(list(answer.shape), [4, 3, 5, 2], what="the shape")
 
 
 check(the_groups_come_before_time, split_groups)
@@ -174,8 +186,8 @@ check(the_groups_come_before_time, split_groups)
 # %% check="a_group_is_a_run_of_neighbours" points=1
 def a_group_is_a_run_of_neighbours(split_groups):
     """When every feature holds its own number 0 … 5, group h holds 2h and 2h + 1 at all positions."""
-    answer = split_groups(torch.arange(6).expand(2, 5, 6), 3)
-    assert_equal(answer, torch.arange(6).reshape(1, 3, 1, 2).expand(2, 3, 5, 2))
+    answer = split_groups(torch.arange(6).expand(4, 5, 6), 3)
+    assert_equal(answer, torch.arange(6).reshape(1, 3, 1, 2).expand(4, 3, 5, 2))
 
 
 check(a_group_is_a_run_of_neighbours, split_groups)
@@ -184,8 +196,8 @@ check(a_group_is_a_run_of_neighbours, split_groups)
 # %% check="every_position_stays_at_its_place" points=1
 def every_position_stays_at_its_place(split_groups):
     """When every number is that of its position, so it is in every group."""
-    answer = split_groups(torch.arange(5)[:, None].expand(2, 5, 6), 3)
-    assert_equal(answer, torch.arange(5)[:, None].expand(2, 3, 5, 2))
+    answer = split_groups(torch.arange(5)[:, None].expand(4, 5, 6), 3)
+    assert_equal(answer, torch.arange(5)[:, None].expand(4, 3, 5, 2))
 
 
 check(every_position_stays_at_its_place, split_groups)
@@ -218,7 +230,8 @@ check(other_sizes_are_split, split_groups)
 # Write `merge_groups(x)`, which undoes the last exercise: `x` is (B, H, T, K), the result (B, T, D) with
 # D = H · K, and `result[b, t]` holds the K numbers of group 0 at position t, then those of group 1, and so on.
 #
-# **Example.** `[[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]]` becomes `[[[1, 2, 3, 4], [5, 6, 7, 8]]]`.
+# **Example.** The two groups of the last example become its `x` again: position 0 has the features 0 to 7,
+# position 1 has 10 to 17, position 2 has 20 to 27.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -229,8 +242,8 @@ check(other_sizes_are_split, split_groups)
 #
 # <details><summary>Hint 2</summary>
 #
-# First bring the axes into the order (B, T, H, K). What you do then is `reshape`; `view` refuses after a
-# transposition, because the numbers have not moved in memory yet.
+# In which order must the four axes stand, so that the numbers to be joined are neighbours? Once they are,
+# use `reshape`: `view` refuses after a transposition, because the numbers have not moved in memory yet.
 #
 # </details>
 
@@ -245,9 +258,11 @@ def merge_groups(x: Tensor) -> Tensor:
 
 # %% check="the_example_is_whole_again" points=1
 def the_example_is_whole_again(merge_groups):
-    """The example becomes 1, 2, 3, 4 at the first position and 5, 6, 7, 8 at the second."""
-    answer = merge_groups(torch.tensor([[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]]))
-    assert_equal(answer, torch.tensor([[[1, 2, 3, 4], [5, 6, 7, 8]]]))
+    """The example has the features 0 to 7 at position 0, 10 to 17 at position 1, 20 to 27 at position 2."""
+    group_0 = [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
+    group_1 = [[4, 5, 6, 7], [14, 15, 16, 17], [24, 25, 26, 27]]
+    answer = merge_groups(torch.tensor([[group_0, group_1]]))
+    assert_equal(answer, torch.tensor([[[*range(8)], [*range(10, 18)], [*range(20, 28)]]]))
 
 
 check(the_example_is_whole_again, merge_groups)
@@ -255,9 +270,9 @@ check(the_example_is_whole_again, merge_groups)
 
 # %% check="merged_positions_stay_apart" points=1
 def merged_positions_stay_apart(merge_groups):
-    """When every number is that of its position, so it is in the end: shape (2, 5, 6) from (2, 3, 5, 2)."""
-    answer = merge_groups(torch.arange(5)[:, None].expand(2, 3, 5, 2))
-    assert_equal(answer, torch.arange(5)[:, None].expand(2, 5, 6))
+    """When every number is that of its position, so it is in the end: shape (4, 5, 6) from (4, 3, 5, 2)."""
+    answer = merge_groups(torch.arange(5)[:, None].expand(4, 3, 5, 2))
+    assert_equal(answer, torch.arange(5)[:, None].expand(4, 5, 6))
 
 
 check(merged_positions_stay_apart, merge_groups)
@@ -266,8 +281,8 @@ check(merged_positions_stay_apart, merge_groups)
 # %% check="group_follows_group" points=1
 def group_follows_group(merge_groups):
     """When every number is that of its group, each position holds 0, 0, 1, 1, 2, 2."""
-    answer = merge_groups(torch.arange(3)[:, None, None].expand(2, 3, 5, 2))
-    assert_equal(answer, torch.tensor([0, 0, 1, 1, 2, 2]).expand(2, 5, 6))
+    answer = merge_groups(torch.arange(3)[:, None, None].expand(4, 3, 5, 2))
+    assert_equal(answer, torch.tensor([0, 0, 1, 1, 2, 2]).expand(4, 5, 6))
 
 
 check(group_follows_group, merge_groups)
@@ -304,7 +319,9 @@ check(other_groups_are_merged, merge_groups)
 #
 # <details><summary>Hint 2</summary>
 #
-# `offsets[:, None]` has the shape (T, 1). And which of `x + y`, `x += y` and `x.add_(y)` make a new tensor?
+# Indexing with `None` puts in an axis of length 1: if `v` has the shape (5,), then `v[None]` has (1, 5). At
+# which end of `offsets` is the new axis needed? And which of `x + y`, `x += y` and `x.add_(y)` make a new
+# tensor?
 #
 # </details>
 
@@ -370,12 +387,14 @@ check(other_offsets_go_by_position, add_per_position)
 # Write `real_lengths(tokens, pad)`: `tokens` is (B, T) int64, and the result, (B,) int64, says how many
 # tokens of each sequence are not `pad`. A sequence without padding has T. `tokens` must be left as it is.
 #
-# **Example.** With `pad = 0`, `[[7, 3, 0, 0], [5, 9, 2, 6], [4, 8, 5, 0]]` has the lengths `[2, 4, 3]`, and
-# these are three numbers in a row, not a column of three.
+# **Example.** With `pad = 0`, `[[7, 3, 0, 0], [5, 9, 2, 6], [4, 8, 5, 0]]` has the lengths `[2, 4, 3]`: a
+# tensor of three whole numbers in a row, not a column of three. Where `pad` is another number, 0 is a token
+# like any other.
 #
 # <details><summary>Hint 1</summary>
 #
-# `tokens != pad` is a table of True and False. How are the True counted that stand in one row?
+# Comparing a tensor with a number gives a tensor of the same shape, of True and False. True counts as 1. How
+# are the True counted that stand in one row?
 #
 # </details>
 #
@@ -397,7 +416,7 @@ def real_lengths(tokens: Tensor, pad: int) -> Tensor:
 
 # %% check="the_example_has_lengths_2_4_3" points=1
 def the_example_has_lengths_2_4_3(real_lengths):
-    """The example has the lengths 2, 4 and 3."""
+    """The example has the lengths 2, 4 and 3: a tensor of whole numbers."""
     tokens = torch.tensor([[7, 3, 0, 0], [5, 9, 2, 6], [4, 8, 5, 0]])
     assert_equal(real_lengths(tokens, 0), torch.tensor([2, 4, 3]))
 
@@ -405,12 +424,21 @@ def the_example_has_lengths_2_4_3(real_lengths):
 check(the_example_has_lengths_2_4_3, real_lengths)
 
 
+# %% check="another_number_may_be_the_padding" points=1
+def another_number_may_be_the_padding(real_lengths):
+    """When `pad` is 9 and 0 is a token like any other, three rows have the lengths 2, 5 and 1."""
+    tokens = torch.tensor([[7, 0, 9, 9, 9], [5, 0, 2, 6, 3], [4, 9, 9, 9, 9]])
+    assert_equal(real_lengths(tokens, 9), torch.tensor([2, 5, 1]))
+
+
+check(another_number_may_be_the_padding, real_lengths)
+
+
 # %% check="the_tokens_stay_as_they_were" points=1
 def the_tokens_stay_as_they_were(real_lengths):
-    """After the call the tokens are what they were before, and there is one length for each of 3 rows."""
-    tokens = torch.tensor([[7, 3, 9, 9, 9], [5, 4, 2, 6, 9], [4, 8, 9, 9, 9]])
-    answer = assert_unchanged(real_lengths, tokens, 9)
-    assert_equal(list(torch.as_tensor(answer).shape), [3], what="the shape")
+    """After the call the tokens are what they were before, here with lengths 3, 5 and 2."""
+    tokens = torch.tensor([[7, 3, 6, 8, 8], [5, 4, 2, 6, 9], [4, 7, 8, 8, 8]])
+    assert_equal(assert_unchanged(real_lengths, tokens, 8), torch.tensor([3, 5, 2]))
 
 
 check(the_tokens_stay_as_they_were, real_lengths)
@@ -446,7 +474,7 @@ for name, positions in SHOWN_GROUPS.items():
 #
 # Somebody else's `split_groups(x, 2)` was called with `x = torch.arange(24).reshape(2, 3, 4)`: two sequences
 # of three positions with four features, all numbers different. The cell above shows what came back. It has the
-# right shape, (2, 2, 3, 2), and it is wrong.
+# right shape, (2, 2, 3, 2), and it is wrong. (Three sizes are equal here, which keeps the table short.)
 #
 # Exactly one thing is wrong. Write `name_the_wrong_move()`, which takes nothing and returns the name of the
 # fault:
@@ -524,10 +552,10 @@ check(the_fault_makes_the_whole_table, name_the_wrong_move)
 # %% [markdown]
 # ## Part C. A model to question
 #
-# The next cell trains a small language model, in about a second. It has read four hundred short stories of a
-# generated language and predicts the next word from the **last four words**: a table of embeddings, one
-# hidden layer and a softmax, the model of lecture 05. You need not understand it yet. What matters is what it
-# answers:
+# The next cell holds a small language model. It is trained when it is first asked, in about a second, on four
+# hundred short stories of a generated language, and predicts the next word from the **last four words**: a
+# table of embeddings, one hidden layer and a softmax, the model of lecture 05. You need not read the cell;
+# only run it. What matters is what the model answers:
 #
 # `next_word_probs(words)` takes the words of a story so far and returns a dict: for each word of the language
 # the probability that it comes next. `</s>` is the end of the story and counts as a word.
@@ -607,8 +635,8 @@ for t in (0, 1, 2, 7):
 #
 # Write `story_log_prob(predictions, words)`, the **natural logarithm** of the probability of the whole story,
 # as a float. `words` is a list of n words, the last of which is `"</s>"`; it is predicted like any other.
-# `predictions` is a list of n dicts, and `predictions[t]` says what the model expected in the place of
-# `words[t]`: it gives each word a probability above 0.
+# `predictions` is a list of n dicts: `predictions[t]` says what the model expected in the place of
+# `words[t]`, before it read that word; it gives each word of the language a probability above 0.
 #
 # **Example.** The story `["hush", "</s>"]` with the predictions `{"hush": 0.25, "</s>": 0.75}` and
 # `{"hush": 0.5, "</s>": 0.5}` has the probability 0.25 · 0.5 = 1/8, so the answer is −ln 8 ≈ −2.079.
@@ -668,13 +696,14 @@ check(a_very_long_story_is_no_trouble, story_log_prob)
 
 # %% check="the_model_prefers_what_it_has_read" points=1
 def the_model_prefers_what_it_has_read(story_log_prob):
-    """For the trained model, a story is far likelier than the same words in the reverse order."""
+    """For the trained model, a story is far likelier than with its first sentence read backwards."""
     answers = []
-    for words in (STORY, [*STORY[-2::-1], "</s>"]):
-        predictions = predictions_for(words)
-        product = math.prod(predictions[t][words[t]] for t in range(len(words)))
+    for words in (STORY, [*STORY[4::-1], *STORY[5:]]):
+        predictions, places = predictions_for(words), torch.tensor(LANGUAGE.vocabulary.encode(words))
+        log_probs = torch.tensor([list(probs.values()) for probs in predictions], dtype=torch.float64).log()
+        expected = -functional.nll_loss(log_probs, places, reduction="sum").item()
         answers.append(story_log_prob(predictions, words))
-        assert_close(answers[-1], math.log(product), what=" ".join(words))
+        assert_close(answers[-1], expected, what=f"the log-probability of: {' '.join(words)}")
     assert_true(answers[0] > answers[1] + 10, f"The two stories have {answers[0]} and {answers[1]} nats.")
 
 
@@ -760,6 +789,7 @@ check(the_model_names_a_person_first, top_words)
 # %% check="other_words_come_by_probability" points=2 hidden
 def other_words_come_by_probability(top_words, draw):
     """Other words, some equally probable, come out in their order."""
+    assert_equal(top_words({"yew": 0.2, "ash": 0.2, "oak": 0.5, "elm": 0.1}, 3), ["oak", "ash", "yew"])
     names = ["elm", "oak", "fir", "ash", "yew", "bay", "fig"]
     for k in (1, 3, 5):
         order = [names[place] for place in draw.permutation(7)]

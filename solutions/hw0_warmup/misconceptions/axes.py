@@ -6,7 +6,7 @@ from autograder.catalogue import misconception
 
 # 1. different_words
 
-WORD_COUNTS = {"the_example_has_four_words", "saying_it_again_adds_no_word", "other_texts_have_their_words"}
+WORD_COUNTS = {"the_example_has_six_words", "saying_it_again_adds_no_word", "other_texts_have_their_words"}
 
 
 @misconception(of="different_words", fails=WORD_COUNTS)
@@ -28,7 +28,7 @@ def letters_counted(text):
     return len(set(text.lower()) - {" "})
 
 
-@misconception(of="different_words", fails={"the_example_has_four_words", "other_texts_have_their_words"})
+@misconception(of="different_words", fails={"the_example_has_six_words", "other_texts_have_their_words"})
 def capitals_told_apart(text):
     """A word with a capital letter is taken for another word.
 
@@ -60,8 +60,8 @@ SPLIT_VALUES = {"the_example_is_split_in_two", "a_group_is_a_run_of_neighbours",
 def reshaped_to_the_final_shape(x, n_groups):
     """One reshape goes straight to the final shape, so positions are cut up and mixed among the groups.
 
-    Take the example and write its eight numbers in a row. Which ones does your reshape put into group 0, and
-    which position of the sequence do they come from?
+    Write the 24 numbers of the example in a row. Which twelve does your reshape put into group 0, and which
+    positions of the sequence do they come from?
     """
     B, T, D = x.shape
     return x.reshape(B, n_groups, T, D // n_groups)
@@ -71,8 +71,8 @@ def reshaped_to_the_final_shape(x, n_groups):
 def features_dealt_out(x, n_groups):
     """Neighbouring features are dealt out to different groups, like cards.
 
-    In the example, does group 0 hold 1 and 2 or 1 and 3? When the last axis is cut in two, which of the new
-    axes runs faster?
+    In the example, does group 0 hold 0, 1, 2, 3 or 0, 2, 4, 6? When the last axis is cut in two, which of the
+    new axes runs faster?
     """
     B, T, D = x.shape
     return x.reshape(B, T, D // n_groups, n_groups).permute(0, 3, 1, 2)
@@ -109,22 +109,17 @@ def sequences_mixed(x, n_groups):
 
 @misconception(
     of="split_groups",
-    fails={
-        "a_group_is_a_run_of_neighbours",
-        "the_groups_come_before_time",
-        "every_position_stays_at_its_place",
-        "no_sequence_meets_another",
-        "other_sizes_are_split",
-    },
+    fails=SPLIT_VALUES
+    | {"the_groups_come_before_time", "every_position_stays_at_its_place", "no_sequence_meets_another"},
     seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
 )
 def as_many_features_as_groups(x, n_groups):
-    """The width of a group is taken to be the number of groups, which only the example forgives.
+    """The number of groups is taken for the width of a group.
 
-    With 6 features in 3 groups, how many features has each group? Where does your code compute this number?
+    With 8 features in 2 groups, how many features has each group? Does `split` ask for the number of pieces
+    or for the length of each?
     """
-    B, T, _ = x.shape
-    return x.reshape(B, T, n_groups, n_groups).transpose(1, 2)
+    return torch.stack(x.split(n_groups, dim=-1), dim=1)
 
 
 # 3. merge_groups
@@ -205,13 +200,14 @@ def added_in_place(x, offsets):
     return x
 
 
-@misconception(of="add_per_position", fails=SUMS)
+@misconception(of="add_per_position", fails=SUMS | {"what_was_given_stays_as_it_was"})
 def added_along_the_batch(x, offsets):
-    """Every sequence gets an offset of its own, instead of every position.
+    """The offsets meet the first axis, the sequences: one new axis too many stands behind them.
 
-    `offsets` has T entries. Which axis of x is T long, and which axis do your offsets follow?
+    Write (B, T, D) and the shape of what you add under each other, aligned at the right. Which axis does T
+    stand under?
     """
-    return x + offsets[torch.arange(len(x)) % len(offsets), None, None]
+    return x + offsets[:, None, None]
 
 
 @misconception(
@@ -229,12 +225,46 @@ def one_axis_too_many(x, offsets):
 
 # 5. real_lengths
 
-LENGTHS = {"the_example_has_lengths_2_4_3", "other_sequences_have_their_lengths"}
+OTHER_PADDING = {
+    "another_number_may_be_the_padding",
+    "the_tokens_stay_as_they_were",
+    "other_sequences_have_their_lengths",
+}
+LENGTHS = OTHER_PADDING | {"the_example_has_lengths_2_4_3"}
+
+
+@misconception(of="real_lengths", fails=OTHER_PADDING)
+def zero_taken_for_padding(tokens, pad):
+    """The tokens that are not 0 are counted, whatever `pad` is.
+
+    Who decides which token is the padding? Does your function ever look at its second argument?
+    """
+    return (tokens != 0).sum(dim=1)
+
+
+@misconception(of="real_lengths", fails=LENGTHS)
+def lengths_as_real_numbers(tokens, pad):
+    """The lengths are right, but they are floats: 2.0 instead of 2.
+
+    Print the dtype of your result. From which step on are the numbers floats? What do True and False add up
+    to without it?
+    """
+    return (tokens != pad).double().sum(dim=1)
+
+
+@misconception(of="real_lengths", fails=LENGTHS)
+def lengths_in_a_list(tokens, pad):
+    """The lengths are right, but they are a list of Python and not a tensor.
+
+    What does `type` say about your result? What could you call at the end, or what lets torch do the counting
+    without a loop?
+    """
+    return (tokens != pad).sum(dim=1).tolist()
 
 
 @misconception(
     of="real_lengths",
-    fails=LENGTHS | {"the_tokens_stay_as_they_were"},
+    fails=LENGTHS,
     seen="https://github.com/srush/Tensor-Puzzles/pull/27",
 )
 def lengths_in_a_column(tokens, pad):
@@ -245,7 +275,7 @@ def lengths_in_a_column(tokens, pad):
     return (tokens != pad).sum(dim=1, keepdim=True)
 
 
-@misconception(of="real_lengths", fails=LENGTHS | {"the_tokens_stay_as_they_were"})
+@misconception(of="real_lengths", fails=LENGTHS)
 def counted_down_the_batch(tokens, pad):
     """The sum runs down the batch, so there is one number for each position and not for each sequence.
 

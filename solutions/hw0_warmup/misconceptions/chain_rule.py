@@ -19,12 +19,33 @@ EVERY_STORY = STORY_VALUES | {"a_very_long_story_is_no_trouble"}
     of="story_log_prob", fails={"a_very_long_story_is_no_trouble", "other_stories_have_their_log_prob"}
 )
 def logarithm_of_the_product(predictions, words):
-    """The probabilities are multiplied first, and the product of many is 0 as a float.
+    """The probabilities are multiplied first; the product of many is 0 as a float and has no logarithm.
+
+    Evaluate `0.1 ** 400` and then its logarithm. At which moment would you have to take the logarithms?
+    """
+    product = math.prod(probs[word] for probs, word in zip(predictions, words, strict=True))
+    return math.log(product)
+
+
+@misconception(
+    of="story_log_prob", fails={"a_very_long_story_is_no_trouble", "other_stories_have_their_log_prob"}
+)
+def infinite_logarithm_of_the_product(predictions, words):
+    """The probabilities are multiplied first; the product of many is 0 as a float, and ln 0 is -inf.
 
     Evaluate `0.1 ** 400` and then its logarithm. At which moment would you have to take the logarithms?
     """
     product = math.prod(probs[word] for probs, word in zip(predictions, words, strict=True))
     return math.log(product) if product > 0 else -math.inf
+
+
+@misconception(of="story_log_prob", fails=EVERY_STORY)
+def probability_without_logarithm(predictions, words):
+    """The probability itself is returned, not its logarithm.
+
+    Is your answer to the example 1/8 or -ln 8? Can a logarithm of a probability be above 0?
+    """
+    return math.prod(probs[word] for probs, word in zip(predictions, words, strict=True))
 
 
 @misconception(
@@ -90,7 +111,8 @@ def averaged_over_the_words(predictions, words):
 # 8. top_words
 
 TOP_VALUES = {"the_most_probable_word_comes_first", "other_words_come_by_probability"}
-ALL_TOP_VALUES = TOP_VALUES | {"the_example_gives_a_and_b", "the_model_names_a_person_first"}
+LARGEST_LAST = TOP_VALUES | {"the_example_gives_a_and_b"}
+ALL_TOP_VALUES = LARGEST_LAST | {"the_model_names_a_person_first"}
 
 
 @misconception(of="top_words", fails=ALL_TOP_VALUES)
@@ -100,6 +122,53 @@ def least_probable_first(probs, k):
     Does `sorted` put small or large keys first? Print the probabilities of your words.
     """
     return sorted(probs, key=lambda word: (probs[word], word))[:k]
+
+
+@misconception(of="top_words", fails=ALL_TOP_VALUES)
+def least_probable_as_they_came(probs, k):
+    """The least probable words come out, equal ones in the order of the dict.
+
+    Does `sorted` put small or large keys first? Print the probabilities of your words.
+    """
+    return sorted(probs, key=probs.get)[:k]
+
+
+@misconception(of="top_words", fails=LARGEST_LAST)
+def last_words_in_ascending_order(probs, k):
+    """Words are taken from the end of an ascending order, so the most probable one comes last.
+
+    Which word of your list is the most probable? Which place should it have? And which of several equal words
+    do you lose when you cut at the front?
+    """
+    return sorted(probs, key=probs.get)[-k:]
+
+
+@misconception(of="top_words", fails=LARGEST_LAST)
+def last_words_in_ascending_order_and_alphabet(probs, k):
+    """Words are taken from the end of an ascending order: the most probable one comes last, z before a.
+
+    Which word of your list is the most probable? Which place should it have? And which of several equal words
+    do you lose when you cut at the front?
+    """
+    return sorted(probs, key=lambda word: (probs[word], word))[-k:]
+
+
+@misconception(of="top_words", fails=LARGEST_LAST)
+def right_words_in_ascending_order(probs, k):
+    """The words are the right ones, in ascending order: the most probable one comes last.
+
+    Which word of your list is the most probable? Which place should it have?
+    """
+    return sorted(probs, key=lambda word: (-probs[word], word))[:k][::-1]
+
+
+@misconception(of="top_words", fails=ALL_TOP_VALUES)
+def pairs_instead_of_words(probs, k):
+    """Pairs of a word and its probability are returned, not the words alone.
+
+    What is one entry of `probs.items()`? Which part of it is asked for?
+    """
+    return sorted(probs.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
 @misconception(of="top_words", fails={"the_example_gives_a_and_b", "other_words_come_by_probability"})
