@@ -16,10 +16,11 @@
 # function's cell again, or the checks still see the old one.
 #
 # A **check** is a claim about your function, such as "a group is a run of neighbours". It says that the claim
-# holds, or what was received and what expected; where it knows the mistake, it asks you about it. Some
-# checks are kept back for grading; they make the same claims about other sizes and other numbers. **Hints**
-# stand under the statement, from a gentle one to a plain one; each time a check fails, it shows you one more.
-# Try as often as you like: only what stands in the end counts.
+# holds, or it stops with an error that says what was received and what expected; where it knows the mistake,
+# it asks you about it. Such errors are the normal way to work here. Some checks are kept back for grading;
+# they make the same claims about other sizes and other numbers. **Hints** stand under the statement, from a
+# gentle one to a plain one; each time a check fails, it shows you one more. Try as often as you like: only
+# what stands in the end counts.
 #
 # **Letters used throughout.** B sequences are handled at once, each has T positions, and each position has D
 # numbers, its **features**. Such numbers are float64, in some examples whole numbers; tokens are int64;
@@ -129,12 +130,12 @@ check(other_texts_have_their_words, different_words)
 #
 # H is `n_groups`, and D is a multiple of it.
 #
-# **Example.** One sequence of three positions with eight features; the tens say the position, the units the
-# feature:
+# **Example.** One sequence of three positions with eight features, shape (1, 3, 8); the tens say the
+# position, the units the feature:
 #
 # `x = [[[0, 1, 2, 3, 4, 5, 6, 7], [10, 11, 12, 13, 14, 15, 16, 17], [20, 21, 22, 23, 24, 25, 26, 27]]]`
 #
-# In two groups, group 0 is `[[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]` and group 1 is
+# In two groups, the shape is (1, 2, 3, 4): group 0 is `[[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]` and group 1 is
 # `[[4, 5, 6, 7], [14, 15, 16, 17], [24, 25, 26, 27]]`.
 #
 # <details><summary>Hint 1</summary>
@@ -230,8 +231,8 @@ check(other_sizes_are_split, split_groups)
 # Write `merge_groups(x)`, which undoes the last exercise: `x` is (B, H, T, K), the result (B, T, D) with
 # D = H · K, and `result[b, t]` holds the K numbers of group 0 at position t, then those of group 1, and so on.
 #
-# **Example.** The two groups of the last example become its `x` again: position 0 has the features 0 to 7,
-# position 1 has 10 to 17, position 2 has 20 to 27.
+# **Example.** The two groups of the last example, (1, 2, 3, 4), become its `x` again, (1, 3, 8): position 0 has
+# the features 0 to 7, position 1 has 10 to 17, position 2 has 20 to 27.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -489,6 +490,9 @@ for name, positions in SHOWN_GROUPS.items():
 #
 # **Example of the reasoning.** Rightly split, group 0 of sequence 0 is `[[0, 1], [4, 5], [8, 9]]`. With the
 # positions in reverse it would be `[[8, 9], [4, 5], [0, 1]]`, so that is not the fault.
+#
+# The visible check looks only at the beginning of the table, and more than one fault begins like this. Go on
+# until a single name is left.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -811,11 +815,19 @@ while story[-1] != "</s>" and len(story) < 40:
 print(" ".join(story))
 print(f"log-probability {story_log_prob(predictions_for(story), story):.2f} nats, {len(story)} words")
 
+# %% [markdown]
+# And here is a cell for questions of your own. You will want it for the last exercise.
+
+# %%
+beginning = "nora had nuts and"
+probs = next_word_probs(beginning.split())
+print({word: round(probs[word], 3) for word in top_words(probs, 5)})
+
 # %% [markdown] written="what_four_words_cannot_know" points=4 minutes=15
 # ### 9. What four words cannot know
 #
-# In this language a story begins with what somebody has ("anna had nuts and scarves ."), and what is eaten or
-# worn later is always one of these things. The model sees the last four words only.
+# In this language a story begins with what somebody has ("anna had nuts and scarves ."), and what is eaten,
+# worn or printed later is always one of these things. The model sees the last four words only.
 #
 # a) Give two beginnings of stories, different in exactly one word, after which the true language predicts
 # different words, but this model must give exactly the same answer. Ask the model about both and quote what
