@@ -67,6 +67,9 @@ NOT_RUN = {
     "unknown_homework_name": "holds no directory sums_and_gaps; it holds: sums_and_gap.",
     "wrong_nbformat": "The file is in notebook format 5; format 4 is read.",
 }
+CLASS_SIZE = 200
+# The rest of the class, before, between and after those above, all with the right answers.
+HONEST = [f"{chr(ord('a') + i % 26)}_honest_{i}" for i in range(CLASS_SIZE - len(GRADED) - len(NOT_RUN))]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +90,8 @@ def course(tmp_path_factory):
         file.truncate(200_000_000)
     (submitted / "an_empty_directory" / NAME).mkdir(parents=True)
     (submitted / "unknown_homework_name" / "sums_and_gap").mkdir(parents=True)
-    shutil.copytree(submitted / "reference", submitted / "zoe_who_comes_last")
+    for student in HONEST:
+        shutil.copytree(submitted / "reference", submitted / student)
     return course
 
 
@@ -102,12 +106,14 @@ def all_that_is_said(submission):
     return [submission.problem, *submission.flags, *(check.message for check in checks)]
 
 
-def test_every_student_has_a_record(graded):
-    assert set(graded) == {*GRADED, *NOT_RUN, "zoe_who_comes_last"}
+def test_every_student_of_two_hundred_has_a_record(graded):
+    assert len(graded) == CLASS_SIZE
+    assert set(graded) == {*GRADED, *NOT_RUN, *HONEST}
 
 
-def test_the_batch_goes_on_to_the_last(graded):
-    assert graded["zoe_who_comes_last"].points == 4
+def test_nobody_pays_for_what_others_handed_in(graded):
+    assert {graded[student].points for student in HONEST} == {4}
+    assert {graded[student].flags for student in HONEST} == {()}
 
 
 @pytest.mark.parametrize("student", GRADED)
