@@ -15,8 +15,11 @@
 # | D | searching, and remembering | 85 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
-# grading: they make the same claims about other sizes and other numbers. Exercise 3 may use your class of
-# exercise 2, and exercise 6 your classes of both; all others stand alone, so take them in any order.
+# grading: they make the same claims about other sizes and other numbers. Exercise 3 needs your class of
+# exercise 2, exercise 6 those of 2 and 3, and the last check of exercise 4 loads weights into your class of
+# exercise 3. All others stand alone, so take them in any order. You may call what you wrote for another
+# exercise everywhere, `top_k` in exercise 14 for instance: grading runs all your cells first. If that other
+# function is wrong, both exercises lose points.
 #
 # Letters: B sequences at once, T positions, V tokens in the vocabulary (`vocab_size`), C positions that a
 # model can see at most (`context_length`), D numbers per position (`d_model`), H heads of K = D / H numbers
@@ -40,7 +43,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course.checks import assert_close, assert_equal, assert_true, assert_unchanged, homework
+from course.checks import assert_close, assert_equal, assert_true, assert_unchanged, homework, same
 
 check = homework("hw6_gpt")
 
@@ -679,7 +682,8 @@ def logits_of_checkpoint(checkpoint, n_heads, tokens):
 # - `lm_head.weight`, never with a prefix, is `wte.weight` once more. It may be missing.
 #
 # Write `gpt2_weights(checkpoint)`, which returns the dict that `GPT(…).load_state_dict` takes: the names of
-# exercise 3, and no others.
+# exercise 3, and no others. The last visible check loads it into your `GPT`, and so needs exercise 3; all
+# others look at your dict alone.
 #
 # **Example.** A checkpoint with `transformer.h.0.attn.c_attn.weight` of shape (6, 18) gives
 # `h.0.attn.c_attn.weight` of shape (18, 6). With `transformer.h.0.attn.c_attn.bias` only the name changes,
@@ -743,7 +747,7 @@ def embeddings_norms_and_biases_stay_as_they_are(gpt2_weights, draw):
     checkpoint = drawn_checkpoint(draw, 5, 5, 5, 1)
     answer = gpt2_weights(checkpoint)
     for name in ("wte.weight", "wpe.weight", "h.0.ln_1.weight", "h.0.attn.c_attn.bias", "ln_f.bias"):
-        assert_close(answer[name], checkpoint[f"transformer.{name}"], what=name)
+        assert_close(answer[name], checkpoint[f"transformer.{name}"], what=f"the tensor {name}")
 
 
 check(embeddings_norms_and_biases_stay_as_they_are, gpt2_weights)
@@ -751,8 +755,14 @@ check(embeddings_norms_and_biases_stay_as_they_are, gpt2_weights)
 
 # %% check="the_checkpoint_has_the_same_logits_in_your_gpt" points=3
 def the_checkpoint_has_the_same_logits_in_your_gpt(gpt2_weights, GPT, draw):
-    """Your GPT with these weights has the logits that the course's GPT reads out of the checkpoint."""
+    """Your GPT of exercise 3 has, with these weights, the logits that the course's GPT has with them."""
     checkpoint, tokens = drawn_checkpoint(draw, 7, 5, 4, 2), torch.tensor([[3, 0, 1, 6], [5, 2, 5, 4]])
+    weights = weights_of_gpt(draw, 7, 5, 4, 2)
+    answer = torch.as_tensor(with_weights(GPT(7, 5, 4, 2, 2), weights)(tokens)).detach()
+    is_right = same(answer, courses_gpt(weights, 2).logits(tokens).detach())
+    assert_true(
+        is_right, "Your GPT of exercise 3 is not right yet; without it gpt2_weights cannot be tried out."
+    )
     model = with_weights(GPT(7, 5, 4, 2, 2), gpt2_weights(checkpoint))
     assert_close(model(tokens), logits_of_checkpoint(checkpoint, 2, tokens))
 
@@ -770,7 +780,9 @@ def other_checkpoints_are_translated(gpt2_weights, draw):
         assert_equal(sorted(answer), sorted(names), what="names")
         for name in names:
             stored = checkpoint[prefix + name]
-            assert_close(answer[name], stored.mT if name.endswith(CONV1D) else stored, what=name)
+            assert_close(
+                answer[name], stored.mT if name.endswith(CONV1D) else stored, what=f"the tensor {name}"
+            )
 
 
 check(other_checkpoints_are_translated, gpt2_weights)
@@ -1055,8 +1067,9 @@ def assert_distributions(log_probs, shape):
 # ### 6. Your GPT learns the stories
 #
 # Now train your GPT on the stories of lecture 00 and look how close it comes to the floor.
-# `training_stories()` gives 20,000 stories as `tokens` (N, T) and `mask` (N, T); the mask is False beyond the
-# end of a story. `VOCAB_SIZE` is V, 160, and `LONGEST_STORY` the most tokens of any story, 31.
+# After `stories = training_stories()` there are 20,000 stories in `stories.tokens` (N, T), int64, and
+# `stories.mask` (N, T) is False beyond the end of a story. `VOCAB_SIZE` is V, 160, and `LONGEST_STORY` the
+# most tokens of any story, 31.
 #
 # Write two functions. `trained_model()` makes a model, trains it and returns it; `@cache` makes it run once
 # only, at the first call, which must not stand inside `torch.no_grad()`. `story_log_probs(tokens)` maps
@@ -1071,7 +1084,8 @@ def assert_distributions(log_probs, shape):
 # Training should take less than a minute on two cores, better half of that: a cell that runs longer than a
 # minute is stopped when your work is graded. Two layers of 64 numbers with 4 heads, batches of 32 stories and
 # 400 steps of AdamW are enough, with a learning rate that rises to about 0.01 and then falls to 0. Dropout is
-# not needed. `course.training` may be used.
+# not needed. Write the loop yourself, or use `train` and `TrainingConfig` of `course.training`; `train` wants a
+# model that answers with log-probabilities, and for each step a tuple (inputs, targets, mask).
 #
 # **Example.** `story_log_probs(tokens)` for tokens of shape (3, 10) has the shape (3, 10, 160), and the
 # exponentials of each row of 160 numbers sum to 1.
@@ -1087,7 +1101,8 @@ def assert_distributions(log_probs, shape):
 # <details><summary>Hint 2</summary>
 #
 # Stories have different lengths, and beyond its end a story is padding. Of which predictions should the loss
-# be the mean? `cross_entropy(…, reduction="none")` gives a loss for each.
+# be the mean? `cross_entropy(…, reduction="none")` gives a loss for each. Where padding is counted, a good
+# part of the training goes into predicting it, and the model ends just about at the limit.
 #
 # </details>
 #
@@ -1226,7 +1241,7 @@ print("after", *START, "it writes", *CONTINUATION)
 # |---|---|
 # | `"not_shifted"` | scores the logits at position t with token t |
 # | `"shifted_twice"` | scores the logits at position t with token t + 2 |
-# | `"shifted_backwards"` | scores the logits at position t with token t − 1; position 0 has token 0 |
+# | `"shifted_backwards"` | scores the logits at position t with the token at t − 1; those at position 0, which has none before it, with the token at position 0 itself |
 # | `"no_causal_mask"` | lets position t see the token t + 1 as well, where there is one |
 # | `"never_stepped"` | computes the gradients and forgets the step |
 # | `"trained_uphill"` | adds the gradient instead of subtracting it |
@@ -1246,6 +1261,13 @@ print("after", *START, "it writes", *CONTINUATION)
 # <details><summary>Hint 2</summary>
 #
 # For each of those, at which position of a row is the answer **not** visible? What would the loss be there?
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
+#
+# Two faults are left? Then look at what the model writes after "0 2". It writes what it was trained to answer
+# where it has read 2 and, before that, 0: which token is that with the one fault, and which with the other?
 #
 # </details>
 
@@ -1347,8 +1369,9 @@ check(the_fault_prints_these_numbers, name_the_leak)
 # b) Your own model pays 0.06 bits per token more than the true model on 400 held-out stories, 8,400 tokens,
 # and 0.01 bits per token **less** on 2,000 of the stories it was trained on. Is one of these numbers wrong?
 #
-# c) For grading, you were asked for log-probabilities instead of for a loss. Which two of the faults in
-# exercises 1 and 7 can a grader notice from log-probabilities, and not from a loss?
+# c) For grading, you were asked for log-probabilities instead of for a loss. Name two faults of a model, or of
+# the function that asks it, that a grader can notice from log-probabilities and not from a loss. The claims of
+# the checks of exercise 6 may help.
 #
 # ### BEGIN SOLUTION
 # a) (2 points) The entropy rate is the expected surprise of the true distribution, and by Gibbs' inequality
@@ -1368,8 +1391,9 @@ check(the_fault_prints_these_numbers, name_the_leak)
 # ## Part C. From logits to a text
 #
 # Samplers are functions from logits to logits: what they forbid gets $-\infty$, which the softmax turns into
-# a probability of exactly 0. The checks look at the probabilities that come out, so that a constant added to
-# all logits of a row does not matter.
+# a probability of exactly 0. In exercises 10 to 15 the checks take the **softmax of what you return** and
+# compare that, so that a constant added to all logits of a row does not matter. Under "received" you
+# therefore see probabilities, although your functions return logits.
 
 
 # %% provided="probabilities"
@@ -1413,7 +1437,8 @@ def counting_table(context_length, vocab_size):
 #
 # <details><summary>Hint 1</summary>
 #
-# `tokens[:, -C:]` takes the last C columns, and all of them if there are fewer.
+# Which slice takes the last three entries of a list, and what does it give for a list of two? The same slice
+# works along the second axis of a tensor.
 #
 # </details>
 #
@@ -1540,7 +1565,9 @@ def assert_probs(answer, expected, what=""):
     assert_true(
         not probs.isnan().any(), "Of these logits there is no softmax: a row is all −∞, or has NaN or ∞."
     )
-    assert_close(probs, expected, what=what or "the probabilities")
+    are_probs = same(answer.double(), expected) and not same(probs, expected)
+    assert_true(not are_probs, "What you return are the probabilities themselves; logits are asked for.")
+    assert_close(probs, expected, what=f"softmax of what you return{what and ': '}{what}")
 
 
 def renormalised(probs, kept):
@@ -1627,7 +1654,7 @@ def other_logits_are_cooled_and_heated(temperature, draw):
     """Other logits have, at other temperatures, the distribution of the formula."""
     logits = 3 * draw.normal(2, 3, 7) + 20
     logits[..., 4] = -torch.inf
-    logits[0, 0, 2] = 33.0
+    logits[0, 0, 2], logits[0, 0, 5] = 33.0, 33.0
     for t in (0.3, 1.7):
         powers = [[[math.exp((z - 20) / t) for z in row] for row in rows] for rows in logits.tolist()]
         expected = torch.tensor(powers, dtype=torch.float64)
@@ -1872,13 +1899,14 @@ check(three_tokens_of_the_example_are_left, min_p)
 
 
 # %% check="the_zero_of_the_logits_does_not_matter" points=1
-def the_zero_of_the_logits_does_not_matter(min_p, draw):
-    """A number added to all logits of a row changes nothing."""
-    logits = 2 * draw.normal(4, 7)
-    logits[0] = torch.tensor([1.0, -1.0, 0.5, 2.0, 0.0, -2.0, 1.5])
-    expected = renormalised(logits.softmax(-1), logits >= logits.max(-1, keepdim=True).values + math.log(0.2))
+def the_zero_of_the_logits_does_not_matter(min_p):
+    """A number added to all logits of a row changes nothing: with p = 0.2 four and three tokens are left."""
+    rows = [[1.0, -1.0, 0.5, 2.0, 0.0, -2.0, 1.5], [0.3, -1.0, 2.0, 0.0, 2.5, 1.0, -4.0]]
+    logits, left = torch.tensor(rows, dtype=torch.float64), torch.zeros(2, 7, dtype=torch.bool)
+    left[0, [0, 2, 3, 6]] = left[1, [2, 4, 5]] = True
     for constant in (0.0, 10.0, -10.0):
-        assert_probs(min_p(logits + constant, 0.2), expected, what=f"{constant:+.0f}")
+        answer = min_p(logits + constant, 0.2)
+        assert_probs(answer, renormalised(logits.softmax(-1), left), what=f"{constant:+.0f} added")
 
 
 check(the_zero_of_the_logits_does_not_matter, min_p)

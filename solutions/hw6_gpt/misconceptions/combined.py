@@ -114,6 +114,25 @@ def only_min_p_after_the_temperature(logits, t, k, p, least):
     return _keep(cooled, _near_the_best(cooled, least))
 
 
+@misconception(
+    of="combined_filters",
+    fails={
+        "two_tokens_of_the_example_are_left",
+        "the_strictest_filter_decides",
+        "temperature_does_not_change_who_is_left",
+        "the_nucleus_is_that_of_all_tokens",
+        "other_settings_leave_what_all_filters_leave",
+    },
+)
+def probabilities_of_what_is_left(logits, t, k, p, least):
+    """What comes back are probabilities: the softmax has been taken already, and logits are asked for.
+
+    Which function is applied to your answer afterwards? Which probability does it make of your 0?
+    """
+    kept = _in_top_k(logits, k) & _in_nucleus(logits, p) & _near_the_best(logits, least)
+    return (_keep(logits, kept) / t).softmax(-1)
+
+
 # 15. repetition_penalty
 
 
@@ -200,3 +219,13 @@ def penalty_subtracted(logits, history, penalty):
     What does a penalty of 1 do in your code, and what in the statement?
     """
     return torch.where(_occurred(logits, history), logits - penalty, logits)
+
+
+@misconception(of="repetition_penalty", fails={"the_example_is_penalised", "other_histories_are_penalised"})
+def log_probs_penalised(logits, history, penalty):
+    """The penalty is applied to log-probabilities, which are never positive, so it always multiplies.
+
+    Which sign has the logarithm of a probability? How many of the example's logits are divided in your code?
+    """
+    log_probs = logits.log_softmax(-1)
+    return torch.where(_occurred(logits, history), _penalised(log_probs, penalty), log_probs)

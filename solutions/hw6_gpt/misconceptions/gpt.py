@@ -243,3 +243,22 @@ class BlocksNotCausal(_GPT):
         for block in blocks:
             block.is_causal = False
         return blocks
+
+
+@misconception(
+    of="GPT",
+    fails={
+        "without_its_blocks_the_embeddings_remain",
+        "the_gpt_agrees_with_the_courses",
+        "other_gpts_have_their_logits_and_gradients",
+    },
+)
+class ProbabilitiesReturned(_GPT):
+    """The model returns probabilities where logits are asked for: there is a softmax inside `forward`.
+
+    Which signs have your outputs, and which signs may logits have? What does `cross_entropy` do to what it is
+    given?
+    """
+
+    def head(self, x):
+        return super().head(x).softmax(-1)

@@ -106,6 +106,24 @@ def losses_added_up(logits, tokens):
     fails={
         "the_example_costs_half_of_ln_6",
         "who_knows_the_next_token_pays_nothing",
+        "knowing_nothing_costs_ln_v",
+        "other_texts_have_their_next_token_loss",
+    },
+)
+def everything_added_up(logits, tokens):
+    """The losses of all rows and positions are added up; the mean of all predictions is asked for.
+
+    How many predictions do four rows of three tokens give? What does a model pay per prediction that finds
+    all V tokens equally likely?
+    """
+    return _mean_loss(logits[:, :-1], tokens[:, 1:]) * tokens[:, 1:].numel()
+
+
+@misconception(
+    of="next_token_loss",
+    fails={
+        "the_example_costs_half_of_ln_6",
+        "who_knows_the_next_token_pays_nothing",
         "other_texts_have_their_next_token_loss",
     },
     seen="https://openillumi.com/en/en-pytorch-crossentropy-logits-nllloss-mechanism",

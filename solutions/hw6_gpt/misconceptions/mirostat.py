@@ -162,3 +162,26 @@ def best_token_always_taken(logits, target, learning_rate, generator):
     surprises = -logits.double().log_softmax(-1)[torch.arange(len(tokens)), tokens] / math.log(2)
     steps = learning_rate * (surprises - target)
     return tokens, 2 * target - torch.cat([torch.zeros(1, dtype=torch.float64), steps.cumsum(0)])
+
+
+@misconception(
+    of="mirostat",
+    fails={
+        "no_token_surprises_more_than_allowed",
+        "a_surprising_model_leaves_its_best_token",
+        "allowed_tokens_keep_their_proportions",
+        "the_same_generator_draws_the_specified_tokens",
+    },
+)
+def nothing_cut_off(logits, target, learning_rate, generator):
+    """Tokens are drawn from the whole distribution: μ is updated, and nothing is ever cut off.
+
+    Which of your tokens may surprise by more than μ? In which line does μ change what can be drawn?
+    """
+    tokens, mus = [], [2.0 * target]
+    for row in logits.double():
+        log_probs = row.log_softmax(-1)
+        token = int(torch.multinomial(log_probs.exp(), 1, generator=generator))
+        mus.append(mus[-1] - learning_rate * (-float(log_probs[token]) / math.log(2) - target))
+        tokens.append(token)
+    return torch.tensor(tokens), torch.tensor(mus, dtype=torch.float64)

@@ -182,6 +182,23 @@ def steps_uphill(table, batches, learning_rate, max_norm):
     return _trained((table, batches, learning_rate, max_norm), sign=-1)
 
 
+@misconception(
+    of="train_steps",
+    fails={
+        "a_step_goes_down_the_gradient",
+        "a_long_gradient_is_cut_to_the_norm",
+        "every_step_has_its_own_gradient",
+        "other_tables_are_trained_step_by_step",
+    },
+)
+def table_returned_as_it_came(table, batches, learning_rate, max_norm):
+    """The table that comes back is the one that came in; what was trained is the model's own copy of it.
+
+    `TableModel` makes a copy of `table`. Which of the two does the optimiser move, and which do you return?
+    """
+    return _trained((table, batches, learning_rate, max_norm))[0], table
+
+
 # 6. story_log_probs: what a badly trained model answers, put together from the true model instead of trained
 
 LANGUAGE = StoryLanguage(StoryConfig(n_bindings=2, n_recalls=1, agreement_distance=1, nesting_depth=1))

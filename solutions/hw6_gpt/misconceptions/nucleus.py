@@ -1,0 +1,269 @@
+"""What goes wrong in homework 6, exercises 12 and 13: top-p and min-p."""
+
+import math
+
+import torch
+
+from autograder.catalogue import misconception
+
+
+def _keep(logits, kept):
+    return logits.masked_fill(~kept, -math.inf)
+
+
+# 12. top_p
+
+
+def _sorted(logits):
+    return logits.softmax(-1).sort(dim=-1, descending=True, stable=True)
+
+
+def _scattered(logits, order, kept):
+    return _keep(logits, torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, kept))
+
+
+@misconception(
+    of="top_p",
+    fails={"the_nucleus_of_the_example", "the_nucleus_holds_at_least_p", "other_logits_keep_their_nucleus"},
+    seen="https://github.com/rasbt/reasoning-from-scratch/issues/164",
+)
+def crossing_token_dropped(logits, p):
+    """The token with which the sum reaches p is dropped, so that what is left holds less than p.
+
+    In the example with p = 0.6, the first token has 0.4 and the second brings the sum to 0.65. Is 0.4 at
+    least 0.6?
+    """
+    probs, order = _sorted(logits)
+    kept = probs.cumsum(-1) <= p + 1e-12
+    kept[..., 0] = True
+    return _scattered(logits, order, kept)
+
+
+@misconception(
+    of="top_p",
+    fails={
+        "the_nucleus_of_the_example",
+        "the_nucleus_holds_at_least_p",
+        "a_tiny_p_leaves_the_best_token",
+        "other_logits_keep_their_nucleus",
+    },
+    seen="https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/203",
+)
+def nothing_left_when_p_is_tiny(logits, p):
+    """Only tokens whose sum stays within p are left, which are none if the best token alone has more than p.
+
+    With p = 0.01, what is the sum after the first token? What can be drawn if every token gets minus
+    infinity?
+    """
+    probs, order = _sorted(logits)
+    return _scattered(logits, order, probs.cumsum(-1) <= p + 1e-12)
+
+
+@misconception(
+    of="top_p",
+    fails={
+        "the_nucleus_of_the_example",
+        "the_nucleus_holds_at_least_p",
+        "a_tiny_p_leaves_the_best_token",
+        "other_logits_keep_their_nucleus",
+    },
+)
+def mask_left_in_sorted_order(logits, p):
+    """The mask is made for the sorted tokens and then laid over the unsorted ones.
+
+    Your mask says "the first two". Are the two most probable tokens of the example the tokens 0 and 1?
+    """
+    probs, _ = _sorted(logits)
+    return _keep(logits, probs.cumsum(-1) - probs < p)
+
+
+@misconception(
+    of="top_p",
+    fails={
+        "the_nucleus_of_the_example",
+        "the_nucleus_holds_at_least_p",
+        "a_tiny_p_leaves_the_best_token",
+        "other_logits_keep_their_nucleus",
+    },
+)
+def sorted_from_the_least(logits, p):
+    """The tokens are sorted in ascending order, so the least probable ones are kept.
+
+    With p = 0.01, which token of the example is left in your answer? In which order does `sort` sort unless
+    told?
+    """
+    probs, order = logits.softmax(-1).sort(dim=-1, stable=True)
+    return _scattered(logits, order, probs.cumsum(-1) - probs < p)
+
+
+@misconception(of="top_p", fails={"a_sum_of_exactly_p_is_enough", "other_logits_keep_their_nucleus"})
+def one_more_at_an_exact_sum(logits, p):
+    """Where the sum is exactly p, one token more is kept than needed.
+
+    Of four equally probable tokens, how many have together at least 0.5? Is it "less than p" or "at most p"?
+    """
+    probs, order = _sorted(logits)
+    return _scattered(logits, order, probs.cumsum(-1) - probs <= p)
+
+
+@misconception(
+    of="top_p",
+    fails={
+        "the_nucleus_of_the_example",
+        "the_nucleus_holds_at_least_p",
+        "a_sum_of_exactly_p_is_enough",
+        "other_logits_keep_their_nucleus",
+    },
+)
+def probability_of_each_compared_with_p(logits, p):
+    """Each token's own probability is compared with 1 − p; nothing is added up.
+
+    What is the smallest set of tokens that holds 0.7 in the example? Can you find it by looking at one token
+    at a time?
+    """
+    probs = logits.softmax(-1)
+    return _keep(logits, (probs >= 1 - p) | (probs == probs.max(-1, keepdim=True).values))
+
+
+@misconception(
+    of="top_p",
+    fails={
+        "the_nucleus_of_the_example",
+        "the_nucleus_holds_at_least_p",
+        "a_tiny_p_leaves_the_best_token",
+        "a_sum_of_exactly_p_is_enough",
+        "other_logits_keep_their_nucleus",
+    },
+)
+def outside_the_nucleus_the_logit_is_zero(logits, p):
+    """Tokens outside the nucleus get the logit 0 instead of minus infinity, and keep a probability.
+
+    What is $e^0$? Which logit has the probability 0?
+    """
+    probs, order = _sorted(logits)
+    before = (probs.cumsum(-1) - probs).clamp(min=0.0)
+    kept = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before < p)
+    return logits.masked_fill(~kept, 0.0)
+
+
+@misconception(
+    of="top_p",
+    fails={
+        "the_nucleus_of_the_example",
+        "the_nucleus_holds_at_least_p",
+        "a_tiny_p_leaves_the_best_token",
+        "a_sum_of_exactly_p_is_enough",
+        "other_logits_keep_their_nucleus",
+    },
+)
+def probabilities_of_the_nucleus(logits, p):
+    """What comes back are probabilities: the softmax has been taken already, and logits are asked for.
+
+    Which function is applied to your answer afterwards? Which probability does it make of your 0?
+    """
+    probs, order = _sorted(logits)
+    return _scattered(logits, order, (probs.cumsum(-1) - probs).clamp(min=0.0) < p).softmax(-1)
+
+
+# 13. min_p
+
+
+@misconception(
+    of="min_p",
+    fails={
+        "three_tokens_of_the_example_are_left",
+        "the_zero_of_the_logits_does_not_matter",
+        "other_logits_keep_what_is_near_the_best",
+    },
+    seen="https://github.com/sgl-project/sglang-jax/pull/1563",
+)
+def threshold_on_the_logits(logits, p):
+    """The logits are compared with p times the largest logit, although only probabilities have a zero.
+
+    Add 10 to all logits. Which tokens are left now, and has any probability changed?
+    """
+    return _keep(logits, logits >= p * logits.max(-1, keepdim=True).values)
+
+
+@misconception(
+    of="min_p",
+    fails={
+        "three_tokens_of_the_example_are_left",
+        "the_zero_of_the_logits_does_not_matter",
+        "the_best_token_is_always_left",
+        "other_logits_keep_what_is_near_the_best",
+    },
+    seen="https://github.com/sgl-project/sglang-jax/pull/1563",
+)
+def rejected_tokens_get_the_logit_zero(logits, p):
+    """Rejected tokens get the logit 0 instead of minus infinity, and keep a probability.
+
+    Which probability has a logit of 0 beside logits that are all negative?
+    """
+    probs = logits.softmax(-1)
+    return logits.masked_fill(probs < p * probs.max(-1, keepdim=True).values, 0.0)
+
+
+@misconception(
+    of="min_p",
+    fails={
+        "three_tokens_of_the_example_are_left",
+        "the_zero_of_the_logits_does_not_matter",
+        "among_many_equals_all_are_left",
+        "other_logits_keep_what_is_near_the_best",
+    },
+)
+def compared_with_p_itself(logits, p):
+    """The probabilities are compared with p itself instead of with p times the largest one.
+
+    Forty tokens are equally probable. How many of them have a probability of at least 0.5? How many should be
+    left?
+    """
+    probs = logits.softmax(-1)
+    return _keep(logits, (probs >= p).scatter(-1, probs.argmax(-1, True), True))
+
+
+@misconception(of="min_p", fails={"the_best_token_is_always_left", "other_logits_keep_what_is_near_the_best"})
+def the_best_rejected_by_itself(logits, p):
+    """Only tokens above the threshold stay, so with p = 1 the best one is rejected, too.
+
+    Is the best token at least once as probable as the best token? Which comparison says "at least"?
+    """
+    probs = logits.softmax(-1)
+    return _keep(logits, probs > p * probs.max(-1, keepdim=True).values)
+
+
+@misconception(
+    of="min_p",
+    fails={
+        "three_tokens_of_the_example_are_left",
+        "the_zero_of_the_logits_does_not_matter",
+        "the_best_token_is_always_left",
+        "other_logits_keep_what_is_near_the_best",
+    },
+)
+def probabilities_near_the_best(logits, p):
+    """What comes back are probabilities: the softmax has been taken already, and logits are asked for.
+
+    Which function is applied to your answer afterwards? Which probability does it make of your 0?
+    """
+    probs = logits.softmax(-1)
+    return _keep(logits, probs >= p * probs.max(-1, keepdim=True).values).softmax(-1)
+
+
+@misconception(
+    of="min_p",
+    fails={
+        "the_zero_of_the_logits_does_not_matter",
+        "the_best_token_is_always_left",
+        "other_logits_keep_what_is_near_the_best",
+    },
+)
+def best_of_the_whole_batch(logits, p):
+    """Every token is compared with the most probable one of the whole batch, not of its own row.
+
+    In a row whose best token has 0.4, which threshold does your code use if another row's best has 0.9? Over
+    which axis is your maximum?
+    """
+    probs = logits.softmax(-1)
+    return _keep(logits, probs >= p * probs.max())
