@@ -186,6 +186,56 @@ def stopped_at_any_end(table, prompt, eos, n_tokens, beam_width, length_penalty)
     return _winner(finished or beam, length_penalty)
 
 
+def _stopped(arguments, is_enough):
+    """A search that stops early; what is in the beam then competes."""
+    table, prompt, eos, n_tokens, beam_width, length_penalty = arguments
+    log_probs = table.log_softmax(-1).tolist()
+    beam, finished = [([], 0.0)], []
+    for _ in range(n_tokens):
+        kept = sorted(_extended(beam, log_probs, prompt), key=lambda one: -one[1])[:beam_width]
+        finished += [one for one in kept if one[0][-1] == eos]
+        beam = [one for one in kept if one[0][-1] != eos]
+        if is_enough(finished):
+            break
+    return _winner(finished + beam, length_penalty)
+
+
+@misconception(
+    of="beam_search",
+    fails={
+        "the_example_finds_two_tokens",
+        "a_finished_text_waits_for_longer_ones",
+        "a_finished_text_takes_no_place_in_the_beam",
+        "the_score_counts_the_end_and_not_the_prompt",
+        "a_beam_that_keeps_everything_finds_the_best_text",
+        "other_tables_have_their_best_text",
+    },
+)
+def cut_short_at_any_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """When any text has ended the search stops, and what is in the beam competes as it is, cut short.
+
+    In the example `[0]` has ended after the first step. Has `[2]` had its second token when your search
+    compares the two?
+    """
+    return _stopped((table, prompt, eos, n_tokens, beam_width, length_penalty), bool)
+
+
+@misconception(
+    of="beam_search", fails={"a_finished_text_waits_for_longer_ones", "other_tables_have_their_best_text"}
+)
+def stopped_after_enough_ends(table, prompt, eos, n_tokens, beam_width, length_penalty):
+    """The search stops when `beam_width` texts have ended, although a longer one may still win.
+
+    Two texts have ended, and in the beam a third has more log P per token. Does the statement stop there, or
+    after `n_tokens` steps?
+    """
+
+    def is_enough(finished):
+        return len(finished) >= beam_width
+
+    return _stopped((table, prompt, eos, n_tokens, beam_width, length_penalty), is_enough)
+
+
 @misconception(
     of="beam_search",
     fails={
