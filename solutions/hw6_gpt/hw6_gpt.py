@@ -1101,8 +1101,8 @@ def assert_distributions(log_probs, shape):
 # <details><summary>Hint 2</summary>
 #
 # Stories have different lengths, and beyond its end a story is padding. Of which predictions should the loss
-# be the mean? `cross_entropy(…, reduction="none")` gives a loss for each. Where padding is counted, a good
-# part of the training goes into predicting it, and the model ends just about at the limit.
+# be the mean? `cross_entropy(…, reduction="none")` gives a loss for each. Where padding is counted, part
+# of the training goes into predicting what nobody asks for.
 #
 # </details>
 #
