@@ -10,6 +10,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+from autograder.exports.marks import ExportError
 from autograder.homework import HomeworkSource
 from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord
 
@@ -99,6 +100,11 @@ def gradescope_autograder(root: Path, homework: str) -> bytes:
 
     It holds solutions and hidden checks, as every autograder of Gradescope does; students never see it.
     """
+    missing = [
+        name for name in ("course", "autograder", f"solutions/{homework}") if not (root / name).is_dir()
+    ]
+    if missing:
+        raise ExportError(f"{root} is no checkout of the course: it has no {', '.join(missing)}.")
     names = {"homework": homework}
     texts = {"setup.sh": SETUP.format(**names), "run_autograder": RUN.format(**names)}
     out = io.BytesIO()

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from autograder.address import Address
+from autograder.cli import main
 from autograder.exports import (
     Mark,
     canvas,
@@ -18,6 +19,7 @@ from autograder.exports import (
     moodle,
     nbgrader_csv,
 )
+from autograder.exports.formats import FORMATS
 from autograder.exports.marks import ExportError
 from autograder.homework import load
 from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord
@@ -172,3 +174,15 @@ def test_the_same_course_gives_the_same_archive():
     assert gradescope_autograder(ROOT, "hw1_language_models") == gradescope_autograder(
         ROOT, "hw1_language_models"
     )
+
+
+def test_an_autograder_that_would_lack_the_grader_is_not_made(tmp_path):
+    with pytest.raises(ExportError, match="no course, autograder, solutions/hw1_language_models"):
+        gradescope_autograder(tmp_path, "hw1_language_models")
+
+
+def test_the_command_offers_the_formats_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["export", "--help"])
+    offered = " ".join(capsys.readouterr().out.split())
+    assert ", ".join(FORMATS) in offered
