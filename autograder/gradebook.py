@@ -22,6 +22,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
 from autograder.database import in_a_sentence, opened
+from autograder.first_submission import (
+    ReleasedAssignment,
+    add_student,
+    add_submission,
+    released_assignment,
+)
 from autograder.late import enter_penalties, policy_of
 from autograder.plan import NotReleased
 from autograder.records import write_text
@@ -88,26 +94,46 @@ class MarkBook:
 
         comments: the grader's own, by the answer's name; None leaves them.
         new_bytes: whether the student handed in something new, so that marks by hand need another look."""
-        gradebook = self._gradebook
-        extra = {"timestamp": known} if (known := _time_of(timestamp)) is not None else {}
+        gradebook, handed_in_at = self._gradebook, _time_of(timestamp)
         with in_a_sentence(), one_transaction(gradebook):
-            gradebook.update_or_create_student(student)
-            submission = gradebook.update_or_create_submission(self.homework, student, **extra)
-            notebook = next(entry for entry in submission.notebooks if entry.name == self.homework)
-            for grade in notebook.grades:
-                if (name := self._cells[grade.cell_id]) in verdicts:
-                    _enter(grade, verdicts[name], new_bytes=new_bytes)
-            for comment in notebook.comments if comments is not None else ():
-                comment.auto_comment = comments.get(self._cells[comment.cell_id])
+            submission = self._submission(student)
+            if submission is not None:
+                submission.timestamp = handed_in_at or submission.timestamp
+                self._change(submission, verdicts, comments, new_bytes=new_bytes)
+                return
+            cells, said = self._cells.items(), comments or {}
+            grades = {key: _first_grade(verdicts[name]) for key, name in cells if name in verdicts}
+            words = {key: {"auto_comment": said[name]} for key, name in cells if name in said}
+            add_student(gradebook, student)
+            add_submission(gradebook, self._released, student, handed_in_at, grades, words)
+
+    def _submission(self, student: str) -> SubmittedAssignment | None:
+        keys = {"assignment_id": self._released.key, "student_id": student}
+        return self._gradebook.db.query(SubmittedAssignment).filter_by(**keys).one_or_none()
+
+    def _change(
+        self,
+        submission: SubmittedAssignment,
+        verdicts: Mapping[str, float | None],
+        comments: Mapping[str, str | None] | None,
+        *,
+        new_bytes: bool,
+    ) -> None:
+        notebook = next(entry for entry in submission.notebooks if entry.name == self.homework)
+        for grade in notebook.grades:
+            if (name := self._cells[grade.cell_id]) in verdicts:
+                _enter(grade, verdicts[name], new_bytes=new_bytes)
+        for comment in notebook.comments if comments is not None else ():
+            comment.auto_comment = comments.get(self._cells[comment.cell_id])
 
     @cached_property
-    def _cells(self) -> dict[str, str]:
+    def _released(self) -> ReleasedAssignment:
+        return released_assignment(self._gradebook, self.homework)
+
+    @cached_property
+    def _cells(self) -> Mapping[str, str]:
         """The names of the graded cells and of the answers, by nbgrader's key."""
-        notebook = self._gradebook.find_notebook(self.homework, self.homework)
-        return {
-            cell.id: cell.name
-            for cell in (*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells)
-        }
+        return next(entry.cells for entry in self._released.notebooks if entry.name == self.homework)
 
     def reprice(
         self, student: str, verdicts: Mapping[str, float | None], points: Mapping[str, float]
@@ -149,6 +175,10 @@ class MarkBook:
     def write_notebook(self, student: str, content: Mapping) -> None:
         """Put a student's autograded notebook where nbgrader looks for it."""
         write_text(self.notebook_path(student), json.dumps(content, ensure_ascii=False) + "\n")
+
+
+def _first_grade(points: float | None) -> dict[str, float | bool | None]:
+    return {"auto_score": points, "needs_manual_grade": points is None}
 
 
 def _enter(grade: Grade, points: float | None, *, new_bytes: bool) -> None:
