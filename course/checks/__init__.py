@@ -1,8 +1,8 @@
 """Checks: claims about what a student wrote, and feedback that names the mistake.
 
 In a notebook: `check = homework("hw1_language_models")`, then `check(claim, function)`. A claim is a function
-whose docstring is the sentence it checks; it compares with `assert_close`, `assert_equal`, `assert_true`,
-`assert_raises` and `assert_unchanged`.
+whose docstring is the sentence it checks; it compares with `assert_close`, `assert_equal`, `assert_depends`,
+`assert_true`, `assert_raises` and `assert_unchanged`, and fills a student's module `with_weights`.
 """
 
 from course.checks.check import CheckFailed, Homework, homework
@@ -10,6 +10,7 @@ from course.checks.claim import Finding, examine
 from course.checks.compare import (
     Mismatch,
     assert_close,
+    assert_depends,
     assert_equal,
     assert_raises,
     assert_true,
@@ -31,6 +32,7 @@ from course.checks.standin import (
     attribute,
 )
 from course.checks.trace import Event, Object, Outcome, Trace
+from course.checks.weights import with_weights
 
 __all__ = [
     "CheckFailed",
@@ -50,6 +52,7 @@ __all__ = [
     "Trace",
     "Unreachable",
     "assert_close",
+    "assert_depends",
     "assert_equal",
     "assert_raises",
     "assert_true",
@@ -63,4 +66,5 @@ __all__ = [
     "replay",
     "same",
     "seed_of",
+    "with_weights",
 ]

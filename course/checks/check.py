@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from course.checks.brief import brief_pair
+from course.checks.brief import brief, brief_pair
 from course.checks.claim import Finding, examine, names_in
 from course.checks.compare import Mismatch
 from course.checks.diagnosis import candidates
@@ -132,9 +132,11 @@ def homework(name: str, *, fingerprints: Mapping | None = None) -> Homework:
 
 
 def values(problem: Exception | None) -> tuple[str, str]:
-    """What was received and expected, in brief; ("", "") where nothing was compared."""
+    """What was received and expected, in brief; "" for what is not known, as where nothing was compared."""
     if not isinstance(problem, Mismatch) or (problem.received is None and problem.expected is None):
         return "", ""
+    if problem.message:
+        return brief(problem.received), ""
     return brief_pair(problem.received, problem.expected)
 
 

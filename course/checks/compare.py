@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable, Sequence
 
 from course.checks.brief import brief
-from course.checks.closeness import EXACT, is_array, is_number, near, same
+from course.checks.closeness import EXACT, is_array, is_number, near, same, tensor_of
 from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.standin import last_outcome
@@ -12,12 +12,15 @@ from course.checks.standin import last_outcome
 __all__ = [
     "Mismatch",
     "assert_close",
+    "assert_depends",
     "assert_equal",
     "assert_raises",
     "assert_true",
     "assert_unchanged",
     "same",
 ]
+
+NEGLIGIBLE = (0.0, 1e-6)  # relative, absolute: an answer that moves by less has not moved
 
 
 class Mismatch(AssertionError):
@@ -89,6 +92,30 @@ def assert_true(statement: object, message: str) -> None:
     """The statement holds; `message` says what does not hold otherwise. Raises Mismatch."""
     if not bool(statement):
         raise Mismatch(message=message)
+
+
+def assert_depends(answer: object, elsewhere: object, *, what: str = "the answer") -> None:
+    """An answer differs from the one `elsewhere`, for an input that calls for another. Raises Mismatch.
+
+    For numbers, tensors and containers of them; what moves by 1e-6 or less has not moved. `what` says what
+    should have moved.
+    """
+    if answer is None:
+        raise Mismatch(message=describe_difference(None, 0.0))
+    if _unmoved(answer, elsewhere):
+        raise Mismatch(answer, message=f"{what} is the same for quite another input")
+
+
+def _unmoved(answer: object, elsewhere: object) -> bool:
+    if isinstance(answer, list | tuple) and isinstance(elsewhere, list | tuple):
+        return len(answer) == len(elsewhere) and all(map(_unmoved, answer, elsewhere))
+    if isinstance(answer, dict) and isinstance(elsewhere, dict):
+        keys = answer.keys()
+        return keys == elsewhere.keys() and all(_unmoved(answer[key], elsewhere[key]) for key in keys)
+    if not all(is_array(value) or is_number(value) for value in (answer, elsewhere)):
+        return same(answer, elsewhere)
+    answer, elsewhere = tensor_of(answer), tensor_of(elsewhere)
+    return answer.shape == elsewhere.shape and near(answer, elsewhere, NEGLIGIBLE)
 
 
 def assert_raises(error: type[BaseException], function: Callable, *arguments: object) -> None:

@@ -1,6 +1,7 @@
 import pytest
+import torch
 
-from course.checks import CheckFailed, homework
+from course.checks import CheckFailed, assert_depends, homework
 
 
 def failure(check, *arguments):
@@ -27,6 +28,18 @@ def test_a_failure_without_a_name_says_what_differs(check, toy):
     assert "Every value is 2 where 1 is expected." in message
     for mistake in toy.fingerprints["exercises"]["attention_weights"]["misconceptions"].values():
         assert mistake["diagnosis"] not in message
+
+
+def test_an_answer_that_ignores_the_input_is_shown_without_an_expected_one(check):
+    def the_weights_depend_on_the_scores(attention_weights, draw):
+        """Other scores give other weights."""
+        scores = draw.normal(2, 3)
+        assert_depends(attention_weights(scores), attention_weights(2 * scores))
+
+    message = failure(check, the_weights_depend_on_the_scores, torch.ones_like)
+    assert "received: [1  1  1]" in message
+    assert "The answer is the same for quite another input." in message
+    assert "expected" not in message
 
 
 def test_each_further_pass_over_an_exercise_shows_one_more_hint(check, toy):

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from course.checks import Mismatch, StudentError, assert_close, assert_equal, assert_raises, assert_true, same
+from course.checks import (
+    Mismatch,
+    StudentError,
+    assert_close,
+    assert_depends,
+    assert_equal,
+    assert_raises,
+    assert_true,
+    same,
+)
 from course.checks.trace import Object, Outcome
 
 
@@ -96,6 +105,54 @@ def test_a_statement_that_does_not_hold_says_its_message():
     assert_true(torch.tensor(True), "unused")
     with pytest.raises(Mismatch, match="no word is lost"):
         assert_true(torch.tensor([1]).sum() > 5, "no word is lost")
+
+
+@pytest.mark.parametrize(
+    ("answer", "elsewhere"),
+    [
+        (0.5, 0.5 + 1e-7),
+        (3, torch.tensor(3.0)),
+        (torch.tensor([True, False]), torch.tensor([True, False])),
+        (torch.ones(2, 3), torch.ones(2, 3, dtype=torch.float64)),
+        ([1, "a", (0.5, None)], [1, "a", (0.5, None)]),
+        ({"a": torch.zeros(2), "b": 1.0}, {"a": torch.zeros(2), "b": 1.0}),
+        (torch.tensor([math.nan, 1.0]), torch.tensor([math.nan, 1.0])),
+    ],
+)
+def test_an_answer_that_stays_the_same_for_another_input_is_no_answer(answer, elsewhere):
+    with pytest.raises(Mismatch, match="the answer is the same for quite another input") as caught:
+        assert_depends(answer, elsewhere)
+    assert caught.value.received is answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "elsewhere"),
+    [
+        (0.5, 0.51),
+        (1e9, 1e9 + 1),
+        (3, 4),
+        (True, False),
+        (torch.tensor([True, False]), torch.tensor([True, True])),
+        (torch.ones(2, 3), torch.ones(3, 2)),
+        (torch.zeros(2, 3), torch.tensor([[0.0, 0, 0], [0, 0, 1e-5]])),
+        ([1, "a"], [1, "b"]),
+        ([1, 2], [1, 2, 3]),
+        ({"a": torch.zeros(2)}, {"a": torch.ones(2)}),
+        ({"a": 1.0}, {"b": 1.0}),
+    ],
+)
+def test_an_answer_that_moves_in_one_place_depends_on_the_input(answer, elsewhere):
+    assert_depends(answer, elsewhere)
+
+
+def test_a_function_that_returns_nothing_is_told_so_where_its_answer_should_depend_on_the_input():
+    with pytest.raises(Mismatch, match="nothing came back"):
+        assert_depends(None, None)
+
+
+def test_what_should_have_moved_has_its_name():
+    with pytest.raises(Mismatch, match="^the loss is the same for quite another input$"):
+        assert_depends(0.5, 0.5, what="the loss")
 
 
 def raising(error):

@@ -3,7 +3,17 @@
 import pytest
 import torch
 
-from course.checks import LocalLink, StandIn, Trace, assert_close, examine, matches, replay, same
+from course.checks import (
+    LocalLink,
+    StandIn,
+    Trace,
+    assert_close,
+    examine,
+    matches,
+    replay,
+    same,
+    with_weights,
+)
 from course.checks.trace import Answer
 
 
@@ -44,9 +54,7 @@ class Doubled(RNNCell):
 
 
 def built(make, draw):
-    cell = make(3, 4).double()
-    cell.load_state_dict({"W_in": draw.normal(3, 4), "W_hidden": draw.normal(4, 4)})
-    return cell
+    return with_weights(make(3, 4), {"W_in": draw.normal(3, 4), "W_hidden": draw.normal(4, 4)})
 
 
 def one_step_is_the_tanh_of_two_products(RNNCell, draw):
@@ -101,6 +109,30 @@ def test_the_missing_gradient_is_described():
     assert message.startswith(
         "1 of 2 entries differ; the first, at 'W_hidden': None where a tensor is expected"
     )
+
+
+class OtherNames(RNNCell):
+    def __init__(self, d_in, d_hidden):
+        super().__init__(d_in, d_hidden)
+        self.recurrent = self.W_hidden
+        del self.W_hidden
+
+
+def test_a_module_is_filled_with_the_weights_in_float64():
+    cell = StandIn(LocalLink({"RNNCell": RNNCell}), Trace("a_check"), "RNNCell")(2, 1)
+    weights = {"W_in": torch.tensor([[1 / 3], [2.0]]).double(), "W_hidden": torch.tensor([[5.0]]).double()}
+    assert with_weights(cell, weights) is cell
+    loaded = cell.state_dict()
+    assert all(torch.equal(loaded[name], weight) for name, weight in weights.items())
+    assert {weight.dtype for weight in loaded.values()} == {torch.float64}
+
+
+def test_a_module_whose_parameters_have_other_names_says_which_are_missing():
+    finding = run(CLAIMS[0], OtherNames)
+    assert finding.result == "failed"
+    assert "W_hidden" in finding.message
+    assert replayed_match([finding.trace], OtherNames)
+    assert not replayed_match([finding.trace], TransposedWeights)
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
