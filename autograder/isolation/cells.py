@@ -1,5 +1,6 @@
 """Notebook cells as IPython runs them, without a kernel: magics, top-level await, displays, short output."""
 
+import ast
 import base64
 import io
 import linecache
@@ -11,6 +12,7 @@ from typing import Any
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
@@ -88,6 +90,23 @@ class CellCompiler(CachingCompiler):
         return f"<{self.cell}>"
 
 
+class Transformer(TransformerManager):
+    """IPython's own, but looking for magics only where there can be some; it took as long as the cells."""
+
+    def do_token_transforms(self, lines: list[str]) -> list[str]:
+        """What is Python as it stands holds no `%magic`, `!command` or `help?`."""
+        return lines if is_python("".join(lines)) else super().do_token_transforms(lines)
+
+
+def is_python(source: str) -> bool:
+    """Whether the source can be parsed as Python alone."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 class QuietHook(DisplayHook):
     """Keeps the value of a cell's last expression instead of printing it."""
 
@@ -129,6 +148,10 @@ class Shell(InteractiveShell):
         """Nothing: IPython would colour a traceback that nobody reads."""
         return {}
 
+    def should_run_async(self, raw_cell: str, **options: Any) -> bool:
+        """Whether there is anything to await; IPython compiles the whole cell to see."""
+        return ("await" in raw_cell or "async" in raw_cell) and super().should_run_async(raw_cell, **options)
+
     def enable_gui(self, gui: str | None = None) -> None:
         """Nothing: there is no window to show."""
 
@@ -147,6 +170,7 @@ def make_shell() -> Shell:
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
     shell = Shell.instance(config=config)
+    shell.input_transformer_manager = Transformer()
     shell.display_formatter.active_types = list(MEDIA)
     return shell
 

@@ -18,8 +18,9 @@ from autograder.isolation.plain_data import (
 class Writer:
     """Turns values into a JSON tree and puts the bytes of arrays aside."""
 
-    def __init__(self, refer: Callable[[Any], list] | None):
+    def __init__(self, refer: Callable[[Any], list] | None, *, generators: bool = True):
         self.refer = refer
+        self.generators = generators  # whether their states are written
         self.buffers: list[bytes] = []
 
     def tree(self, value: Any, depth: int) -> Any:
@@ -27,11 +28,9 @@ class Writer:
             return value
         if depth == 0:
             raise Unencodable(f"a value nested more than {MAX_DEPTH} levels deep")
-        for kind, write in WRITERS:
-            if isinstance(value, kind):
-                written = write(self, value, depth - 1)
-                return self.reference(value) if written is None else written
-        return self.reference(value)
+        write = EXACT.get(type(value)) or next((by for kind, by in WRITERS if isinstance(value, kind)), None)
+        written = write and write(self, value, depth - 1)
+        return self.reference(value) if written is None else written
 
     def reference(self, value: Any) -> dict:
         if self.refer is None:
@@ -73,6 +72,10 @@ def write_array(writer: Writer, value: np.ndarray | np.generic, depth: int) -> d
     return {tag: [array.dtype.name, list(array.shape), writer.aside(native.tobytes())]}
 
 
+def write_generator(writer: Writer, value: torch.Generator, depth: int) -> dict:
+    return {"generator": writer.tree(value.get_state(), depth) if writer.generators else None}
+
+
 # Subclasses are written as the plain type they extend: a Counter arrives as a dict, a named tuple as a tuple.
 WRITERS: tuple[tuple[Any, Callable[[Writer, Any, int], Any]], ...] = (
     (torch.Tensor, write_tensor),
@@ -93,6 +96,7 @@ WRITERS: tuple[tuple[Any, Callable[[Writer, Any, int], Any]], ...] = (
         lambda writer, value, depth: {"slice": writer.items((value.start, value.stop, value.step), depth)},
     ),
     (torch.dtype, lambda writer, value, depth: {"dtype": str(value).removeprefix("torch.")}),
-    (torch.Generator, lambda writer, value, depth: {"generator": writer.tree(value.get_state(), depth)}),
+    (torch.Generator, write_generator),
     (type(Ellipsis), lambda writer, value, depth: {"ellipsis": None}),
 )
+EXACT = {kind: write for kind, write in WRITERS if isinstance(kind, type)}  # most values are no subclass

@@ -51,19 +51,16 @@ class Session:
         if seed is not None:
             seed_everything(seed)
         thing = self.objects.named(target) if isinstance(target, str) else target
-        before = self.written(args, kwargs)
+        before = wire.content([args, kwargs], self.objects.refer)
         value = self.objects.ask(thing, method, tuple(args), kwargs)
-        changed = [args, kwargs] if self.written(args, kwargs) != before else None
+        after = wire.content([args, kwargs], self.objects.refer)
+        changed = [args, kwargs] if after != before else None
         graph = self.graphs.keep([args, kwargs], value) if gradients else None
         self.cells.shell.output.clear()
         return {"value": value, "changed": changed, "graph": graph}
 
     def backward(self, graph: int, cotangents: list) -> list:
         return self.graphs.backward(graph, cotangents)
-
-    def written(self, args: list, kwargs: dict) -> bytes:
-        """The arguments' values, to see whether a call changed them; how much was drawn does not count."""
-        return wire.encode([blank_generators(args), blank_generators(kwargs)], self.objects.refer)
 
     def answer(self, frame: bytes) -> bytes:
         """One request's reply, or the error it ended in."""
@@ -105,14 +102,3 @@ def seed_everything(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
     torch.default_generator.manual_seed(seed)  # manual_seed queues it for absent devices too
-
-
-def blank_generators(value: Any) -> Any:
-    """The same nested value with every torch.Generator left out."""
-    if isinstance(value, torch.Generator):
-        return ...
-    if type(value) in (list, tuple):
-        return type(value)(blank_generators(item) for item in value)
-    if type(value) is dict:
-        return {key: blank_generators(item) for key, item in value.items()}
-    return value

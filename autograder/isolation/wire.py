@@ -25,7 +25,7 @@ from autograder.isolation.plain_data import (
     WireError,
 )
 
-__all__ = ["Unencodable", "WireError", "decode", "encode"]
+__all__ = ["Unencodable", "WireError", "content", "decode", "encode"]
 
 
 def encode(value: Any, refer: Callable[[Any], list] | None = None) -> bytes:
@@ -39,6 +39,15 @@ def encode(value: Any, refer: Callable[[Any], list] | None = None) -> bytes:
     lengths = [len(buffer) for buffer in writer.buffers]
     head = struct.pack(f"<II{len(lengths)}Q", len(tree), len(lengths), *lengths)
     return b"".join((head, tree, *writer.buffers))
+
+
+def content(value: Any, refer: Callable[[Any], list] | None = None) -> Any:
+    """What a frame of this value would hold, to be compared with that of another moment.
+
+    The states of generators are left out: how much was drawn from them is no content.
+    """
+    writer = Writer(refer, generators=False)
+    return writer.tree(value, MAX_DEPTH), writer.buffers
 
 
 def decode(

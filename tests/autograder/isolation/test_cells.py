@@ -1,10 +1,16 @@
 """Notebook cells run as in Jupyter, at every level."""
 
 import base64
+import json
+from pathlib import Path
 
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.isolation import Frame, Limits
+from autograder.isolation.cells import Transformer
+
+COURSE = Path(__file__).parents[3] / "homeworks"
 
 
 def test_what_is_printed_and_the_last_value_come_back(student):
@@ -54,6 +60,41 @@ def test_jupyters_own_syntax_is_understood(student, source, output):
     result = student.run(source)
     assert result.error is None
     assert [display["text/plain"] for display in result.displays[-1:]] == ([output] if output else [])
+
+
+MAGICS = [
+    *(
+        "%time x = 1",
+        "%%time\nx = 1",
+        "x = %time 1",
+        "y = !ls",
+        "!ls",
+        "int?",
+        "?int",
+        "x\n%matplotlib inline",
+    ),
+    *("\n\nx = 1", "  x = 1\n  y = 2", ">>> x = 1\n>>> y = 2", "In [1]: x = 1", '"""\n>>> f(3)\n"""'),
+    *("x = (5\n%y)", "x = '''\n%time\n!ls\n'''", "if x:\n    %time y", "f(x", "x = 1;", "a = 5 % 3", "/f x"),
+]
+
+
+def cells_of_the_course():
+    for path in sorted(COURSE.glob("*/*.ipynb")):
+        for cell in json.loads(path.read_text())["cells"]:
+            if cell["cell_type"] == "code":
+                yield "".join(cell["source"])
+
+
+@pytest.mark.parametrize("source", MAGICS)
+def test_a_cell_is_read_as_ipython_reads_it(source):
+    assert Transformer().transform_cell(source) == TransformerManager().transform_cell(source)
+
+
+def test_the_cells_of_the_homeworks_are_read_as_ipython_reads_them():
+    sources = list(cells_of_the_course())
+    assert len(sources) > 100
+    ours, theirs = Transformer(), TransformerManager()
+    assert [*map(ours.transform_cell, sources)] == [*map(theirs.transform_cell, sources)]
 
 
 def test_a_figure_comes_back_as_a_picture_and_a_page_does_not(student):
