@@ -20,7 +20,7 @@ __all__ = [
     "same",
 ]
 
-NEGLIGIBLE = (0.0, 1e-6)  # relative, absolute: an answer that moves by less has not moved
+NEGLIGIBLE = 1e-6  # an answer that moves by less has not moved
 
 
 class Mismatch(AssertionError):
@@ -97,25 +97,25 @@ def assert_true(statement: object, message: str) -> None:
 def assert_depends(answer: object, elsewhere: object, *, what: str = "the answer") -> None:
     """An answer differs from the one `elsewhere`, for an input that calls for another. Raises Mismatch.
 
-    For numbers, tensors and containers of them; what moves by 1e-6 or less has not moved. `what` says what
-    should have moved.
+    For numbers, tensors and containers of them; what moves by 1e-6 or less, or to NaN, has not moved. `what`
+    says what should have moved.
     """
     if answer is None:
         raise Mismatch(message=describe_difference(None, 0.0))
-    if _unmoved(answer, elsewhere):
+    if not _has_moved(answer, elsewhere):
         raise Mismatch(answer, message=f"{what} is the same for quite another input")
 
 
-def _unmoved(answer: object, elsewhere: object) -> bool:
+def _has_moved(answer: object, elsewhere: object) -> bool:
     if isinstance(answer, list | tuple) and isinstance(elsewhere, list | tuple):
-        return len(answer) == len(elsewhere) and all(map(_unmoved, answer, elsewhere))
+        return len(answer) != len(elsewhere) or any(map(_has_moved, answer, elsewhere))
     if isinstance(answer, dict) and isinstance(elsewhere, dict):
         keys = answer.keys()
-        return keys == elsewhere.keys() and all(_unmoved(answer[key], elsewhere[key]) for key in keys)
+        return keys != elsewhere.keys() or any(_has_moved(answer[key], elsewhere[key]) for key in keys)
     if not all(is_array(value) or is_number(value) for value in (answer, elsewhere)):
-        return same(answer, elsewhere)
-    answer, elsewhere = tensor_of(answer), tensor_of(elsewhere)
-    return answer.shape == elsewhere.shape and near(answer, elsewhere, NEGLIGIBLE)
+        return not same(answer, elsewhere)
+    one, other = tensor_of(answer), tensor_of(elsewhere)
+    return one.shape != other.shape or bool(((one.cdouble() - other.cdouble()).abs() > NEGLIGIBLE).any())
 
 
 def assert_raises(error: type[BaseException], function: Callable, *arguments: object) -> None:

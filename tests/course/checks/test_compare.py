@@ -117,6 +117,7 @@ def test_a_statement_that_does_not_hold_says_its_message():
         ([1, "a", (0.5, None)], [1, "a", (0.5, None)]),
         ({"a": torch.zeros(2), "b": 1.0}, {"a": torch.zeros(2), "b": 1.0}),
         (torch.tensor([math.nan, 1.0]), torch.tensor([math.nan, 1.0])),
+        (torch.tensor([0.5, 1.0]), torch.tensor([math.nan, 1.0])),
     ],
 )
 def test_an_answer_that_stays_the_same_for_another_input_is_no_answer(answer, elsewhere):
@@ -129,10 +130,12 @@ def test_an_answer_that_stays_the_same_for_another_input_is_no_answer(answer, el
     ("answer", "elsewhere"),
     [
         (0.5, 0.51),
-        (1e9, 1e9 + 1),
+        (1e6, 1e6 + 1e-3),
         (3, 4),
         (True, False),
         (torch.tensor([True, False]), torch.tensor([True, True])),
+        (torch.tensor([1j, 1.0]), torch.tensor([1j, 2.0])),
+        (torch.tensor([0.0, -math.inf]), torch.tensor([0.0, 3.0])),
         (torch.ones(2, 3), torch.ones(3, 2)),
         (torch.zeros(2, 3), torch.tensor([[0.0, 0, 0], [0, 0, 1e-5]])),
         ([1, "a"], [1, "b"]),
@@ -151,7 +154,7 @@ def test_a_function_that_returns_nothing_is_told_so_where_its_answer_should_depe
 
 
 def test_what_should_have_moved_has_its_name():
-    with pytest.raises(Mismatch, match="^the loss is the same for quite another input$"):
+    with pytest.raises(Mismatch, match="the loss is the same"):
         assert_depends(0.5, 0.5, what="the loss")
 
 
