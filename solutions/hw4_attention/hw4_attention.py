@@ -32,22 +32,17 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from course.checks import assert_close, assert_equal, assert_raises, assert_true, homework
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_equal,
+    assert_raises,
+    assert_true,
+    homework,
+    with_weights,
+)
 
 check = homework("hw4_attention")
-
-
-def assert_depends(answer, elsewhere):
-    """An answer that is the same for quite another input is no answer."""
-    answer, elsewhere = torch.as_tensor(answer), torch.as_tensor(elsewhere)
-    differ = answer.shape != elsewhere.shape or bool(((answer - elsewhere).abs() > 1e-6).any())
-    assert_true(differ, "The answer is the same for quite another input.")
-
-
-def with_weights(model, weights):
-    """The model with these weights loaded."""
-    model.load_state_dict(weights)
-    return model
 
 
 # %% [markdown]
