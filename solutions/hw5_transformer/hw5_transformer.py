@@ -38,25 +38,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course.checks import assert_close, assert_equal, assert_true, assert_unchanged, homework
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_equal,
+    assert_true,
+    assert_unchanged,
+    homework,
+    with_weights,
+)
 
 check = homework("hw5_transformer")
-
-
-def assert_depends(answer, elsewhere):
-    """An answer that is the same for quite another input is no answer."""
-    answer, elsewhere = torch.as_tensor(answer), torch.as_tensor(elsewhere)
-    differ = answer.shape != elsewhere.shape or bool(((answer - elsewhere).abs() > 1e-6).any())
-    assert_true(differ, "The answer is the same for quite another input.")
-
-
-def loaded(Module, weights, *sizes):
-    """A module of these sizes in float64, with these weights."""
-    module = Module(*sizes)
-    module.double()
-    module.gradients()  # notes the parameters' names: what cannot be loaded has other names or other shapes
-    module.load_state_dict(weights)
-    return module
 
 
 # %% [markdown]
@@ -1183,7 +1175,7 @@ def the_example_heads_find_3_and_4(MultiHeadAttention):
     weights |= {f"{name}.bias": torch.zeros(2).double() for name in names}
     query = torch.tensor([[[math.log(3), 0.0]]]).double()
     key, value = torch.tensor([[[1.0, 5], [0, 5]]]).double(), torch.tensor([[[4.0, 2], [0, 6]]]).double()
-    answer = loaded(MultiHeadAttention, weights, 2, 2)(query, key, value)
+    answer = with_weights(MultiHeadAttention(2, 2), weights)(query, key, value)
     assert_close(answer, torch.tensor([[[3.0, 4.0]]]).double())
 
 
@@ -1194,7 +1186,9 @@ check(the_example_heads_find_3_and_4, MultiHeadAttention)
 def self_attention_is_that_of_torch(MultiHeadAttention, draw):
     """With the same weights, self-attention in three heads gives the numbers of PyTorch's."""
     weights, x = attention_weights_of(draw, 6), draw.normal(2, 5, 6)
-    assert_close(loaded(MultiHeadAttention, weights, 6, 3)(x, x, x), attended_by_torch(weights, 3, x, x, x))
+    assert_close(
+        with_weights(MultiHeadAttention(6, 3), weights)(x, x, x), attended_by_torch(weights, 3, x, x, x)
+    )
 
 
 check(self_attention_is_that_of_torch, MultiHeadAttention)
@@ -1203,7 +1197,7 @@ check(self_attention_is_that_of_torch, MultiHeadAttention)
 # %% check="queries_need_not_be_as_many_as_keys" points=1
 def queries_need_not_be_as_many_as_keys(MultiHeadAttention, draw):
     """Three queries and five keys, and five queries and three keys, have one output per query."""
-    model = loaded(MultiHeadAttention, attention_weights_of(draw, 6), 6, 2)
+    model = with_weights(MultiHeadAttention(6, 2), attention_weights_of(draw, 6))
     short, long = draw.normal(2, 3, 6), draw.normal(2, 5, 6)
     assert_equal(list(model(short, long, long).shape), [2, 3, 6], what="the shape for three queries")
     assert_equal(list(model(long, short, short).shape), [2, 5, 6], what="the shape for five queries")
@@ -1219,9 +1213,9 @@ def heads_may_change_places(MultiHeadAttention, draw):
     moved = {name: weight.roll(2, dims=0) for name, weight in weights.items() if "output" not in name}
     moved |= {"W_output.weight": weights["W_output.weight"].roll(2, dims=1)}
     moved |= {"W_output.bias": weights["W_output.bias"]}
-    answer = loaded(MultiHeadAttention, weights, 6, 3)(query, key, key)
-    assert_close(loaded(MultiHeadAttention, moved, 6, 3)(query, key, key), answer)
-    assert_depends(answer, loaded(MultiHeadAttention, weights, 6, 1)(query, key, key))
+    answer = with_weights(MultiHeadAttention(6, 3), weights)(query, key, key)
+    assert_close(with_weights(MultiHeadAttention(6, 3), moved)(query, key, key), answer)
+    assert_depends(answer, with_weights(MultiHeadAttention(6, 1), weights)(query, key, key))
 
 
 check(heads_may_change_places, MultiHeadAttention)
@@ -1232,7 +1226,7 @@ def what_the_heads_found_is_mixed(MultiHeadAttention, draw):
     """With W_output's matrix 0, every output is W_output's bias."""
     weights, query, key = attention_weights_of(draw, 6), draw.normal(2, 3, 6), draw.normal(2, 5, 6)
     unmixed = weights | {"W_output.weight": torch.zeros(6, 6).double()}
-    answer = loaded(MultiHeadAttention, unmixed, 6, 2)(query, key, key)
+    answer = with_weights(MultiHeadAttention(6, 2), unmixed)(query, key, key)
     assert_close(answer, weights["W_output.bias"].expand(2, 3, 6))
 
 
@@ -1242,7 +1236,7 @@ check(what_the_heads_found_is_mixed, MultiHeadAttention)
 # %% check="what_the_mask_hides_does_not_matter" points=1
 def what_the_mask_hides_does_not_matter(MultiHeadAttention, draw):
     """Other vectors at masked keys change no output, and other vectors at allowed keys do."""
-    model = loaded(MultiHeadAttention, attention_weights_of(draw, 6), 6, 2)
+    model = with_weights(MultiHeadAttention(6, 2), attention_weights_of(draw, 6))
     query, key = draw.normal(2, 3, 6), draw.normal(2, 5, 6)
     real = torch.tensor([[True, True, False, True, False], [True, False, False, True, True]])
     mask = real[:, None, None]
@@ -1259,7 +1253,7 @@ check(what_the_mask_hides_does_not_matter, MultiHeadAttention)
 # %% check="sequences_do_not_see_each_other" points=1
 def sequences_do_not_see_each_other(MultiHeadAttention, draw):
     """A sequence has the same output alone as beside two others."""
-    model, x = loaded(MultiHeadAttention, attention_weights_of(draw, 6), 6, 3), draw.normal(3, 5, 6)
+    model, x = with_weights(MultiHeadAttention(6, 3), attention_weights_of(draw, 6)), draw.normal(3, 5, 6)
     answer = model(x, x, x)
     assert_close(model(x[1:2], x[1:2], x[1:2]), answer[1:2])
     assert_depends(answer[1:2], answer[:1])
@@ -1274,7 +1268,7 @@ def other_attentions_have_the_outputs_and_gradients_of_torch(MultiHeadAttention,
     for d_model, n_heads, n_queries, n_keys in ((6, 2, 4, 7), (8, 4, 5, 3), (10, 5, 2, 4)):
         weights = attention_weights_of(draw, d_model)
         own = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
-        model = loaded(MultiHeadAttention, weights, d_model, n_heads)
+        model = with_weights(MultiHeadAttention(d_model, n_heads), weights)
         query, key, value = (draw.normal(3, length, d_model) for length in (n_queries, n_keys, n_keys))
         mask = draw.uniform(3, 1, n_queries, n_keys) < 0.6
         mask[..., 1] = True
@@ -1769,7 +1763,8 @@ class LearnedPositions(nn.Module):
 # %% check="the_example_table_is_added" points=1
 def the_example_table_is_added(LearnedPositions):
     """The two sequences of the example become 1, 15 and 8, 17, and x stays as it was."""
-    model = loaded(LearnedPositions, {"table": torch.tensor([[1.0], [10], [100], [1000]]).double()}, 4, 1)
+    table = torch.tensor([[1.0], [10], [100], [1000]]).double()
+    model = with_weights(LearnedPositions(4, 1), {"table": table})
     answer = assert_unchanged(model, torch.tensor([[[0.0], [5.0]], [[7.0], [7.0]]]).double())
     assert_close(answer, torch.tensor([[[1.0], [15.0]], [[8.0], [17.0]]]).double())
 
@@ -1781,7 +1776,7 @@ check(the_example_table_is_added, LearnedPositions)
 def each_position_has_a_vector_of_its_own(LearnedPositions, draw):
     """What is added at position t is row t of the table."""
     table, x = draw.normal(7, 3), draw.normal(2, 5, 3)
-    answer = loaded(LearnedPositions, {"table": table}, 7, 3)(x)
+    answer = with_weights(LearnedPositions(7, 3), {"table": table})(x)
     for t in range(5):
         assert_close(answer[:, t] - x[:, t], table[t].expand(2, 3), what=f"position {t}")
 
@@ -1792,7 +1787,7 @@ check(each_position_has_a_vector_of_its_own, LearnedPositions)
 # %% check="all_sequences_get_the_same_vectors" points=1
 def all_sequences_get_the_same_vectors(LearnedPositions, draw):
     """What is added does not depend on the place of a sequence in the batch."""
-    model, x = loaded(LearnedPositions, {"table": draw.normal(7, 3)}, 7, 3), draw.normal(4, 5, 3)
+    model, x = with_weights(LearnedPositions(7, 3), {"table": draw.normal(7, 3)}), draw.normal(4, 5, 3)
     added = model(x) - x
     assert_close(added, added[:1].expand(4, 5, 3))
     assert_depends(added, torch.zeros(4, 5, 3).double())
@@ -1813,7 +1808,7 @@ check(the_table_is_a_parameter, LearnedPositions)
 # %% check="only_used_positions_learn" points=1
 def only_used_positions_learn(LearnedPositions, draw):
     """The gradient of a row is the sum of what comes for its position; rows beyond the text get none."""
-    model, upstream = loaded(LearnedPositions, {"table": draw.normal(7, 3)}, 7, 3), draw.normal(2, 5, 3)
+    model, upstream = with_weights(LearnedPositions(7, 3), {"table": draw.normal(7, 3)}), draw.normal(2, 5, 3)
     assert_equal(list(model.gradients()), ["table"], what="the parameters")
     (model(draw.normal(2, 5, 3)) * upstream).sum().backward()
     expected = torch.cat([upstream[0] + upstream[1], torch.zeros(2, 3).double()])
@@ -1828,7 +1823,8 @@ def other_tables_are_added(LearnedPositions, draw):
     """Other tables are added to other sequences, as long as the table too."""
     for batch_size, n_positions, context_length, d_model in ((3, 2, 6, 4), (2, 5, 5, 3), (4, 1, 8, 2)):
         table, x = draw.normal(context_length, d_model), draw.normal(batch_size, n_positions, d_model)
-        answer = assert_unchanged(loaded(LearnedPositions, {"table": table}, context_length, d_model), x)
+        model = with_weights(LearnedPositions(context_length, d_model), {"table": table})
+        answer = assert_unchanged(model, x)
         assert_close(answer, torch.stack([sequence + table[:n_positions] for sequence in x]))
 
 
@@ -2388,7 +2384,8 @@ class LayerNorm(nn.Module):
 def the_example_vector_becomes_minus_1_and_7(LayerNorm):
     """With ε = 1, gain 4 and bias 1 (0, 0, 0, 4) gives (-1, -1, -1, 7), and x itself stays as it was."""
     weights = {"gain": torch.full((4,), 4.0).double(), "bias": torch.ones(4).double()}
-    answer = assert_unchanged(loaded(LayerNorm, weights, 4, 1.0), torch.tensor([[0.0, 0, 0, 4]]).double())
+    model = with_weights(LayerNorm(4, 1.0), weights)
+    answer = assert_unchanged(model, torch.tensor([[0.0, 0, 0, 4]]).double())
     assert_close(answer, torch.tensor([[-1.0, -1, -1, 7]]).double())
 
 
@@ -2411,7 +2408,7 @@ check(a_new_norm_only_normalises, LayerNorm)
 # %% check="a_vector_is_normalised_alone" points=1
 def a_vector_is_normalised_alone(LayerNorm, draw):
     """A vector has the same output alone as beside other positions and other sequences."""
-    model = loaded(LayerNorm, {"gain": draw.normal(6), "bias": draw.normal(6)}, 6, 1e-5)
+    model = with_weights(LayerNorm(6, 1e-5), {"gain": draw.normal(6), "bias": draw.normal(6)})
     x = draw.normal(3, 5, 6)
     answer = model(x)
     assert_close(model(x[1:2, 2:3]), answer[1:2, 2:3])
@@ -2425,7 +2422,7 @@ check(a_vector_is_normalised_alone, LayerNorm)
 def each_number_has_its_own_gain_and_bias(LayerNorm):
     """With the gains 0, 1 and 10 and the biases 5, 0 and 0, (1, 2, 3) becomes (5, 0, 10·√(3/2))."""
     weights = {"gain": torch.tensor([0.0, 1, 10]).double(), "bias": torch.tensor([5.0, 0, 0]).double()}
-    answer = loaded(LayerNorm, weights, 3, 0.0)(torch.tensor([[1.0, 2, 3]] * 2).double())
+    answer = with_weights(LayerNorm(3, 0.0), weights)(torch.tensor([[1.0, 2, 3]] * 2).double())
     assert_close(answer, torch.tensor([[5.0, 0, 10 * 1.5**0.5]] * 2).double())
 
 
@@ -2437,7 +2434,7 @@ def epsilon_stands_under_the_root(LayerNorm):
     """The vector (0.01, -0.01, 0.01, -0.01) with ε = 0.0003 is divided by 0.02."""
     x = torch.tensor([[0.01, -0.01, 0.01, -0.01]]).double()
     weights = {"gain": torch.ones(4).double(), "bias": torch.zeros(4).double()}
-    assert_close(loaded(LayerNorm, weights, 4, 0.0003)(x), x / 0.02)
+    assert_close(with_weights(LayerNorm(4, 0.0003), weights)(x), x / 0.02)
 
 
 check(epsilon_stands_under_the_root, LayerNorm)
@@ -2449,7 +2446,7 @@ def other_norms_have_the_outputs_and_gradients_of_torch(LayerNorm, draw):
     for shape, epsilon in (((3, 4, 5), 0.3), ((2, 7), 1e-5), ((2, 2, 3, 6), draw.number(0.01, 0.1))):
         gain, bias = draw.normal(shape[-1]), draw.normal(shape[-1])
         x, upstream = 0.5 * draw.normal(*shape) + 2, draw.normal(*shape)
-        model, own = loaded(LayerNorm, {"gain": gain, "bias": bias}, shape[-1], epsilon), [gain, bias]
+        model, own = with_weights(LayerNorm(shape[-1], epsilon), {"gain": gain, "bias": bias}), [gain, bias]
         own = [weight.clone().requires_grad_() for weight in own]
         output, expected = model(x), functional.layer_norm(x, shape[-1:], *own, epsilon)
         assert_close(output, expected, what="the output")
@@ -2590,7 +2587,7 @@ def the_example_turns_3_into_3_and_minus_2_into_4(FeedForward):
     """The layer of the example turns 3 into 3 and -2 into 4."""
     weights = {"expand.weight": torch.tensor([[1.0], [-1]]), "contract.weight": torch.tensor([[1.0, 2]])}
     weights |= {"expand.bias": torch.zeros(2), "contract.bias": torch.zeros(1)}
-    model = loaded(FeedForward, {name: weight.double() for name, weight in weights.items()}, 1, 2)
+    model = with_weights(FeedForward(1, 2), {name: weight.double() for name, weight in weights.items()})
     answer = model(torch.tensor([[[3.0], [-2.0]]]).double())
     assert_close(answer, torch.tensor([[[3.0], [4.0]]]).double())
 
@@ -2601,7 +2598,7 @@ check(the_example_turns_3_into_3_and_minus_2_into_4, FeedForward)
 # %% check="each_position_works_alone" points=1
 def each_position_works_alone(FeedForward, draw):
     """A vector has the same output alone as among others."""
-    model = loaded(FeedForward, layers_of(draw, expand=(7, 3), contract=(3, 7)), 3, 7)
+    model = with_weights(FeedForward(3, 7), layers_of(draw, expand=(7, 3), contract=(3, 7)))
     x = draw.normal(2, 5, 3)
     answer = model(x)
     assert_close(model(x[1:, 3:4]), answer[1:, 3:4])
@@ -2616,7 +2613,7 @@ def a_silent_hidden_layer_leaves_the_last_bias(FeedForward, draw):
     """Where all hidden numbers are far below 0, the output is contract.bias, below 0 too."""
     weights = layers_of(draw, expand=(7, 3), contract=(3, 7))
     weights |= {"expand.bias": torch.full((7,), -99.0).double(), "contract.bias": -1 - draw.uniform(3)}
-    answer = loaded(FeedForward, weights, 3, 7)(draw.normal(2, 5, 3))
+    answer = with_weights(FeedForward(3, 7), weights)(draw.normal(2, 5, 3))
     assert_close(answer, weights["contract.bias"].expand(2, 5, 3))
 
 
@@ -2629,7 +2626,7 @@ def other_layers_have_their_outputs_and_gradients(FeedForward, draw):
     for shape, d_ff in (((2, 4, 3), 5), ((3, 2, 6), 4)):
         weights = layers_of(draw, expand=(d_ff, shape[-1]), contract=(shape[-1], d_ff))
         model, x, upstream = (
-            loaded(FeedForward, weights, shape[-1], d_ff),
+            with_weights(FeedForward(shape[-1], d_ff), weights),
             draw.normal(*shape),
             draw.normal(*shape),
         )
@@ -2734,7 +2731,7 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
     """Outputs and gradients of blocks of several sizes, masked too, are those of PyTorch."""
     for d_model, n_heads, d_ff, shape in ((6, 2, 7, (3, 4)), (8, 4, 5, (2, 5))):
         weights, x = block_weights_of(draw, d_model, d_ff), draw.normal(*shape, d_model)
-        model = loaded(Block, weights, d_model, n_heads, d_ff)
+        model = with_weights(Block(d_model, n_heads, d_ff), weights)
         own = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
         mask = draw.uniform(shape[0], 1, shape[1], shape[1]) < 0.6
         mask[..., 0], mask[..., 1] = True, False
@@ -2804,7 +2801,7 @@ def silent_parts_leave_the_input_normalised(PostNormBlock):
     weights |= {"feed_forward.contract.weight": torch.zeros(2, 3).double()}
     weights |= {"feed_forward.expand.bias": torch.zeros(3).double()}
     weights |= {"feed_forward.contract.bias": torch.zeros(2).double()} | plain_norms(2)
-    answer = loaded(PostNormBlock, weights, 2, 1, 3)(torch.tensor([[[1.0, 3.0], [8.0, 4.0]]]).double())
+    answer = with_weights(PostNormBlock(2, 1, 3), weights)(torch.tensor([[[1.0, 3.0], [8.0, 4.0]]]).double())
     assert_close(answer, torch.tensor([[[-1.0, 1.0], [1.0, -1.0]]]).double(), tolerance=1e-4)
 
 
@@ -2815,7 +2812,7 @@ check(silent_parts_leave_the_input_normalised, PostNormBlock)
 def a_block_is_that_of_torch(PostNormBlock, draw):
     """With the same weights, the block gives the numbers of PyTorch's post-norm block, and x stays as it was."""
     weights, x = block_weights_of(draw, 6, 7), draw.normal(2, 5, 6)
-    answer = assert_unchanged(loaded(PostNormBlock, weights, 6, 3, 7), x)
+    answer = assert_unchanged(with_weights(PostNormBlock(6, 3, 7), weights), x)
     assert_close(answer, block_of_torch(weights, 3, x))
 
 
@@ -2825,10 +2822,8 @@ check(a_block_is_that_of_torch, PostNormBlock)
 # %% check="what_leaves_the_block_is_normalised" points=1
 def what_leaves_the_block_is_normalised(PostNormBlock, draw):
     """With gains of 1 and biases of 0 every output has mean 0 and variance 1, and depends on the input."""
-    model, x = (
-        loaded(PostNormBlock, block_weights_of(draw, 6, 7) | plain_norms(6), 6, 3, 7),
-        draw.normal(2, 5, 6),
-    )
+    model = with_weights(PostNormBlock(6, 3, 7), block_weights_of(draw, 6, 7) | plain_norms(6))
+    x = draw.normal(2, 5, 6)
     answer = model(x)
     assert_close(answer.mean(-1), torch.zeros(2, 5).double(), what="the means")
     assert_close(answer.square().mean(-1), torch.ones(2, 5).double(), tolerance=1e-3, what="the variances")
@@ -2842,7 +2837,7 @@ check(what_leaves_the_block_is_normalised, PostNormBlock)
 def the_input_passes_by_a_silent_attention(PostNormBlock, draw):
     """With the attention silent a token still knows itself, and learns nothing of the others."""
     weights, x = silenced(block_weights_of(draw, 6, 7), "attention"), draw.normal(2, 5, 6)
-    model = loaded(PostNormBlock, weights, 6, 3, 7)
+    model = with_weights(PostNormBlock(6, 3, 7), weights)
     answer = model(x)
     assert_close(model(x[:, 2:3]), answer[:, 2:3], what="a token alone")
     assert_depends(answer[:, 2], answer[:, 3])
@@ -2859,7 +2854,7 @@ def the_sum_passes_by_a_silent_feed_forward(PostNormBlock, draw):
     expected = x + attended_by_torch(own, 3, x, x, x)
     for norm in ("norm_attention", "norm_feed_forward"):
         expected = functional.layer_norm(expected, (6,), weights[f"{norm}.weight"], weights[f"{norm}.bias"])
-    assert_close(loaded(PostNormBlock, weights, 6, 3, 7)(x), expected)
+    assert_close(with_weights(PostNormBlock(6, 3, 7), weights)(x), expected)
 
 
 check(the_sum_passes_by_a_silent_feed_forward, PostNormBlock)
@@ -2868,7 +2863,7 @@ check(the_sum_passes_by_a_silent_feed_forward, PostNormBlock)
 # %% check="masked_tokens_do_not_matter" points=1
 def masked_tokens_do_not_matter(PostNormBlock, draw):
     """Under a causal mask the future does not change the past; other tokens of the past change it."""
-    model, x = loaded(PostNormBlock, block_weights_of(draw, 6, 7), 6, 3, 7), draw.normal(2, 5, 6)
+    model, x = with_weights(PostNormBlock(6, 3, 7), block_weights_of(draw, 6, 7)), draw.normal(2, 5, 6)
     mask, other = torch.ones(5, 5, dtype=torch.bool).tril(), x.clone()
     other[:, 3:] += 2 * draw.normal(2, 2, 6)
     answer, changed = model(x, mask), model(other, mask)
@@ -2934,7 +2929,7 @@ class PreNormBlock(nn.Module):
 def silent_parts_leave_the_input_as_it_is(PreNormBlock, draw):
     """With attention and feed-forward layer silent, the input comes out as it is."""
     weights, x = silenced(block_weights_of(draw, 6, 7), "attention", "feed_forward"), 4 * draw.normal(2, 5, 6)
-    assert_close(loaded(PreNormBlock, weights, 6, 3, 7)(x), x)
+    assert_close(with_weights(PreNormBlock(6, 3, 7), weights)(x), x)
 
 
 check(silent_parts_leave_the_input_as_it_is, PreNormBlock)
@@ -2944,7 +2939,7 @@ check(silent_parts_leave_the_input_as_it_is, PreNormBlock)
 def a_modern_block_is_that_of_torch(PreNormBlock, draw):
     """With the same weights, the block gives the numbers of PyTorch's pre-norm block, and x stays as it was."""
     weights, x = block_weights_of(draw, 6, 7), draw.normal(2, 5, 6)
-    answer = assert_unchanged(loaded(PreNormBlock, weights, 6, 3, 7), x)
+    answer = assert_unchanged(with_weights(PreNormBlock(6, 3, 7), weights), x)
     assert_close(answer, block_of_torch(weights, 3, x, is_pre_norm=True))
 
 
@@ -2956,7 +2951,7 @@ def what_is_added_does_not_grow_with_the_input(PreNormBlock, draw):
     """With one part silent, what the other adds is the same for inputs 1000 times as large, but for ε."""
     weights, x = block_weights_of(draw, 6, 7), 10 * draw.normal(2, 5, 6)
     for silent in ("feed_forward", "attention"):
-        model = loaded(PreNormBlock, silenced(weights, silent), 6, 3, 7)
+        model = with_weights(PreNormBlock(6, 3, 7), silenced(weights, silent))
         added = model(x) - x
         assert_close(model(1000 * x) - 1000 * x, added, tolerance=1e-3, what=f"without {silent}")
         assert_depends(added, torch.zeros(2, 5, 6).double())
@@ -2969,9 +2964,9 @@ check(what_is_added_does_not_grow_with_the_input, PreNormBlock)
 def the_feed_forward_reads_what_attention_found(PreNormBlock, draw):
     """What attention adds is in the residual and goes, normalised, into the feed-forward layer."""
     weights, x = block_weights_of(draw, 6, 7), draw.normal(2, 5, 6)
-    found = loaded(PreNormBlock, silenced(weights, "feed_forward"), 6, 3, 7)(x)
-    thought = loaded(PreNormBlock, silenced(weights, "attention"), 6, 3, 7)(found)
-    assert_close(loaded(PreNormBlock, weights, 6, 3, 7)(x), thought)
+    found = with_weights(PreNormBlock(6, 3, 7), silenced(weights, "feed_forward"))(x)
+    thought = with_weights(PreNormBlock(6, 3, 7), silenced(weights, "attention"))(found)
+    assert_close(with_weights(PreNormBlock(6, 3, 7), weights)(x), thought)
     assert_depends(thought, found)
 
 
@@ -2981,7 +2976,7 @@ check(the_feed_forward_reads_what_attention_found, PreNormBlock)
 # %% check="hidden_tokens_do_not_matter" points=1
 def hidden_tokens_do_not_matter(PreNormBlock, draw):
     """Padding that is masked does not change real tokens; real tokens do."""
-    model, x = loaded(PreNormBlock, block_weights_of(draw, 6, 7), 6, 3, 7), draw.normal(2, 5, 6)
+    model, x = with_weights(PreNormBlock(6, 3, 7), block_weights_of(draw, 6, 7)), draw.normal(2, 5, 6)
     real = torch.tensor([[True, True, True, False, False], [True, True, False, False, False]])
     mask = real[:, None, None]
     answer = model(x, mask)
@@ -3087,7 +3082,7 @@ def every_layer_uses_its_own_weights(Stack, draw):
     weights |= {"norm.weight": 1 + draw.uniform(5), "norm.bias": draw.normal(5)}
     x = draw.normal(2, 4, 5)
     expected = functional.layer_norm(x + added.sum(0), (5,), weights["norm.weight"], weights["norm.bias"])
-    assert_close(loaded(Stack, weights, 3, 5)(x), expected)
+    assert_close(with_weights(Stack(3, 5), weights)(x), expected)
 
 
 check(every_layer_uses_its_own_weights, Stack)
@@ -3098,7 +3093,7 @@ def what_leaves_the_stack_is_normalised(Stack, draw):
     """With gain 1 and bias 0 in the norm every output has mean 0 and variance 1, and depends on the input."""
     weights = stack_weights_of(draw, 2, 5)
     weights |= {"norm.weight": torch.ones(5).double(), "norm.bias": torch.zeros(5).double()}
-    model, x = loaded(Stack, weights, 2, 5), 4 * draw.normal(2, 3, 5)
+    model, x = with_weights(Stack(2, 5), weights), 4 * draw.normal(2, 3, 5)
     answer = model(x)
     assert_close(answer.mean(-1), torch.zeros(2, 3).double(), what="the means")
     assert_close(answer.square().mean(-1), torch.ones(2, 3).double(), tolerance=1e-3, what="the variances")
@@ -3117,7 +3112,7 @@ def layers_come_in_their_order(Stack, draw):
         linear = (weights[f"layers.{index}.linear.{kind}"] for kind in KINDS)
         expected = expected + functional.linear(expected, *linear).tanh()
     expected = functional.layer_norm(expected, (5,), weights["norm.weight"], weights["norm.bias"])
-    assert_close(loaded(Stack, weights, 2, 5)(x), expected)
+    assert_close(with_weights(Stack(2, 5), weights)(x), expected)
 
 
 check(layers_come_in_their_order, Stack)
@@ -3128,7 +3123,7 @@ def other_stacks_have_their_outputs_and_gradients(Stack, draw):
     """Other stacks have the outputs of their layers, and their gradients."""
     for n_layers, d_model, shape in ((3, 6, (2, 4)), (5, 3, (1, 2)), (2, 4, (3, 1))):
         weights, x = stack_weights_of(draw, n_layers, d_model), draw.normal(*shape, d_model)
-        model = loaded(Stack, weights, n_layers, d_model)
+        model = with_weights(Stack(n_layers, d_model), weights)
         own = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
         expected = x
         for index in range(n_layers):
@@ -3419,7 +3414,7 @@ def silent_layers_only_normalise(TransformerEncoder):
                 weights[f"layers.{index}.{name}.weight"] = torch.zeros(n_out, n_in).double()
                 weights[f"layers.{index}.{name}.bias"] = torch.zeros(n_out).double()
             weights |= {f"layers.{index}.{name}": weight for name, weight in plain_norms(2).items()}
-        model = loaded(TransformerEncoder, weights, n_layers, 2, 1, 3)
+        model = with_weights(TransformerEncoder(n_layers, 2, 1, 3), weights)
         answer = model(torch.tensor([[[1.0, 3.0], [8.0, 4.0]]]).double())
         assert_close(answer, torch.tensor([[[-1.0, 1.0], [1.0, -1.0]]]).double(), tolerance=1e-4)
 
@@ -3431,7 +3426,7 @@ check(silent_layers_only_normalise, TransformerEncoder)
 def the_encoder_is_that_of_torch(TransformerEncoder, draw):
     """With the same weights, three layers give the numbers of torch.nn.TransformerEncoder."""
     weights, x = encoder_weights_of(draw, 3, 6, 7), draw.normal(2, 5, 6)
-    answer = loaded(TransformerEncoder, weights, 3, 6, 2, 7)(x)
+    answer = with_weights(TransformerEncoder(3, 6, 2, 7), weights)(x)
     assert_close(answer, encoder_of_torch(weights, 3, 2, x))
 
 
@@ -3441,7 +3436,8 @@ check(the_encoder_is_that_of_torch, TransformerEncoder)
 # %% check="padding_does_not_change_what_is_real" points=1
 def padding_does_not_change_what_is_real(TransformerEncoder, draw):
     """Other vectors at masked paddings change no real token after two layers; real tokens do."""
-    model, x = loaded(TransformerEncoder, encoder_weights_of(draw, 2, 6, 7), 2, 6, 3, 7), draw.normal(2, 5, 6)
+    model = with_weights(TransformerEncoder(2, 6, 3, 7), encoder_weights_of(draw, 2, 6, 7))
+    x = draw.normal(2, 5, 6)
     real = torch.tensor([[True, True, True, True, False], [True, True, False, False, False]])
     mask = real[:, None, None]
     answer = model(x, mask)
@@ -3457,7 +3453,8 @@ check(padding_does_not_change_what_is_real, TransformerEncoder)
 # %% check="more_padding_changes_nothing" points=1
 def more_padding_changes_nothing(TransformerEncoder, draw):
     """A sequence has the same outputs without padding as with three paddings behind it."""
-    model, x = loaded(TransformerEncoder, encoder_weights_of(draw, 2, 6, 7), 2, 6, 3, 7), draw.normal(2, 4, 6)
+    model = with_weights(TransformerEncoder(2, 6, 3, 7), encoder_weights_of(draw, 2, 6, 7))
+    x = draw.normal(2, 4, 6)
     padded, mask = torch.cat([x, draw.normal(2, 3, 6)], dim=1), torch.arange(7)[None, None, None] < 4
     answer = model(x)
     assert_close(model(padded, mask)[:, :4], answer)
@@ -3470,7 +3467,8 @@ check(more_padding_changes_nothing, TransformerEncoder)
 # %% check="the_future_stays_hidden_in_every_layer" points=1
 def the_future_stays_hidden_in_every_layer(TransformerEncoder, draw):
     """Under a causal mask other tokens from position 3 on change no earlier output after three layers."""
-    model, x = loaded(TransformerEncoder, encoder_weights_of(draw, 3, 6, 7), 3, 6, 3, 7), draw.normal(2, 5, 6)
+    model = with_weights(TransformerEncoder(3, 6, 3, 7), encoder_weights_of(draw, 3, 6, 7))
+    x = draw.normal(2, 5, 6)
     mask, other = torch.ones(5, 5, dtype=torch.bool).tril(), x.clone()
     other[:, 3:] += 2 * draw.normal(2, 2, 6)
     answer, changed = model(x, mask), model(other, mask)
@@ -3484,7 +3482,8 @@ check(the_future_stays_hidden_in_every_layer, TransformerEncoder)
 # %% check="tokens_may_change_places" points=1
 def tokens_may_change_places(TransformerEncoder, draw):
     """Without a mask, tokens in another order have their outputs in that order."""
-    model, x = loaded(TransformerEncoder, encoder_weights_of(draw, 2, 6, 7), 2, 6, 3, 7), draw.normal(2, 5, 6)
+    model = with_weights(TransformerEncoder(2, 6, 3, 7), encoder_weights_of(draw, 2, 6, 7))
+    x = draw.normal(2, 5, 6)
     order, answer = [3, 0, 4, 2, 1], model(x)
     assert_close(model(x[:, order]), answer[:, order])
     assert_depends(answer, answer[:, order])
@@ -3496,7 +3495,8 @@ check(tokens_may_change_places, TransformerEncoder)
 # %% check="sequences_may_change_places" points=1
 def sequences_may_change_places(TransformerEncoder, draw):
     """Sequences in another order have their outputs in that order, and one alone has its own."""
-    model, x = loaded(TransformerEncoder, encoder_weights_of(draw, 2, 6, 7), 2, 6, 3, 7), draw.normal(3, 5, 6)
+    model = with_weights(TransformerEncoder(2, 6, 3, 7), encoder_weights_of(draw, 2, 6, 7))
+    x = draw.normal(3, 5, 6)
     order, answer = [2, 0, 1], model(x)
     assert_close(model(x[order]), answer[order])
     assert_close(model(x[1:2]), answer[1:2], what="one sequence alone")
@@ -3511,7 +3511,7 @@ def other_encoders_have_the_outputs_and_gradients_of_torch(TransformerEncoder, d
     """Other encoders, masked too, have the outputs and gradients of PyTorch's."""
     for n_layers, d_model, n_heads, d_ff, shape in ((2, 6, 3, 5, (3, 4)), (3, 8, 2, 10, (2, 5))):
         weights, x = encoder_weights_of(draw, n_layers, d_model, d_ff), draw.normal(*shape, d_model)
-        model = loaded(TransformerEncoder, weights, n_layers, d_model, n_heads, d_ff)
+        model = with_weights(TransformerEncoder(n_layers, d_model, n_heads, d_ff), weights)
         own = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
         mask = draw.uniform(shape[0], 1, shape[1], shape[1]) < 0.6
         mask[..., 0], mask[..., 1] = True, False
