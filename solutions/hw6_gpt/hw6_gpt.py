@@ -43,16 +43,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course.checks import assert_close, assert_equal, assert_true, assert_unchanged, homework, same
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_equal,
+    assert_true,
+    assert_unchanged,
+    homework,
+    same,
+    with_weights,
+)
 
 check = homework("hw6_gpt")
-
-
-def assert_depends(answer, elsewhere):
-    """An answer that is the same for quite another input is no answer."""
-    answer, elsewhere = torch.as_tensor(answer), torch.as_tensor(elsewhere)
-    differ = answer.shape != elsewhere.shape or bool(((answer - elsewhere).abs() > 1e-6).any())
-    assert_true(differ, "The answer is the same for quite another input.")
 
 
 # %% [markdown]
@@ -227,13 +229,6 @@ def weights_of_gpt(draw, vocab_size, context_length, d_model, n_layers):
 def shapes_of(weights):
     """The shape of each tensor, by its name."""
     return {name: list(weight.shape) for name, weight in sorted(weights.items())}
-
-
-def with_weights(model, weights):
-    """The student's module in float64, with these parameters."""
-    model.double()
-    model.load_state_dict(weights)
-    return model
 
 
 def courses_gpt(weights, n_heads):
