@@ -38,7 +38,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course.checks import assert_close, assert_equal, assert_true, assert_unchanged, homework
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_equal,
+    assert_true,
+    assert_unchanged,
+    homework,
+    with_weights,
+)
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
 from course.data.vocabulary import pad_sequences
 from course.models.bert import BERTConfig, SequenceClassifier
@@ -53,23 +61,6 @@ from course.training import best_device
 IGNORED = -100  # the target of a position that is not asked for; torch's losses skip it
 
 check = homework("hw7_bert_and_translation")
-
-
-def assert_depends(answer, elsewhere):
-    """An answer that is the same for quite another input is no answer."""
-    answer, elsewhere = torch.as_tensor(answer), torch.as_tensor(elsewhere)
-    differ = answer.shape != elsewhere.shape or bool(((answer - elsewhere).abs() > 1e-6).any())
-    assert_true(differ, "The answer is the same for quite another input.")
-
-
-def loaded(Module, weights, *sizes):
-    """A module of these sizes with these weights; its parameters must have their names and be float64."""
-    module = Module(*sizes)
-    module.gradients()  # notes the parameters' names: what cannot be loaded has other names or other shapes
-    module.load_state_dict(weights)
-    dtypes = {str(weight.dtype) for weight in module.state_dict().values()}
-    assert_equal(dtypes, {"torch.float64"}, what="the precision of the parameters")
-    return module
 
 
 # %% [markdown]
@@ -898,7 +889,7 @@ def the_example_has_the_logit_4_4659(ClassifierHead):
     """The vector of the example has the logit -tanh 0.5 + 2 tanh 2 + 3."""
     weights = {"W_pool": [[0.0, 1.0], [2.0, 0.0]], "b_pool": [0.0, 1.0], "W": [[1.0, 2.0]], "b": [3.0]}
     weights = {name: torch.tensor(weight, dtype=torch.float64) for name, weight in weights.items()}
-    answer = loaded(ClassifierHead, weights, 2, 1)(torch.tensor([[0.5, -0.5]], dtype=torch.float64))
+    answer = with_weights(ClassifierHead(2, 1), weights)(torch.tensor([[0.5, -0.5]], dtype=torch.float64))
     expected = -math.tanh(0.5) + 2 * math.tanh(2.0) + 3
     assert_close(answer, torch.tensor([[expected]], dtype=torch.float64))
 
@@ -910,7 +901,7 @@ check(the_example_has_the_logit_4_4659, ClassifierHead)
 def the_pooling_is_bounded_by_one(ClassifierHead, draw):
     """Of a huge vector each logit is a sum of its row of W with signs, plus b: tanh has ended at ±1."""
     weights, h = head_weights(draw, 5, 3), 1e6 * draw.normal(2, 5)
-    head = loaded(ClassifierHead, weights, 5, 3)
+    head = with_weights(ClassifierHead(5, 3), weights)
     signs = torch.stack([(weights["W_pool"] * row).sum(1).sign() for row in h])
     expected = torch.stack([(weights["W"] * row).sum(1) + weights["b"] for row in signs])
     assert_close(head(h), expected)
@@ -922,7 +913,7 @@ check(the_pooling_is_bounded_by_one, ClassifierHead)
 # %% check="every_parameter_gets_a_gradient" points=1
 def every_parameter_gets_a_gradient(ClassifierHead, draw):
     """The four parameters, and no others, get a gradient that is not zero."""
-    head = loaded(ClassifierHead, head_weights(draw, 5, 3), 5, 3)
+    head = with_weights(ClassifierHead(5, 3), head_weights(draw, 5, 3))
     (head(draw.normal(4, 5)) * draw.normal(4, 3)).sum().backward()
     gradients = head.gradients()
     assert_equal(sorted(gradients), ["W", "W_pool", "b", "b_pool"], what="the parameters")
@@ -938,7 +929,7 @@ def other_heads_have_their_logits_and_gradients(ClassifierHead, draw):
     """Heads of other sizes have the logits of the formula, and its gradients."""
     for d_model, n_classes, batch_size in ((4, 7, 3), (6, 2, 5)):
         weights, h = head_weights(draw, d_model, n_classes), draw.normal(batch_size, d_model) / 2
-        head = loaded(ClassifierHead, weights, d_model, n_classes)
+        head = with_weights(ClassifierHead(d_model, n_classes), weights)
         own = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
         pooled = functional.linear(h, own["W_pool"], own["b_pool"]).tanh()
         expected, logits = functional.linear(pooled, own["W"], own["b"]), head(h)
@@ -1552,7 +1543,7 @@ def all_keys(batch_size, n_keys):
 def the_example_finds_0_824_and_1_978(CrossAttention):
     """The one position of the example finds 3/4 ln 3 and 9/10 ln 9."""
     eye = torch.eye(2, dtype=torch.float64)
-    layer = loaded(CrossAttention, dict.fromkeys(MATRICES, eye), 2, 2)
+    layer = with_weights(CrossAttention(2, 2), dict.fromkeys(MATRICES, eye))
     memory = torch.tensor([[[0.0, math.log(9)], [math.log(3), 0.0]]], dtype=torch.float64)
     answer = layer(torch.ones(1, 1, 2, dtype=torch.float64), memory, all_keys(1, 2))
     assert_close(answer, torch.tensor([[[0.75 * math.log(3), 0.9 * math.log(9)]]], dtype=torch.float64))
@@ -1564,7 +1555,7 @@ check(the_example_finds_0_824_and_1_978, CrossAttention)
 # %% check="scores_are_divided_by_the_root_of_k" points=1
 def scores_are_divided_by_the_root_of_k(CrossAttention):
     """With one head of K = 4, products of 0 and 2 ln 3 become the weights 1/4 and 3/4."""
-    layer = loaded(CrossAttention, dict.fromkeys(MATRICES, torch.eye(4, dtype=torch.float64)), 4, 1)
+    layer = with_weights(CrossAttention(4, 1), dict.fromkeys(MATRICES, torch.eye(4, dtype=torch.float64)))
     x, memory = torch.zeros(1, 1, 4, dtype=torch.float64), torch.zeros(1, 2, 4, dtype=torch.float64)
     x[0, 0, 0], memory[0, 1, 0] = 2.0, math.log(3)
     expected = torch.tensor([[[0.75 * math.log(3), 0.0, 0.0, 0.0]]], dtype=torch.float64)
@@ -1578,7 +1569,7 @@ check(scores_are_divided_by_the_root_of_k, CrossAttention)
 def what_is_found_comes_from_the_memory(CrossAttention, draw):
     """Where all memory positions hold the same vector m, everybody finds W_output W_value m."""
     weights, m = cross_weights(draw, 6), draw.normal(2, 6)
-    layer = loaded(CrossAttention, weights, 6, 3)
+    layer = with_weights(CrossAttention(6, 3), weights)
     expected = torch.stack([weights["W_output"] @ (weights["W_value"] @ row) for row in m])
     answer = layer(draw.normal(2, 4, 6), m[:, None].expand(2, 5, 6), all_keys(2, 5))
     assert_close(answer, expected[:, None].expand(2, 4, 6))
@@ -1590,7 +1581,7 @@ check(what_is_found_comes_from_the_memory, CrossAttention)
 # %% check="each_position_asks_for_itself" points=1
 def each_position_asks_for_itself(CrossAttention, draw):
     """Another vector at one target position changes what this position finds, and no other."""
-    layer = loaded(CrossAttention, cross_weights(draw, 6), 6, 2)
+    layer = with_weights(CrossAttention(6, 2), cross_weights(draw, 6))
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 3, 6)
     other = x.clone()
     other[:, 2] += draw.normal(2, 6)
@@ -1604,7 +1595,7 @@ check(each_position_asks_for_itself, CrossAttention)
 # %% check="every_position_reads_the_whole_source" points=1
 def every_position_reads_the_whole_source(CrossAttention, draw):
     """Another vector at any place of the memory changes what every target position finds."""
-    layer = loaded(CrossAttention, cross_weights(draw, 6), 6, 3)
+    layer = with_weights(CrossAttention(6, 3), cross_weights(draw, 6))
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
     answer = layer(x, memory, all_keys(2, 5))
     for place in range(5):
@@ -1620,7 +1611,7 @@ check(every_position_reads_the_whole_source, CrossAttention)
 # %% check="padding_of_the_source_is_not_read" points=1
 def padding_of_the_source_is_not_read(CrossAttention, draw):
     """Other vectors at masked places of the memory change nothing."""
-    layer = loaded(CrossAttention, cross_weights(draw, 6), 6, 3)
+    layer = with_weights(CrossAttention(6, 3), cross_weights(draw, 6))
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
     mask = (torch.arange(5) < torch.tensor([[3], [5]]))[:, None, None]
     elsewhere = torch.where(mask.transpose(-2, -1)[:, 0], memory, memory + 5)
@@ -1638,7 +1629,7 @@ def three_heads_find_what_torch_finds(CrossAttention, draw):
     weights, x, memory = cross_weights(draw, 6), draw.normal(2, 4, 6), draw.normal(2, 5, 6)
     real = torch.arange(5) < torch.tensor([[5], [3]])
     expected, _ = torch_attention(weights, 3)(x, memory, memory, key_padding_mask=~real)
-    answer = loaded(CrossAttention, weights, 6, 3)(x, memory, real[:, None, None])
+    answer = with_weights(CrossAttention(6, 3), weights)(x, memory, real[:, None, None])
     assert_close(answer, expected.detach())
 
 
@@ -1652,7 +1643,8 @@ def other_sizes_find_what_torch_finds(CrossAttention, draw):
         weights, x = cross_weights(draw, d_model), draw.normal(3, n_targets, d_model)
         memory = draw.normal(3, n_sources, d_model)
         real = torch.arange(n_sources) < torch.tensor([[n_sources], [1], [n_sources - 1]])
-        layer, oracle = loaded(CrossAttention, weights, d_model, n_heads), torch_attention(weights, n_heads)
+        layer = with_weights(CrossAttention(d_model, n_heads), weights)
+        oracle = torch_attention(weights, n_heads)
         expected, _ = oracle(x, memory, memory, key_padding_mask=~real)
         answer, weighting = layer(x, memory, real[:, None, None]), draw.normal(3, n_targets, d_model)
         assert_close(answer, expected.detach())
@@ -1887,7 +1879,7 @@ def with_nothing_found_three_norms_are_left(DecoderBlock, draw):
     _, weights = torch_block(draw, 2, 1, 3)
     zeros = {name: torch.zeros_like(weight) for name, weight in weights.items()}
     gains = {name: torch.ones_like(weight) for name, weight in weights.items() if name.endswith("gain")}
-    block = loaded(DecoderBlock, zeros | gains, 2, 1, 3)
+    block = with_weights(DecoderBlock(2, 1, 3), zeros | gains)
     x = torch.tensor([[[1.0, 3.0], [5.0, 9.0]]], dtype=torch.float64)
     answer = block(x, torch.ones(1, 3, 2, dtype=torch.float64), causal(1, 2), all_keys(1, 3))
     assert_close(answer, torch.tensor([[[-1.0, 1.0]] * 2], dtype=torch.float64), tolerance=1e-4)
@@ -1899,7 +1891,7 @@ check(with_nothing_found_three_norms_are_left, DecoderBlock)
 # %% check="the_future_does_not_change_the_past" points=1
 def the_future_does_not_change_the_past(DecoderBlock, draw):
     """Another vector at position 2 of the target leaves positions 0 and 1 alone and changes those from 2 on."""
-    block = loaded(DecoderBlock, torch_block(draw, 6, 3, 5)[1], 6, 3, 5)
+    block = with_weights(DecoderBlock(6, 3, 5), torch_block(draw, 6, 3, 5)[1])
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
     other = x.clone()
     other[:, 2] += draw.normal(2, 6)
@@ -1914,7 +1906,7 @@ check(the_future_does_not_change_the_past, DecoderBlock)
 # %% check="the_first_word_reads_the_end_of_the_source" points=1
 def the_first_word_reads_the_end_of_the_source(DecoderBlock, draw):
     """Another vector at any place of a memory longer than the target changes every position."""
-    block = loaded(DecoderBlock, torch_block(draw, 6, 2, 4)[1], 6, 2, 4)
+    block = with_weights(DecoderBlock(6, 2, 4), torch_block(draw, 6, 2, 4)[1])
     x, memory = draw.normal(2, 3, 6), draw.normal(2, 5, 6)
     answer = block(x, memory, causal(2, 3), all_keys(2, 5))
     for place in range(5):
@@ -1930,7 +1922,7 @@ check(the_first_word_reads_the_end_of_the_source, DecoderBlock)
 # %% check="the_source_s_padding_is_not_read" points=1
 def the_source_s_padding_is_not_read(DecoderBlock, draw):
     """Other vectors at masked places of a memory shorter than the target change nothing."""
-    block = loaded(DecoderBlock, torch_block(draw, 6, 3, 5)[1], 6, 3, 5)
+    block = with_weights(DecoderBlock(6, 3, 5), torch_block(draw, 6, 3, 5)[1])
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 3, 6)
     mask = (torch.arange(3) < torch.tensor([[2], [3]]))[:, None, None]
     answer = block(x, memory, causal(2, 4), mask)
@@ -1950,7 +1942,7 @@ def one_block_computes_what_torch_computes(DecoderBlock, draw):
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
     real_x, real = torch.arange(4) < torch.tensor([[4], [3]]), torch.arange(5) < torch.tensor([[5], [2]])
     expected = decoded_by_torch(theirs, x, memory, real_x, real)
-    block = loaded(DecoderBlock, weights, 6, 3, 7)
+    block = with_weights(DecoderBlock(6, 3, 7), weights)
     answer = assert_unchanged(block, x, memory, causal(2, 4) & real_x[:, None, None], real[:, None, None])
     assert_close(answer, expected.detach())
 
@@ -1967,7 +1959,7 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
         real_x = torch.arange(n_targets) < torch.tensor([[n_targets], [2], [n_targets - 1]])
         real = torch.arange(n_sources) < torch.tensor([[n_sources], [n_sources - 1], [1]])
         expected = decoded_by_torch(theirs, x, memory, real_x, real)
-        block = loaded(DecoderBlock, weights, d_model, n_heads, d_ff)
+        block = with_weights(DecoderBlock(d_model, n_heads, d_ff), weights)
         answer = block(x, memory, causal(3, n_targets) & real_x[:, None, None], real[:, None, None])
         assert_close(answer, expected.detach())
         weighting = draw.normal(3, n_targets, d_model)
@@ -2138,7 +2130,7 @@ def without_output_weights_the_bias_is_left(EncoderDecoder, draw):
     _, weights = torch_translator(draw, 7, 3, 4, 2, 5, 1)
     bias = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
     weights |= {"output.weight": torch.zeros(3, 4, dtype=torch.float64), "output.bias": bias}
-    model = loaded(EncoderDecoder, weights, 7, 3, 4, 2, 5, 1, 0)
+    model = with_weights(EncoderDecoder(7, 3, 4, 2, 5, 1, 0), weights)
     answer = model(torch.tensor([[4, 6, 0], [3, 5, 2]]), torch.tensor([[1, 2], [2, 1]]))
     assert_close(answer, bias.expand(2, 2, 3))
 
@@ -2149,7 +2141,7 @@ check(without_output_weights_the_bias_is_left, EncoderDecoder)
 # %% check="later_words_do_not_change_earlier_logits" points=1
 def later_words_do_not_change_earlier_logits(EncoderDecoder, draw):
     """Another word at position 2 of the target leaves the logits before it alone and changes those from there."""
-    model = loaded(EncoderDecoder, torch_translator(draw, 9, 8, 6, 2, 5, 2)[1], 9, 8, 6, 2, 5, 2, 0)
+    model = with_weights(EncoderDecoder(9, 8, 6, 2, 5, 2, 0), torch_translator(draw, 9, 8, 6, 2, 5, 2)[1])
     source, target = torch.tensor([[4, 6, 5]]), torch.tensor([[1, 5, 3, 7]])
     other = torch.tensor([[1, 5, 6, 7]])
     change = (model(source, other) - model(source, target)).abs().amax(-1)
@@ -2162,7 +2154,7 @@ check(later_words_do_not_change_earlier_logits, EncoderDecoder)
 # %% check="every_source_word_reaches_the_first_prediction" points=1
 def every_source_word_reaches_the_first_prediction(EncoderDecoder, draw):
     """Another word anywhere in the source changes the memory at every place and all logits."""
-    model = loaded(EncoderDecoder, torch_translator(draw, 9, 8, 6, 3, 5, 1)[1], 9, 8, 6, 3, 5, 1, 0)
+    model = with_weights(EncoderDecoder(9, 8, 6, 3, 5, 1, 0), torch_translator(draw, 9, 8, 6, 3, 5, 1)[1])
     source, target = torch.tensor([[4, 6, 5, 8]]), torch.tensor([[1, 5]])
     memory, _ = model.encode(source)
     answer = model(source, target)
@@ -2183,7 +2175,7 @@ check(every_source_word_reaches_the_first_prediction, EncoderDecoder)
 # %% check="more_padding_changes_no_logits" points=1
 def more_padding_changes_no_logits(EncoderDecoder, draw):
     """Two more padding tokens behind the sources, or behind the targets, leave the logits as they are."""
-    model = loaded(EncoderDecoder, torch_translator(draw, 9, 8, 6, 2, 5, 2)[1], 9, 8, 6, 2, 5, 2, 0)
+    model = with_weights(EncoderDecoder(9, 8, 6, 2, 5, 2, 0), torch_translator(draw, 9, 8, 6, 2, 5, 2)[1])
     source, target = torch.tensor([[4, 6, 5], [3, 8, 0]]), torch.tensor([[1, 5, 3, 7], [1, 2, 0, 0]])
     answer = model(source, target)
     assert_close(model(functional.pad(source, (0, 2)), target), answer, what="longer sources")
@@ -2198,7 +2190,7 @@ check(more_padding_changes_no_logits, EncoderDecoder)
 # %% check="exchanged_sentences_have_exchanged_logits" points=1
 def exchanged_sentences_have_exchanged_logits(EncoderDecoder, draw):
     """Sentences in another order have the same logits in that order, and each word's place matters."""
-    model = loaded(EncoderDecoder, torch_translator(draw, 9, 8, 6, 2, 5, 1)[1], 9, 8, 6, 2, 5, 1, 0)
+    model = with_weights(EncoderDecoder(9, 8, 6, 2, 5, 1, 0), torch_translator(draw, 9, 8, 6, 2, 5, 1)[1])
     source, target = torch.tensor([[4, 6, 5, 7], [3, 8, 2, 0]]), torch.tensor([[1, 5], [1, 2]])
     answer = model(source, target)
     assert_close(model(source.flip(0), target.flip(0)), answer.flip(0))
@@ -2216,7 +2208,7 @@ def one_translator_computes_what_torch_computes(EncoderDecoder, draw):
     stacks, weights = torch_translator(draw, 9, 7, 6, 3, 5, 1)
     source, target = torch.tensor([[5, 3, 8, 1, 2], [6, 0, 4, 4, 4]]), torch.tensor([[1, 6, 3], [1, 2, 4]])
     _, expected = translated_by_torch(stacks, weights, source, target, 4)
-    assert_close(loaded(EncoderDecoder, weights, 9, 7, 6, 3, 5, 1, 4)(source, target), expected)
+    assert_close(with_weights(EncoderDecoder(9, 7, 6, 3, 5, 1, 4), weights)(source, target), expected)
 
 
 check(one_translator_computes_what_torch_computes, EncoderDecoder)
@@ -2227,7 +2219,7 @@ def other_translators_compute_what_torch_computes(EncoderDecoder, draw):
     """With other sizes and lengths, logits are those of torch's stacks with these weights."""
     for sizes, n_sources, n_targets, pad in (((9, 7, 6, 3, 5, 2), 4, 6, 0), ((5, 11, 8, 2, 3, 1), 7, 3, 4)):
         stacks, weights = torch_translator(draw, *sizes)
-        model = loaded(EncoderDecoder, weights, *sizes, pad)
+        model = with_weights(EncoderDecoder(*sizes, pad), weights)
         source, target = draw.integers(1, 4, 3, n_sources), draw.integers(1, 4, 3, n_targets)
         source[1, 2:] = pad
         real = source != pad
