@@ -11,9 +11,11 @@ COLAB_PYTHON ?= python3.13
 help:            ## say what each word does
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
+# An editable installation leaves the kernelspec out.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/jupyter kernelspec install --log-level=WARN --sys-prefix --name autograder autograder/kernelspec
 	touch $@
 
 demo: $(READY)   ## build, release, grade sample submissions, write the report

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from jupyter_client.kernelspec import find_kernel_specs
+
 from autograder.isolation import landlock
 from autograder.isolation.levels import OBSTACLES, WORDS, attempt, who_runs
 
@@ -21,6 +23,8 @@ MARKS_OF_CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 SECURITY_MODULES = Path("/sys/kernel/security/lsm")
 
 ELSEWHERE = "student code is confined on Linux only: grade in a Linux virtual machine, WSL 2 or a container"
+KERNEL = "autograder"
+INSTALL_KERNEL = f"jupyter kernelspec install --sys-prefix --name {KERNEL} autograder/kernelspec"
 INSTALL = "install it: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
 # For each of OBSTACLES, in its order.
 ALLOWANCES = (
@@ -140,6 +144,7 @@ def versions(machine: Machine) -> dict[str, str]:
         "landlock": f"version {machine.landlock}" if machine.landlock else "not there",
         "python": platform.python_version(),
         **{package: installed(package) for package in PACKAGES},
+        "kernel": kernel(),
     }
 
 
@@ -148,6 +153,11 @@ def installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed; `pip install -e .[instructor]`"
+
+
+def kernel() -> str:
+    """Where Jupyter finds the sandbox as a kernel."""
+    return find_kernel_specs().get(KERNEL) or f"not installed; `{INSTALL_KERNEL}`"
 
 
 def in_words(found: Examination) -> str:

@@ -1,11 +1,27 @@
 """`autograder doctor` says what was tried, what would help, and fails where nothing keeps student code in."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from autograder import doctor
 from autograder.cli import main
-from autograder.doctor import CONTAINER, ELSEWHERE, INSTALL, NEWER_KERNEL, SWITCH_ON, Machine, examine
+from autograder.doctor import (
+    CONTAINER,
+    ELSEWHERE,
+    INSTALL,
+    INSTALL_KERNEL,
+    NEWER_KERNEL,
+    SWITCH_ON,
+    Machine,
+    examine,
+    kernel,
+)
 from autograder.isolation.levels import OBSTACLES, attempt
+
+ROOT = Path(__file__).parents[2]
 
 
 def broken(*levels):
@@ -70,3 +86,18 @@ def test_where_nothing_works_the_exit_status_says_so(capsys, monkeypatch):
     monkeypatch.setattr(doctor.examine, "__defaults__", (broken("bwrap", "landlock"),))
     assert main(["doctor"]) == 1
     assert capsys.readouterr().out.endswith("so grading refuses to start.\n")
+
+
+def test_the_kernel_is_found_once_it_is_installed_as_the_sentence_says(tmp_path, monkeypatch):
+    for places in ("ENV_JUPYTER_PATH", "SYSTEM_JUPYTER_PATH"):
+        monkeypatch.setattr(f"jupyter_core.paths.{places}", [])
+    assert kernel() == f"not installed; `{INSTALL_KERNEL}`"
+    _, *words = [word for word in INSTALL_KERNEL.split() if word != "--sys-prefix"]
+    command = [sys.executable, "-m", "jupyter", *words, "--prefix", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share" / "jupyter"))
+    assert Path(kernel()) == tmp_path / "share" / "jupyter" / "kernels" / "autograder"
+
+
+def test_what_make_installs_has_the_kernel():
+    assert INSTALL_KERNEL.partition(" install ")[2].split()[-1] in (ROOT / "Makefile").read_text()
