@@ -13,6 +13,7 @@ from autograder.collect import Unreadable
 from autograder.handed_in import HandedCell, parse
 from autograder.isolation import Student
 from autograder.judge import Judgement, judge
+from autograder.mix_up import mix_up
 from autograder.plan import Plan
 from autograder.records import (
     CheckRecord,
@@ -61,6 +62,8 @@ def grade_submission(
     except Unreadable as problem:
         return not_run(student, str(problem), plan)
     repaired = repair(handed, plan.source)
+    if problem := mix_up(handed, repaired, plan.homework.name):
+        return not_run(student, problem, plan)
     judgement = judge(plan, repaired, start, seed, kept)
     record = SubmissionRecord(
         student=student,
