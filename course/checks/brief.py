@@ -56,7 +56,7 @@ def brief_pair(received: object, expected: object) -> tuple[str, str]:
         return brief(received), brief(expected)
     one, other = tensor_of(received), tensor_of(expected)
     if one.numel() <= MOST_ENTRIES and one.ndim <= 2:
-        return _array(one), _array(other)
+        return _arrays_apart(one, other)
     differing = (one != other) & ~((one != one) & (other != other))
     pair = (tensor.to(torch.complex128) for tensor in (one, other))
     plainly = differing & ~torch.isclose(*pair, rtol=PRINTED, atol=0.0)
@@ -94,17 +94,26 @@ def kind_name(value: object) -> str:
     return names.get(type(value)) or repr(value)
 
 
-def _array(tensor: Tensor) -> str:
+def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:
+    """Two small arrays of one shape with as many digits as it takes to see that they differ."""
+    for digits in range(4, 17):
+        pair = _array(one, digits), _array(other, digits)
+        if pair[0] != pair[1] or torch.equal(one, other):
+            break
+    return pair
+
+
+def _array(tensor: Tensor, digits: int = 4) -> str:
     if tensor.numel() <= MOST_ENTRIES and tensor.ndim <= 2:
         rows = tensor.reshape(-1, tensor.shape[-1]) if tensor.numel() else tensor.reshape(0, 1)
-        return _matrix(rows) if tensor.numel() else f"an empty tensor of shape {shape_text(tensor)}"
+        return _matrix(rows, digits) if tensor.numel() else f"an empty tensor of shape {shape_text(tensor)}"
     first = ", ".join(number(entry) for entry in tensor.reshape(-1)[:6])
     dtype = str(tensor.dtype).removeprefix("torch.")
     return f"{dtype} tensor of shape {shape_text(tensor)}: {first}, …"
 
 
-def _matrix(rows: Tensor) -> str:
-    cells = [[number(entry) for entry in row] for row in rows]
+def _matrix(rows: Tensor, digits: int) -> str:
+    cells = [[number(entry, digits) for entry in row] for row in rows]
     width = max(len(cell) for row in cells for cell in row)
     return "\n".join("[" + "  ".join(cell.rjust(width) for cell in row) + "]" for row in cells)
 

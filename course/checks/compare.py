@@ -79,7 +79,7 @@ def assert_close(
 def assert_equal(received: object, expected: object, *, what: str = "") -> None:
     """Exactly equal: for whole numbers, texts, lists, dictionaries. Raises Mismatch."""
     if not agrees(received, expected, _exactly):
-        raise Mismatch(received, expected, what=what)
+        raise Mismatch(received, expected, what=what, tolerance=0.0)
 
 
 def _exactly(received: object, expected: object) -> bool:

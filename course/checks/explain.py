@@ -11,6 +11,9 @@ BOX = "border-left:4px solid {colour};padding:.4em .9em;margin:.3em 0;line-heigh
 MONO = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em;white-space:pre-wrap"
 FAINT = "opacity:.75"
 
+# A word, in contrast to an identifier such as p, h_0, dW or `lr = 0.1`, whose spelling means something.
+PLAIN_WORD = re.compile(r"(a|[a-z]{2,})(?=[\s:;,.?'-]|$)(?! = )")
+
 # Hints are Markdown: a line break within a paragraph is a space.
 SOFT_BREAK = re.compile(r"(?<!\n)\n(?![\s`|*-]|\d+\.)")
 
@@ -66,12 +69,12 @@ class Explanation:
 
 
 def sentence(clause: str) -> str:
-    """A clause as a sentence: a capital at its beginning and a full stop at its end."""
+    """A clause as a sentence: a full stop at its end, and a capital at its beginning if that is a word."""
     clause = clause.strip()
     if not clause:
         return ""
     end = "" if clause[-1] in ".?!:…`" or "\n" in clause else "."
-    return clause[0].upper() + clause[1:] + end
+    return (clause[0].upper() + clause[1:] if PLAIN_WORD.match(clause) else clause) + end
 
 
 def as_text(explanation: Explanation) -> str:

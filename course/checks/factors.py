@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from course.checks.brief import number
+from course.checks.brief import apart
 from course.checks.closeness import is_array
 
 PRECISION = 2e-5  # relative; answers in float32 are to be named too
@@ -92,7 +92,10 @@ def _simple_factor(factor: float) -> str:
 
 def factor_text(factor: float, sizes: Mapping[int, str]) -> str:
     """The factor in words, with its name if it has one."""
-    return named_factor(factor, sizes) or f"{number(factor)} times the expected one"
+    return (
+        named_factor(factor, sizes)
+        or f"{apart(factor, math.copysign(1.0, factor))[0]} times the expected one"
+    )
 
 
 def named_power(power: float) -> str:

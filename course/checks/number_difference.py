@@ -18,8 +18,8 @@ def number_difference(received: Tensor, expected: Tensor, sizes: Mapping[int, st
 
     `sizes` says what the sizes of the arguments are: {7: "the length of argument 1"}.
     """
-    if received.numel() > MOST_VALUES:
-        return ""
+    if received.numel() > MOST_VALUES or agree(received, expected):
+        return ""  # what differs is finer than anything that is looked for here
     if received.dtype == torch.bool:
         is_inverted = (received != expected).all()
         return "every truth value is inverted" if is_inverted else _rearranged(received, expected)
@@ -103,7 +103,7 @@ def _reordered(received: Tensor, expected: Tensor) -> str:
 
 def _factor(a: Tensor, b: Tensor, sizes: Mapping[int, str]) -> str:
     factor = _ratio(a, b)
-    if factor is None:
+    if factor is None or nearly(factor, 1.0):  # then a is b but for rounding, and nothing holds for all of it
         return ""
     return f"every value is {factor_text(factor, sizes)}"
 

@@ -9,6 +9,15 @@ from course.checks.closeness import same
 AROUND = 12  # characters of a text shown on each side of the first difference
 
 
+def identical(a: object, b: object) -> bool:
+    """Equal also in what is a list and what a tuple, so that one for the other is not taken for an order."""
+    return same(a, b) and _form(a) == _form(b)
+
+
+def _form(value: object) -> object:
+    return (type(value), [_form(entry) for entry in value]) if isinstance(value, list | tuple) else None
+
+
 def text_difference(received: str | bytes, expected: str | bytes) -> str:
     """Case, white space, length, or the first character that differs with what surrounds it."""
     if isinstance(received, str) and received.lower() == expected.lower():
@@ -38,7 +47,7 @@ def length_difference(received: Sequence, expected: Sequence) -> str:
     if relation := _ends(received, expected, "entry"):
         return f"{lengths}: {relation}"
     pairs = zip(received, expected, strict=False)
-    first = next((i for i, (a, b) in enumerate(pairs) if not same(a, b)), None)
+    first = next((i for i, (a, b) in enumerate(pairs) if not identical(a, b)), None)
     if first is None:
         return lengths
     shown = f"{brief(received[first])} where {brief(expected[first])} is expected"
@@ -74,7 +83,7 @@ def _ends(received: Sequence, expected: Sequence, unit: str) -> str:
     longer, shorter = (received, expected) if excess > 0 else (expected, received)
     state = "superfluous" if excess > 0 else "missing"
     for place, rest, entry in (("last", longer[:-1], longer[-1]), ("first", longer[1:], longer[0])):
-        if same(rest, shorter):
+        if identical(rest, shorter):
             return f"the {place} {unit}, {brief(entry)}, is {state}"
     return ""
 
@@ -82,12 +91,12 @@ def _ends(received: Sequence, expected: Sequence, unit: str) -> str:
 def _order(received: Sequence, expected: Sequence) -> str:
     if len(received) != len(expected):
         return ""
-    if same(received[::-1], expected):
+    if identical(received[::-1], expected):
         return "it stands in reverse order"
     if len(_bag(expected)) > 2:
-        if same(received[1:], expected[:-1]):
+        if identical(received[1:], expected[:-1]):
             return "shifted by one: each place holds what is expected one before it"
-        if same(received[:-1], expected[1:]):
+        if identical(received[:-1], expected[1:]):
             return "shifted by one: each place holds what is expected one after it"
     if _bag(received) == _bag(expected):
         return "the same entries in another order"

@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -198,3 +199,12 @@ def test_outcomes_that_differ_a_little_are_not_the_same():
     assert not same(Object(0), Object(1))
     assert same({1, 2}, frozenset({2, 1}))
     assert same([1, 2.0], (1, 2))
+
+
+def test_what_is_not_exactly_equal_is_shown_with_the_digits_that_it_takes():
+    received, expected = torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    expected[1] += 1e-8
+    with pytest.raises(Mismatch, match=re.escape("the first, at [1], is 1 where 1.00000001 is expected")):
+        assert_equal(received, expected)
+    with pytest.raises(Mismatch, match=re.escape("0.99999999 where 1 is expected")):
+        assert_equal({"share": 0.99999999}, {"share": 1.0})

@@ -226,3 +226,40 @@ def test_a_finite_mask_is_told_from_an_infinite_one():
 
 def test_two_numbers_are_shown_with_as_many_digits_as_tell_them_apart():
     assert describe_difference(1.23456, 1.23451, tolerance=1e-9) == "1.2346 where 1.2345 is expected"
+
+
+@pytest.mark.parametrize(
+    ("received", "expected"),
+    [
+        ([[1, 2]], [(1, 2)]),
+        ([[1, 2], [3, 4], [5, 6]], [(1, 2), (3, 4), (5, 6)]),
+        ([["a", 0.5], ["a", 0.5]], [("a", 0.5), ("a", 0.5)]),
+        ([[3, 4], [1, 2]], [(1, 2), (3, 4)]),
+    ],
+)
+def test_lists_where_tuples_are_expected_are_a_matter_of_type_and_not_of_order(received, expected):
+    message = describe_difference(received, expected)
+    assert "a list where a tuple is expected" in message
+    assert "order" not in message
+
+
+@pytest.mark.parametrize("factor", [1.000002, 1 + 1e-9, 1.00003, 1.0002, -1.00003])
+@pytest.mark.parametrize("numbers_of", [list, lambda values: torch.tensor(values, dtype=torch.float64)])
+def test_no_value_is_said_to_be_one_times_the_expected_one(factor, numbers_of):
+    expected = [1.5, 2.5, 0.3]
+    received = numbers_of([factor * value for value in expected])
+    message = describe_difference(received, numbers_of(expected), tolerance=0.0)
+    assert message
+    assert "1 times" not in message
+
+
+def test_a_difference_in_the_last_digits_is_not_taken_for_another_order():
+    expected = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    message = describe_difference(expected + torch.tensor([0.0, 0.0, 1e-8]), expected, tolerance=0.0)
+    assert message == "only the last entry along axis 0 is wrong; " + (
+        "1 of 3 values differ; the first, at [2], is 3.00000001 where 3 is expected"
+    )
+
+
+def test_a_factor_near_one_is_written_with_the_digits_that_it_takes():
+    assert "every value is 1.0002 times the expected one" in describe_difference(1.0002 * X, X)

@@ -115,3 +115,26 @@ def test_numbers_that_differ_look_different():
     assert number(30003.0) == "30003"
     assert number(1 / 3) == "0.3333"
     assert number(2.5e9) == "2.5e+09"
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "p = 0.6",
+        "t = 3",
+        "h",
+        "h_n of the text",
+        "d_model = 4",
+        "dW",
+        "x, y, L",
+        "k, p, least = (1, 2)",
+        "n²",
+    ],
+)
+def test_a_label_that_begins_with_an_identifier_keeps_it_as_it_is(label):
+    assert sentence(f"{label}: 0.5 where 0.7 is expected") == f"{label}: 0.5 where 0.7 is expected."
+
+
+@pytest.mark.parametrize("label", ["the gradient of W", "a state", "gradient of h_0", "tokens", "text 3"])
+def test_a_label_that_begins_with_a_word_gets_its_capital(label):
+    assert sentence(f"{label}: it differs").startswith(label[0].upper() + label[1:])
