@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from grading import NAME, RIGHT, catalogue, solved, submit
 from nbgrader.api import Gradebook
 
-from autograder import gradebook
+from autograder import first_submission, gradebook
 from autograder.cli import main
 from autograder.gradebook import MarkBook
 from autograder.records import RecordFolder, read_submission
@@ -138,7 +138,8 @@ STEPS = {
     "a record is kept": (RecordFolder, "add"),
     "a notebook is written": (MarkBook, "write_notebook"),
     "marks are entered": (MarkBook, "write"),
-    "one of a student's marks is entered": (gradebook, "_enter"),
+    "one of a student's marks is changed": (gradebook, "_enter"),
+    "the cells of a first submission are entered": (first_submission, "_insert_cells"),
     "penalties are taken off": (MarkBook, "enter_penalties"),
 }
 
