@@ -1,6 +1,7 @@
 """Values in few words: what a student sees of what came back and of what was expected."""
 
 import math
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,6 +14,7 @@ from course.checks.trace import Object
 WIDEST = 300  # characters of one value
 PLAINLY_WRITTEN = 1e7  # numbers from here on are written with an exponent
 PRINTED = 1e-3  # relative; numbers nearer than this look alike with four digits
+ALIGNING = re.compile(r"(?<=\[) +| +(?=  )")  # spaces that put the columns of a matrix below each other
 MOST_ENTRIES = 30  # of a tensor, before only its beginning is shown
 
 
@@ -23,6 +25,8 @@ def number(value: object, digits: int = 4) -> str:
         return f"a whole number of {int(value.bit_length() * math.log10(2)) + 1} digits"
     if isinstance(value, bool | int | complex):
         return str(value)
+    if value == 0:
+        return "0"  # also where it is -0.0
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
     whole_digits = len(str(int(abs(value)))) if abs(value) < PLAINLY_WRITTEN else 0
@@ -87,7 +91,7 @@ def kind_name(value: object) -> str:
         return "None"
     if is_truth(value) or is_number(value):
         return "a truth value" if is_truth(value) else "a number"
-    names = {str: "a string", bytes: "bytes", list: "a list", tuple: "a tuple", dict: "a dictionary"}
+    names = {str: "a string", bytes: "a bytes object", list: "a list", tuple: "a tuple", dict: "a dictionary"}
     names |= {set: "a set", frozenset: "a frozen set", Tensor: "a tensor", np.ndarray: "a numpy array"}
     if isinstance(value, Object):
         return f"an object of class {value.kind}"
@@ -125,11 +129,20 @@ def shape_text(value: object) -> str:
 
 def _container(value: object) -> str:
     if isinstance(value, dict):
-        return "{" + _joined(f"{brief(k)}: {brief(v)}" for k, v in value.items()) + "}"
+        return "{" + _joined(f"{_in_a_row(k)}: {_in_a_row(v)}" for k, v in value.items()) + "}"
     opening, closing = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
     entries = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
     comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
-    return opening + _joined(brief(entry) for entry in entries) + comma + closing
+    return opening + _joined(map(_in_a_row, entries)) + comma + closing
+
+
+def _in_a_row(entry: object) -> str:
+    """An entry of a container: a matrix on one line, [[1  2], [3  4]]."""
+    text = brief(entry)
+    if not is_array(entry):
+        return text
+    row = ALIGNING.sub("", text).replace("\n", ", ")
+    return f"[{row}]" if "\n" in text else row
 
 
 def _joined(parts: Iterable[str]) -> str:

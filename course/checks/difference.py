@@ -71,10 +71,8 @@ def _value_difference(received: object, expected: object, known: Circumstances) 
         return "" if received == expected else f"{number(received)} where {number(expected)} is expected"
     if is_array(expected) or is_number(expected):
         return _number_difference(tensor_of(received), tensor_of(expected), known)
-    if isinstance(expected, dict):
-        return _entries_difference(received, expected, list(expected), known)
-    if isinstance(expected, list | tuple):
-        return _entries_difference(received, expected, range(len(expected)), known)
+    if isinstance(expected, dict | list | tuple):
+        return _entries_difference(received, expected, known)
     if same(received, expected):
         return ""
     if isinstance(expected, str | bytes):
@@ -97,21 +95,48 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
     return f"{place}; {first}" if place else first
 
 
-def _entries_difference(received: object, expected: object, places: Sequence, known: Circumstances) -> str:
-    values, is_near = [(received[place], expected[place]) for place in places], within(known.tolerance)
-    differing = [place for place, pair in zip(places, values, strict=True) if not agrees(*pair, is_near)]
+def _entries_difference(received: object, expected: object, known: Circumstances) -> str:
+    entries = _entries(received, expected)
+    differing = _differing(entries, known)
     if not differing:
         return ""
-    if isinstance(expected, list | tuple) and (relation := list_difference(received, expected)):
+    columns = _columns([(r, e) for _, r, e in entries])
+    if relation := _relation(received, expected, columns, known):
         return relation
-    columns = _columns(values)
-    if columns and (relation := number_difference(*columns, sizes_of(known.arguments))):
-        return relation
-    first = differing[0]
-    inner = _described(received[first], expected[first], known)
-    many = f"{len(differing)} of {len(places)} entries differ; the first, at" if len(places) > 1 else "at"
+    path, received, expected = _innermost(received, expected, known)
+    where = brief(path[0]) if len(path) == 1 else "".join(f"[{brief(place)}]" for place in path)
+    many = f"{len(differing)} of {len(entries)} entries differ; the first, at" if len(entries) > 1 else "at"
     total = lost_total(*columns) if columns else ""
-    return "; ".join(filter(None, [total, f"{many} {brief(first)}: {inner}"]))
+    return "; ".join(filter(None, [total, f"{many} {where}: {_described(received, expected, known)}"]))
+
+
+def _entries(received: object, expected: object) -> list[tuple]:
+    """(place, received, expected) for each entry of two containers of one form."""
+    places = expected if isinstance(expected, dict) else range(len(expected))
+    return [(place, received[place], expected[place]) for place in places]
+
+
+def _differing(entries: list[tuple], known: Circumstances) -> list[tuple]:
+    is_near = within(known.tolerance)
+    return [entry for entry in entries if not agrees(*entry[1:], is_near)]
+
+
+def _relation(received: object, expected: object, columns: tuple | None, known: Circumstances) -> str:
+    """What holds for all entries together, as a shift by one or a constant factor; else ""."""
+    relation = list_difference(received, expected) if isinstance(expected, list | tuple) else ""
+    return relation or (number_difference(*columns, sizes_of(known.arguments)) if columns else "")
+
+
+def _innermost(received: object, expected: object, known: Circumstances) -> tuple[list, object, object]:
+    """The places, one inside the other, that lead to the first difference, and what is there in both."""
+    path: list = []
+    while isinstance(expected, dict | list | tuple) and not form_difference(received, expected):
+        entries = _entries(received, expected)
+        if path and _relation(received, expected, _columns([(r, e) for _, r, e in entries]), known):
+            break
+        place, received, expected = _differing(entries, known)[0]
+        path.append(place)
+    return path, received, expected
 
 
 def _columns(values: list[tuple]) -> tuple[Tensor, Tensor] | None:

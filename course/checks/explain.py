@@ -11,8 +11,8 @@ BOX = "border-left:4px solid {colour};padding:.4em .9em;margin:.3em 0;line-heigh
 MONO = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em;white-space:pre-wrap"
 FAINT = "opacity:.75"
 
-# A word, in contrast to an identifier such as p, h_0, dW or `lr = 0.1`, whose spelling means something.
-PLAIN_WORD = re.compile(r"(a|[a-z]{2,})(?=[\s:;,.?'-]|$)(?! = )")
+# A word, in contrast to a name such as p, h_0, dW, `lr = 0.1` or the label `dx:`, which is spelt as it is.
+PLAIN_WORD = re.compile(r"(a|[a-z]{2,})(?=[\s.?'-]|$)(?! = )")
 
 # Hints are Markdown: a line break within a paragraph is a space.
 SOFT_BREAK = re.compile(r"(?<!\n)\n(?![\s`|*-]|\d+\.)")

@@ -77,6 +77,8 @@ def _size_factor(factor: float, sizes: Mapping[int, str]) -> str:
             return f"{size} times the expected one, and {size} is {name}: as if a sum stood for a mean"
         if nearly(factor, 1 / size):
             return f"1/{size} of the expected one, and {size} is {name}: as if divided by it once too often"
+        if name.startswith(("the length", "the number")):
+            continue  # nobody divides by the root of these
         if nearly(factor, math.sqrt(size)):
             return f"√{size} times the expected one, and {size} is {name}"
         if nearly(factor, 1 / math.sqrt(size)):

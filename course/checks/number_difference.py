@@ -45,7 +45,7 @@ def first_difference(received: Tensor, expected: Tensor, tolerance: tuple[float,
         differing = received != expected
     where = first_index(differing)
     one, other = apart(received[tuple(where)], expected[tuple(where)])
-    if not where:
+    if differing.numel() == 1:
         return f"{one} where {other} is expected"
     count, total = int(differing.sum()), differing.numel()
     many = f"all {total} values differ" if count == total else f"{count} of {total} values differ"

@@ -56,7 +56,7 @@ def length_difference(received: Sequence, expected: Sequence) -> str:
 
 def set_difference(received: set | frozenset, expected: set | frozenset) -> str:
     """What is missing and what is superfluous."""
-    return missing_and_extra(expected - received, received - expected)
+    return f"entries {missing_and_extra(expected - received, received - expected)}"
 
 
 def missing_and_extra(missing: set | list, extra: set | list) -> str:

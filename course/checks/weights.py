@@ -4,15 +4,22 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
+from course.checks.compare import assert_equal
+from course.checks.errors import StudentError
 from course.checks.standin import StandIn
 
 
 def with_weights(module: StandIn, weights: Mapping[str, Tensor]) -> StandIn:
     """The student's module in float64, filled with these weights by name.
 
-    Raises StudentError, with what torch says, where its parameters have other names or other shapes.
+    Raises Mismatch where its parameters have other names, and StudentError, with what torch says, where they
+    have other shapes.
     """
     module.double()
-    module.gradients()  # puts the names into the trace: a module that cannot be filled has no other answer
-    module.load_state_dict(dict(weights))
+    names = module.gradients()  # also puts them into the trace: what cannot be filled has no other answer
+    try:
+        module.load_state_dict(dict(weights))
+    except StudentError:
+        assert_equal(set(names), set(weights), what="the names of the parameters")
+        raise
     return module

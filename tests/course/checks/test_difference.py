@@ -74,7 +74,7 @@ RELATIONS = [
     ({"a": 1}, {("a",): 1}, "the keys are strings, where tuples are expected: 'a' against ('a',)"),
     ({("a",): 1}, {("a", "b"): 1}, "the keys are tuples of 1, where tuples of 2 are expected"),
     ({"W": X.T, "b": X}, {"W": X, "b": X}, "'W': the shape is (5, 3)"),
-    ({1, 2}, {1, 3}, "missing: 3; not expected: 2"),
+    ({1, 2}, {1, 3}, "entries missing: 3; not expected: 2"),
     ("The cat", "the cat", "only upper and lower case differ"),
     ("the  cat", "the cat", "only white space differs"),
     ("the ca", "the cat", "the last character, 't', is missing"),
@@ -259,6 +259,29 @@ def test_a_difference_in_the_last_digits_is_not_taken_for_another_order():
     assert message == "only the last entry along axis 0 is wrong; " + (
         "1 of 3 values differ; the first, at [2], is 3.00000001 where 3 is expected"
     )
+
+
+def test_the_way_into_nested_lists_is_given_without_counting_on_each_level():
+    message = describe_difference([("a", "b"), ("c", "d")], [(b"a", b"b"), (b"c", b"d")])
+    assert message == (
+        "2 of 2 entries differ; the first, at [0][0]: a string where a bytes object is expected"
+    )
+    message = describe_difference({("a",): {"b": 1, "c": 2}}, {("a",): {"b": 1, "c": 3}})
+    assert message == "at [('a',)]['c']: one too few"
+
+
+def test_what_relates_two_inner_lists_is_said_of_them():
+    message = describe_difference([[1, 2, 3], [4, 6, 5]], [[1, 2, 3], [4, 5, 6]])
+    assert message == "1 of 2 entries differ; the first, at 1: the same entries in another order"
+
+
+def test_a_tensor_of_one_value_is_not_said_to_differ_in_all_its_values():
+    message = describe_difference(torch.tensor([[0.0]]), torch.tensor([[10.0]]))
+    assert message == "0 where 10 is expected"
+
+
+def test_the_root_of_a_length_is_no_explanation():
+    assert describe_difference(3.2, 1.6, arguments=("éöüß",)) == "the result is twice the expected one"
 
 
 def test_a_factor_near_one_is_written_with_the_digits_that_it_takes():

@@ -109,6 +109,17 @@ def test_long_values_are_cut():
     assert "…" in brief(list(range(10_000)))
 
 
+def test_a_matrix_in_a_container_is_written_on_one_line():
+    matrix = torch.tensor([[1.0, 10.0], [0.25, 3.0]])
+    assert brief({"W": matrix, "n": 2}) == "{'W': [[1  10], [0.25  3]], 'n': 2}"
+    assert brief([matrix[0]]) == "[[1  10]]"
+
+
+def test_nothing_has_no_sign():
+    assert number(-0.0) == "0"
+    assert number(False) == "False"
+
+
 def test_numbers_that_differ_look_different():
     assert brief_pair(1.00001, 1.00002) == ("1.00001", "1.00002")
     assert number(float("-inf")) == "-inf"
@@ -126,6 +137,8 @@ def test_numbers_that_differ_look_different():
         "h_n of the text",
         "d_model = 4",
         "dW",
+        "dx",
+        "tokens",
         "x, y, L",
         "k, p, least = (1, 2)",
         "n²",
@@ -135,6 +148,6 @@ def test_a_label_that_begins_with_an_identifier_keeps_it_as_it_is(label):
     assert sentence(f"{label}: 0.5 where 0.7 is expected") == f"{label}: 0.5 where 0.7 is expected."
 
 
-@pytest.mark.parametrize("label", ["the gradient of W", "a state", "gradient of h_0", "tokens", "text 3"])
+@pytest.mark.parametrize("label", ["the gradient of W", "a state", "gradient of h_0", "text 3"])
 def test_a_label_that_begins_with_a_word_gets_its_capital(label):
     assert sentence(f"{label}: it differs").startswith(label[0].upper() + label[1:])

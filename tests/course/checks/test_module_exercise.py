@@ -130,7 +130,9 @@ def test_a_module_is_filled_with_the_weights_in_float64():
 def test_a_module_whose_parameters_have_other_names_says_which_are_missing():
     finding = run(CLAIMS[0], OtherNames)
     assert finding.result == "failed"
-    assert "W_hidden" in finding.message
+    assert finding.message == (
+        "the names of the parameters: entries missing: 'W_hidden'; not expected: 'recurrent'"
+    )
     assert replayed_match([finding.trace], OtherNames)
     assert not replayed_match([finding.trace], TransposedWeights)
 
