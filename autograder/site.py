@@ -18,8 +18,10 @@ from pathlib import Path
 from autograder.homework import load, names
 from autograder.site_pages import glossary, mistakes
 
-STATIC = ("site.css", "favicon.svg")
+STATIC = ("site.css", "site.js", "favicon.svg")
 ONLY_IN_COLAB = ("badge", "setup")
+# As notebooks' JSON holds them: a figure on a page need not wait until the page's own scripts have run.
+WAITING, AT_ONCE = r"<script type=\"module\">", r"<script type=\"module\" async>"
 NEEDED = {"sphinx": "sphinx", "myst_nb": "myst-nb", "jupyter_server_mathjax": "jupyter-server-mathjax"}
 
 
@@ -68,4 +70,5 @@ def _copy(notebooks: Iterable[Path], folder: Path) -> None:
     for path in notebooks:
         content = json.loads(path.read_text(encoding="utf-8"))
         content["cells"] = [cell for cell in content["cells"] if cell["id"] not in ONLY_IN_COLAB]
-        (folder / path.name).write_text(json.dumps(content), encoding="utf-8")
+        text = json.dumps(content).replace(WAITING, AT_ONCE)
+        (folder / path.name).write_text(text, encoding="utf-8")

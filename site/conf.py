@@ -34,6 +34,7 @@ html_title = project
 html_baseurl = os.environ.get("SITE_ADDRESS", "")
 html_static_path = ["_static", str(Path(jupyter_server_mathjax.__file__).with_name("static"))]
 html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
 html_context = {"default_mode": "auto"}
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
@@ -60,8 +61,25 @@ mathjax2_config = {
         "availableFonts": [],
         "webFont": "STIX-Web",
         "imageFont": None,
+        "linebreaks": {"automatic": True},  # on small screens
         # MathJax fetches its blank font from about:blank, which browsers refuse and report as an error.
         "styles": {"@font-face": {"font-family": "MathJax_Blank", "src": "local('MathJax_Blank')"}},
     },
     "showMathMenu": False,
+    "messageStyle": "none",
+    # The preview would set each formula twice, and first in fonts that are not here.
+    "fast-preview": {"disabled": True},
 }
+
+
+EMPTY_HEADING = '<th class="head"><p></p></th>'
+
+
+def setup(app):
+    """A table's empty corner is the heading of nothing, though Markdown must write it as one."""
+    app.connect("html-page-context", leave_corners_empty)
+
+
+def leave_corners_empty(app, page, template, context, doctree):
+    if "body" in context:
+        context["body"] = context["body"].replace(EMPTY_HEADING, "<td></td>")

@@ -123,7 +123,7 @@ check(other_texts_have_their_words, different_words)
 # The attention of lecture 13 cuts the D features of every position into H groups of K = D / H neighbours and
 # treats each group on its own. Write `split_groups(x, n_groups)`:
 #
-# | | shape | meaning |
+# | tensor | shape | meaning |
 # |---|---|---|
 # | `x` | (B, T, D) | D features of each position |
 # | result | (B, H, T, K) | `result[b, h, t]` holds the features hK, …, hK + K − 1 of `x[b, t]` |

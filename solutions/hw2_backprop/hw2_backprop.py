@@ -945,7 +945,7 @@ check(other_batches_are_learned_step_by_step, overfit_one_batch)
 #
 # Write the class `Value`:
 #
-# | | |
+# | you write | and get |
 # |---|---|
 # | `Value(data)` | a number; `.data` is a float, `.grad` is 0.0 |
 # | `a.add(b)`, `a.mul(b)` | new Values: $a + b$ and $a b$; `b` is a Value, and may be `a` itself |

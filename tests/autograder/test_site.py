@@ -54,7 +54,7 @@ def test_every_figure_of_a_lecture_is_alive_on_its_page(pages):
         assert ids
         for identity in ids:
             assert f'id="{identity}"' in page
-        assert page.count('<script type="module">') == outputs.count('<script type=\\"module\\">')
+        assert page.count('<script type="module" async>') == outputs.count('<script type=\\"module\\">')
 
 
 def test_every_page_is_light_with_all_its_pictures(site, pages):
