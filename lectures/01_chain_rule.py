@@ -321,11 +321,12 @@ of_data = sum(math.log(pairs[pair] / len(data)) for pair in data)  # pairs count
 constant = sum(math.log(histories[history] / len(data)) for history, _ in data)
 of_words = sum(math.log(factor(word, history)) for history, word in data)
 assert math.isclose(of_data, constant + of_words)
-print(f"log P(data) {of_data:.1f} = {constant:.1f} from the histories {of_words:.1f} from the words")
+print(f"log P(data) = {of_data:.1f}: histories {constant:.1f}, words {of_words:.1f}")
 
 # %% [markdown]
-# The smallest example is a model that ignores the history: one distribution over $V$ words. Its maximum-likelihood
-# answer should be the counts divided by their sum. Let gradient descent find out, with the library's cross-entropy:
+# The smallest example is a model that ignores the history: one distribution over $V$ words, the softmax of $V$ adjustable numbers,
+# the **logits**. Its maximum-likelihood answer should be the counts divided by their sum. Let **gradient descent** find out: step after
+# step it moves the logits against the derivative of the cross-entropy, the direction in which it falls fastest.
 
 # %%
 counts = torch.tensor([5, 2, 1])  # V = 3 words, seen 5, 2 and 1 times
@@ -351,8 +352,9 @@ round(by_hand.item(), 4)
 # ## Where it breaks
 #
 # A factor is a ratio of counts, and the denominator counts the whole history. How often does a history come back? Take
-# real English that is on every machine with Python, its documentation, and ask of the second half: what share of its
-# histories of $k$ words occurred in the first half at all?
+# real English that is on every machine with Python, its documentation, and cut it in two halves.
+#
+# **Predict, then run.** Which share of the histories of one word in the second half occurred in the first? Of three words? Of eight?
 
 # %%
 from course.data.corpora import python_documentation
@@ -380,12 +382,18 @@ figures.still(
     drawing,
     alt=f"Share of histories seen before, falling from {shares[0]:.0%} for one word "
     f"to {shares[-1]:.0%} for eight.",
-    caption="Most histories of more than a few words are new: zero counts, and 0 / 0 is no factor.",
+    caption="Most histories of more than two words are new: zero counts, and 0 / 0 is no factor.",
 )
 
 # %% [markdown]
-# The chain rule is exact and useless at once: exact because it conditions on everything, useless because everything never
-# happened before. The next lecture conditions on less.
+# (Why does the curve not fall to zero? This documentation repeats whole passages. Of histories of fifty words nearly as many come back:)
+
+# %%
+print(f"8 words: {shares[-1]:.0%} seen before   50 words: {share_seen_before(50):.0%}")
+
+# %% [markdown]
+# The chain rule is exact and, with counts alone, useless: exact because it conditions on everything, useless because everything
+# together has hardly ever happened before. The next lecture conditions on less.
 #
 # ## One story under three models
 #
@@ -443,8 +451,8 @@ axes.text(floor + 0.1, 0.38, "floor", color="#D55E00")
 axes.set(xlabel="bits per token", xlim=(0, foot + 0.5), ylim=(-0.5, 0.7))
 figures.still(
     drawing,
-    alt=f"The ladder with one rung: uniform at {foot:.2f} bits per token; the floor at {floor:.2f}.",
-    caption=f"Between {foot:.2f} and {floor:.2f} bits per token lies all that this course will teach.",
+    alt=f"The ladder with one rung: uniform at {foot:.2f} bits per token; floor at {floor:.2f}.",
+    caption=f"The models of this course come to stand between {foot:.2f} and {floor:.2f} bits.",
 )
 
 # %% [markdown]
@@ -459,7 +467,7 @@ from course.evaluation import score
 
 result = score(language, Batch(story, torch.ones_like(story, dtype=torch.bool)))
 assert math.isclose(result.nll, -log_probs.sum().item(), rel_tol=1e-5)
-print(f"{result.nll:.1f} nats in {result.n_tokens} tokens: {result.bits_per_token:.2f} bits per token")
+print(f"{result.nll:.1f} nats, {result.n_tokens} tokens, {result.bits_per_token:.2f} bits per token")
 
 # %% [markdown]
 # ## Recap

@@ -106,7 +106,8 @@ for context in context_counts:
 print(f"{len(context_counts)} contexts, each with a distribution over V = {len(words)} words")
 
 # %% [markdown]
-# With tensors the counts are one table, a row for each context and a column for each word, and the model is that table divided by its row sums.
+# With tensors the counts are one table, a row for each context and a column for each word, and the model is that table divided by its row
+# sums. There are as many rows as columns, but they are not the same words: `<s>` has only a row, `</s>` only a column.
 
 # %%
 rows = [context[0] for context in context_counts]
@@ -158,8 +159,7 @@ figures.count_matrix(seen, list(letters), held_out)
 #
 # ## Writing with n-grams
 #
-# Sampling is the dart, again and again. The longer the context, the more the words look like English, and the more
-# of them are copied.
+# Sampling is the dart, again and again. Here for any $n$, with a dictionary instead of a table.
 
 
 # %%
@@ -195,6 +195,8 @@ for n in range(1, 6):
     print(f"n = {n}: {copied:4.0%} copied   {' '.join(written[:6])[:64]}")
 
 # %% [markdown]
+# The longer the context, the more the words look like English, and the more of them are copied: the two go together.
+#
 # ## Where it breaks: zero
 #
 # **Predict, then run.** The bigram model of the four sentences meets *the dog ran*. Every word of it is known. What is
@@ -206,8 +208,10 @@ print([round(factor, 2) for factor in new], "product:", math.prod(new))
 
 # %% [markdown]
 # Zero, for a perfectly good sentence, because *dog ran* did not happen to occur. Its logarithm is $-\infty$, and one such
-# word makes the average over a million others infinite too. This is not bad luck but the rule. Count, for words this time, which
-# share of the n-grams in the second half of the documentation the first half does not have:
+# word makes the average over a million others infinite too.
+#
+# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: which share of the bigrams in the second half of the
+# documentation does the first half not have? Of the trigrams?
 
 # %%
 first, second = text[: len(text) // 2], text[len(text) // 2 :]
@@ -340,15 +344,16 @@ figures.still(
 # The other two repairs, each at its best on the same held-out words:
 
 # %%
-alone, after = seen.sum(dim=0) / seen.sum(), seen / seen.sum(dim=1, keepdim=True)  # P(w), P(w | v)
-mixtures = {s: s * after + (0.99 - s) * alone + 0.01 / 27 for s in (0.8, 0.9, 0.95, 0.98)}
+alone = seen.sum(dim=0) / seen.sum()  # P(w)
+after = seen / seen.sum(dim=1, keepdim=True)  # P(w | v)
+mixtures = {s: s * after + (0.99 - s) * alone + 0.01 / 27 for s in (0.9, 0.95, 0.98, 0.99)}
 repairs = {
     "add-k": dict(zip(ks, add_k, strict=True)),
     "interpolation": mixtures,
     "Kneser–Ney": {d: kneser_ney(seen, d) for d in (0.1, 0.25, 0.5, 0.75, 0.9)},
 }
 for name, tables in repairs.items():
-    bits, setting = min((bits_per_letter(table, held_out), value) for value, table in tables.items())
+    bits, setting = min((bits_per_letter(table, held_out), s) for s, table in tables.items())
     print(f"{name:13} {bits:.4f} bits per letter, with {setting:g}")
 
 # %% [markdown]
@@ -358,6 +363,8 @@ for name, tables in repairs.items():
 #
 # Back to the stories of lecture 01 and their floor. One more word of context at a time, each model smoothed by Kneser–Ney from the
 # library (which goes down from context to shorter context, and estimates $d$ from the counts), judged on stories it has not seen.
+#
+# **Predict, then run.** Which word of context helps most, the first, the second, the third or the fourth? Do all of them help?
 
 # %%
 from course.models import InterpolatedNGram, KneserNey, NGram, NGramCounts
@@ -399,26 +406,27 @@ figures.still(
 
 # %% [markdown]
 # Each word of context helps less than the one before, and the last does not help at all: the counts have become too
-# thin. And the repair matters. The same counts of three words, smoothed in other ways:
+# thin. And the repair matters, and how it is set. The same counts of three words, smoothed in other ways:
 
 # %%
 repaired = {
     "add-k, k = 1": NGram(counted[3], k=1),
     "add-k, k = 0.01": NGram(counted[3], k=0.01),
-    "interpolation": InterpolatedNGram(counted[3], (0.01, 0.09, 0.3, 0.6)),
+    "mixed, λ_3 = 0.6": InterpolatedNGram(counted[3], (0.01, 0.09, 0.3, 0.6)),
+    "mixed, λ_3 = 0.9": InterpolatedNGram(counted[3], (0.001, 0.009, 0.09, 0.9)),
     "Kneser–Ney": models[3],
 }
 for name, model in repaired.items():
     print(f"{name:16} {bits_per_token(model):.2f} bits per token")
 
 # %% [markdown]
-# What do the rungs write? One draw after the other, as in lecture 01; the second half of each line shows what is still missing.
+# What do the rungs write? One draw after the other, as in lecture 01. Read each line to its end: what is still missing?
 
 # %%
 from course.sampling import Sampler, generate
 
 start = torch.tensor([[bos]])
-for n in (1, 2, 3, 5):
+for n in (1, 2, 3, 4):
     draw = Sampler(generator=torch.Generator().manual_seed(n))  # as the probabilities say
     tokens = generate(models[n], start, 22, draw, eos=language.vocabulary.eos)[0]
     print(textwrap.fill(f"n = {n}: {language.read(tokens)}", 88, subsequent_indent=" " * 7))
@@ -429,7 +437,7 @@ for n in (1, 2, 3, 5):
 #
 # ## The same in the library
 #
-# `course.models` counts with sorted integers instead of dictionaries, so that millions of n-grams take seconds. It must give
+# `course.models` counts with sorted integers instead of dictionaries, in tensor operations only. It must give
 # the numbers of the tables you built by hand. It has a column for `<s>` too, so its $V$ is larger by one.
 
 # %%
@@ -456,9 +464,9 @@ print("the library's tables are the tables above")
 # ## Recap
 #
 # - An n-gram model keeps $n - 1$ words of context: an approximation, but one that can be counted.
-# - The maximum-likelihood estimate divides counts; it gives zero to what it has not seen, and most of a new text is unseen.
+# - The maximum-likelihood estimate divides counts; it gives zero to what it has not seen, and from $n = 3$ on most of a new text is unseen.
 # - Add-k, interpolation and Kneser–Ney move probability to the unseen; each row still sums to one.
-# - Choose $n$, $k$ and $d$ on held-out text.
+# - Choose $n$, $k$, $\lambda_i$ and $d$ on held-out text.
 # - Longer contexts help until the counts run out, long before the floor.
 #
 # **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), exercises on counts, estimation, smoothing and

@@ -108,7 +108,7 @@ assert all(torch.isclose(value, three[0]) for value in three)
 print(f"wrong: 2^nats = {2**nats:.2f}, e^bits = {bits.exp():.2f}")
 
 # %% [markdown]
-# So does the next mistake.
+# The next mistake is as quiet.
 #
 # **Predict, then run.** A corpus has one sentence of nine easy tokens ($P = 0.8$) and one of two hard ones ($P = 0.01$). Is the
 # mean of the two sentences' perplexities above or below the perplexity of the corpus?
@@ -117,7 +117,7 @@ print(f"wrong: 2^nats = {2**nats:.2f}, e^bits = {bits.exp():.2f}")
 easy, hard = torch.full((9,), 0.8).log(), torch.full((2,), 0.01).log()
 per_sentence = [(-easy.mean()).exp().item(), (-hard.mean()).exp().item()]
 of_corpus = (-torch.cat([easy, hard]).mean()).exp().item()
-print(f"sentences {per_sentence[0]:.2f} and {per_sentence[1]:.2f}, mean {sum(per_sentence) / 2:.1f}")
+print("sentences", *[f"{each:.2f}" for each in per_sentence], f"mean {sum(per_sentence) / 2:.1f}")
 print(f"corpus {of_corpus:.2f}")
 
 # %% [markdown]
@@ -127,8 +127,8 @@ print(f"corpus {of_corpus:.2f}")
 # ## Shannon's game
 #
 # How well can a *person* predict? In 1951 Claude Shannon made a game of it. Guess each letter until you have it; the number of
-# guesses is all that is written down. Somebody who guesses just like you could restore the text from these numbers alone, so they hold
-# all of its information, and their entropy bounds the bits per letter from above. Play; the blue bars are n-gram models of lecture 02,
+# guesses is all that is written down. Somebody who guesses just like you could restore the text from these numbers alone. So they hold
+# all of its information, and the text needs no more bits per letter than the entropy of the numbers. Play; the blue bars are n-gram models of lecture 02,
 # counted on Python's documentation, on the same letters.
 
 # %%
@@ -232,7 +232,7 @@ figures.still(
     alt="The ladder as perplexities: "
     + ", ".join(f"{name} {2**value:.1f}" for name, value in bits.items())
     + ".",
-    caption="The ladder in perplexity. On a logarithmic axis equal steps are equal numbers of bits.",
+    caption="The ladder in perplexity. On a logarithmic axis equal lengths are equal bits.",
 )
 
 # %% [markdown]
@@ -245,10 +245,10 @@ for name in ("unigram", "bigram", "4-gram"):
     log_q = models[name](test.tokens[:, :-1])
     divergence = torch.where(log_p > -torch.inf, log_p.exp() * (log_p - log_q), 0).sum(dim=-1)
     per_token = divergence[test.mask[:, 1:]].mean().item() / math.log(2)
-    print(f"{name:8} above the floor {bits[name] - floor:.3f} bits   KL divergence {per_token:.3f} bits")
+    print(f"{name:8} above the floor {bits[name] - floor:.3f}, KL divergence {per_token:.3f} bits")
 
 # %% [markdown]
-# They differ a little because the first counts only the words that came, the second all that could have come.
+# They are the same up to chance: the first counts only the words that came, the second all that could have come.
 #
 # A sentence of yours, in words of the language: which of its words surprises which model? (The line and the list answer where a kernel runs; Enter takes the line over.)
 
@@ -270,16 +270,32 @@ def bits_of_each_word(story: str, model: str):
     return figures.still(drawing, alt=f"Bits of each word: {told}.", caption=caption)
 
 
-story = sentence("story", "nora had hats , nets , cards , cups and maps . the girls near the river sings .")
+opening = "nora had hats , nets , cards , cups and maps ."
+story = sentence("story", f"{opening} the girls near the river sings .")
 explore(bits_of_each_word, story=story, model=choice("model", list(models), "bigram"))
 
 # %% [markdown]
-# The bigram model sees nothing wrong in *river sings*. Choose the floor: the language knows that the girls sing, and gives *sings* no probability at all: infinitely many bits, a bar that runs out at the top.
+# One word is wrong: the girls *sing*.
+#
+# **Predict, then run.** Which models notice, that is, need fewer bits for *sing* than for *sings*?
+
+# %%
+for name, model in models.items():
+    cost = {}
+    for verb in ("sing", "sings"):
+        words = f"{opening} the girls near the river {verb}".split()
+        tokens = torch.tensor([language.vocabulary.encode(words, bos=True)])
+        cost[verb] = -model(tokens[:, :-1])[0, -1, tokens[0, -1]].item() / math.log(2)
+    print(f"{name:8} sing {cost['sing']:5.2f} bits, sings {cost['sings']:5.2f} bits")
+
+# %% [markdown]
+# All n-gram models find *sings* the likelier one: at most they see *river*, the nearest noun, and *girls* stands too far back. The language
+# itself gives *sings* no probability at all, infinitely many bits; choose the floor above, and its bar runs out at the top.
 #
 # ## Is the better model better at work?
 #
 # Give the models a job: **proof-reading**. In each story one word gets an *s* that it should not have, or loses one (*the girl sing*), and the
-# model says which of the two versions it finds likelier.
+# model says which of the two versions it finds likelier. (If it finds them equally likely, that counts as half right.)
 #
 # **Predict, then run.** Which share of the stories will a unigram model get right? Will the language itself get all of them right?
 
@@ -309,7 +325,7 @@ def log_prob(model, tokens: torch.Tensor) -> torch.Tensor:
 for name, model in models.items():
     of_right, of_wrong = log_prob(model, right), log_prob(model, wrong)
     found = ((of_right > of_wrong).float() + 0.5 * (of_right == of_wrong).float()).mean()
-    print(f"{name:8} perplexity {2 ** bits[name]:6.2f}   {found:.0%} of {len(right)} stories right")
+    print(f"{name:8} perplexity {2 ** bits[name]:6.2f}, right in {found:.0%} of {len(right)} stories")
 
 # %% [markdown]
 # Here the order is the same: the less surprised model is the better proof-reader. Even the language itself does not find every fault,
@@ -318,8 +334,9 @@ for name, model in models.items():
 #
 # ## Where it breaks: numbers that cannot be compared
 #
-# **Unknown words.** Replace every rare word by `<unk>`, and `<unk>` becomes frequent and easy. Perplexity falls, and nothing
-# was learned. The same model, the same text, three vocabularies:
+# **Unknown words.** A model with a list of words has to replace all others, by `<unk>`.
+#
+# **Predict, then run.** The same model on the same text, once with a list of 100 words, of 1,000, of 5,000. Which has the lowest perplexity?
 
 # %%
 text = python_documentation().lower().split()
@@ -331,7 +348,8 @@ def perplexity_with(n_words: int) -> tuple[float, float]:
     """Bigram perplexity of the last tenth, and the share of its words that became <unk>."""
     kept = {word: i + 2 for i, (word, _) in enumerate(frequency.most_common(n_words))}
     tokens = torch.tensor([kept.get(word, 1) for word in text])  # 0 is the border, 1 is <unk>
-    model = InterpolatedNGram(NGramCounts([tokens[:cut]], 2, n_words + 2, bos=0), (0.05, 0.35, 0.6))
+    counts = NGramCounts([tokens[:cut]], 2, n_words + 2, bos=0)
+    model = InterpolatedNGram(counts, (0.05, 0.35, 0.6))
     held_out = tokens[None, cut:]
     log_probs = model(held_out[:, :-1]).gather(-1, held_out[:, 1:, None])
     return (-log_probs.mean()).exp().item(), (held_out == 1).float().mean().item()
@@ -339,10 +357,10 @@ def perplexity_with(n_words: int) -> tuple[float, float]:
 
 for size in (100, 1000, 5000):
     perplexity, unknown = perplexity_with(size)
-    print(f"vocabulary {size:5}: perplexity {perplexity:7.1f}, {unknown:.0%} of the words are <unk>")
+    print(f"vocabulary {size:5}: perplexity {perplexity:7.1f}, {unknown:.0%} of the words <unk>")
 
 # %% [markdown]
-# The model that knows a hundred words wins by far. **Compare perplexities only over the same vocabulary and the same text.**
+# The model that knows a hundred words wins by far, and it has learned least: `<unk>` became frequent and easy. **Compare perplexities only over the same vocabulary and the same text.**
 #
 # **Tokenisers.** Per *letter* a text has many cheap tokens, per *word* few expensive ones. The total is what counts, and the
 # fair unit divides it by something that no tokeniser can change: the bytes of the text.

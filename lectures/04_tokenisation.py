@@ -142,7 +142,8 @@ running = "".join((word + " ") * n for word, n in word_counts.items())
 sequence = torch.tensor([ord(c) if c != " " else -1 for c in running])  # (N,)
 pairs = torch.stack([sequence[:-1], sequence[1:]], dim=1)  # (N − 1, 2)
 pairs, counts = pairs[(pairs >= 0).all(dim=1)].unique(dim=0, return_counts=True)
-by_tensor = {tuple(map(chr, pair)): n for pair, n in zip(pairs.tolist(), counts.tolist(), strict=True)}
+found = zip(pairs.tolist(), counts.tolist(), strict=True)
+by_tensor = {tuple(map(chr, pair)): n for pair, n in found}
 assert by_tensor == count_pairs({word: tuple(word) for word in word_counts}, word_counts)
 print(f"equal: {len(by_tensor)} different pairs")
 
@@ -277,7 +278,7 @@ tokenizer = BytePairTokenizer.train(text, vocab_size=256 + 600)
 figures.bpe(
     tokenizer.merges,
     {
-        "from the documentation": "The value of the expression is assigned to the names in the target list.",
+        "from the documentation": "The value of the expression is assigned to the target.",
         "words it never saw": "A hedgehog hibernates underneath rhododendrons.",
         "numbers": "In 1984 and 2024, 3.14159 times 100000 is 314159.",
         "français": "L'été, les élèves dînent à la fenêtre.",
@@ -441,8 +442,8 @@ for string in ("10", "100", "1000", "1024", "1999", "2000"):
 #
 # **Prompts.** Encoding is not additive: the tokens of two halves are not the tokens of the whole.
 #
-# **Predict, then run.** A prompt ends in a space, *"the value "*, and the model is to continue with *of*. Why is that harder for it than after
-# *"the value"*?
+# **Predict, then run.** A prompt ends in a space, `the value␣`, and the model is to continue with `of`. Why is that harder for it than after
+# `the value`?
 
 # %%
 print(cut("the value") + cut(" of"), cut("the value ") + cut("of"), sep="\n")
@@ -458,8 +459,10 @@ assert cut("the value of") != cut("the value ") + cut("of")
 #
 # </details>
 #
-# **Other languages.** Merges are spent on the text they were learned from. Here is the first article of the Universal Declaration of Human Rights (United
-# Nations, 1948) in five languages, under merges learned from English:
+# **Other languages.** Merges are spent on the text they were learned from. Here is the first sentence of the Universal Declaration of Human Rights, article 1
+# (United Nations, 1948), in five languages, under merges learned from English.
+#
+# **Predict, then run.** How many times as many tokens as in English does the same sentence take in German, and how many in Greek?
 
 # %%
 article = {
@@ -471,7 +474,7 @@ article = {
 }
 for name, sentence in article.items():
     n_tokens, length = len(tokenizer.encode(sentence)), len(sentence)
-    print(f"{name:8} {length:3} characters {n_tokens:4} tokens, {n_tokens / length:.2f} per character")
+    print(f"{name:8} {length:3} characters {n_tokens:4} tokens, {n_tokens / length:.2f} for each")
 
 # %% [markdown]
 # The same meaning costs a Greek reader several times the tokens: several times the price, and a shorter memory of what was said.
@@ -526,7 +529,7 @@ figures.still(
     + ". Right: bits per byte fall and level off, "
     + ", ".join(f"{rows[f'BPE {size}'][1]:.2f}" for size in sizes)
     + ".",
-    caption="The same models judged twice. Left the tokens change with the model; right the unit stays.",
+    caption="The same models judged twice: in a unit that changes with them, and in one that stays.",
 )
 
 # %% [markdown]
@@ -534,12 +537,14 @@ figures.still(
 # another, and that is what the larger vocabularies gain, until their counts run thin.
 #
 # A caution: a byte is a fair unit only for the *same text*. And the probability that a model gives to a text is here that of one way to cut it;
-# other token sequences spell the same bytes, so the sum over all of them is a little larger. It is rarely computed.
+# other token sequences spell the same bytes, so the sum over all of them is larger. It is rarely computed.
 #
 # ## The ladder
 #
 # The stories of this course come in words, but they can be written as text. The number of bits for a whole story can then be compared with the floor,
 # whatever the tokeniser: divide by the same number of words. All three models look five tokens back.
+#
+# **Predict, then run.** Which tokens bring the model nearest to the floor: characters, pieces or words?
 
 # %%
 from course.data.story_language import StoryLanguage
