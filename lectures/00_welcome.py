@@ -95,7 +95,7 @@ for length in (2, 4, 8):
 # %% [markdown]
 # Two in a row are always known, for the machine has nothing else to draw from. But real stories repeat longer runs far more often
 # than the machine's do: their words hang together over more than one step. And most runs of eight are new even there, so nobody can
-# learn a language by heart. Each lecture removes one fault of the machine's stories.
+# learn a language by heart. Each model of this course removes a fault of the one before.
 #
 # Models trained in this way on a large part of the written word have become astonishingly able. They have limits too.
 #
@@ -211,6 +211,9 @@ x.to(device).sum().item()
 #
 # The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
 # one comes. The `k` below gives every pair a little; lecture 02 says how.
+#
+# **Predict, then run.** A model that knows nothing finds all words equally likely. Of the bits that it needs, which share does a single
+# word of context save, and how much is left for the rest of the course?
 
 
 # %%
@@ -234,8 +237,8 @@ axes.bar_label(bars, [f"{bits[name]:.2f}" for name in names], padding=3)
 axes.set(xlabel="bits per token", xlim=(0, max(bits.values()) + 1))
 figures.still(
     drawing,
-    alt="Bits per token: " + ", ".join(f"{name} {value:.2f}" for name, value in bits.items()) + ".",
-    caption="The gap between the two lower bars is what lectures 02 to 15 close.",
+    alt="Bits per token: " + ", ".join(f"{name} {value:.2f}" for name, value in bits.items()),
+    caption="The gap between the two lower bars is what this course works on.",
 )
 
 # %% [markdown]

@@ -62,7 +62,8 @@ def reaches_behind_bos(counts: NGramCounts, k: int) -> Tensor:
 class KneserNey(CountingModel):
     """P(w | context) = (c(context, w) − D)/c(context) + γ(context) P(w | shorter context), down to 1/V.
 
-    γ(context) is what the discounts have collected, so every row sums to one and no word gets nothing.
+    γ(context) is what the discounts have collected, so every row sums to one and no word gets nothing, except
+    after a context whose discounts are all estimated as 0: in so regular a text what never came gets nothing.
     Interpolated Kneser-Ney with one discount d is `discounts=[(d, d, d)] * order`.
     """
 
