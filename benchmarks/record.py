@@ -40,6 +40,9 @@ COMMANDS = {
     "Grading a class against otter run": ["otter.py"],
     "How grading grows": ["grading_growth.py"],
     "The lectures": ["lectures.py"],
+    "The slowest places in the tests": ["slowest_tests.py"],
+    "The slowest places in the lectures": ["slowest_in_lectures.py"],
+    "The slowest places in grading": ["slowest_in_grading.py"],
 }
 
 
