@@ -213,7 +213,8 @@ def new_model(n_window: int, scale_of_U: float = 0.03) -> WindowModel:
 
 for scale in (0.03, 1.0, 30.0):
     first = score(new_model(3, scale), test_stories).cross_entropy
-    print(f"U of size {scale:5}: first loss {first:6.3f} nats, ln V = {math.log(language.vocab_size):.3f}")
+    print(f"U of size {scale:5}: first loss {first:6.3f} nats")
+print(f"ln V = {math.log(language.vocab_size):.3f}")
 
 # %% [markdown]
 # With large random weights the model is *sure*, and of something random. Its first steps would go into unlearning that.
@@ -311,6 +312,7 @@ for s in range(1, 31):
     by_torch.grad = H @ by_torch.detach()
     adam.step()
 assert torch.allclose(theta, by_torch.detach(), atol=1e-4)
+print(f"after 30 steps of Adam, ours and torch's: θ = ({theta[0]:.2f}, {theta[1]:.2f})")
 
 # %% [markdown]
 # Now race them. Drag the start; make SGD diverge, and momentum; then turn the valley by 45°, so that steep and flat are no longer the two parameters. Whom does that hurt, and why?
@@ -488,7 +490,8 @@ times_seen = Counter()
 for tokens in sequences:
     times_seen.update(map(tuple, windows_of(tokens[None, :-1], 5, bos)[0].tolist()))
 contexts = windows_of(test_stories.tokens[:, :-1], 5, bos).tolist()  # (B, T, N)
-times = torch.tensor([[times_seen[tuple(window)] for window in story] for story in contexts])  # (B, T)
+times = [[times_seen[tuple(window)] for window in story] for story in contexts]
+times = torch.tensor(times)  # (B, T)
 is_real = test_stories.mask[:, 1:]
 
 
@@ -510,7 +513,7 @@ for name, chosen in (seen_at | {"never seen": times == 0}).items():
 
 # %% [markdown]
 # (Compare within a row: the rows hold different words, and some words are easier for every model.) Where the five words were seen often, counting them is about as
-# good as anything. Where they were seen a few times, that is too seldom to tell what else could follow; and where they are new, the table falls back on
+# good as the network, and both lack what was said before. Where they were seen a few times, that is too seldom to tell what else could follow; and where they are new, the table falls back on
 # shorter contexts and forgets the rest. The network has seen words *like* these, and stays nearer to the truth.
 #
 # **No need to store the n-grams.** The table grows with the text; the network has as many parameters as its shapes say.
@@ -533,7 +536,8 @@ for n_window in (1, 8):
     train(models[n_window], batches, config, device="cpu")
 bits = {n_window: score(m, test_stories).bits_per_token for n_window, m in models.items()}
 for n_window, value in bits.items():
-    print(f"window {n_window}: {value:.2f} bits per token, W has {models[n_window].W.numel():5,} numbers")
+    n_weights = models[n_window].W.numel()
+    print(f"window {n_window}: {value:.2f} bits per token, W has {n_weights:5,} numbers")
 
 # %% [markdown]
 # What does the widest one still not know? Compare it with the true probabilities, and add up what it pays too much, by the class of the word that

@@ -91,8 +91,7 @@ product
 # And by autograd, which knows nothing of our formula:
 
 # %%
-last = lambda h_0: run(h_0, projected, U)[-1]  # noqa: E731
-from_autograd = torch.autograd.functional.jacobian(last, h[0])
+from_autograd = torch.autograd.functional.jacobian(lambda h_0: run(h_0, projected, U)[-1], h[0])
 assert torch.allclose(product, from_autograd)
 from_autograd
 
@@ -120,7 +119,8 @@ wide = torch.randn(32, 32, generator=generator, dtype=torch.float64)
 for radius in (0.9, 1.0, 1.1):
     one, thirty, sixty = (norm_of_power(with_radius(wide, radius), n) for n in (1, 30, 60))
     per_step = (sixty / thirty) ** (1 / 30)
-    print(f"radius {radius}: norm {one:.2f} after 1 step, {sixty:8.4f} after 60, × {per_step:.3f} a step")
+    row = f"radius {radius}: norm {one:.2f} after 1 step, {sixty:8.4f} after 60"
+    print(f"{row}, × {per_step:.3f} a step")
     assert abs(per_step - radius) < 0.01
 
 # %% [markdown]
@@ -194,7 +194,7 @@ for n in (1, 5, 10, 20, 40):
 # %% [markdown]
 # ## Exploding, and its cure
 #
-# Why does everybody speak of vanishing, and few of exploding? Because exploding is loud. One number after another becomes infinite, the loss is `nan`, and you look. Here is how it comes about:
+# Why does everybody speak of vanishing, and few of exploding? Because exploding is loud: the loss jumps, and you look. Here is how it comes about:
 # a network of one unit, $h_t = \tanh(u\, h_{t-1} - 0.2)$ with $h_0 = 0.5$, which should end at 0.6 after 30 steps. The loss as a function of $u$:
 
 
@@ -253,7 +253,8 @@ def descend(place: Tensor, threshold: float) -> list[Tensor]:
 
 paths = [descend(u[slopes.abs().argmax()], threshold) for threshold in (math.inf, 1.0)]
 for name, path in zip(("without clipping", "clipped at 1"), paths, strict=True):
-    print(f"{name:16}: from {path[0]:.3f} to {path[1]:6.3f}; loss after 60 steps {end_loss(path[-1]):.3f}")
+    after = end_loss(path[-1])
+    print(f"{name:16}: from {path[0]:.3f} to {path[1]:6.3f}; loss after 60 steps {after:.3f}")
 assert end_loss(paths[1][-1]) < end_loss(paths[0][-1])
 
 # %% [markdown]
@@ -388,7 +389,7 @@ print({distance: f"{a:.0%}" for distance, a in patient.items()})
 assert patient[far] < 0.3
 
 # %% [markdown]
-# The edge moves by a word or two, not by dozens. It is not that no RNN could do it. With $U = 3 I$ each unit keeps its sign for as long as you like, whatever the small talk pushes at
+# The edge moves by a few words, not by dozens. It is not that no RNN could do it. With $U = 3 I$ each unit keeps its sign, however long the small talk goes on pushing at
 # it:
 
 # %%
@@ -446,10 +447,12 @@ returns = is_thing & (distance > 0) & same.any(-1)
 for low, high in ((1, 15), (16, 30), (31, 60), (61, 200)):
     chosen = returns & (distance >= low) & (distance <= high)
     excess = above[chosen].mean()
-    print(f"thing first named {low:2} to {high:3} words ago: {excess:.2f} bits above, {chosen.sum():3} times")
+    row = f"thing first named {low:2} to {high:3} words ago"
+    print(f"{row}: {excess:.2f} bits above, {chosen.sum():3} times")
 others = above[is_real & ~returns].mean()
 print(f"all other words: {others:.2f} bits above the floor")
-print(f"the language itself spends {spent_by_language[returns].mean():.2f} bits on a thing that returns")
+spent = spent_by_language[returns].mean()
+print(f"the language itself spends {spent:.2f} bits on a thing that returns")
 print(f"things that return are {returns.sum() / is_real.sum():.0%} of all words")
 assert above[returns].mean() > 3 * others
 
@@ -478,7 +481,7 @@ for (name, bits), (colour, hatch) in zip(parts.items(), looks, strict=True):
     axes.barh(["RNN"], [bits], left=left, label=f"{name} {bits:.2f}", **style)
     left += bits
 axes.set(xlabel="bits per token", xlim=(0, 1.1 * total), ylim=(-0.5, 1.3))
-axes.legend(frameon=False, ncols=3, loc="upper center", fontsize=9)
+axes.legend(frameon=False, ncols=3, loc="upper center", fontsize=8.5, columnspacing=1.2)
 figures.still(
     drawing,
     alt=f"The RNN's {total:.2f} bits per token: "

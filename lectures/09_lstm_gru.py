@@ -185,7 +185,7 @@ for bias in (0.0, 1.0, 3.0):
     print(f"b_f = {bias:.0f}: f ≈ {f:.2f}, after 30 steps {f**30:.1e}")
 
 # %% [markdown]
-# With a bias of zero an LSTM begins its life forgetting half of everything at each step, and vanishes as fast as an RNN. The cure costs one number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others, 2000; Jozefowicz, Zaremba and
+# With a bias of zero an LSTM begins its life forgetting half of everything at each step, and its gradient vanishes almost as fast as an RNN's. The cure costs one number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others, 2000; Jozefowicz, Zaremba and
 # Sutskever, 2015). The library does so. Measured on untrained networks of 64 units, gradient of the last hidden state by each input:
 
 # %%
@@ -240,8 +240,8 @@ assert curves["LSTM, forget bias 3"][0] > curves["LSTM, forget bias 0"][0]
 # h_t &= (1 - z_t) \odot n_t + z_t \odot h_{t-1} && \text{state: keep some, write the rest}
 # \end{aligned}$$
 #
-# On its highway $\partial h_t / \partial h_{t-1}$ is $\text{diag}(z_t)$: the update gate plays the part of the forget gate. (The paper applies $r$ before the product, $U_n (r \odot h)$, and lets $z$ and $1 - z$ change places; the form here is that of cuDNN and PyTorch, which
-# needs one product less. The second bias $b'_n$ stands inside the reset.)
+# On its highway $\partial h_t / \partial h_{t-1}$ is $\text{diag}(z_t)$: the update gate plays the part of the forget gate. (The paper applies $r$ before the product, $U_n (r_t \odot h_{t-1})$; in the form here, that of cuDNN and PyTorch, the
+# three products with $h_{t-1}$ can be made at once. The second bias $b'_n$ stands inside the reset. In some texts $z$ and $1 - z$ have changed places.)
 
 # %%
 gru_W = {gate: torch.randn(D, d_input, generator=generator) for gate in "rzn"}
@@ -340,7 +340,7 @@ print(f"LSTM at a distance of 12: {short:.0%} right after 150 steps, {patient:.0
 # %% [markdown]
 # ## Where it breaks: still short-term
 #
-# The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step, so $0.98^{200}$ is 0.02. One step still waits for the other. And the state has $D$ numbers, whether the text has ten words or ten thousand. The first can be
+# The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step: at 0.99, as computed above, half is gone after 69. One step still waits for the other. And the state has $D$ numbers, whether the text has ten words or ten thousand. The first can be
 # seen in a trained network. This one learned to keep a thing for 8 words; now the small talk goes on and on:
 
 # %%

@@ -24,7 +24,7 @@ def tape(
     *,
     twice: tuple[str, str] | None = None,
     claims: Mapping[str, tuple[str, float]] | None = None,
-    caption: str = "Black: values, from left to right. Blue, after ∂: gradients, from right to left.",
+    caption: str = "First the values, from left to right; then, after ∂, the gradients, from right to left.",
 ) -> Figure:
     """Show a graph of scalars: name → number, or (operation, name, …) with add, mul, div, exp, tanh, nlog.
 

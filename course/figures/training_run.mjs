@@ -1,5 +1,10 @@
 // A training run as a film: at every snapshot the losses, the words' vectors, activations, gradients, and a sample.
 
+/** Where the outermost bins of a histogram of [−1, 1] begin, as a fraction: ±11/12 for 24 bins. */
+export function edgeOf(counts) {
+  return `±${counts.length / 2 - 1}/${counts.length / 2}`;
+}
+
 /** The share of the values of a histogram that lie in its outermost bins, at both ends together. */
 export function atTheEnds(counts, bins = 1) {
   const total = counts.reduce((sum, count) => sum + count, 0) || 1;
@@ -29,9 +34,10 @@ export default {
       const highest = Math.max(...runs.flatMap((run) => run.snapshots.map(({ validation }) => Math.min(validation, 12))));
       const x = (step) => left + ((right - left) * Math.log1p(step)) / Math.log1p(steps.at(-1)), y = (loss) => bottom - ((bottom - top) * Math.min(loss, highest)) / highest;
       title(left, 12, "loss in nats (solid: training, dashed: held out)");
+      const isCut = runs.some((run) => run.snapshots.some(({ validation }) => validation > highest));
       for (const loss of [0, highest / 2, highest]) {
         add("line", { x1: left, x2: right, y1: y(loss), y2: y(loss), stroke: "var(--line)", "stroke-width": 0.5 });
-        quiet(left - 5, y(loss) + 4, loss.toFixed(1), "end");
+        quiet(left - 5, y(loss) + 4, isCut && loss === highest ? `≥ ${loss}` : loss.toFixed(1), "end");
       }
       if (floor !== null) {
         add("line", { x1: left, x2: right, y1: y(floor), y2: y(floor), stroke: "var(--green)", "stroke-dasharray": "2 3" });
@@ -86,17 +92,17 @@ export default {
     }
 
     function draw() {
-      const run = runs[state.run], shot = at(state.snapshot), saturated = atTheEnds(shot.activations);
+      const run = runs[state.run], shot = at(state.snapshot), saturated = atTheEnds(shot.activations), edge = edgeOf(shot.activations);
       view.picture.replaceChildren();
       losses();
       map();
-      histogram(40, 190, "activations tanh(·)", shot.activations, ["−1", "1"], `${Math.round(100 * saturated)} % at ±1`);
+      histogram(40, 190, "activations tanh(·)", shot.activations, ["−1", "1"], `${Math.round(100 * saturated)} % beyond ${edge}`);
       histogram(262, 190, "gradients, |∂L/∂θ|", shot.gradients, ["1e-10", "10"], "how many of each size");
       updates();
       quiet(40, 412, run.about);
       sample.textContent = `it writes: ${shot.sample}`;
-      view.say(`${run.name}, step ${shot.step}: loss ${shot.training.toFixed(2)} in training, ${shot.validation.toFixed(2)} held out; ${Math.round(100 * saturated)} % of the activations at ±1.`);
-      view.numbers(["step", "training loss", "held-out loss", "activations at ±1"],
+      view.say(`${run.name}, step ${shot.step}: loss ${shot.training.toFixed(2)} in training, ${shot.validation.toFixed(2)} held out; ${Math.round(100 * saturated)} % of the activations beyond ${edge}.`);
+      view.numbers(["step", "training loss", "held-out loss", `activations beyond ${edge}`],
         run.snapshots.map((each) => [each.step, each.training.toFixed(3), each.validation.toFixed(3), `${(100 * atTheEnds(each.activations)).toFixed(0)} %`]));
     }
     draw();
