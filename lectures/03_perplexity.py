@@ -257,10 +257,10 @@ from course.explore import choice, explore, sentence
 
 
 def bits_of_each_word(story: str, model: str):
-    tokens = torch.tensor([language.vocabulary.encode(story.split(), bos=True, eos=True)])
+    read = story.split()
+    tokens = torch.tensor([language.vocabulary.encode(read, bos=True)])
     log_probs = models[model](tokens[:, :-1]).gather(-1, tokens[:, 1:, None]).flatten()
     bits = [abs(value) / math.log(2) for value in log_probs.tolist()]
-    read = [*story.split(), "</s>"]
     drawing, axes = plt.subplots(figsize=(7, 2.6))
     axes.bar(range(len(read)), [min(value, 16) for value in bits], color="#0072B2")
     axes.set(ylabel="bits", ylim=(0, 15), xticks=range(len(read)))
