@@ -4,7 +4,7 @@ Tensors that need gradients enter and leave a call through an identity whose bac
 the event sends the same gradients into the answer of another object.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -44,6 +44,20 @@ def leaving(trace: Trace, index: int, value: object) -> object:
 def differentiable(value: object) -> list[Tensor]:
     """The tensors inside a value that need gradients, in order."""
     return [tensor for tensor in tensors_in(value) if tensor.requires_grad]
+
+
+def send_back(answer: object, gradients: Sequence[Tensor]) -> None:
+    """Send one gradient into each differentiable tensor of an answer; raises RuntimeError where none fits.
+
+    Through the sum of the products, because `torch.autograd.backward` imports sympy, for a second or more, to
+    compare the shapes of gradients that it is given.
+    """
+    tensors = differentiable(answer)
+    if [tensor.shape for tensor in tensors] != [gradient.shape for gradient in gradients]:
+        raise RuntimeError("the answer has no tensors of the shapes of these gradients")
+    with torch.enable_grad():
+        products = [(tensor * gradient).sum() for tensor, gradient in zip(tensors, gradients, strict=True)]
+        torch.stack(products).sum().backward(retain_graph=True)
 
 
 def _across(value: object, note: Callable[[tuple], None]) -> object:

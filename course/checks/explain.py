@@ -12,7 +12,7 @@ MONO = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em;white-
 FAINT = "opacity:.75"
 
 # A word, in contrast to a name such as p, h_0, dW, `lr = 0.1` or the label `dx:`, which is spelt as it is.
-PLAIN_WORD = re.compile(r"(a|[a-z]{2,})(?=[\s.?'-]|$)(?! = )")
+PLAIN_WORD = re.compile(r"(a|[a-z]{2,})(?=[\s'-]|[.?]?(\s|$))(?! = )")
 
 # Hints are Markdown: a line break within a paragraph is a space.
 SOFT_BREAK = re.compile(r"(?<!\n)\n(?![\s`|*-]|\d+\.)")

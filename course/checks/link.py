@@ -14,6 +14,7 @@ from types import FrameType, TracebackType
 from typing import Protocol
 
 import numpy as np
+import numpy.random  # numpy loads it when it is first used: in the middle of the first check
 import torch
 
 from course.checks.errors import NotWritten, StudentError, is_stub

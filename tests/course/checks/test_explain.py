@@ -138,6 +138,7 @@ def test_numbers_that_differ_look_different():
         "d_model = 4",
         "dW",
         "dx",
+        "bert.embedding.weight",
         "tokens",
         "x, y, L",
         "k, p, least = (1, 2)",

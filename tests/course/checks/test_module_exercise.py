@@ -1,5 +1,8 @@
 """A class as an exercise: a recurrent cell whose weights are passed in."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -111,6 +114,22 @@ def test_the_missing_gradient_is_described():
     )
 
 
+class TiedAndBuffered(RNNCell):
+    def __init__(self, d_in, d_hidden):
+        super().__init__(d_in, d_hidden)
+        self.second_name = self.W_hidden
+        self.register_buffer("n_steps", torch.zeros(()))
+
+
+def test_a_buffer_and_a_second_name_of_a_weight_are_no_mistake():
+    assert all(run(claim, TiedAndBuffered).problem is None for claim in CLAIMS[:1])
+
+
+def test_parameters_of_other_shapes_are_said_to_be_so():
+    finding = run(CLAIMS[0], lambda d_in, d_hidden: RNNCell(d_hidden, d_in))
+    assert "size mismatch for W_in" in finding.message
+
+
 class OtherNames(RNNCell):
     def __init__(self, d_in, d_hidden):
         super().__init__(d_in, d_hidden)
@@ -155,6 +174,33 @@ def test_the_backward_pass_is_an_event_with_the_gradients_of_the_arguments():
     [cotangent], [of_hidden] = backward.args, backward.outcome.value
     assert cotangent.shape == (2, 4)
     assert of_hidden.shape == (2, 4)
+
+
+def test_gradients_that_do_not_fit_the_other_answer_are_an_error_of_the_replay():
+    class HalfTheBatch(RNNCell):
+        def forward(self, x, hidden):
+            return super().forward(x, hidden)[:1]
+
+    trace = run(CLAIMS[1], RNNCell).trace
+    [backward] = [
+        event for event in replay(trace, {"RNNCell": HalfTheBatch}).events if event.method == "backward"
+    ]
+    assert backward.outcome.error == "RuntimeError"
+
+
+def test_sending_gradients_back_does_not_import_sympy():
+    program = """
+import sys, torch
+from course.checks import LocalLink, examine, replay
+def gradient_of_the_square(square):
+    x = torch.ones(3, 2, requires_grad=True)
+    square(x).sum().backward()
+trace = examine(gradient_of_the_square, LocalLink({"square": torch.square})).trace
+again = replay(trace, {"square": torch.square})
+print([event.method for event in again.events], "sympy" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "['', 'backward'] False\n"
 
 
 def test_a_mistake_in_the_gradients_alone_is_recognised_however_it_is_written():
