@@ -360,7 +360,7 @@ print(f"{len(in_order(value_loss))} nodes, loss {value_loss.number:.4f}, gradien
 
 # %% [markdown]
 # Step through such a tape, forwards and backwards. Two inputs and two words, to fit on the page: $z_1 = w_1 x_1$ and $z_2 = w_2 x_2$; the first word came. At the end compare the
-# gradients of the logits with $\hat{\mathbf{y}} - \mathbf{y}$, here `p1 − 1` and `p2 − 0`. The exponentials are used twice each: watch their gradients grow in two parts. The figure draws any graph:
+# gradients of the logits with $\hat{\mathbf{y}} - \mathbf{y}$, here `p1 − 1` and `p2 − 0`. The exponentials are used twice each: watch their gradients arrive in two parts (one part of `e2`'s is zero, since $L$ does not look at `p2`). The figure draws any graph:
 # change the dictionary to one of yours.
 
 # %%
@@ -399,7 +399,7 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 # %% [markdown]
 # ## The whole model of lecture 05, by hand
 #
-# Now in tensors, for a batch of $B$ windows. Forwards $\mathbf{e} \to \mathbf{a} = \mathbf{W}\mathbf{e} \to \mathbf{h} = \tanh(\mathbf{a}) \to \mathbf{z} = \mathbf{U}\mathbf{h} \to L$, and the loss is the mean over the batch,
+# Now in tensors, for a batch of $B$ windows. Forwards it goes from $\mathbf{e}$ to $\mathbf{a} = \mathbf{W}\mathbf{e}$, $\mathbf{h} = \tanh(\mathbf{a})$, $\mathbf{z} = \mathbf{U}\mathbf{h}$ and $L$, and the loss is the mean over the batch,
 # which puts $1/B$ into the first line of the way back. Write $d\mathbf{v}$ for $\partial L / \partial \mathbf{v}$, one row for each example:
 #
 # | forwards | backwards | shape |

@@ -13,7 +13,7 @@ def embedding(
     *,
     start: str | None = None,
     n_neighbours: int = 8,
-    caption: str = "Each word at its two principal coordinates; the bars are cosines in all dimensions.",
+    caption: str = "Each word at its two principal coordinates; the bars are cosines.",
 ) -> Figure:
     """Show any embedding, vectors (V, D) of V words, and the nearest words of the one that is chosen.
 

@@ -36,8 +36,14 @@ function tied(nodes, [gone, kept]) {
   return nodes.map((node) => ({ ...node, inputs: node.inputs.map((i) => (i === gone ? kept : i)) }));
 }
 
+/** What a node computes, in the names of its inputs. */
+function formula(nodes, i) {
+  const { op, inputs } = nodes[i], [a, b] = inputs.map((j) => nodes[j].name);
+  return op === "input" ? "" : SIGNS[op].replace(/\b[ab]\b/g, (letter) => (letter === "a" ? a : b));
+}
+
 export default {
-  run, tied,
+  run, tied, formula,
   render({ model, el }) {
     const { nodes, twice, claims } = model.get("data");
     const depth = [];
@@ -83,12 +89,11 @@ export default {
         style: "font-size:12px;paint-order:stroke;stroke:var(--paper);stroke-width:4px" }, number(part)));
     }
 
-    function box(i, value, gradient, isLive) {
-      const [x, y] = places[i], { name, op, inputs: from } = nodes[i];
-      const formula = op === "input" ? "" : SIGNS[op].replace("a", nodes[from[0]].name).replace(/b$/, from.length > 1 ? nodes[from[1]].name : "b");
+    function box(graph, i, value, gradient, isLive) {
+      const [x, y] = places[i];
       view.picture.append(shape("rect", { x, y, width: boxWide, height: 54, rx: 5, fill: "var(--panel)", stroke: isLive ? "var(--orange)" : "var(--line)", "stroke-width": isLive ? 2.5 : 1 }));
-      view.picture.append(shape("text", { x: x + 5, y: y + 15, style: "font-weight:600" }, name));
-      view.picture.append(shape("text", { x: x + boxWide - 5, y: y + 15, "text-anchor": "end", class: "quiet", style: "font-size:11px" }, formula));
+      view.picture.append(shape("text", { x: x + 5, y: y + 15, style: "font-weight:600" }, graph[i].name));
+      view.picture.append(shape("text", { x: x + boxWide - 5, y: y + 15, "text-anchor": "end", class: "quiet", style: "font-size:11px" }, formula(graph, i)));
       if (value !== null) view.picture.append(shape("text", { x: x + 5, y: y + 32 }, number(value)));
       if (gradient !== null) view.picture.append(shape("text", { x: x + 5, y: y + 49, style: "fill:var(--blue)" }, `∂ ${number(gradient)}`));
     }
@@ -105,7 +110,7 @@ export default {
         : arrived.filter(({ to }) => to === i).at(-1)?.total ?? (op === "input" && kept ? kept[i] : 0)));
       view.picture.replaceChildren();
       graph.forEach(({ inputs: from }, i) => from.forEach((j) => edge(i, j, now.some((one) => one.from === i && one.to === j))));
-      graph.forEach(({ op }, i) => box(i, op === "input" || inner.indexOf(i) < forward ? values[i] : null, shown[i], i === live));
+      graph.forEach(({ op }, i) => box(graph, i, op === "input" || inner.indexOf(i) < forward ? values[i] : null, shown[i], i === live));
       now.forEach(message);
       view.say(sentence(graph, values, grads, backward, live, now));
       view.numbers(["node", "value", "gradient at the end"], graph.map(({ name }, i) => [name, number(values[i]), number(grads[i])]));

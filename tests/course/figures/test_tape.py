@@ -60,6 +60,15 @@ def test_gradients_that_are_kept_double_at_the_inputs_only():
 
 
 @needs_node
+def test_a_box_names_the_inputs_that_it_is_computed_from():
+    nodes, names = figures.tape({**SOFTMAX, "h": ("tanh", "z2")}).data["nodes"], [*SOFTMAX, "h"]
+    tied = call("tape", "tied", nodes, [names.index("w2"), names.index("w1")])
+    assert call("tape", "formula", nodes, names.index("h")) == "tanh z2"
+    assert call("tape", "formula", nodes, names.index("z2")) == "w2 · x2"
+    assert call("tape", "formula", tied, names.index("z2")) == "w1 · x2"
+
+
+@needs_node
 @pytest.mark.parametrize(
     ("op", "names"), [("add", "ab"), ("mul", "ab"), ("div", "ab"), ("exp", "a"), ("tanh", "a"), ("nlog", "a")]
 )
