@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 
 from autograder.homework import CODE_STUB, TEXT_STUB
-from autograder.nbgrader_plugin import use_feedback, use_judge  # noqa: F401
+from autograder.nbgrader_plugin import use_feedback, use_judge
 from autograder.release import ignored_files
 
 c = get_config()
@@ -50,6 +50,7 @@ os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.
 # Feedback shows no hidden check and no markup that a student wrote.
 use_feedback(c)
 
-# `nbgrader autograde` runs students' code and the checks in one kernel, unconfined. Uncomment the next line
-# and it repairs submissions, runs them in the sandbox and judges them from outside, as `autograder grade`.
-# use_judge(c)
+# `nbgrader autograde`, and formgrader's button, repair submissions, run them in the sandbox and judge them
+# from outside, as `autograder grade` does. Without this line nbgrader runs students' code and the checks in
+# one kernel, unconfined.
+use_judge(c)

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit
+from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit, unplug
 
 from autograder.grade import grade
 from autograder.records import RecordFolder
@@ -85,18 +85,15 @@ def stock(template, tmp_path_factory):
     """A course that unchanged nbgrader graded, with a submission that tells what it was asked."""
     course = shutil.copytree(template, tmp_path_factory.mktemp("stock") / "course")
     submit(course, "tells", solved(course, TELLS))
+    unplug(course)
     nbgrader(course, "autograde", NAME)
     return course
 
 
 @pytest.fixture(scope="module")
 def plugged(template, tmp_path_factory):
-    """A course that nbgrader graded with this grader plugged in, with a submission that cheats."""
+    """A course that nbgrader graded as it is set here, plugged in, with a submission that cheats."""
     course = shutil.copytree(template, tmp_path_factory.mktemp("plugged") / "course")
-    settings = course / "nbgrader_config.py"
-    text = settings.read_text()
-    assert "\n# use_judge(c)\n" in text
-    settings.write_text(text.replace("\n# use_judge(c)\n", "\nuse_judge(c)\n"))
     patch = "import course.checks.claim\ncourse.checks.claim.examine = None\nmoving_average = 3"
     cheat = solved(course, patch)
     named(cheat, "averages_are_right")["metadata"]["nbgrader"]["points"] = 50
