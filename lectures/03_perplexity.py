@@ -129,7 +129,7 @@ print(f"corpus {of_corpus:.2f}")
 # How well can a *person* predict? In 1951 Claude Shannon made a game of it. Guess each letter until you have it; the number of
 # guesses is all that is written down. Somebody who guesses just like you could restore the text from these numbers alone. So they hold
 # all of its information, and the text needs no more bits per letter than the entropy of the numbers. Play; the blue bars are n-gram models of lecture 02,
-# counted on Python's documentation, on the same letters.
+# counted on Python's documentation, on the same letters. Your own bar is that entropy; a few letters say little (after one it is 0), so play on.
 
 # %%
 alphabet = " abcdefghijklmnopqrstuvwxyz"
