@@ -26,7 +26,8 @@ from course.checks.seal import bears, essence, seal
 from course.checks.trace import Object, Outcome, Thing, Trace
 
 LONGEST = 64  # entries of one value that are written down
-DIGITS = 9  # of each number: more than any tolerance asks for
+MOST_REAL = 16  # of a tensor of real numbers, whose sums tell of the others
+DIGITS = 8  # of each number: more than any tolerance asks for
 
 
 def load(name: str) -> dict:
@@ -58,7 +59,7 @@ def known_answer(outcome: Outcome, encoded: Mapping) -> bool:
 
 
 def encode(outcome: Outcome) -> dict:
-    """An outcome as JSON; of long values their length or shape, a sample of 64 entries and two sums."""
+    """An outcome as JSON; of long values their length or shape, a sample of their entries and two sums."""
     if outcome.kind == "error":
         return {"error": outcome.error}
     encoded = {"value": encode_value(outcome.value)}
@@ -97,11 +98,11 @@ def agree(a: object, b: object) -> bool:
     return same(a, b)
 
 
-def spread(length: int) -> list[int]:
-    """At most 64 positions, evenly spaced, the first and the last among them."""
-    if length <= LONGEST:
+def spread(length: int, most: int = LONGEST) -> list[int]:
+    """At most so many positions, evenly spaced, the first and the last among them."""
+    if length <= most:
         return list(range(length))
-    return [round(i * (length - 1) / (LONGEST - 1)) for i in range(LONGEST)]
+    return [round(i * (length - 1) / (most - 1)) for i in range(most)]
 
 
 def _number(value: complex) -> object:
@@ -130,13 +131,14 @@ def _entry(kind: str, entry: object) -> object:
 
 def _tensor(tensor: torch.Tensor) -> dict:
     flat = torch.view_as_real(tensor).reshape(-1) if tensor.is_complex() else tensor.reshape(-1)
-    sample = [_plain(entry) for entry in flat[spread(flat.numel())].tolist()]
+    most = MOST_REAL if flat.is_floating_point() and flat.isfinite().all() else LONGEST
+    sample = [_plain(entry) for entry in flat[spread(flat.numel(), most)].tolist()]
     encoded = {
         "tensor": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
         "sample": sample,
     }
-    return encoded if flat.numel() <= LONGEST else encoded | {"sums": _sums(tensor)}
+    return encoded if flat.numel() <= most else encoded | {"sums": _sums(tensor)}
 
 
 def _plain(entry: float) -> object:
@@ -155,7 +157,7 @@ def _other(value: object) -> dict:
 def _tensors_agree(a: dict, b: dict) -> bool:
     dtypes = [getattr(torch, encoded["tensor"]) for encoded in (a, b)]
     kinds = [(dtype.is_floating_point, dtype.is_complex, dtype == torch.bool) for dtype in dtypes]
-    if a["shape"] != b["shape"] or kinds[0] != kinds[1]:
+    if a["shape"] != b["shape"] or kinds[0] != kinds[1] or len(a["sample"]) != len(b["sample"]):
         return False
     tolerance = max(TOLERANCES.get(dtype, PYTHON_NUMBER if dtype.is_complex else EXACT) for dtype in dtypes)
     pairs = zip(a["sample"] + a.get("sums", []), b["sample"] + b.get("sums", []), strict=True)

@@ -133,6 +133,15 @@ def logits_taken_for_log_probs(logits, targets):
     return functional.nll_loss(logits.flatten(0, 1), targets.flatten())
 
 
+@misconception(of="mlm_loss", fails=GAP_LOSSES)
+def words_left_on_the_last_axis(logits, targets):
+    """The words stay on the last axis, where torch's loss takes axis 1 for them.
+
+    Which shape does `cross_entropy` want where the targets are (B, T)? On which axis are your words?
+    """
+    return functional.cross_entropy(logits, targets)
+
+
 @misconception(of="mlm_loss", fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less"})
 def words_viewed_onto_axis_one(logits, targets):
     """The words are brought to axis 1 by a view, which mixes words and positions.

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from course.checks import Outcome, Trace, replay
-from course.checks.fingerprints import agree, differing, encode, known_answer, load, spread
+from course.checks.fingerprints import DIGITS, agree, differing, encode, known_answer, load, spread
 from course.checks.seal import bears, seal
 from course.checks.trace import Event, Object
 
@@ -109,11 +109,26 @@ def test_a_change_of_the_arguments_belongs_to_the_outcome():
     assert not bears(value(1), seal(changed))
 
 
-def test_at_most_64_entries_are_written_down():
-    assert len(encode(value(MANY))["value"]["sample"]) == 64
+def test_at_most_64_entries_are_written_down_and_16_real_numbers_of_a_tensor():
+    assert len(encode(value(MANY))["value"]["sample"]) == 16
+    assert len(encode(value(torch.arange(500)))["value"]["sample"]) == 64
+    assert len(encode(value(torch.full((500,), math.nan)))["value"]["sample"]) == 64
     assert len(encode(value(list(range(500))))["value"]["sample"]) == 64
     assert spread(1000)[0] == 0
     assert spread(1000)[-1] == 999
+
+
+@pytest.mark.parametrize("n", [17, 64, 1000])
+def test_a_real_number_that_is_not_written_down_counts_all_the_same(n):
+    numbers = torch.linspace(-3, 5, n, dtype=torch.float64)
+    known = encode(value(numbers))
+    assert known_answer(value(numbers * (1 + 1e-9)), known)
+    for place in set(range(n)) - set(spread(n, 16)):
+        others = numbers.clone()
+        others[place] += 0.01
+        assert not known_answer(value(others), known)
+        others[place] = math.nan
+        assert not known_answer(value(others), known)
 
 
 def numbers_in(written) -> set:
@@ -132,7 +147,7 @@ def test_no_right_answer_can_be_read_in_a_fingerprint(toy):
     [first, second] = differing(Trace("c", [wrong, right]), Trace("c", [right, right]))
     assert (first[0], second[0]) == (0, 1)
     assert list(second[1]) == ["sealed"]
-    secret = {float(f"{number:.9g}") for number in scores.softmax(-1).flatten().tolist()}
+    secret = {float(f"{number:.{DIGITS}g}") for number in scores.softmax(-1).flatten().tolist()}
     assert not numbers_in([first, second]) & secret
     assert not numbers_in(toy.fingerprints) & numbers_in(encode(right.outcome))
 
