@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from autograder.address import Address
-from autograder.homework import HomeworkSource, find, names
+from autograder.homework import HomeworkSource, find, names, require_source
 from autograder.notebook import Cell, SourceError, notebook, notebook_cell, read_source, to_json
 
 HIDDEN = """\
@@ -62,7 +62,7 @@ def _products(root: Path, wanted: Sequence[str], execute: bool) -> Iterator[tupl
         if name in lecture_names(root):
             yield _lecture_product(root / "lectures" / f"{name}.py", address, execute)
         else:
-            yield from _homework_products(find(name, root), root, address)
+            yield from _homework_products(require_source(find(name, root)), root, address)
 
 
 def _homework_products(homework: HomeworkSource, root: Path, address: Address) -> Iterator[tuple[Path, str]]:

@@ -110,11 +110,11 @@ def _verify_options(part: argparse.ArgumentParser) -> None:
 
 
 def _verify(args: Arguments) -> int:
-    from autograder.homework import find, names
+    from autograder.homework import find, names, require_source
     from autograder.proof import summary, table
     from autograder.verify import verify
 
-    homeworks = [find(name, args.root) for name in args.names or names(args.root)]
+    homeworks = [require_source(find(name, args.root)) for name in args.names or names(args.root)]
     proofs = []
     folders = [homework.folder for homework in homeworks]
     for proof in verify(folders, jobs=args.jobs, seeds=range(1, args.seeds + 1)):
@@ -190,6 +190,8 @@ def _grade(args: Arguments) -> int:
         with MarkBook(args.root, args.homework, args.gradebook) as marks:
             print("", *words, *marked_by_hand(marks.to_look_at_again()), sep="\n")
     print("\nIsolation: {level} ({reason}).".format(**record.isolation))
+    if "checks" in record.isolation:
+        print(f"Note: {record.isolation['checks']}.")
     print(f"`autograder report {args.homework}` writes the class report.")
     return 0
 

@@ -17,6 +17,7 @@ from autograder.collect import Found, collect
 from autograder.comments import comments
 from autograder.forked import Lost
 from autograder.homework import require_name
+from autograder.in_place import SENTENCE
 from autograder.interrupts import interrupts_wait
 from autograder.isolation import Limits
 from autograder.order import Order
@@ -216,13 +217,17 @@ class Clerk:
                 new_bytes=before is None or before.source != graded.record.source,
             )
 
+    def in_place(self) -> dict[str, str]:
+        """What is to be known of marks whose checks were not kept apart."""
+        return {"checks": SENTENCE} if self.plan.homework.in_place else {}
+
     def summary(self) -> HomeworkRecord:
         """All records there are of the students found, written to the files that hold them together."""
         students, level = [submission.student for submission in self.found], self.judges.level
         record = HomeworkRecord(
             homework=self.plan.homework.name,
             submissions=tuple(self.records[student] for student in students if student in self.records),
-            isolation={"level": level.name, "reason": level.reason},
+            isolation={"level": level.name, "reason": level.reason, **self.in_place()},
             versions=versions(),
             graded_by_hand=self.plan.written,
         )

@@ -82,6 +82,7 @@ class HomeworkSource:
     misconceptions: tuple[Misconception, ...]
     alternatives: tuple[Alternative, ...]
     not_code: tuple[NotCode, ...]
+    in_place: bool = False  # its checks stand in an ordinary notebook, see autograder.ordinary
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -126,13 +127,16 @@ def load(folder: Path | str) -> HomeworkSource:
 
 def find(name: str, root: Path | str = ".") -> HomeworkSource:
     """The homework called NAME under root/solutions; raises SourceError listing the ones there are."""
+    from autograder.ordinary import ordinary  # which is written in terms of what is defined here
+
     require_name(name, root)
-    return load(Path(root) / "solutions" / name)
+    folder = Path(root) / "solutions" / name
+    return load(folder) if name in names(root) else ordinary(folder)
 
 
 def require_name(name: str, root: Path | str = ".") -> None:
     """Raise SourceError, listing the homeworks there are, unless one is called NAME."""
-    there = names(root)
+    there = assignments(root)
     if not there:
         place = Path(root).resolve()
         raise SourceError(
@@ -144,8 +148,31 @@ def require_name(name: str, root: Path | str = ".") -> None:
 
 def names(root: Path | str = ".") -> list[str]:
     """The homeworks under root/solutions: the folders that hold a source of the same name."""
+    return _folders_with(root, ".py")
+
+
+def assignments(root: Path | str = ".") -> list[str]:
+    """The homeworks, and the folders that hold a notebook of the same name and no source."""
+    return _folders_with(root, ".py", ".ipynb")
+
+
+def require_source(homework: HomeworkSource) -> HomeworkSource:
+    """The homework itself; raises SourceError for an ordinary notebook."""
+    if homework.in_place:
+        raise SourceError(
+            f"{homework.name} is a notebook without a source: nothing can be built from it or proved of it. "
+            "It can be released and graded."
+        )
+    return homework
+
+
+def _folders_with(root: Path | str, *endings: str) -> list[str]:
     folders = sorted(path for path in (Path(root) / "solutions").glob("*") if path.is_dir())
-    return [folder.name for folder in folders if (folder / f"{folder.name}.py").is_file()]
+    return [
+        folder.name
+        for folder in folders
+        if any((folder / f"{folder.name}{ending}").is_file() for ending in endings)
+    ]
 
 
 def references(homework: HomeworkSource) -> dict[str, Any]:

@@ -66,5 +66,5 @@ def mark(paper: Paper, plan: Plan, level: str, start: Callable[[], Student]) -> 
     else:
         graded = grade_submission(paper.student, paper.data, plan, start, paper.seed, paper.kept)
     flags = paper.flags + graded.record.flags
-    record = replace(graded.record, flags=flags, source=paper.digest, isolation=level)
+    record = replace(graded.record, flags=flags, source=paper.digest, isolation=plan.isolation(level))
     return replace(graded, record=record)

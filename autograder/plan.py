@@ -15,7 +15,7 @@ from autograder.examine import run_checks
 from autograder.homework import HomeworkSource, find, references
 from autograder.isolation import Limits
 from autograder.released import SourceCell, released_texts, source_cells
-from autograder.versions import exercise_versions
+from autograder.versions import digest, exercise_versions
 from course.checks import LocalLink
 
 MOST_SECONDS_TO_PREPARE = 30.0
@@ -50,6 +50,10 @@ class Plan:
         """Every name that some exercise forbids."""
         return frozenset(name for exercise in self.homework.exercises for name in exercise.forbids)
 
+    def isolation(self, level: str) -> str:
+        """What a record says of a level: whether the checks were kept apart from the student's code."""
+        return f"{level}, checks in place" if self.homework.in_place else level
+
     @property
     def points(self) -> dict[str, float]:
         """Everything that nbgrader keeps points for: the checks and the written questions."""
@@ -69,11 +73,17 @@ class Plan:
     @cached_property
     def versions(self) -> dict[str, str]:
         """Exercise → a digest of everything that can change its verdicts."""
-        return exercise_versions(self.homework, f"forbidden costs points: {self.forbidden_costs_points}")
+        policy = f"forbidden costs points: {self.forbidden_costs_points}"
+        if self.homework.in_place:  # every cell may bear on every check
+            policy = digest(policy, *(cell.source for cell in self.homework.cells))
+        return exercise_versions(self.homework, policy)
 
     def prepare(self) -> None:
         """Work out what every judge needs, and judge once, so that forked judges find it all in memory."""
-        _ = self.references, self.scope, self.versions
+        _ = self.versions
+        if self.homework.in_place:  # its checks run with each student's code, and nothing is known beforehand
+            return
+        _ = self.references, self.scope
         with suppress(TooSlow), redirect_stdout(None), time_limit(MOST_SECONDS_TO_PREPARE):
             self._rehearse()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.address import Address
 from autograder.build import build_homework, build_sources
-from autograder.homework import find, names
+from autograder.homework import assignments, find
 from autograder.leaks import RELEASED, leaks
 from autograder.notebook import to_json
 from autograder.released import source_cells
@@ -31,7 +31,8 @@ def release(root: Path, name: str, gradebook: str | None = None) -> Path:
     """
     root = root.resolve()
     homework = find(name, root)
-    build_sources(root, [name])
+    if not homework.in_place:
+        build_sources(root, [name])
     with tempfile.TemporaryDirectory() as scratch:
         folder = _generate(root, name, Path(scratch), gradebook)
         found = list(leaks(homework, folder))
@@ -113,7 +114,7 @@ def ignored_files(root: Path) -> list[str]:
 
     nbgrader asks the same list about a homework's folder itself, so the folders' names are let through.
     """
-    return ignore_all_but([*RELEASED, "timestamp.txt", *names(root)])
+    return ignore_all_but([*RELEASED, "timestamp.txt", *assignments(root)])
 
 
 def ignore_all_but(endings: Iterable[str]) -> list[str]:

@@ -54,11 +54,16 @@ def _source_cell(cell: Mapping) -> SourceCell:
     role = _role(nbgrader)
     full = "".join(cell["source"])
     stub = CODE_STUB if cell["cell_type"] == "code" else TEXT_STUB
-    released = clear_solution(full, stub) if nbgrader.get("solution") else without_hidden_checks(full)
+    released = _cleared(full, stub) if nbgrader.get("solution") else without_hidden_checks(full)
     source = released if nbgrader.get("solution") else full
     return SourceCell(
         nbgrader["grade_id"], role, cell["cell_type"], released, source, nbgrader, cell.get("id", "")
     )
+
+
+def _cleared(source: str, stub: str) -> str:
+    """As nbgrader clears it: a solution without a region goes as a whole."""
+    return clear_solution(source, stub) if "### BEGIN SOLUTION" in source else stub
 
 
 def _role(nbgrader: Mapping) -> Role:

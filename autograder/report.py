@@ -183,5 +183,6 @@ def _footer(record: HomeworkRecord) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
     by_hand = ", ".join(f"{name} ({number(points)})" for name, points in record.graded_by_hand.items())
     lines = [f"Student code ran under isolation “{level}”.", f"Graded with {versions}."]
+    lines += [f"Note: {record.isolation['checks']}."] if "checks" in record.isolation else []
     lines += [f"Graded by hand, not in these marks: {by_hand}."] if by_hand else []
     return "<footer class=quiet>" + "".join(f"<p>{text(line)}</p>" for line in lines) + "</footer>"

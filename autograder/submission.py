@@ -11,6 +11,7 @@ from typing import Any
 from autograder.autograded import autograded_notebook
 from autograder.collect import Unreadable
 from autograder.handed_in import HandedCell, parse
+from autograder.in_place import judge_in_place
 from autograder.isolation import Student
 from autograder.judge import Judgement, judge
 from autograder.mix_up import mix_up
@@ -64,7 +65,10 @@ def grade_submission(
     repaired = repair(handed, plan.source)
     if problem := mix_up(handed, repaired, plan.homework.name):
         return not_run(student, problem, plan)
-    judgement = judge(plan, repaired, start, seed, kept)
+    if plan.homework.in_place:
+        judgement = judge_in_place(plan, repaired, start)
+    else:
+        judgement = judge(plan, repaired, start, seed, kept)
     record = SubmissionRecord(
         student=student,
         points=sum(exercise.points for exercise in judgement.exercises),

@@ -1,0 +1,217 @@
+"""An assignment of nbgrader's own, without a source: released, graded in the sandbox, its checks in place."""
+
+import html
+import json
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import nbformat
+import pytest
+from grading import SHORT, new_course
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.api import Gradebook
+
+from autograder.cli import main
+from autograder.grade import grade
+from autograder.homework import assignments, find, names
+from autograder.in_place import SENTENCE
+from autograder.records import RecordFolder
+from autograder.release import release
+
+NAME = "ps1"
+SECRET = "square(-2) == 4"
+RIGHT = "def square(x):\n    return x * x"
+TELLS_ALL = (
+    RIGHT + "\n\ndef told():\n    print(open('/proc/self/cmdline').read(), *get_ipython().user_ns['In'])"
+)
+
+
+def graded(name, points, kind="code", **options):
+    known = {"grade": True, "solution": False, "grade_id": name, "locked": True, "schema_version": 3}
+    return {"nbgrader": {**known, "task": False, "cell_type": kind, "points": points, **options}}
+
+
+def answer(name):
+    known = {"grade": False, "solution": True, "grade_id": name, "locked": False, "schema_version": 3}
+    return {"nbgrader": {**known, "task": False, "cell_type": "code"}}
+
+
+def notebook():
+    hidden = f"### BEGIN HIDDEN TESTS\nassert {SECRET}\n### END HIDDEN TESTS"
+    cells = [
+        new_markdown_cell("# Problem set 1"),
+        new_code_cell("import math", metadata=graded("given", 0, grade=False)),
+        new_code_cell("### BEGIN SOLUTION\n" + RIGHT + "\n### END SOLUTION", metadata=answer("square")),
+        new_code_cell(f"assert square(3) == 9\n{hidden}", metadata=graded("squares", 2)),
+        new_code_cell("assert square(1.5) == 2.25", metadata=graded("fractions", 1)),
+        new_code_cell("def root(x):\n    return math.sqrt(x)", metadata=answer("root")),
+        new_code_cell("0.5 if root(16) == 4 else 0", metadata=graded("roots", 1)),
+        new_markdown_cell("Why?", metadata=graded("why", 3, "markdown", solution=True, locked=False)),
+    ]
+    return new_notebook(cells=cells)
+
+
+ANSWERS = {
+    "ada": RIGHT,
+    "bob": "def square(x):\n    return x ** 2 if x > 0 else 0",
+    "cleo": "def square(x):\n    return x + 6",
+    "dora": "def square(x):\n    import os\n    os._exit(3)",
+    "emil": TELLS_ALL,
+}
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    course = new_course(tmp_path_factory.mktemp("ordinary") / "course")
+    folder = course / "solutions" / NAME
+    folder.mkdir()
+    nbformat.write(notebook(), folder / f"{NAME}.ipynb")
+    release(course, NAME)
+    for student, text in ANSWERS.items():
+        handed = nbformat.read(course / "homeworks" / NAME / f"{NAME}.ipynb", as_version=4)
+        named(handed, "square").source = text
+        named(handed, "root").source = "def root(x):\n    return x ** 0.5"
+        handed.cells.append(new_code_cell("told() if 'told' in globals() else None"))
+        path = course / "submitted" / student / NAME / f"{NAME}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(handed, path)
+    return course
+
+
+@pytest.fixture(scope="module")
+def course(released, tmp_path_factory):
+    """The same course, graded."""
+    course = shutil.copytree(released, tmp_path_factory.mktemp("graded") / "course")
+    grade(NAME, course / "submitted", root=course, limits=SHORT)
+    return course
+
+
+def named(notebook, name):
+    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name)
+
+
+def checks_of(course, student):
+    record = RecordFolder(course / "grades", NAME).find(student)
+    return {check.name: check for exercise in record.exercises for check in exercise.checks}
+
+
+def test_it_is_an_assignment_and_no_homework_with_a_source(released):
+    assert NAME in assignments(released)
+    assert NAME not in names(released)
+    homework = find(NAME, released)
+    assert {exercise.name: len(exercise.checks) for exercise in homework.exercises} == {
+        "square": 2,
+        "root": 1,
+    }
+    assert [check.name for check in homework.checks if check.hidden] == ["squares"]
+
+
+def test_the_release_has_neither_solution_nor_hidden_tests(released):
+    text = (released / "homeworks" / NAME / f"{NAME}.ipynb").read_text()
+    for secret in (SECRET, "x * x", "math.sqrt"):
+        assert secret not in text
+    assert "square(3) == 9" in text
+
+
+@pytest.mark.parametrize(
+    ("student", "results"),
+    [
+        ("ada", ("passed", "passed")),
+        ("bob", ("failed", "passed")),
+        ("cleo", ("passed", "failed")),
+        ("dora", ("failed", "failed")),
+    ],
+)
+def test_each_cell_that_runs_without_an_error_earns_its_points(course, student, results):
+    checks = checks_of(course, student)
+    assert (checks["squares"].result, checks["fractions"].result) == results
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "language-models") as gradebook:
+        submission = gradebook.find_submission_notebook(NAME, NAME, student)
+        points = {entry.name: entry.auto_score for entry in submission.grades}
+    worth = {"squares": 2.0, "fractions": 1.0}
+    assert {name: points[name] for name in worth} == {
+        name: worth[name] if checks[name].result == "passed" else 0.0 for name in worth
+    }
+
+
+def test_an_error_is_told_where_students_can_see_the_test_and_only_there(course):
+    assert checks_of(course, "bob")["squares"].message == "A hidden test of this cell does not pass."
+    assert "assert square(1.5) == 2.25" in checks_of(course, "cleo")["fractions"].message
+    assert "ended itself with exit status 3" in checks_of(course, "dora")["squares"].message
+
+
+def test_partial_credit_is_left_to_a_person(course):
+    check = checks_of(course, "ada")["roots"]
+    assert (check.result, check.message) == (
+        "could_not_run",
+        "This cell ends in a number of points: a person decides.",
+    )
+
+
+def test_code_that_runs_after_a_hidden_test_cannot_tell_it(course):
+    text = (course / "autograded" / "emil" / NAME / f"{NAME}.ipynb").read_text()
+    told = json.loads(text)["cells"][-1]["outputs"]
+    assert "square(3) == 9" in json.dumps(told)  # it did tell what it knew
+    assert SECRET not in json.dumps(told)
+
+
+def test_every_record_says_that_its_checks_ran_in_place(course):
+    for record in RecordFolder(course / "grades", NAME).all():
+        assert record.isolation.endswith(", checks in place")
+    summary = json.loads((course / "grades" / f"{NAME}.json").read_text())
+    assert summary["isolation"]["checks"] == SENTENCE
+
+
+def test_the_report_says_it_too(course):
+    assert main(["report", NAME, "--root", f"{course}"]) == 0
+    assert SENTENCE in html.unescape((course / "grades" / f"{NAME}.html").read_text())
+
+
+def test_a_submission_is_graded_again_when_any_cell_of_the_notebook_changed(course, tmp_path):
+    course = shutil.copytree(course, tmp_path / "course")
+    before = versions_and_seconds(course)
+    grade(NAME, course / "submitted", root=course, limits=SHORT)
+    assert versions_and_seconds(course) == before
+    path = course / "solutions" / NAME / f"{NAME}.ipynb"
+    changed = nbformat.read(path, as_version=4)
+    named(changed, "given").source = "import math\nE = math.e"
+    nbformat.write(changed, path)
+    release(course, NAME)
+    grade(NAME, course / "submitted", root=course, limits=SHORT)
+    after = versions_and_seconds(course)
+    assert all(after[student] != before[student] for student in ANSWERS)
+
+
+def versions_and_seconds(course):
+    records = RecordFolder(course / "grades", NAME).all()
+    return {record.student: (record.versions, record.seconds) for record in records}
+
+
+@pytest.mark.parametrize("command", ["verify", "build"])
+def test_what_needs_a_source_says_so_and_writes_nothing(released, command, capsys):
+    path = released / "solutions" / NAME / f"{NAME}.ipynb"
+    before = path.read_bytes()
+    assert main([command, NAME, "--root", f"{released}"]) != 0
+    assert "is a notebook without a source" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_nbgraders_own_command_grades_it_with_the_judge(released, tmp_path):
+    course = shutil.copytree(released, tmp_path / "course")
+    for student in ("cleo", "dora", "emil"):
+        shutil.rmtree(course / "submitted" / student)
+    nbgrader = Path(sysconfig.get_path("scripts"), "nbgrader")
+    path = course / "solutions" / NAME / f"{NAME}.ipynb"
+    plain = nbformat.read(path, as_version=4)  # nbgrader knows no marks that only a person can give
+    plain.cells = [
+        cell for cell in plain.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != "roots"
+    ]
+    nbformat.write(plain, path)
+    release(course, NAME)
+    subprocess.run([nbgrader, "autograde", NAME], cwd=course, check=True, capture_output=True)
+    assert {student: checks_of(course, student)["squares"].result for student in ("ada", "bob")} == {
+        "ada": "passed",
+        "bob": "failed",
+    }
