@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--counts", type=int, nargs="+", default=[20, 40, 80, 160])
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2, 4, 8])
     parser.add_argument("--count-for-jobs", type=int, default=40)
+    parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         template = Path(scratch, "template")
@@ -42,6 +43,8 @@ def main() -> None:
     print(f"start-up {start:.1f} s, each submission {slope:.3f} s, p = {exponent(by_count):.2f}")
     shown = "  ".join(f"{jobs}: {value:.1f}" for jobs, value in by_jobs.items())
     print(f"s at jobs         {shown}  ({options.count_for_jobs} submissions, {os.cpu_count()} cores)")
+    if options.picture:
+        draw(by_count, by_jobs, (slope, start), options.picture)
 
 
 def seconds(template: Path, count: int, jobs: int | None = None) -> float:
@@ -52,6 +55,28 @@ def seconds(template: Path, count: int, jobs: int | None = None) -> float:
         hand_in_ordinary(find(HOMEWORK, course), released, course / "submitted", count)
         command = [sys.executable, "-m", "autograder", "grade", HOMEWORK, "--submissions", "submitted"]
         return wall_seconds([*command, *(["--jobs", str(jobs)] if jobs else [])], course)
+
+
+def draw(
+    by_count: dict[int, float], by_jobs: dict[int, float], line: tuple[float, float], path: Path
+) -> None:
+    """Left seconds over the size of the class, with the fitted line; right over jobs."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2))
+    slope, start = line
+    sizes = [0, max(by_count)]
+    left.plot(
+        sizes, [start + slope * size for size in sizes], "-", color="#D55E00", label="start-up + slope · n"
+    )
+    left.plot(by_count.keys(), by_count.values(), "o", color="#0072B2", label="measured")
+    left.set(xlabel="submissions", ylabel="seconds", ylim=(0, None))
+    left.legend(frameon=False)
+    right.bar([str(jobs) for jobs in by_jobs], by_jobs.values(), color="#0072B2")
+    right.set(xlabel="jobs", ylabel="seconds")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=100, bbox_inches="tight", facecolor="white")
+    plt.close(figure)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,9 @@ and seconds do not.
 
 ![Seconds over size on logarithmic axes: attention and one GRU layer over the length of the text, training of
 a small GPT over the size of the batch; the exponents are below.](benchmarks/growth.png)
+
+![Left, seconds to grade a class over its size: a straight line above a start of some seconds. Right, seconds over
+the number of jobs.](benchmarks/grading_growth.png)
 """
 
 COMMANDS = {
@@ -38,7 +41,7 @@ COMMANDS = {
     "A sandboxed student process": ["sandbox.py"],
     "Grading a class against nbgrader autograde": ["grading.py", "--counts", "20", "200"],
     "Grading a class against otter run": ["otter.py"],
-    "How grading grows": ["grading_growth.py"],
+    "How grading grows": ["grading_growth.py", "--picture", "docs/benchmarks/grading_growth.png"],
     "The lectures": ["lectures.py"],
     "The slowest places in the tests": ["slowest_tests.py"],
     "The slowest places in the lectures": ["slowest_in_lectures.py"],
