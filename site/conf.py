@@ -17,7 +17,7 @@ project = "Language models from scratch"
 author = "the authors of the course"
 language = "en"
 extensions = ["myst_nb", "sphinx.ext.mathjax"]
-exclude_patterns = ["**/.ipynb_checkpoints"]
+exclude_patterns = ["**/.ipynb_checkpoints", "_templates"]
 suppress_warnings = [
     "myst.header",
     "mystnb.unknown_mime_type",
@@ -32,6 +32,8 @@ myst_update_mathjax = False  # its settings are for MathJax 3
 html_theme = "sphinx_book_theme"
 html_title = project
 html_baseurl = os.environ.get("SITE_ADDRESS", "")
+templates_path = ["_templates"]
+html_sidebars = {"**": ["home.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
 html_static_path = ["_static", str(Path(jupyter_server_mathjax.__file__).with_name("static"))]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]

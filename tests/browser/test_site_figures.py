@@ -22,6 +22,17 @@ FIRST_ALIVE = """() => new Promise(done => {
 })"""
 
 
+# What came first on a page: a figure that lives, or a formula that is set.
+ORDER = """(() => {
+  window.order = [];
+  const signs = { figure: '.live[data-alive] .lmf svg', formula: '.MathJax' };
+  const look = () => Object.keys(signs).forEach((name) => {
+    if (!window.order.includes(name) && document.querySelector(signs[name])) window.order.push(name);
+  });
+  new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true });
+})()"""
+
+
 @pytest.fixture(params=LECTURES)
 def lecture(request, address, page):
     page.goto(f"{address}/lectures/{request.param}.html", wait_until="load")
@@ -75,6 +86,17 @@ def test_the_first_figure_comes_to_life_by_itself(page, address, capsys):
         print("\nmilliseconds from navigation to the first live figure, and to the page's load event:")
         print("\n".join(f"{alive:6.0f} {load:6.0f}  {name}" for name, (alive, load) in times.items()))
     assert len(times) == len(LECTURES)
+
+
+def test_the_first_figure_lives_before_any_formula_is_set(page, address):
+    page.add_init_script(ORDER)
+    late = []
+    for lecture in LECTURES:
+        page.goto(f"{address}/lectures/{lecture}.html", wait_until="load")
+        page.wait_for_function("window.order.length === 2")
+        if page.evaluate("window.order[0]") != "figure":
+            late.append(lecture)
+    assert late == []
 
 
 def sliders(page):
