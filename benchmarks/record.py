@@ -29,8 +29,8 @@ and seconds do not.
 ![Seconds over size on logarithmic axes: attention and one GRU layer over the length of the text, training of
 a small GPT over the size of the batch; the exponents are below.](benchmarks/growth.png)
 
-![Left, seconds to grade a class over its size: a straight line above a start of some seconds. Right, seconds over
-the number of jobs.](benchmarks/grading_growth.png)
+![Left, seconds to grade a class over its size: a straight line above a start of some seconds. Right, seconds
+over the number of jobs.](benchmarks/grading_growth.png)
 """
 
 COMMANDS = {
