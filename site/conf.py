@@ -68,6 +68,7 @@ mathjax2_config = {
         "styles": {"@font-face": {"font-family": "MathJax_Blank", "src": "local('MathJax_Blank')"}},
     },
     "showMathMenu": False,
+    "menuSettings": {"inTabOrder": False},  # Tab goes from control to control
     "messageStyle": "none",
     # The preview would set each formula twice, and first in fonts that are not here.
     "fast-preview": {"disabled": True},

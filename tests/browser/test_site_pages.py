@@ -11,6 +11,7 @@ LEAVE_ONE_OF_EACH_COLOUR = """() => {
   }
 }"""
 COLOURS = ["color-contrast", "link-in-text-block"]  # what a dark page can do worse than a light one
+FORMULAS_AS_HEADINGS = [["th:has(.MathJax)"]]  # axe does not read MathML, in which they are spoken
 IS_SET = "new Promise(done => window.MathJax?.Hub ? MathJax.Hub.Queue(done) : done())"
 UNFOLD = "document.querySelectorAll('details').forEach(folded => { folded.open = true; })"
 WIDTHS = "[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]"
@@ -44,7 +45,8 @@ def test_axe_finds_nothing_to_mend_on_any_page(page, address, names):
         page.goto(f"{address}/{name}", wait_until="load")
         page.evaluate(IS_SET)
         page.evaluate(LEAVE_ONE_OF_EACH_COLOUR)
-        for each in axe.run(page, options=options).response["violations"]:
+        answer = axe.run(page, context={"exclude": FORMULAS_AS_HEADINGS}, options=options).response
+        for each in answer["violations"]:
             nodes = [node["html"][:120] for node in each["nodes"][:2]]
             found.setdefault(f"{each['id']}: {nodes}", []).append(name)
     assert found == {}
