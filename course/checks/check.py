@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from course.checks.brief import brief, brief_pair
 from course.checks.claim import Finding, examine, names_in
@@ -32,9 +33,14 @@ class Homework:
     """The checks of one homework in one session; remembers what was tried, so that hints come one by one."""
 
     name: str
-    fingerprints: Mapping
+    given: Mapping | None = field(default=None, repr=False)  # fingerprints that take the place of the file's
     tried: dict[str, "Attempt"] = field(default_factory=dict, repr=False)
     failures: dict[str, int] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def fingerprints(self) -> Mapping:
+        """What is known of the homework's mistakes; read when the first check asks for it."""
+        return load(self.name) if self.given is None else self.given
 
     def __call__(self, claim: Callable, *things: object) -> None:
         """Check a claim about the student's functions or classes, given in the order in which it names them.
@@ -128,7 +134,7 @@ class Attempt:
 
 def homework(name: str, *, fingerprints: Mapping | None = None) -> Homework:
     """The checks of a homework; what is known of its mistakes is read by its name unless given."""
-    return Homework(name, load(name) if fingerprints is None else fingerprints)
+    return Homework(name, fingerprints)
 
 
 def values(problem: Exception | None) -> tuple[str, str]:
