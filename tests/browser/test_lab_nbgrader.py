@@ -36,6 +36,13 @@ def test_what_make_lab_starts_opens_at_the_lectures(lab):
     assert lab.page.locator(".jp-DirListing-itemText").all_inner_texts() == ["03_perplexity.ipynb"]
 
 
+def test_nobody_is_asked_about_news(lab):
+    lab.start()
+    lab.page.wait_for_timeout(8_000)  # as long as JupyterLab takes to ask
+    assert lab.page.get_by_text("Would you like to get notified").count() == 0
+    assert lab.page.asked == []
+
+
 def test_create_assignment_shows_every_cells_name_and_points(lab, homework):
     lab.open(f"solutions/{HOMEWORK}/{HOMEWORK}.ipynb")
     lab.page.get_by_role("tab", name="Create Assignment").click()
