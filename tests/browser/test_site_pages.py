@@ -52,6 +52,7 @@ def test_axe_finds_nothing_to_mend_on_any_page(page, address, names):
     assert found == {}
 
 
+@pytest.mark.parametrize("page", ["light"], indirect=True)
 def test_no_page_is_wider_than_a_small_screen_whatever_is_unfolded(page, address, names):
     page.set_viewport_size(SMALL)
     wide = {}
