@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
+LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.d
 COLAB  := .venv-colab
 COLAB_PYTHON ?= python3.13
 
@@ -11,11 +12,12 @@ COLAB_PYTHON ?= python3.13
 help:            ## say what each word does
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-# An editable installation leaves the kernelspec out.
+# An editable installation leaves out what is for Jupyter: the sandbox's kernelspec, and settings of JupyterLab.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	$(BIN)/jupyter kernelspec install --log-level=WARN --sys-prefix --name autograder autograder/kernelspec
+	mkdir -p $(LAB_SETTINGS) && cp autograder/lab/no_news.json $(LAB_SETTINGS)
 	touch $@
 
 demo: $(READY)   ## build, release, grade sample submissions, write the report
