@@ -97,7 +97,7 @@ export default {
       const now = encode(state.text, merges, state.count).length;
       const [x, y] = at([state.count, now]).split(",");
       view.picture.append(shape("circle", { cx: x, cy: y, r: 5, fill: "var(--orange)" }));
-      view.picture.append(shape("text", { x: Number(x) + 9, y: Number(y) - 5 }, `${now} tokens`));
+      view.picture.append(shape("text", { x: Number(x) + 9, y: Number(y) - 5 }, `${now} token${now === 1 ? "" : "s"}`));
       return points;
     }
 
@@ -113,7 +113,7 @@ export default {
       const last = state.count ? `Merge ${state.count}: “${spell(merges[state.count - 1][0])}” + “${spell(merges[state.count - 1][1])}”. ` : "No merges: one token for each byte. ";
       const tree = tokens.length ? history(tokens[state.chosen], merges, state.count) : [];
       const made = tree.map(({ rank, left, right }) => `${spell(left)} + ${spell(right)} (${rank + 1})`).join(", ");
-      view.say(`${last}${nBytes} bytes in ${tokens.length} tokens, ${(nBytes / Math.max(1, tokens.length)).toFixed(2)} bytes each. `
+      view.say(`${last}${nBytes} byte${nBytes === 1 ? "" : "s"} in ${tokens.length} token${tokens.length === 1 ? "" : "s"}, ${(nBytes / Math.max(1, tokens.length)).toFixed(2)} bytes each. `
         + (made ? `The chosen token “${spell(tokens[state.chosen])}” was made by ${made}.` : "The chosen token is a single byte."));
       view.numbers(["merges", "tokens", "bytes per token"], points.map(([count, n]) => [count, n, (nBytes / Math.max(1, n)).toFixed(2)]));
     }

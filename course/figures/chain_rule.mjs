@@ -48,7 +48,7 @@ export default {
       bar(112, product, "var(--blue)", "product (float32)", product === 0 ? "0 (underflow)" : product.toExponential(3));
       bar(146, -logs / 120, "var(--orange)", "−log P, in nats", (-logs).toFixed(3));
       bar(180, -logs / Math.LN2 / count / 8, "var(--green)", "bits per token", (-logs / Math.LN2 / count).toFixed(3));
-      view.picture.append(shape("text", { x: 0, y: 235, class: "quiet" }, `perplexity ${Math.exp(-logs / count).toFixed(3)} over ${count} tokens`));
+      view.picture.append(shape("text", { x: 0, y: 235, class: "quiet" }, `perplexity ${Math.exp(-logs / count).toFixed(3)} over ${count} token${count === 1 ? "" : "s"}`));
       view.say(product === 0 ? "The product has underflowed to zero; the sum of logarithms has not noticed." : `P = ${product.toExponential(3)} = e^(${logs.toFixed(3)})`);
       view.numbers(["t", "token", "P(token | before)", "log P"], seen.map((p, t) => [t + 1, tokens[t], p.toPrecision(4), Math.log(p).toFixed(4)]));
     }

@@ -10,7 +10,7 @@ export default {
     const most = Math.max(...counts.flat());
 
     const rowSlider = slider(view.controls, { label: "After", min: 0, max: n - 1, step: 1, value: 0, show: (i) => symbols[i] }, (row) => { state.row = row; draw(); });
-    slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => (10 ** e).toPrecision(2) }, (e) => { state.exponent = e; draw(); });
+    slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => String(Number((10 ** e).toPrecision(2))) }, (e) => { state.exponent = e; draw(); });
     slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) }, (u) => { state.dart = u; draw(); });
     const step = node("button", { type: "button" }, "Take this letter");
     step.addEventListener("click", () => {
@@ -71,7 +71,7 @@ export default {
       view.picture.replaceChildren();
       matrix();
       row(probs, chosen);
-      view.say(`After “${symbols[state.row]}” the dart hits “${symbols[chosen]}”, P = ${probs[chosen].toFixed(4)}. Held-out text: ${bitsPerSymbol(k).toFixed(4)} bits per letter at k = ${k.toPrecision(2)}. Written so far: “${state.text}”`);
+      view.say(`After “${symbols[state.row]}” the dart hits “${symbols[chosen]}”, P = ${probs[chosen].toFixed(4)}. Held-out text: ${bitsPerSymbol(k).toFixed(4)} bits per letter at k = ${Number(k.toPrecision(2))}. Written so far: “${state.text}”`);
       view.numbers(["next", "count", "P"], probs.map((p, j) => [symbols[j], counts[state.row][j], p.toFixed(5)]));
     }
     draw();

@@ -44,7 +44,7 @@ export default {
         square.append(shape("title", {}, `${label}, t = ${t + 1}: ${value.toFixed(3)}`));
         square.addEventListener("click", () => { stepSlider.value = t + 1; stepSlider.dispatchEvent(new Event("input")); });
         view.picture.append(square);
-        text(left + (t + 0.5) * cell - 1, y + 15, value.toFixed(2).replace("0.", "."), { "text-anchor": "middle", style: "font-size:11px" });
+        text(left + (t + 0.5) * cell - 1, y + 15, value.toFixed(2).replace("0.", "."), { "text-anchor": "middle", style: "font-size:11px;paint-order:stroke;stroke:var(--panel);stroke-width:3px" });
       });
     }
 
