@@ -62,8 +62,9 @@ def _source_cell(cell: Mapping) -> SourceCell:
 
 
 def _cleared(source: str, stub: str) -> str:
-    """As nbgrader clears it: a solution without a region goes as a whole."""
-    return clear_solution(source, stub) if "### BEGIN SOLUTION" in source else stub
+    """As nbgrader clears it: a solution without a region goes as a whole, unless it is cleared already."""
+    is_marked = "### BEGIN SOLUTION" in source or stub.splitlines()[0] in source
+    return clear_solution(source, stub) if is_marked else stub
 
 
 def _role(nbgrader: Mapping) -> Role:
