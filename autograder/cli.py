@@ -6,6 +6,7 @@ The functions know nothing of the command line, and each is imported only when i
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -164,6 +165,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 
 
 def _grade(args: Arguments) -> int:
+    gc.disable()  # until `grade` begins its work: what is imported is no garbage
     from autograder.changes import in_words, marked_by_hand
     from autograder.demo import table
     from autograder.grade import grade

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import platform
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
@@ -76,6 +78,7 @@ def grade(
         marks.require(plan.points_in_source)
         clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), judges, found, json_file)
         remove_left_over(clerk.folders())
+        gc.enable()
         clerk.work([Task(submission) for submission in found] if again else list(clerk.due()))
         marks.enter_penalties()
         return clerk.summary()
@@ -93,7 +96,12 @@ def judges_for(
 
 
 def mark_book(root: Path, name: str, gradebook: str | None) -> MarkBook:
-    """The gradebook of a homework; nbgrader is imported only here, while the warm process starts."""
+    """The gradebook of a homework; nbgrader is imported only here, while the warm process starts.
+
+    It imports jsonschema, which would compile a grammar of international web addresses where that is
+    installed: two thirds of nbgrader's start, for a format that no notebook has.
+    """
+    sys.modules.setdefault("rfc3987_syntax", None)
     from autograder.gradebook import MarkBook
 
     return MarkBook(root, name, gradebook)

@@ -26,13 +26,21 @@ def forbidden_uses(
 
     `aliases`: what names that come from elsewhere stand for, {"F": "torch.nn.functional"}.
     """
+    forbids = frozenset(forbids)
+    if not aliases and not any(_may_hold(source, name.rpartition(".")[2]) for name in forbids):
+        return []  # most answers need no search
     tree = parsed(source)
     if tree is None:
         return []
     names = Names.of(tree, aliases or {})
-    search = _Search(names, frozenset(forbids))
+    search = _Search(names, forbids)
     search.visit(tree)
     return sorted(search.found)
+
+
+def _may_hold(source: str, word: str) -> bool:
+    """Whether a text may use a word: where it is not, another spelling or getattr may still stand for it."""
+    return word in source or "getattr" in source or not source.isascii()
 
 
 def parsed(source: str) -> ast.Module | None:

@@ -111,3 +111,13 @@ def test_a_class_of_a_notebook_is_found_in_its_cell():
 )
 def test_without_a_source_nothing_is_found(thing):
     assert forbidden_in(thing, FORBIDS) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["torch.\uff53oftmax(x)", "getattr(torch, 'soft' 'max')(x)", "getattr(torch, 'soft\\x6dax')(x)"],
+)
+def test_another_spelling_of_a_forbidden_word_is_found_without_the_word(source):
+    source = f"import torch\ndef f(x):\n    return {source}"
+    assert "softmax" not in source
+    assert [use.name for use in forbidden_uses(source, ["torch.softmax"])] == ["torch.softmax"]
