@@ -1,4 +1,7 @@
-"""Where the time of `make test` goes, by part, file and test: `python benchmarks/slowest_tests.py`."""
+"""Where the time of `make test` goes, by part, file and test: `python benchmarks/slowest_tests.py`.
+
+With --report it reads the times of a run that is over, as `pytest --junitxml=FILE` has written them.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,29 @@ PARTS = {
     "autograder build --check": ["-m", "autograder", "build", "--check"],
     "autograder verify": ["-m", "autograder", "verify"],
 }
+PYTEST = ["-m", "pytest", "-q", "-n", "auto"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tests", nargs="*", default=["tests"], help="some of the tests")
+    parser.add_argument("--report", help="the file that pytest wrote")
     options = parser.parse_args()
+    if options.report:
+        print_report(options.report)
+        return
     for name, words in PARTS.items():
         print(f"{seconds(words):>8.1f} s  {name}", flush=True)
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
-        took = seconds(["-m", "pytest", "-q", "-n", "auto", f"--junitxml={report.name}", *options.tests])
-        cases = list(ElementTree.parse(report.name).iter("testcase"))
-    print(f"{took:>8.1f} s  pytest -n auto: {len(cases)} tests; the slowest files, and the slowest tests")
+        print(f"{seconds([*PYTEST, f'--junitxml={report.name}']):>8.1f} s  pytest -n auto", flush=True)
+        print_report(report.name)
+
+
+def print_report(path: str) -> None:
+    """The slowest files and the slowest tests."""
+    cases = list(ElementTree.parse(path).iter("testcase"))
+    print(f"{len(cases)} tests; the slowest files")
     print_slowest((case.get("classname").replace(".", "/") + ".py", case) for case in cases)
+    print("the slowest tests")
     print_slowest(
         (f"{case.get('classname').rpartition('.')[2]}::{case.get('name')}"[:100], case) for case in cases
     )
