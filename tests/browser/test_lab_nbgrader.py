@@ -40,7 +40,8 @@ def test_nobody_is_asked_about_news(lab):
     lab.start()
     lab.page.wait_for_timeout(8_000)  # as long as JupyterLab takes to ask
     assert lab.page.get_by_text("Would you like to get notified").count() == 0
-    assert lab.page.asked == []
+    # JupyterLab opens again what was open last, which may be a notebook with its badge
+    assert [address for address in lab.page.asked if "badge" not in address] == []
 
 
 def test_create_assignment_shows_every_cells_name_and_points(lab, homework):
