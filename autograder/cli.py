@@ -166,6 +166,13 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 
 def _grade(args: Arguments) -> int:
     gc.disable()  # until `grade` begins its work: what is imported is no garbage
+    try:
+        return _graded(args)
+    finally:
+        gc.enable()
+
+
+def _graded(args: Arguments) -> int:
     from autograder.changes import in_words, marked_by_hand
     from autograder.demo import table
     from autograder.grade import grade

@@ -78,7 +78,7 @@ def grade(
         marks.require(plan.points_in_source)
         clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), judges, found, json_file)
         remove_left_over(clerk.folders())
-        gc.enable()
+        gc.enable()  # which the command line leaves off while it imports
         clerk.work([Task(submission) for submission in found] if again else list(clerk.due()))
         marks.enter_penalties()
         return clerk.summary()

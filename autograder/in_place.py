@@ -20,6 +20,9 @@ from autograder.repair import Repaired, RepairedCell
 from autograder.standin import Cell, Sitting
 
 SENTENCE = "the checks ran in place, beside the student's code, which could have misled them"
+UNFINISHED = (
+    "With its hidden tests this cell did not come to an end: it ended its process or ran out of time."
+)
 LONGEST_MESSAGE = 2_000
 
 
@@ -70,7 +73,8 @@ def verdict(check: Check, visible: CellResult, whole: CellResult | None) -> Chec
     if visible.error is not None:
         result, message = "failed", plain_text(visible.error.sentence(), limit=LONGEST_MESSAGE)
     elif decisive.error is not None:
-        result, message = "failed", "A hidden test of this cell does not pass."
+        died = decisive.error.class_name == "Died"
+        result, message = "failed", UNFINISHED if died else "A hidden test of this cell does not pass."
     elif is_number(decisive):
         result, message = "could_not_run", "This cell ends in a number of points: a person decides."
     else:

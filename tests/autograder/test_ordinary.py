@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 from autograder.grade import grade
 from autograder.homework import assignments, find, names
-from autograder.in_place import SENTENCE
+from autograder.in_place import SENTENCE, UNFINISHED
 from autograder.records import RecordFolder
 from autograder.release import release
 
@@ -59,6 +59,7 @@ ANSWERS = {
     "cleo": "def square(x):\n    return x + 6",
     "dora": "def square(x):\n    import os\n    os._exit(3)",
     "emil": TELLS_ALL,
+    "finn": "def square(x):\n    while x < 0:\n        pass\n    return x * x",
 }
 
 
@@ -142,6 +143,11 @@ def test_an_error_is_told_where_students_can_see_the_test_and_only_there(course)
     assert "ended itself with exit status 3" in checks_of(course, "dora")["squares"].message
 
 
+def test_a_hidden_test_that_does_not_end_is_not_called_wrong(course):
+    check = checks_of(course, "finn")["squares"]
+    assert (check.result, check.message) == ("failed", UNFINISHED)
+
+
 def test_partial_credit_is_left_to_a_person(course):
     check = checks_of(course, "ada")["roots"]
     assert (check.result, check.message) == (
@@ -200,7 +206,7 @@ def test_what_needs_a_source_says_so_and_writes_nothing(released, command, capsy
 
 def test_nbgraders_own_command_grades_it_with_the_judge(released, tmp_path):
     course = shutil.copytree(released, tmp_path / "course")
-    for student in ("cleo", "dora", "emil"):
+    for student in ("cleo", "dora", "emil", "finn"):
         shutil.rmtree(course / "submitted" / student)
     nbgrader = Path(sysconfig.get_path("scripts"), "nbgrader")
     path = course / "solutions" / NAME / f"{NAME}.ipynb"
