@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 
 from autograder.homework import Check
-from autograder.isolation import CellResult, Student
+from autograder.isolation import CellResult
+from autograder.isolation.student import Student
 from autograder.judge import Judgement, outputs_of
 from autograder.markup import plain_text
 from autograder.plan import Plan

@@ -16,8 +16,9 @@ from autograder.autograded import error, stream
 from autograder.diagnosis import diagnosis
 from autograder.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_check
 from autograder.homework import Check, Exercise
-from autograder.isolation import CellResult, Student
+from autograder.isolation import CellResult
 from autograder.isolation.limits import in_words
+from autograder.isolation.student import Student
 from autograder.markup import harmless_pictures, plain_text
 from autograder.plan import Plan
 from autograder.records import CheckRecord, ExerciseRecord

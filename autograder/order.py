@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.isolation import Limits
-from autograder.plan import Plan, plan_for
+
+if TYPE_CHECKING:
+    from autograder.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -20,5 +23,7 @@ class Order:
 
     def plan(self, root: Path) -> Plan:
         """The plan for the homework of this name under root; raises SourceError or NotReleased."""
+        from autograder.plan import plan_for  # and with it torch, which an order does without
+
         plan = plan_for(self.homework, root, self.limits)
         return replace(plan, forbidden_costs_points=self.forbidden_costs_points)

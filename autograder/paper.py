@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from autograder.collect import Found, Unreadable, read
-from autograder.isolation import Student
+from autograder.isolation.student import Student
 from autograder.plan import Plan
 from autograder.records import ExerciseRecord, exercise_from
 from autograder.submission import Graded, grade_submission, not_run

@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from autograder.diagnosis import TooSlow, diagnosis, time_limit
 from autograder.examine import run_checks
 from autograder.homework import HomeworkSource, find, references
@@ -79,7 +81,11 @@ class Plan:
         return exercise_versions(self.homework, policy)
 
     def prepare(self) -> None:
-        """Work out what every judge needs, and judge once, so that forked judges find it all in memory."""
+        """Work out what every judge needs, and judge once, so that forked judges find it all in memory.
+
+        They also find torch on one thread: every core has a judge of its own.
+        """
+        torch.set_num_threads(1)
         _ = self.versions
         if self.homework.in_place:  # its checks run with each student's code, and nothing is known beforehand
             return

@@ -1,4 +1,7 @@
-"""Judges on this machine: one forked for each submission, and one warm process for all of them."""
+"""Judges on this machine: one forked for each submission, and one warm process for all of them.
+
+The warm process is started before torch is imported here, which takes about as long as it needs.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
-
-import torch
+from typing import TYPE_CHECKING, Protocol
 
 from autograder.forked import Lost, forked
 from autograder.isolation import Level, Limits, Warm, choose, large_pages
-from autograder.paper import Paper, mark
-from autograder.plan import Plan
+
+if TYPE_CHECKING:
+    from autograder.paper import Paper
+    from autograder.plan import Plan
 
 JOBS_PER_CORE = 2  # a judge and its student take turns, and each waits while a sandbox starts
 GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
@@ -48,6 +51,8 @@ class Pool:
 
     def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict | Lost]]:
         """Each task with its result; what every judge needs is prepared before the first is forked."""
+        from autograder.paper import mark
+
         plan.prepare()
         gc.collect()
         gc.freeze()  # what a judge does not collect stays shared memory
@@ -64,7 +69,6 @@ class Pool:
 @contextmanager
 def local_judges(isolation: str, limits: Limits, jobs: int | None = None) -> Iterator[Pool]:
     """Judges on every core of this machine; raises IsolationUnavailable."""
-    torch.set_num_threads(1)  # every core has a judge of its own
     level = choose(isolation)
     with warm_meanwhile(level, limits) as warm:
         yield Pool(level, warm, jobs or JOBS_PER_CORE * (os.cpu_count() or 1))

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from autograder.isolation import CellResult, Died, Fault, Handle, Limits, Named, Raised, Student
+from autograder.isolation import CellResult, Died, Fault, Handle, Limits, Named, Raised
+from autograder.isolation.student import Student
 from course.checks import NotWritten, Object, Reply, StudentError, Unreachable
 from course.checks.errors import is_stub
 from course.checks.link import called

@@ -12,7 +12,7 @@ from autograder.autograded import autograded_notebook
 from autograder.collect import Unreadable
 from autograder.handed_in import HandedCell, parse
 from autograder.in_place import judge_in_place
-from autograder.isolation import Student
+from autograder.isolation.student import Student
 from autograder.judge import Judgement, judge
 from autograder.mix_up import mix_up
 from autograder.plan import Plan

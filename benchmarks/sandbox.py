@@ -18,7 +18,8 @@ from time import perf_counter
 
 import torch
 
-from autograder.isolation import IsolationUnavailable, Student, Warm, choose
+from autograder.isolation import IsolationUnavailable, Warm, choose
+from autograder.isolation.student import Student
 from autograder.isolation.tree import children_of, fields_of
 
 NOTEBOOK = """

@@ -19,9 +19,9 @@ import torch
 from grading import ROOT
 from hot import hottest
 
+from autograder.clerk import Clerk, Task
 from autograder.collect import collect
 from autograder.demo import make_course
-from autograder.grade import Clerk, Task
 from autograder.gradebook import MarkBook
 from autograder.homework import find
 from autograder.isolation import Level, Limits, Warm, choose

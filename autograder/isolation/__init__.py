@@ -6,6 +6,8 @@
 
 Only plain data crosses, either way. What the student's process answers is its own word: the verdict is the
 grader's, made from values of exact types. Whoever of the four dies, those below it end too.
+
+Nothing that is named here imports torch: a grader starts its zygote first, and imports torch meanwhile.
 """
 
 from autograder.isolation.levels import Level, choose
@@ -21,7 +23,6 @@ from autograder.isolation.results import (
     Raised,
     Reply,
 )
-from autograder.isolation.student import Student
 from autograder.isolation.warm import Warm
 
 __all__ = [
@@ -36,7 +37,6 @@ __all__ = [
     "Named",
     "Raised",
     "Reply",
-    "Student",
     "Warm",
     "choose",
 ]

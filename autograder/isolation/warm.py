@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.isolation import channel
 from autograder.isolation.files import regular_files
@@ -15,7 +16,9 @@ from autograder.isolation.levels import Level
 from autograder.isolation.limits import Limits
 from autograder.isolation.results import IsolationUnavailable
 from autograder.isolation.settings import DEFAULT_IMPORTS, Settings
-from autograder.isolation.student import Student
+
+if TYPE_CHECKING:
+    from autograder.isolation.student import Student
 
 START_SECONDS = 180.0  # a cold disk, a busy machine
 MAX_REPORT = 1 << 16
@@ -67,12 +70,14 @@ class Warm:
             raise IsolationUnavailable(greeting["problem"])
         return greeting
 
-    def student(self, files: Path | None = None, limits: Limits | None = None) -> Student:
+    def student(self, files: Path | None = None, limits: Limits | None = None) -> "Student":
         """A fresh sandboxed process; it finds the regular files of `files` in its work directory.
 
         limits: other limits than this warm process's own.
         Raises IsolationUnavailable where the warm process has ended, ValueError for too large files.
         """
+        from autograder.isolation.student import Student  # and with it torch, which this module does without
+
         limits = limits or self.limits
         accompanying = regular_files(files, limits.file_bytes)
         control, their_control = socket.socketpair()

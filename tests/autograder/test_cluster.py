@@ -10,7 +10,7 @@ import pytest
 from grading import NAME, SHORT, new_course, solved, submit
 from interrupted import FIRST, POINTS, hand_in_all, marks, records, words
 
-from autograder import grade as grading
+from autograder.clerk import Clerk
 from autograder.cli import main
 from autograder.cluster import parcel
 from autograder.collect import Found
@@ -88,7 +88,7 @@ def verdicts(course):
 @pytest.fixture
 def saved(monkeypatch):
     """How often each student's work was entered, and what else is to happen then: saved.then(student)."""
-    return Watch(monkeypatch, grading.Clerk.save)
+    return Watch(monkeypatch, Clerk.save)
 
 
 class Watch(Counter):
@@ -101,7 +101,7 @@ class Watch(Counter):
             self[submission.student] += 1
             self.then(submission.student)
 
-        monkeypatch.setattr(grading.Clerk, "save", watched)
+        monkeypatch.setattr(Clerk, "save", watched)
 
 
 def test_a_worker_killed_in_the_middle_costs_no_submission_and_enters_none_twice(

@@ -13,8 +13,8 @@ from nbformat import from_dict
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade, is_grade
 
-from autograder import grade as grading
 from autograder import paper, pool
+from autograder.clerk import Clerk
 from autograder.database import GradebookUnavailable
 from autograder.grade import grade
 from autograder.interrupts import interrupts_wait
@@ -263,7 +263,7 @@ def test_points_given_by_hand_stay(small_course):
 
 
 def test_stopping_keeps_what_is_finished(small_course, monkeypatch):
-    save = grading.Clerk.save
+    save = Clerk.save
     saved = []
 
     def stop_at_the_second(clerk, submission, graded):
@@ -272,7 +272,7 @@ def test_stopping_keeps_what_is_finished(small_course, monkeypatch):
         saved.append(submission.student)
         save(clerk, submission, graded)
 
-    monkeypatch.setattr(grading.Clerk, "save", stop_at_the_second)
+    monkeypatch.setattr(Clerk, "save", stop_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         grade_course(small_course)
     monkeypatch.undo()
