@@ -11,7 +11,7 @@ from autograder.homework import CODE_STUB, TEXT_STUB
 from autograder.nbgrader_plugin import use_feedback, use_judge
 from autograder.release import ignored_files
 
-c = get_config()
+c = get_config()  # noqa: F821  nbgrader defines it
 COURSE = Path(__file__).parent
 
 c.CourseDirectory.course_id = "language-models"

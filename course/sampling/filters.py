@@ -89,7 +89,7 @@ def xtc(
     threshold: float,
     probability: float,
     generator: torch.Generator,
-) -> Tensor:
+) -> torch.Tensor:
     """Exclude top choices: with the given probability drop all tokens with P(v) ≥ threshold but the last.
 
     The least probable of the viable tokens stays, so the text still makes sense but takes a road less

@@ -29,7 +29,7 @@ def dynamic_temperature(
     low: float,
     high: float,
     exponent: float = 1.0,
-) -> Tensor:
+) -> torch.Tensor:
     """z / t with t = low + (high − low) · (H / H_max)^exponent: the more uncertain, the hotter.
 
     H_max = log(number of tokens that can still occur). With one such token t = low. Kalomaze 2023
@@ -51,7 +51,7 @@ def quadratic(
     *,
     factor: float,
     curve: float = 1.0,
-) -> Tensor:
+) -> torch.Tensor:
     """Smooth sampling: with d = z − max z, replace z by max z − factor · ((3 − c)/2 · d² − (c − 1)/2 · d³).
 
     Near the top differences shrink, so good tokens become more equal; far from it they grow, so the tail is
