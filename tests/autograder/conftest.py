@@ -1,9 +1,14 @@
 """A course of one small homework and one small lecture, in a folder of its own."""
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from grading import SHORT
+
+from autograder import pool
+from autograder.isolation import Warm, choose
 
 REPOSITORY = Path(__file__).parents[2]
 MINI = Path(__file__).parent / "mini_homework"
@@ -60,3 +65,12 @@ def edit():
         path.write_text(text.replace(old, new))
 
     return replace
+
+
+@pytest.fixture(scope="module")
+def one_warm_process():
+    """Every grading of this file has its students' processes from the same warm one."""
+    with Warm(choose("best"), SHORT, imports=()) as warm, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
+        patch.setattr(pool, "choose", lambda wanted: warm.level)
+        yield

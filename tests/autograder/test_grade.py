@@ -13,15 +13,16 @@ from nbformat import from_dict
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade, is_grade
 
-from autograder import paper, pool
+from autograder import paper
 from autograder.clerk import Clerk
 from autograder.database import GradebookUnavailable
 from autograder.grade import grade
 from autograder.interrupts import interrupts_wait
-from autograder.isolation import Warm, choose
 from autograder.notebook import SourceError
 from autograder.plan import NotReleased
 from autograder.records import RecordFolder, read_homework
+
+pytestmark = pytest.mark.usefixtures("one_warm_process")
 
 HANG = "def moving_average(values, width):\n    while True:\n        pass"
 LEAVE = "import os\n\ndef moving_average(values, width):\n    os._exit(0)"
@@ -205,14 +206,6 @@ def three_students(tmp_path_factory):
 @pytest.fixture
 def small_course(three_students, tmp_path):
     return shutil.copytree(three_students, tmp_path / "course")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_warm_process():
-    """Every run of this file has its students' processes from the same warm one."""
-    with Warm(choose("best"), SHORT) as warm, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
-        yield
 
 
 def test_a_second_run_does_only_what_is_missing(small_course):

@@ -5,10 +5,9 @@ import resource
 import shutil
 import sqlite3
 import subprocess
-from contextlib import nullcontext
 
 import pytest
-from grading import SHORT, new_course
+from grading import new_course
 from interrupted import (
     FIRST,
     SECOND,
@@ -21,16 +20,7 @@ from interrupted import (
     start,
 )
 
-from autograder import pool
-from autograder.isolation import Warm, choose
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_warm_process():
-    with Warm(choose("best"), SHORT, imports=()) as warm, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
-        patch.setattr(pool, "choose", lambda wanted: warm.level)
-        yield
+pytestmark = pytest.mark.usefixtures("one_warm_process")
 
 
 @pytest.fixture(scope="module")

@@ -12,20 +12,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from grading import NAME, SHORT, new_course, solved, submit
+from grading import NAME, new_course, solved, submit
 from interrupted import FIRST, POINTS, at, hand_in_all, records, start, sum_of, words
 from nbgrader.api import Gradebook
 
-from autograder import pool
 from autograder.cli import main
 from autograder.database import with_driver
-from autograder.isolation import Warm, choose
 from autograder.release import release
+
+pytestmark = pytest.mark.usefixtures("one_warm_process")
 
 psycopg = pytest.importorskip("psycopg")
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -114,14 +113,6 @@ def server():
         yield server
         server.stop()
         server.process.wait(SECONDS_TO_START)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_warm_process():
-    with Warm(choose("best"), SHORT, imports=()) as warm, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
-        patch.setattr(pool, "choose", lambda wanted: warm.level)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from contextlib import nullcontext
 
 import pytest
 from grading import ROOT, SHORT
@@ -15,12 +14,13 @@ from autograder.demo import make_course
 from autograder.grade import grade
 from autograder.gradebook import MarkBook
 from autograder.homework import load
-from autograder.isolation import Warm, choose
 from autograder.plan import NotReleased
 from autograder.records import RecordFolder
 from autograder.release import release
 from autograder.sample_submissions import answered, hand_in, reference_answers
 from autograder.versions import exercise_versions
+
+pytestmark = pytest.mark.usefixtures("one_warm_process")
 
 NAME = "two_exercises"
 SOURCE = '''\
@@ -142,14 +142,6 @@ def graded_once(tmp_path_factory):
         gradebook.find_comment("double", NAME, NAME, "bob").manual_comment = "A good try."
         gradebook.db.commit()
     return course
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_warm_process():
-    """Every run of this file has its students' processes from the same warm one."""
-    with Warm(choose("best"), SHORT) as warm, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
-        yield
 
 
 @pytest.fixture
