@@ -150,7 +150,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="STUDENT/HOMEWORK/*.ipynb or STUDENT.ipynb",
     )
-    part.add_argument("--jobs", type=int, default=None, help="submissions at once (default: two per core)")
+    part.add_argument("--jobs", type=int, default=None, help="submissions at once (default: one per core)")
     part.add_argument("--dask", metavar="ADDRESS", help="judge on a Dask cluster, such as tcp://host:8786")
     _gradebook_option(part)
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results")

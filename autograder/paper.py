@@ -14,6 +14,7 @@ from autograder.isolation.student import Student
 from autograder.plan import Plan
 from autograder.records import ExerciseRecord, exercise_from
 from autograder.submission import Graded, grade_submission, not_run
+from course.checks.link import seeded
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ def mark(paper: Paper, plan: Plan, level: str, start: Callable[[], Student]) -> 
     if paper.data is None:
         graded = not_run(paper.student, paper.problem, plan)
     else:
-        graded = grade_submission(paper.student, paper.data, plan, start, paper.seed, paper.kept)
+        with seeded(paper.seed):  # the global random numbers too: the verdict is no matter of who came before
+            graded = grade_submission(paper.student, paper.data, plan, start, paper.seed, paper.kept)
     flags = paper.flags + graded.record.flags
     record = replace(graded.record, flags=flags, source=paper.digest, isolation=plan.isolation(level))
     return replace(graded, record=record)

@@ -1,4 +1,4 @@
-"""Judges on this machine: one forked for each submission, and one warm process for all of them.
+"""Judges on this machine, `jobs` at once, and one warm process for all of their students.
 
 The warm process is started before torch is imported here, which takes about as long as it needs.
 """
@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from autograder.forked import Lost, forked
-from autograder.isolation import Level, Limits, Warm, choose, large_pages
+from autograder.isolation import Level, Limits, Warm, choose
 
 if TYPE_CHECKING:
     from autograder.paper import Paper
     from autograder.plan import Plan
 
-JOBS_PER_CORE = 2  # a judge and its student take turns, and each waits while a sandbox starts
 GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
 
 
@@ -56,7 +55,6 @@ class Pool:
         plan.prepare()
         gc.collect()
         gc.freeze()  # what a judge does not collect stays shared memory
-        large_pages.gather()
         warm = self.warm()  # which has been starting meanwhile
         yield from forked(
             tasks,
@@ -71,7 +69,7 @@ def local_judges(isolation: str, limits: Limits, jobs: int | None = None) -> Ite
     """Judges on every core of this machine; raises IsolationUnavailable."""
     level = choose(isolation)
     with warm_meanwhile(level, limits) as warm:
-        yield Pool(level, warm, jobs or JOBS_PER_CORE * (os.cpu_count() or 1))
+        yield Pool(level, warm, jobs or os.cpu_count() or 1)
 
 
 def seconds_for_a_judge(limits: Limits) -> float:

@@ -61,15 +61,12 @@ def children() -> set[str]:
         return set(listing.read().split())
 
 
-def test_tasks_are_started_only_when_there_is_room():
-    started = []
+def test_a_process_does_one_task_after_another_and_a_new_one_takes_the_place_of_a_lost_one():
+    def work(task):
+        if task == "killed":
+            os.kill(os.getpid(), 9)
+        return os.getpid()
 
-    def tasks():
-        for number in range(6):
-            started.append(number)
-            yield number
-
-    running = forked(tasks(), lambda task: task, jobs=2, seconds=30)
-    next(running)
-    assert len(started) <= 4
-    running.close()
+    done = dict(forked(["a", "b", "killed", "c", "d"], work, jobs=1, seconds=30))
+    assert done["a"] == done["b"] != done["c"] == done["d"]
+    assert done["killed"] == Lost("was ended by SIGKILL")
