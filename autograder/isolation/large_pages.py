@@ -17,14 +17,15 @@ LARGE_PAGE_BYTES = 2 << 20
 OWN_MEMORY = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 *(\[heap\])?$", re.ASCII)
 
 
-def gather() -> None:
-    """Move this process's own memory to large pages, as far as the system can and wants to."""
+def gather() -> Iterator[None]:
+    """Move this process's own memory to large pages, one with each step, as far as the system wants to."""
     if not os.path.exists("/proc/self/maps"):
         return
     size = ctypes.c_size_t(LARGE_PAGE_BYTES)
     for start, end in own_memory(Path("/proc/self/maps").read_text()):
         for page in range(start, end, LARGE_PAGE_BYTES):
             LIBC.madvise(ctypes.c_void_p(page), size, MADV_COLLAPSE)  # advice: to be refused is no error
+            yield
 
 
 def own_memory(maps: str) -> Iterator[tuple[int, int]]:

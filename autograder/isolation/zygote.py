@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import shutil
 import signal
 import socket
@@ -30,6 +31,7 @@ from autograder.isolation.unprivileged import CannotDescend, descend
 
 # What is received must not be handed on to programs that are started.
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+FINISHED = object()
 
 
 def import_all(names: tuple[str, ...]) -> None:
@@ -94,14 +96,16 @@ def prepare(imports: tuple[str, ...], place: Path) -> tuple[Shell, Room]:
     gc.collect()
     gc.freeze()
     gc.disable()
-    large_pages.gather()
     return shell, room
 
 
 def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
     """Fork a keeper for each pair of descriptors that arrives, until the grader is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
+    at_leisure = large_pages.gather()
     while True:
+        while not is_asked(listener) and next(at_leisure, FINISHED) is not FINISHED:
+            pass
         word, descriptors, _, _ = socket.recv_fds(listener, 1, 2, CLOSE_ON_EXEC)
         if not word:
             shutil.rmtree(place, ignore_errors=True)
@@ -110,6 +114,11 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
             keeper.run(listener, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def is_asked(listener: socket.socket) -> bool:
+    """Whether the grader has said something, or has gone."""
+    return bool(select.select([listener], [], [], 0)[0])
 
 
 def refuse(listener: socket.socket, sentence: str) -> NoReturn:

@@ -33,7 +33,7 @@ def test_memory_is_the_same_after_it_was_moved_to_large_pages():
         for place in range(0, len(memory), mmap.PAGESIZE):
             memory[place] = place // mmap.PAGESIZE % 251
         before, large_before = bytes(memory), large_kilobytes()
-        gather()
+        list(gather())
         assert bytes(memory) == before
         if large_kilobytes() == large_before:
             pytest.skip("this kernel does not gather small pages into large ones on request (Linux 6.1)")
