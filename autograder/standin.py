@@ -12,7 +12,7 @@ from autograder.isolation.student import Student
 from course.checks import NotWritten, Object, Reply, StudentError, Unreachable
 from course.checks.errors import is_stub
 from course.checks.link import called
-from course.checks.plain import mapped
+from course.checks.plain import replaced
 from course.checks.trace import Thing
 
 MOST_DEATHS = 20  # of one submission's processes, before nothing more is tried
@@ -158,7 +158,7 @@ class RemoteLink:
         """Call a method of the target; raises StudentError, NotWritten or Unreachable."""
         name = called(target, method)
         far = self._far_side(Thing(target) if isinstance(target, str) else target)
-        far_args, far_kwargs = mapped((args, kwargs), self._far_side)
+        far_args, far_kwargs = replaced((args, kwargs), (Thing, Object), self._far_side)
         try:
             reply = self._sitting.ask(
                 far.name if isinstance(far, Named) else far,
@@ -171,25 +171,21 @@ class RemoteLink:
         except Raised as error:
             _raise_as_students(error.fault, name)
         changed = None if reply.changed is None else (tuple(reply.changed[0]), dict(reply.changed[1]))
-        return Reply(mapped(reply.value, self._near_side), mapped(changed, self._near_side))
+        return Reply(*replaced((reply.value, changed), Handle, self._near_side))
 
-    def _far_side(self, entry: Any) -> Any:
+    def _far_side(self, entry: Thing | Object) -> Named | Handle:
         if isinstance(entry, Thing):
             return Named(entry.name)
-        if isinstance(entry, Object):
-            generation, handle = self._handles[entry.index]
-            if generation != self._sitting.generation:
-                raise Unreachable(f"The object of class {entry.kind} is gone: its process ended.")
-            return handle
-        return entry
+        generation, handle = self._handles[entry.index]
+        if generation != self._sitting.generation:
+            raise Unreachable(f"The object of class {entry.kind} is gone: its process ended.")
+        return handle
 
-    def _near_side(self, entry: Any) -> Any:
-        if not isinstance(entry, Handle):
-            return entry
-        key = (self._sitting.generation, entry)
+    def _near_side(self, handle: Handle) -> Object:
+        key = (self._sitting.generation, handle)
         if key not in self._handles:
             self._handles.append(key)
-        return Object(self._handles.index(key), entry.type_name)
+        return Object(self._handles.index(key), handle.type_name)
 
 
 def _raise_as_students(fault: Fault, name: str) -> NoReturn:

@@ -51,14 +51,19 @@ def sentence_of(claim: Callable) -> str:
 
 def names_in(claim: Callable) -> list[str]:
     """The student's functions and classes that a claim speaks of, by name."""
-    return [name for name in inspect.signature(claim).parameters if name != "draw"]
+    return [name for name in parameters(claim) if name != "draw"]
+
+
+def parameters(claim: Callable) -> list[str]:
+    """What a claim takes, by name: the student's things, and perhaps a `draw`."""
+    return list(inspect.signature(claim).parameters)
 
 
 def examine(claim: Callable, link: Link, seed: int | None = None) -> Finding:
     """Put a claim to stand-ins over the link; it draws from the seed, or from its name where that is None."""
     trace = Trace(claim.__name__)
-    arguments: dict[str, object] = {name: StandIn(link, trace, name) for name in names_in(claim)}
-    if "draw" in inspect.signature(claim).parameters:
+    arguments: dict[str, object] = {name: StandIn(link, trace, name) for name in parameters(claim)}
+    if "draw" in arguments:
         arguments["draw"] = Draw(seed_of(claim.__name__) if seed is None else seed)
     try:
         with contextlib.redirect_stderr(sys.stdout):  # nbgrader takes a warning for a failure

@@ -9,6 +9,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Protocol
@@ -50,7 +51,8 @@ class Link(Protocol):
     ) -> object | Reply:
         """Seed torch, numpy and random, then call `method` of the target; "" calls the target itself.
 
-        Arguments are plain data, `Object` (a handle this link gave out) or `Thing` (an exercise by its name).
+        Arguments are plain data, `Object` (a handle this link gave out) or `Thing` (an exercise by its name);
+        the student's code gets copies of the containers among them.
         The answer is plain data in which everything else is an `Object`, or a `Reply` with that and the
         arguments as the call left them. Besides its own methods a module answers `gradients()`, a dictionary.
         Raises StudentError, NotWritten or Unreachable.
@@ -145,6 +147,10 @@ def _student_place(trace: TracebackType | None) -> tuple[FrameType | None, int |
 
 
 def _is_library(frame: FrameType) -> bool:
-    folders = {sysconfig.get_path(key) for key in ("stdlib", "purelib", "platlib")}
-    course = str(Path(__file__).parent.parent)
-    return frame.f_code.co_filename.startswith((*folders, course, "<frozen"))
+    return frame.f_code.co_filename.startswith(_library_folders())
+
+
+@cache
+def _library_folders() -> tuple[str, ...]:
+    folders = (sysconfig.get_path(key) for key in ("stdlib", "purelib", "platlib"))
+    return (*folders, str(Path(__file__).parent.parent), "<frozen")

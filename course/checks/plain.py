@@ -1,6 +1,7 @@
 """What may cross between a check and the student's code: plain data, always copied."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
 
 import numpy as np
 import torch
@@ -30,9 +31,46 @@ def _entries(entries: Iterable, leaf: Callable[[object], object], depth: int) ->
     return [mapped(entry, leaf, depth + 1) for entry in entries]
 
 
-def _flat(entries: Iterable) -> bool:
-    """Whether all entries are immutable, so that they need no copy; most of the time they are."""
-    return IMMUTABLE.issuperset(map(type, entries))
+def _flat(entries: Collection) -> bool:
+    """Whether all entries, or all entries of tuples, are immutable and need no copy; mostly they are."""
+    kinds = set(map(type, entries))
+    return kinds <= IMMUTABLE or (
+        kinds == {tuple} and IMMUTABLE.issuperset(map(type, chain.from_iterable(entries)))
+    )
+
+
+def leaves(value: object) -> list[object]:
+    """What there is inside nested containers that is not immutable, in order: tensors, arrays, objects …
+
+    Raises ValueError for a value that is nested too deeply, as `mapped` does.
+    """
+    found: list[object] = []
+    _gather(value, found, 0)
+    return found
+
+
+def _gather(value: object, found: list[object], depth: int) -> None:
+    if type(value) in IMMUTABLE:
+        return
+    if depth > DEEPEST:
+        raise ValueError(f"a value nested more than {DEEPEST} levels deep")
+    if isinstance(value, dict):
+        parts: tuple[Collection, ...] = (value.values(), value)
+    elif isinstance(value, tuple | list | set | frozenset):
+        parts = (value,)
+    else:
+        found.append(value)
+        return
+    for part in parts:
+        for entry in () if _flat(part) else part:
+            _gather(entry, found, depth + 1)
+
+
+def replaced(value: object, kinds: type | tuple[type, ...], by: Callable[[object], object]) -> object:
+    """The value with `by` applied to its leaves of these kinds; the very same value where it has none."""
+    if not any(isinstance(leaf, kinds) for leaf in leaves(value)):
+        return value
+    return mapped(value, lambda entry: by(entry) if isinstance(entry, kinds) else entry)
 
 
 def plain(value: object, otherwise: Callable[[object], object]) -> object:
@@ -87,9 +125,7 @@ def copied_generator(generator: torch.Generator) -> torch.Generator:
 
 def tensors_in(value: object) -> list[Tensor]:
     """All tensors inside nested containers, in order."""
-    found: list[Tensor] = []
-    mapped(value, lambda entry: found.append(entry) if isinstance(entry, Tensor) else None)
-    return found
+    return [leaf for leaf in leaves(value) if isinstance(leaf, Tensor)]
 
 
 def sendable(argument: object) -> object:

@@ -4,13 +4,13 @@ A stand-in passes each call to a link, and the link answers with plain data; whe
 lives in this process or in a sandbox is the link's business alone. Every call is written into the trace.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from course.checks.autograd import entering, leaving
 from course.checks.closeness import same
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.link import Link, LocalLink, Reply
-from course.checks.plain import mapped, sendable, snapshot
+from course.checks.plain import leaves, mapped, replaced, sendable, snapshot
 from course.checks.trace import Event, Object, Outcome, Thing, Trace
 
 __all__ = [
@@ -106,24 +106,29 @@ def last_outcome(function: StandIn | Method) -> Outcome:
 def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple, kwargs: dict) -> object:
     """Put one request to the link, write it into the trace, and hand the check a copy of the answer."""
     index = len(trace.events)
-    arguments = mapped((args, kwargs), _marked)
-    recorded, given = snapshot(arguments), entering(trace, index, arguments)
+    recorded = given = mapped((args, kwargs), _marked)
+    if leaves(given):  # else there is nothing in the copy that a link would not copy before it hands it on
+        recorded, given = snapshot(recorded), entering(trace, index, given)
     try:
         value, left = _answer(link, trace, target, method, given)
     except (StudentError, NotWritten, Unreachable) as problem:
         trace.events.append(Event(target, method, *recorded, failure(problem)))
         raise
     changed = None if left is None or same(left, recorded) else left
-    trace.events.append(Event(target, method, *recorded, Outcome("value", snapshot(value), changed=changed)))
+    outcome = Outcome("value", snapshot(value), changed=changed)
+    trace.events.append(Event(target, method, *recorded, outcome))
+    if not leaves(value):
+        return value
     return mapped(leaving(trace, index, value), lambda entry: _presented(link, trace, entry))
 
 
 def _answer(link: Link, trace: Trace, target: str | Object, method: str, given: tuple) -> tuple:
     """The answer and the arguments afterwards; objects have the link's numbers there and the trace's here."""
-    target, given = _renumbered((target, given), lambda known: trace.objects[known.index])
+    if trace.objects:
+        target, given = replaced((target, given), Object, lambda known: trace.objects[known.index])
     reply = link.request(target, method, *given, seed=len(trace.events))
     both = (reply.value, reply.left) if isinstance(reply, Reply) else (reply, None)
-    return _renumbered(both, trace.number_of)
+    return replaced(both, Object, trace.number_of)
 
 
 def failure(problem: Exception) -> Outcome:
@@ -137,10 +142,6 @@ def _marked(entry: object) -> object:
     if isinstance(entry, StandIn):
         return Thing(entry._target) if isinstance(entry._target, str) else entry._target
     return sendable(entry)
-
-
-def _renumbered(value: object, number: Callable[[Object], Object]) -> object:
-    return mapped(value, lambda entry: number(entry) if isinstance(entry, Object) else entry)
 
 
 def _presented(link: Link, trace: Trace, entry: object) -> object:
