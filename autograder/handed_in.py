@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from autograder.collect import Unreadable
@@ -79,16 +80,12 @@ def _json(data: bytes) -> Any:
 
 
 def _depth(content: Any) -> int:
-    """How deeply containers are nested, counted without recursion."""
-    deepest, waiting = 0, [(content, 1)]
-    while waiting:
-        value, level = waiting.pop()
-        if isinstance(value, (dict, list)) and level <= DEEPEST + 1:
-            deepest = max(deepest, level)
-            waiting += [
-                (inner, level + 1) for inner in (value.values() if isinstance(value, dict) else value)
-            ]
-    return deepest
+    """How deeply containers are nested, level by level and no further than is allowed."""
+    depth, level = 0, [content]
+    while depth <= DEEPEST and (containers := [value for value in level if isinstance(value, (dict, list))]):
+        depth += 1
+        level = list(chain.from_iterable(v.values() if isinstance(v, dict) else v for v in containers))
+    return depth
 
 
 def _upgraded(content: dict) -> dict:

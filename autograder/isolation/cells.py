@@ -85,6 +85,14 @@ class CellCompiler(CachingCompiler):
     """Names code after its cell, so that a traceback says "cell 3"."""
 
     cell = "cell"
+    parsed: tuple[str, ast.Module] | None = None  # what a transformer has parsed already
+
+    def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.Module:
+        """The tree of a cell, which is parsed once and not twice."""
+        parsed, self.parsed = self.parsed, None
+        if parsed is not None and parsed[0] == source:
+            return parsed[1]
+        return super().ast_parse(source, filename, symbol)
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         return f"<{self.cell}>"
@@ -93,18 +101,18 @@ class CellCompiler(CachingCompiler):
 class Transformer(TransformerManager):
     """IPython's own, but looking for magics only where there can be some; it took as long as the cells."""
 
+    def __init__(self, compiler: CellCompiler):
+        super().__init__()
+        self.compiler = compiler
+
     def do_token_transforms(self, lines: list[str]) -> list[str]:
         """What is Python as it stands holds no `%magic`, `!command` or `help?`."""
-        return lines if is_python("".join(lines)) else super().do_token_transforms(lines)
-
-
-def is_python(source: str) -> bool:
-    """Whether the source can be parsed as Python alone."""
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        source = "".join(lines)
+        try:
+            self.compiler.parsed = source, ast.parse(source, f"<{self.compiler.cell}>")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return super().do_token_transforms(lines)
+        return lines
 
 
 class QuietHook(DisplayHook):
@@ -170,7 +178,7 @@ def make_shell() -> Shell:
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
     shell = Shell.instance(config=config)
-    shell.input_transformer_manager = Transformer()
+    shell.input_transformer_manager = Transformer(shell.compile)
     shell.display_formatter.active_types = list(MEDIA)
     return shell
 

@@ -25,6 +25,8 @@ from autograder.isolation.plain_data import (
     WireError,
 )
 
+AS_JSON = json.JSONEncoder(separators=(",", ":"))
+
 __all__ = ["Unencodable", "WireError", "content", "decode", "encode"]
 
 
@@ -35,7 +37,7 @@ def encode(value: Any, refer: Callable[[Any], list] | None = None) -> bytes:
     Raises Unencodable.
     """
     writer = Writer(refer)
-    tree = json.dumps(writer.tree(value, MAX_DEPTH), separators=(",", ":")).encode()
+    tree = AS_JSON.encode(writer.tree(value, MAX_DEPTH)).encode()
     lengths = [len(buffer) for buffer in writer.buffers]
     head = struct.pack(f"<II{len(lengths)}Q", len(tree), len(lengths), *lengths)
     return b"".join((head, tree, *writer.buffers))

@@ -8,7 +8,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.isolation import Frame, Limits
-from autograder.isolation.cells import Transformer
+from autograder.isolation.cells import CellCompiler, Transformer
 
 COURSE = Path(__file__).parents[3] / "homeworks"
 
@@ -87,14 +87,21 @@ def cells_of_the_course():
 
 @pytest.mark.parametrize("source", MAGICS)
 def test_a_cell_is_read_as_ipython_reads_it(source):
-    assert Transformer().transform_cell(source) == TransformerManager().transform_cell(source)
+    assert Transformer(CellCompiler()).transform_cell(source) == TransformerManager().transform_cell(source)
 
 
 def test_the_cells_of_the_homeworks_are_read_as_ipython_reads_them():
     sources = list(cells_of_the_course())
     assert len(sources) > 100
-    ours, theirs = Transformer(), TransformerManager()
+    ours, theirs = Transformer(CellCompiler()), TransformerManager()
     assert [*map(ours.transform_cell, sources)] == [*map(theirs.transform_cell, sources)]
+
+
+def test_a_warning_of_the_parser_names_the_cell_and_comes_once(student):
+    student.run("import warnings; warnings.simplefilter('always')")
+    said = student.run(r"pattern = '\d'", name="the pattern").output
+    assert said.count("invalid escape sequence") == 1
+    assert "<the pattern>:1" in said
 
 
 def test_a_figure_comes_back_as_a_picture_and_a_page_does_not(student):
