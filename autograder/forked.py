@@ -98,7 +98,7 @@ class _Crew:
             task = self.tasks[worker.index]
             yield task, self.heard(worker)
         for worker in list(self.workers.values()):
-            if time.monotonic() > worker.deadline:
+            if time.monotonic() > worker.deadline and not worker.line.poll():
                 self.end(worker, kill=True)
                 self.hire()
                 yield self.tasks[worker.index], Lost("did not finish in time")

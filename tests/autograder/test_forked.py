@@ -70,3 +70,11 @@ def test_a_process_does_one_task_after_another_and_a_new_one_takes_the_place_of_
     done = dict(forked(["a", "b", "killed", "c", "d"], work, jobs=1, seconds=30))
     assert done["a"] == done["b"] != done["c"] == done["d"]
     assert done["killed"] == Lost("was ended by SIGKILL")
+
+
+def test_what_was_finished_in_time_is_not_lost_because_it_is_fetched_late():
+    done = []
+    for task, result in forked(range(3), lambda task: task, jobs=3, seconds=0.5):
+        done.append((task, result))
+        time.sleep(0.7)
+    assert sorted(done) == [(0, 0), (1, 1), (2, 2)]
