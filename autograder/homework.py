@@ -53,6 +53,7 @@ class Exercise:
     stub: str
     solution: str
     line: int
+    trained: bool = False  # its numbers differ from processor to processor, and none are written down
     checks: tuple[Check, ...] = ()
 
     @property
@@ -252,6 +253,7 @@ def _statement(cell: Cell) -> Exercise:
         stub="",
         solution="",
         line=cell.line,
+        trained=bool(labels.get("trained", False)),
     )
 
 

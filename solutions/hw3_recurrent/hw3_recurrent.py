@@ -2879,7 +2879,7 @@ def other_trainings_lead_where_they_should(after_steps, draw):
 
 check(other_trainings_lead_where_they_should, after_steps)
 
-# %% [markdown] exercise="recaller" difficulty=3 minutes=30 forbids="course.models,course.training,course.recall.recall_network,course.recall.recall_loss,course.recall.recall_accuracy"
+# %% [markdown] exercise="recaller" difficulty=3 minutes=30 trained forbids="course.models,course.training,course.recall.recall_network,course.recall.recall_loss,course.recall.recall_accuracy"
 # ### 23. A word that comes back
 #
 # *tickets then she went to the shop for toner →* **tickets**. The texts of lecture 08: a thing, then words of

@@ -250,6 +250,18 @@ def test_fingerprints_hold_the_wrong_answers_and_not_the_right_one(course_folder
     }
 
 
+def test_of_a_trained_exercise_no_answer_is_written_down(course_folder, mini, edit):
+    edit(mini / "mini_homework.py", "minutes=5 forbids", "minutes=5 trained forbids")
+    build(course_folder)
+    known = json.loads((course_folder / PRINTS).read_text())
+    assert known["exercises"]["moving_average"]["hints"]
+    assert known["exercises"]["moving_average"]["misconceptions"] == {}
+    assert {name: check["answers"] for name, check in known["checks"].items()} == {
+        "there_is_one_average_per_window": {},
+        "averages_are_right": {},
+    }
+
+
 def test_the_last_digits_of_a_fingerprint_do_not_make_it_stale(course_folder, edit):
     build(course_folder)
     edit(course_folder / PRINTS, "3.75", "3.7500000000000004")
