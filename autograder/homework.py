@@ -53,8 +53,8 @@ class Exercise:
     stub: str
     solution: str
     line: int
-    trained: bool = False  # its numbers differ from processor to processor, and none are written down
     checks: tuple[Check, ...] = ()
+    trained: bool = False  # its numbers differ from processor to processor, and none are written down
 
     @property
     def points(self) -> float:
