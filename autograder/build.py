@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +18,8 @@ HIDDEN = """\
 ### BEGIN HIDDEN TESTS
 {source}
 ### END HIDDEN TESTS"""
+
+NOT_COMPARED = "nbval-ignore-output"  # a tag that nbval knows
 
 # Labels whose text becomes the cell's id, which is also nbgrader's grade_id.
 NAMED = ("solution", "check", "written", "provided")
@@ -107,13 +110,19 @@ def build_homework(homework: HomeworkSource, address: Address) -> dict:
 
 
 def build_lecture(path: Path, address: Address) -> dict:
-    """A lecture's notebook without outputs; nothing in it is graded."""
+    """A lecture's notebook without outputs; nothing in it is graded.
+
+    From the first cell on in which a model is trained, outputs are not compared when the lecture is tested.
+    """
     badge = address.badge(f"lectures/{path.stem}.ipynb")
+    cells = read_source(path)
+    first = next((cell.line for cell in cells if "trained" in cell.labels), math.inf)
 
     def dress(cell_id: str, cell: Cell) -> dict:
-        return notebook_cell(cell_id, cell.kind, cell.source, _tags(cell))
+        more = [NOT_COMPARED] if cell.kind == "code" and cell.line >= first else []
+        return notebook_cell(cell_id, cell.kind, cell.source, _tags(cell, *more))
 
-    return _build(read_source(path), address, badge, dress, path)
+    return _build(cells, address, badge, dress, path)
 
 
 def _build(
@@ -206,6 +215,6 @@ def _metadata(cell_id: str, cell: Cell) -> dict:
     return {"nbgrader": schema | ({"points": labels.get("points", 0)} if grade else {}), **_tags(cell)}
 
 
-def _tags(cell: Cell) -> dict:
-    tags = str(cell.labels.get("tags", "")).replace(",", " ").split()
+def _tags(cell: Cell, *more: str) -> dict:
+    tags = [*str(cell.labels.get("tags", "")).replace(",", " ").split(), *more]
     return {"tags": tags} if tags else {}

@@ -1,6 +1,7 @@
-"""Work on many tasks at once in forked processes, each doing one after another: a crash costs one task.
+"""Work on many tasks at once in forked processes, each doing some one after another: a crash costs one task.
 
-A process forked for every single task would spend a fifth of a judge's time on copying memory that it shares.
+A process forked for every single task would spend a fifth of a judge's time on copying memory that it shares;
+one that went on forever would keep all that it has ever copied.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from autograder.isolation.confinement import die_with_parent
 
 Task = TypeVar("Task")
 INDEX_BYTES = 8
+TASKS_OF_A_PROCESS = 20  # after which a judge of homework 1 holds 30 MB of its own
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class _Worker:
     process: int
     line: Connection
     index: int = -1  # of the task it is at
+    begun: int = 0  # tasks
     deadline: float = 0.0
 
 
@@ -43,8 +46,8 @@ def forked(
 ) -> Iterator[tuple[Task, Any]]:
     """Yield (task, what `work` returned) as they are finished, or (task, Lost).
 
-    work: returns what JSON can say; its process inherits this one as it is at the first task, and a new one
-    takes the place of one that is lost.
+    work: returns what JSON can say; its process inherits this one as it is when it begins. Where a process is
+    lost, or has done its share, a new one takes its place.
     seconds: after which a task's process is ended. Closing the iterator ends all that are running.
     """
     crew = _Crew(tasks, work, seconds)
@@ -87,6 +90,7 @@ class _Crew:
 
     def give(self, worker: _Worker, index: int) -> None:
         worker.index, worker.deadline = index, time.monotonic() + self.seconds
+        worker.begun += 1
         with suppress(BrokenPipeError):  # its end is found when it is listened to
             worker.line.send_bytes(index.to_bytes(INDEX_BYTES))
 
@@ -111,7 +115,10 @@ class _Crew:
             status = self.end(worker)
             self.hire()
             return _lost(status)
-        if (index := next(self.waiting, None)) is not None:
+        if worker.begun == TASKS_OF_A_PROCESS:
+            self.end(worker)
+            self.hire()
+        elif (index := next(self.waiting, None)) is not None:
             self.give(worker, index)
         else:
             self.end(worker)

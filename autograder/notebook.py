@@ -17,7 +17,7 @@ KNOWN_LABELS = {
     "difficulty": "1 to 3",
     "minutes": "how long it takes",
     "forbids": "what the solution must not call",
-    "trained": "the solution trains a model, whose numbers another processor does not repeat",
+    "trained": "a model is trained here, whose numbers another processor does not repeat",
     "solution": "the cell the student edits",
     "check": "a claim about the exercise",
     "hidden": "a check that is not released",

@@ -324,7 +324,7 @@ figures.optimizer_race(H, start)
 # Now the stories. `course.training` does the same for every model of this course, with AdamW (Loshchilov and Hutter, 2019: Adam that also pulls the weights a little towards 0) and a
 # learning rate that warms up and cools down.
 
-# %%
+# %% trained
 model = new_model(n_window=3)
 batches = ShuffledStories(train_stories, batch_size=16)
 config = TrainingConfig(n_steps=600, learning_rate=1e-2)

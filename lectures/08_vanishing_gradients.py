@@ -162,7 +162,7 @@ figures.still(
 # Try it. Set the radius, lengthen the text, take $\tanh$ away; choose a step and read its product of Jacobians. Then clip, and watch what clipping does to the
 # *shape* of the strip.
 
-# %%
+# %% tags="nbval-ignore-output"
 small = torch.randn(4, 4, generator=generator, dtype=torch.float64)
 inputs = 0.5 * torch.randn(40, 4, generator=generator, dtype=torch.float64)
 figures.gradient_strip(with_radius(small, 0.9), inputs)

@@ -266,7 +266,7 @@ pairs = translation_pairs(data, 12_000, Random(0))
 text = parallel_text([(pair.source, pair.target) for pair in pairs], english, french)
 common = Seq2SeqConfig(len(english), len(french), d_embedding=48, d_hidden=96, attention="additive")
 
-# %%
+# %% trained
 models, losses, seconds = {}, {}, {}
 for kind, make in (("RNNenc", Seq2Seq), ("RNNsearch", RNNsearch)):
     torch.manual_seed(0)

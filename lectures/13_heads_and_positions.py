@@ -186,7 +186,7 @@ class WhoAte(nn.Module):
 # **Predict, then run.** How often is it right without positions? (Guessing among eight would be 0.125.)
 
 
-# %%
+# %% trained
 def naming_loss(model: nn.Module, example: tuple[torch.Tensor, ...]) -> torch.Tensor:
     sentences, eater = example
     return -model(sentences).gather(1, eater[:, None]).mean()

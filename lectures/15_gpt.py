@@ -239,7 +239,7 @@ assert (influence(small).triu(diagonal=1) == 0).all()
 # %% [markdown]
 # Zeros above the diagonal, through all layers: the answer at position $i$ cannot depend on what comes after it. And here is what happens without the mask. **Predict, then run:** two models, the same beginnings of stories, the same few steps. What is the loss of the one that may look ahead, and what does it write?
 
-# %%
+# %% trained
 stories = language.sample(200_000 if is_full else 18_000, torch.Generator().manual_seed(1))
 test_stories = language.sample(1000, torch.Generator().manual_seed(0))
 

@@ -39,7 +39,7 @@ is_full = os.environ.get("COURSE_SCALE") == "full"  # wider, on a GPU if there i
 #
 # Lecture 15's GPT, stopped early, so that there is something to mend: half the steps, and a third of the stories.
 
-# %%
+# %% trained
 language = StoryLanguage()
 vocabulary, V = language.vocabulary, language.vocab_size
 stories = language.sample(6000, torch.Generator().manual_seed(1))

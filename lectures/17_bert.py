@@ -270,7 +270,7 @@ assert torch.stack(influence).all()
 # to fill a span, the sentence has to be found in the passage by the words that are left.
 
 
-# %%
+# %% trained
 def hide_spans(tokens: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs with one hole of two to five words in each first text, and targets, both (B, T)."""
     inputs, targets = tokens.clone(), torch.full_like(tokens, -100)

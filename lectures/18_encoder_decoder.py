@@ -273,7 +273,7 @@ def fit(model: nn.Module, text, n_steps: int, learning_rate: float):
 # %% [markdown]
 # **Without the triangle** (mask 2) position $t$ may look at word $t + 1$ of the target, which is the answer. **Predict, then run:** what happens to the loss in 200 steps on the shorter sentences, and to the translations?
 
-# %%
+# %% trained
 from course.translation_experiment.quality import quality, translations
 
 short = encoded([pair for pair in pairs if len(pair.source) <= 8])

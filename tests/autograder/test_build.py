@@ -250,6 +250,16 @@ def test_fingerprints_hold_the_wrong_answers_and_not_the_right_one(course_folder
     }
 
 
+def test_outputs_are_compared_up_to_the_first_cell_that_trains(tmp_path):
+    source = tmp_path / "01_training.py"
+    source.write_text(
+        "# %% setup\n\n# %%\nx = 1\n\n# %% trained\nfit(x)\n\n# %% [markdown]\n# And\n\n# %%\nx\n"
+    )
+    cells = build_lecture(source, ADDRESS)["cells"]
+    tags = [cell["metadata"].get("tags", []) for cell in cells]
+    assert tags == [[], [], [], ["nbval-ignore-output"], [], ["nbval-ignore-output"]]
+
+
 def test_of_a_trained_exercise_no_answer_is_written_down(course_folder, mini, edit):
     edit(mini / "mini_homework.py", "minutes=5 forbids", "minutes=5 trained forbids")
     build(course_folder)

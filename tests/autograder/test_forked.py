@@ -78,3 +78,8 @@ def test_what_was_finished_in_time_is_not_lost_because_it_is_fetched_late():
         done.append((task, result))
         time.sleep(0.7)
     assert sorted(done) == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_a_process_that_has_done_its_share_is_replaced():
+    processes = [process for _, process in forked(range(50), lambda task: os.getpid(), jobs=1, seconds=30)]
+    assert [processes.count(process) for process in dict.fromkeys(processes)] == [20, 20, 10]
