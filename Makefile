@@ -35,7 +35,8 @@ test: $(READY)   ## everything that must hold
 browser: $(READY) ## try figures, pages and JupyterLab in a real browser, where one is installed
 	$(BIN)/python -m pytest -m browser tests/browser
 
-# Some lectures read Python's own documentation, which differs from one Python to the next: those are run only.
+# Some lectures read Python's own documentation, which differs from one Python to the next: those are run only. Of
+# the others, outputs are compared up to the first cell that trains, which ends otherwise on another processor.
 lectures: export OMP_NUM_THREADS = 1
 lectures: $(READY) ## run every lecture and compare it with its committed outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-current-env -n auto --dist loadfile \
