@@ -115,13 +115,11 @@ class _Crew:
             status = self.end(worker)
             self.hire()
             return _lost(status)
-        if worker.begun == TASKS_OF_A_PROCESS:
-            self.end(worker)
-            self.hire()
-        elif (index := next(self.waiting, None)) is not None:
+        if worker.begun < TASKS_OF_A_PROCESS and (index := next(self.waiting, None)) is not None:
             self.give(worker, index)
         else:
             self.end(worker)
+            self.hire()
         return json.loads(said)
 
     def end(self, worker: _Worker, *, kill: bool = False) -> int:

@@ -2,12 +2,15 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 from contextlib import nullcontext
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import torch
 from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit
 from nbformat import from_dict
 from nbgrader.api import Gradebook
@@ -19,8 +22,9 @@ from autograder.database import GradebookUnavailable
 from autograder.grade import grade
 from autograder.interrupts import interrupts_wait
 from autograder.notebook import SourceError
-from autograder.plan import NotReleased
+from autograder.plan import NotReleased, plan_for
 from autograder.records import RecordFolder, read_homework
+from autograder.submission import not_run
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 
@@ -291,6 +295,20 @@ def test_a_judge_that_dies_is_no_zero_and_is_tried_again(small_course, monkeypat
     assert set(grades_of(small_course, "bob").values()) == {(None, True)}
     monkeypatch.undo()
     assert grade_course(small_course).submissions[1].points == 4
+
+
+def test_global_random_numbers_are_a_submissions_own_whoever_was_judged_before(small_course, monkeypatch):
+    plan, drawn = plan_for(NAME, small_course, SHORT), []
+
+    def draw(student, *_):
+        drawn.append((random.random(), np.random.rand(), torch.rand(1).item()))
+        return not_run(student, "only drawn", plan)
+
+    monkeypatch.setattr(paper, "grade_submission", draw)
+    for seed in (1, 2, 1):
+        paper.mark(paper.Paper("ada", b"{}", seed=seed), plan, "none", None)
+    assert drawn[0] == drawn[2]
+    assert not set(drawn[0]) & set(drawn[1])
 
 
 def test_an_unreleased_homework_is_refused_with_the_command_to_run(small_course):

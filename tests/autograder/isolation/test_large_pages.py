@@ -2,10 +2,12 @@
 
 import mmap
 import re
+import time
 from pathlib import Path
 
 import pytest
 
+from autograder.isolation import Warm, choose
 from autograder.isolation.large_pages import LARGE_PAGE_BYTES, gather, own_memory
 
 MAPS = """\
@@ -40,9 +42,23 @@ def test_memory_is_the_same_after_it_was_moved_to_large_pages():
         assert large_kilobytes() - large_before >= 6 * LARGE_PAGE_BYTES >> 10
 
 
-def large_kilobytes() -> int:
-    """How much of this process's memory lies on large pages."""
-    rollup = Path("/proc/self/smaps_rollup")
+def test_the_warm_process_moves_its_memory_when_nobody_asks():
+    with mmap.mmap(-1, 2 * LARGE_PAGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory[:] = bytes(len(memory))
+        before = large_kilobytes()
+        list(gather())
+        if large_kilobytes() == before:
+            pytest.skip("this kernel does not gather small pages into large ones on request (Linux 6.1)")
+    with Warm(choose("best"), imports=()) as warm:
+        deadline = time.monotonic() + 60
+        while large_kilobytes(warm.process.pid) < 20 * LARGE_PAGE_BYTES >> 10:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def large_kilobytes(process="self") -> int:
+    """How much of a process's memory lies on large pages."""
+    rollup = Path(f"/proc/{process}/smaps_rollup")
     if not rollup.exists():
         pytest.skip("this system does not tell what lies on large pages")
     return int(re.search(r"AnonHugePages:\s+(\d+)", rollup.read_text())[1])
