@@ -7,7 +7,7 @@ LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.d
 COLAB  := .venv-colab
 COLAB_PYTHON ?= python3.13
 
-.PHONY: help demo test browser lectures solutions colab lab site notebooks bench clean
+.PHONY: help demo test nightly browser lectures solutions colab lab site notebooks bench clean
 
 help:            ## say what each word does
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -31,6 +31,11 @@ test: $(READY)   ## everything that must hold
 	$(BIN)/python -m autograder build --check
 	$(BIN)/python -m autograder verify
 	$(BIN)/python -m pytest -n auto
+
+nightly: export OMP_NUM_THREADS = 1
+nightly: $(READY) ## hand in all right and wrong answers of every homework, at both levels of isolation
+	$(BIN)/python -m autograder verify --sandbox bwrap
+	$(BIN)/python -m autograder verify --sandbox landlock
 
 browser: $(READY) ## try figures, pages and JupyterLab in a real browser, where one is installed
 	$(BIN)/python -m pytest -m browser tests/browser

@@ -10,6 +10,7 @@ from autograder.records import CheckRecord, SubmissionRecord
 from autograder.repair import RepairedCell
 
 LONGEST_OUTPUT = 20_000  # characters per cell
+LONGEST_TEXT = 100_000  # characters of a text cell; pages of longer ones take minutes to make
 
 
 def autograded_notebook(
@@ -42,7 +43,11 @@ def _metadata(cell: RepairedCell) -> dict:
 def _kind_and_text(cell: RepairedCell, texts: Collection[str]) -> tuple[str, str]:
     if cell.kind == "code":
         return "code", plain_text(cell.source)
-    return "markdown", cell.source if cell.source in texts else harmless_markdown(cell.source)
+    if cell.source in texts:
+        return "markdown", cell.source
+    return "markdown", harmless_markdown(
+        plain_text(cell.source, limit=LONGEST_TEXT), harmless_attachments(cell.attachments)
+    )
 
 
 def _additions(cell: RepairedCell, outputs: list[dict]) -> dict:
@@ -58,7 +63,10 @@ def _notes(record: SubmissionRecord) -> list[dict]:
     problem = (
         [f"**This submission could not be graded automatically.** {record.problem}"] if record.problem else []
     )
-    lines = [harmless_markdown(line) for line in [*problem, *(f"- {flag}" for flag in record.flags)]]
+    lines = [
+        harmless_markdown(line)
+        for line in [*problem, *(f"- {said}" for said in (*record.flags, *record.notes))]
+    ]
     return [notebook_cell("grader-notes", "markdown", "\n\n".join(lines))] if lines else []
 
 

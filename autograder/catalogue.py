@@ -6,7 +6,9 @@ The decorators only mark what they decorate; whoever loads the module collects t
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +83,30 @@ def alternative(*, of: str) -> Callable[[Any], Any]:
 def not_code(mistake: str, what: str, *, why: str) -> NotCode:
     """A mistake that no wrong solution can express; stands on a line of its own in the module."""
     return NotCode(mistake, what, why)
+
+
+def catalogue_files(folder: Path, kind: str) -> list[Path]:
+    """The files of one kind: KIND.py, or one file per theme in a folder KIND, in the order of their names."""
+    single = folder / f"{kind}.py"
+    return [*([single] if single.is_file() else []), *sorted((folder / kind).glob("*.py"))]
+
+
+def modules(folder: Path, kind: str) -> list[ModuleType]:
+    """The files of one kind, executed."""
+    return [_module(path) for path in catalogue_files(folder, kind)]
+
+
+def _module(path: Path) -> ModuleType:
+    """The module at a path, known by its path: two courses may have a homework of the same name.
+
+    It is registered because dataclasses look their module up.
+    """
+    name = str(path.resolve().with_suffix(""))
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def collect(module: ModuleType, kind: type) -> list:

@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from autograder.markup import one_line
 from autograder.records import SubmissionRecord
+
+CONDITIONS = {"grader": "the grader", "limits": "the limits", "forbidden call": "what a forbidden call costs"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Change:
 
 
 def changes(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> list[Change]:
-    """Everybody who was graded before and whose points for some exercise are others now."""
+    """Everybody who was graded before and whose points for some exercise have changed."""
     earlier = {record.student: record for record in before}
     pairs = [(earlier[record.student], record) for record in after if record.student in earlier]
     return [_change(old, new) for old, new in pairs if _differs(old, new)]
@@ -48,41 +51,52 @@ def _by_exercise(old: SubmissionRecord, new: SubmissionRecord) -> list[tuple[str
 
 
 def examined_again(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> Counter[str]:
-    """Exercise → for how many unchanged submissions it was examined again."""
-    versions = {(record.student, record.source): record.versions for record in before}
-    return Counter(
-        exercise
-        for record in after
-        if (record.student, record.source) in versions
-        for exercise, version in record.versions.items()
-        if versions[record.student, record.source].get(exercise) != version
-    )
+    """What changed → how many unchanged submissions were examined again for it.
+
+    An exercise that changed is counted only where nothing did that all exercises rest on.
+    """
+    earlier = {(record.student, record.source): record for record in before}
+    pairs = [(earlier.get((record.student, record.source)), record) for record in after]
+    return Counter(what for old, new in pairs if old is not None for what in _changed(old, new))
+
+
+def _changed(old: SubmissionRecord, new: SubmissionRecord) -> list[str]:
+    if not old.conditions and new.conditions:  # of a grader that did not write them down yet
+        return [CONDITIONS["grader"]]
+    conditions = [name for name, value in new.conditions.items() if old.conditions.get(name) != value]
+    if conditions:
+        return [" and ".join(CONDITIONS.get(name, name) for name in conditions)]
+    return [f"`{name}`" for name, version in new.versions.items() if old.versions.get(name) != version]
+
+
+def _students(count: int) -> str:
+    return "1 student" if count == 1 else f"{count} students"
 
 
 def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> Iterator[str]:
     """What `autograder grade` prints of it; nothing where nobody had been graded before."""
     before, after = list(before), list(after)
     again = examined_again(before, after)
-    if again:
-        names = ", ".join(f"{name} ({count})" for name, count in again.items())
-        yield f"Examined again, for so many students: {names}."
+    for what, count in again.items():
+        yield f"Examined again, because {what} changed: {_students(count)}."
     found = changes(before, after)
     if found:
         yield "1 mark changed:" if len(found) == 1 else f"{len(found)} marks changed:"
     elif again:
         yield "No mark changed."
-    width = max((len(change.student) for change in found), default=0)
-    for change in found:
-        parts = [f"{name} {old:g} → {new:g}" for name, old, new in change.exercises]
+    names = [one_line(change.student) for change in found]
+    width = max(map(len, names), default=0)
+    for name, change in zip(names, found, strict=True):
+        parts = [f"{exercise} {old:g} → {new:g}" for exercise, old, new in change.exercises]
         parts += [change.why] if change.why else []
         sign = f"{change.after - change.before:+g}"
         points = f"{change.before:g} → {change.after:g}"
-        yield f"  {change.student.ljust(width)}  {points}  ({sign})  {'; '.join(parts)}"
+        yield f"  {name.ljust(width)}  {points}  ({sign})  {'; '.join(parts)}"
 
 
 def marked_by_hand(cells: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Where a person's mark stands over automatic points that are others now."""
+    """Where a person's mark stands over automatic points that have changed."""
     if cells:
         yield "Marked by hand, kept as it is, and to be looked at again:"
     for student, names in cells.items():
-        yield f"  {student}: {', '.join(names)}"
+        yield f"  {one_line(student)}: {', '.join(names)}"

@@ -18,7 +18,7 @@ from autograder.forked import Lost
 from autograder.gradebook import MarkBook
 from autograder.in_place import SENTENCE
 from autograder.interrupts import interrupts_wait
-from autograder.paper import Paper, paper_of
+from autograder.paper import Paper, digest_of, paper_of
 from autograder.plan import Plan
 from autograder.pool import Judges
 from autograder.records import ExerciseRecord, HomeworkRecord, RecordFolder, SubmissionRecord, write
@@ -51,19 +51,20 @@ class Clerk:
     judges: Judges
     found: Sequence[Found]
     json_file: Path | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.records = {record.student: record for record in self.folder.all()}
 
     def due(self) -> Iterator[Task]:
-        """What is new or changed, whose checks changed, or whose marks are not in the gradebook.
+        """What is new or changed, what rests on something that changed, and what the gradebook lacks.
 
         Where only points changed, they are counted anew on the way.
         """
         entered = self.marks.entered()
         for submission in self.found:
             record = self.records.get(submission.student)
-            if record is None or record.source != paper_of(submission).digest:
+            if record is None or record.source != digest_of(submission):
                 yield Task(submission)
                 continue
             kept = self.still_valid(record)
@@ -73,7 +74,9 @@ class Clerk:
                 yield Task(submission)
 
     def still_valid(self, record: SubmissionRecord) -> dict[str, ExerciseRecord]:
-        """The verdicts that rest on the homework as it is now, with the points they are worth now."""
+        """The verdicts that rest on what would judge now, with the points they are worth now."""
+        if record.conditions != self.plan.conditions:
+            return {}
         versions = self.plan.versions
         valid = [
             entry for entry in record.exercises if record.versions.get(entry.name) == versions.get(entry.name)
@@ -127,8 +130,7 @@ class Clerk:
     def understood(self, submission: Found, result: dict | Lost) -> Graded:
         """What a judge delivered; where it was lost, that is no fault of the student's."""
         if isinstance(result, Lost):
-            problem = f"The grader failed here: its process {result.reason}. Run it again."
-            return not_run(submission.student, problem, self.plan)
+            return not_run(submission.student, result.sentence, self.plan)
         return Graded.from_json(result)
 
     def save(self, submission: Found, graded: Graded) -> None:
@@ -160,6 +162,7 @@ class Clerk:
             isolation={"level": level.name, "reason": level.reason, **self.in_place()},
             versions=versions(),
             graded_by_hand=self.plan.written,
+            notes=self.notes,
         )
         for path in self.summary_files():
             write(path, record)

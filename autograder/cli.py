@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
+
+from autograder.markup import plain_text
 
 Arguments = argparse.Namespace
 
@@ -28,17 +32,29 @@ class Verb:
 
 def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | None = None) -> int:
     """Run one word; whatever is the user's to mend is said in a sentence, without a traceback."""
+    _print_whatever_the_terminal_can_show()
     args = parser(VERBS if verbs is None else verbs).parse_args(arguments)
     try:
         return args.run(args)
     except Exception as problem:
         if args.traceback or not _is_for_the_user(problem):
             raise
-        print(f"autograder {args.verb}: {problem}", file=sys.stderr)
+        say(f"autograder {args.verb}: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"\nautograder {args.verb}: stopped; what was finished is kept.", file=sys.stderr)
+        say(f"\nautograder {args.verb}: stopped; what was finished is kept.", file=sys.stderr)
         return 130
+
+
+def say(*lines: str, file: TextIO | None = None) -> None:
+    """Print lines; nothing in them, such as a student's name, commands the terminal."""
+    print(plain_text("\n".join(lines)).replace("\r", ""), file=file, flush=True)
+
+
+def _print_whatever_the_terminal_can_show() -> None:
+    """Where it has no letter for a character (LANG=C), its number is printed, as Python does in errors."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _is_for_the_user(problem: Exception) -> bool:
@@ -81,7 +97,7 @@ def _new(args: Arguments) -> int:
     from autograder.new import new
 
     folder = os.path.relpath(new(args.name, args.root), args.root)
-    print(f"written: {folder}\nChange it, then: autograder verify {args.name}; autograder build {args.name}")
+    say(f"written: {folder}\nChange it, then: autograder verify {args.name}; autograder build {args.name}")
     return 0
 
 
@@ -94,11 +110,11 @@ def _build_options(part: argparse.ArgumentParser) -> None:
 def _build(args: Arguments) -> int:
     from autograder.build import build
 
-    stale = build(args.root, args.names, check=args.check, execute=args.execute)
+    stale = build(args.root, args.names, check=args.check, execute=args.execute, tell=print)
     for path in stale:
-        print(f"{'out of date' if args.check else 'written'}: {os.path.relpath(path, args.root)}")
+        say(f"{'out of date' if args.check else 'written'}: {os.path.relpath(path, args.root)}")
     if not stale:
-        print("Everything is up to date.")
+        say("Everything is up to date.")
     return int(args.check and bool(stale))
 
 
@@ -108,24 +124,45 @@ def _verify_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("--seeds", type=int, default=3, metavar="N", help="draws of every hidden check")
     part.add_argument("--json", type=Path, metavar="FILE", help="also write what was found")
     part.add_argument("--quiet", action="store_true", help="show only the exercises that do not hold")
+    part.add_argument(
+        "--sandbox",
+        choices=["best", "bwrap", "landlock"],
+        help="instead, hand everything in and have it graded in the sandbox, at this level (many minutes)",
+    )
 
 
 def _verify(args: Arguments) -> int:
-    from autograder.homework import find, names, require_source
+    from autograder.loading import find, names, require_source
     from autograder.proof import summary, table
     from autograder.verify import verify
 
     homeworks = [require_source(find(name, args.root)) for name in args.names or names(args.root)]
+    if args.sandbox:
+        return _verify_in_sandbox(args, [homework.name for homework in homeworks])
     proofs = []
+    print("Every right solution and every known wrong one is put to the checks.", flush=True)
     folders = [homework.folder for homework in homeworks]
     for proof in verify(folders, jobs=args.jobs, seeds=range(1, args.seeds + 1)):
         proofs.append(proof)
         if not (args.quiet and proof.holds):
-            print(table(proof), end="\n\n", flush=True)
-    print(summary(proofs))
+            say(table(proof), "")
+    say(summary(proofs))
     if args.json:
         args.json.write_text(json.dumps([proof.as_json() for proof in proofs], indent=1) + "\n")
     return int(not all(proof.holds for proof in proofs))
+
+
+def _verify_in_sandbox(args: Arguments, homeworks: list[str]) -> int:
+    from autograder.verify_in_sandbox import verify_in_sandbox
+
+    holds = True
+    for name in homeworks:
+        proof = verify_in_sandbox(name, args.root, args.sandbox, jobs=args.jobs)
+        print(proof.sentence(), flush=True)
+        for violation in proof.violations:
+            print(f"    ! {violation}", flush=True)
+        holds = holds and not proof.violations
+    return int(not holds)
 
 
 def _release_options(part: argparse.ArgumentParser) -> None:
@@ -137,7 +174,7 @@ def _release(args: Arguments) -> int:
     from autograder.release import release
 
     for name in args.names:
-        print(f"released: {os.path.relpath(release(args.root, name, args.gradebook), args.root)}")
+        say(f"released: {os.path.relpath(release(args.root, name, args.gradebook), args.root)}")
     return 0
 
 
@@ -150,7 +187,8 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="STUDENT/HOMEWORK/*.ipynb or STUDENT.ipynb",
     )
-    part.add_argument("--jobs", type=int, default=None, help="submissions at once (default: one per core)")
+    jobs = "submissions at once (default: one per core that may be used)"
+    part.add_argument("--jobs", type=int, default=None, help=jobs)
     part.add_argument("--dask", metavar="ADDRESS", help="judge on a Dask cluster, such as tcp://host:8786")
     _gradebook_option(part)
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results")
@@ -176,7 +214,7 @@ def _graded(args: Arguments) -> int:
     from autograder.changes import in_words, marked_by_hand
     from autograder.demo import table
     from autograder.grade import grade
-    from autograder.homework import find
+    from autograder.loading import find
     from autograder.records import RecordFolder
 
     before = RecordFolder(args.root / "grades", args.homework).all()
@@ -192,16 +230,18 @@ def _graded(args: Arguments) -> int:
         json_file=args.json,
         forbidden_costs_points=args.forbidden == "costs",
     )
-    print(table(record, find(args.homework, args.root)))
+    say(table(record, find(args.homework, args.root)))
     if words := list(in_words(before, record.submissions)):
         from autograder.gradebook import MarkBook  # nbgrader, which takes longer than the start of a grading
 
         with MarkBook(args.root, args.homework, args.gradebook) as marks:
-            print("", *words, *marked_by_hand(marks.to_look_at_again()), sep="\n")
-    print("\nIsolation: {level} ({reason}).".format(**record.isolation))
+            say("", *words, *marked_by_hand(marks.to_look_at_again()))
+    say("\nIsolation: {level} ({reason}).".format(**record.isolation))
     if "checks" in record.isolation:
-        print(f"Note: {record.isolation['checks']}.")
-    print(f"`autograder report {args.homework}` writes the class report.")
+        say(f"Note: {record.isolation['checks']}.")
+    for note in record.notes:
+        say(f"Note: {note}")
+    say(f"`autograder report {args.homework}` writes the class report.")
     return 0
 
 
@@ -212,7 +252,7 @@ def _report_options(part: argparse.ArgumentParser) -> None:
 def _report(args: Arguments) -> int:
     from autograder.report import report
 
-    print(f"written: {os.path.relpath(report(args.homework, args.root), args.root)}")
+    say(f"written: {os.path.relpath(report(args.homework, args.root), args.root)}")
     return 0
 
 
@@ -235,7 +275,7 @@ def _export(args: Arguments) -> int:
         sys.stdout.buffer.write(made)
     else:
         args.to.write_bytes(made)
-        print(f"written: {args.to}")
+        say(f"written: {args.to}")
     return 0
 
 
@@ -246,7 +286,7 @@ def _site_options(part: argparse.ArgumentParser) -> None:
 def _site(args: Arguments) -> int:
     from autograder.site import make_site
 
-    print(f"written: {os.path.relpath(make_site(args.root, args.to), args.root)}")
+    say(f"written: {os.path.relpath(make_site(args.root, args.to), args.root)}")
     return 0
 
 
@@ -279,14 +319,14 @@ def _collect_options(part: argparse.ArgumentParser) -> None:
 
 def _collect(args: Arguments) -> int:
     from autograder.collecting import gather, in_words, read_roster
-    from autograder.homework import require_name
     from autograder.late import read_time, set_due_date
+    from autograder.loading import require_name
 
     require_name(args.homework, args.root)
     roster = read_roster(args.names) if args.names else None
     due = read_time(args.due) if args.due else None
     collected = gather(args.source, args.homework, args.root / args.to, roster=roster, due=due)
-    print("\n".join(in_words(collected)))
+    say(*in_words(collected))
     if due:
         set_due_date(args.root, args.homework, due, args.gradebook)
     return 0
@@ -302,8 +342,8 @@ def _repair(args: Arguments) -> int:
     from autograder.repair_notebook import repair_notebook
 
     written, done = repair_notebook(args.notebook, args.homework, args.root, args.to)
-    print("\n".join(done))
-    print(f"written: {written}")
+    say(*done)
+    say(f"written: {written}")
     return 0
 
 
@@ -312,18 +352,18 @@ def _similar_options(part: argparse.ArgumentParser) -> None:
 
 
 def _similar(args: Arguments) -> int:
-    from autograder.homework import find
+    from autograder.loading import find
     from autograder.similar import in_words, similar
 
-    print("\n".join(in_words(similar(find(args.homework, args.root), args.root))))
+    say(*in_words(similar(find(args.homework, args.root), args.root)))
     return 0
 
 
 def _doctor(args: Arguments) -> int:
-    from autograder.doctor import examine, in_words, this_machine
+    from autograder.doctor import examine, in_words, resources, this_machine
 
     found = examine(this_machine())
-    print(in_words(found))
+    say(in_words(found, resources(found.best)))
     return int(found.best is None)
 
 

@@ -11,10 +11,14 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
+
+from autograder.markup import one_line
 
 MEGABYTE = 1_000_000
 LARGEST_NOTEBOOK = 20 * MEGABYTE
 TIMESTAMP = "timestamp.txt"
+NOT_IN_NAMES = frozenset('"<>\\')
 FROM_A_MAC = "__MACOSX"  # what its archives hold beside the files
 
 
@@ -28,6 +32,7 @@ class Found:
     flags: tuple[str, ...] = ()
     handed_in: bool = True  # whether there is anything of this homework at all
     timestamp: str | None = None  # what nbgrader wrote beside the notebook when it was handed in
+    folder: Path | None = None  # the student's own, where there is one: of this homework alone
 
 
 class Unreadable(Exception):
@@ -64,29 +69,29 @@ def _is_student(entry: Path) -> bool:
 def _found(entry: Path, homework: str) -> Found:
     """What one entry of the submissions directory says about one student."""
     student = entry.name.removesuffix(".ipynb") if not entry.is_dir() else entry.name
-    if not _is_text(student):
-        return Found(
-            repr(os.fsencode(student))[2:-1], None, "The name of the file or directory is not valid UTF-8."
-        )
+    if problem := _problem_of_name(student):
+        return Found(quote(os.fsencode(student), safe=" "), None, problem)
     if entry.is_symlink():
-        return Found(student, None, f"{entry.name} is a link; only what was handed in itself is read.")
+        return Found(student, None, f"{_shown(entry)} is a link; only what was handed in itself is read.")
     try:
         return _in_directory(student, entry, homework) if entry.is_dir() else Found(student, entry)
     except OSError as error:
-        return Found(student, None, f"{entry.name} cannot be read ({error.strerror}).")
+        return Found(student, None, f"{_shown(entry)} cannot be read ({error.strerror}).")
 
 
 def _in_directory(student: str, folder: Path, homework: str) -> Found:
     there = folder / homework
     if there.is_symlink():
         return Found(
-            student, None, f"{student}/{homework} is a link; only what was handed in itself is read."
+            student, None, f"{_shown(folder)}/{homework} is a link; only what was handed in itself is read."
         )
     if not there.is_dir():
-        others = ", ".join(sorted(path.name for path in folder.iterdir() if _is_text(path.name))[:5])
+        others = ", ".join(sorted(map(_shown, folder.iterdir()))[:5])
         there_is = f"; it holds: {others}." if others else "; it is empty."
-        return Found(student, None, f"{student}/ holds no directory {homework}{there_is}", handed_in=False)
-    return replace(_notebook(student, there, homework), timestamp=_timestamp(there / TIMESTAMP))
+        return Found(
+            student, None, f"{_shown(folder)}/ holds no directory {homework}{there_is}", handed_in=False
+        )
+    return replace(_notebook(student, there, homework), timestamp=_timestamp(there / TIMESTAMP), folder=there)
 
 
 def _timestamp(path: Path) -> str | None:
@@ -108,8 +113,8 @@ def _notebook(student: str, folder: Path, homework: str) -> Found:
         names = ", ".join(_shown(path) for path in others)
         return Found(student, None, f"None of the {len(others)} notebooks is called {wanted.name}: {names}.")
     if not any(folder.iterdir()):
-        return Found(student, None, f"The directory {student}/{homework} is empty.")
-    return Found(student, None, f"{student}/{homework} holds no notebook.")
+        return Found(student, None, f"The directory {_shown(folder.parent)}/{homework} is empty.")
+    return Found(student, None, f"{_shown(folder.parent)}/{homework} holds no notebook.")
 
 
 def _one_each(found: list[Found]) -> Iterator[Found]:
@@ -117,24 +122,31 @@ def _one_each(found: list[Found]) -> Iterator[Found]:
     by_student = {entry.student: entry for entry in reversed(found)}
     for student, entry in sorted(by_student.items()):
         twice = sum(other.student == student for other in found) > 1
-        note = (f"{student}.ipynb was handed in as well and not looked at.",) if twice else ()
+        note = (f"{one_line(student)}.ipynb was handed in as well and not looked at.",) if twice else ()
         yield replace(entry, flags=entry.flags + note)
 
 
-def _is_text(name: str) -> bool:
+def _problem_of_name(name: str) -> str:
+    """Why a name cannot be a student's, or nothing: formgrader writes it into its pages as it is."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
-        return False
-    return True
+        return "The name of the file or directory is not valid UTF-8."
+    odd = sorted({mark for mark in name if mark in NOT_IN_NAMES or not mark.isprintable()})
+    if not odd:
+        return ""
+    return (
+        f"The name of the file or directory holds {' '.join(map(ascii, odd))}; "
+        "give it the student's name and grade again."
+    )
 
 
 def _shown(path: Path) -> str:
-    return os.fsencode(path.name).decode("utf-8", "replace")
+    return one_line(os.fsencode(path.name).decode("utf-8", "replace"))
 
 
 def read(path: Path, *, limit: int = LARGEST_NOTEBOOK) -> bytes:
-    """The bytes of a regular file; links are not followed, pipes not waited for. Raises Unreadable."""
+    """The bytes of a regular file; no links of either kind, no waiting for pipes. Raises Unreadable."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -144,6 +156,10 @@ def read(path: Path, *, limit: int = LARGEST_NOTEBOOK) -> bytes:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"{_shown(path)} is not a file.")
+        if status.st_nlink > 1:
+            raise Unreadable(
+                f"{_shown(path)} is a second name (a hard link) of another file; hand in a copy."
+            )
         if status.st_size > limit:
             raise Unreadable(
                 f"{_shown(path)} has {status.st_size / MEGABYTE:.0f} MB; "

@@ -27,8 +27,8 @@ def mistakes_of(record: SubmissionRecord, homework: HomeworkSource) -> Mapping[s
     known = {entry.name: entry for entry in homework.misconceptions}
     return {
         exercise.name: "\n\n".join(
-            f"{known[name].diagnosis} {known[name].question}" for name in exercise.diagnosis if name in known
+            f"{known[name].diagnosis} {known[name].question}" for name in exercise.told if name in known
         )
         for exercise in record.exercises
-        if exercise.diagnosis
+        if exercise.told
     }

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autograder.catalogue import Misconception
-    from autograder.homework import Exercise, HomeworkSource
-    from autograder.notebook import Cell
+from autograder.catalogue import Misconception
+from autograder.homework import REFERENCE_ALONE, WITH_ITS_MISTAKES, Exercise, HomeworkSource, defined
+from autograder.notebook import Cell
 
 
 def inconsistencies(homework: HomeworkSource) -> Iterator[str]:
@@ -45,17 +42,15 @@ def _misplaced(cells: Iterable[Cell]) -> Iterator[str]:
 def _exercise_problems(exercise: Exercise) -> Iterator[str]:
     if "### BEGIN SOLUTION" not in exercise.solution:
         yield f"{exercise.name} has no solution cell with a ### BEGIN SOLUTION region."
-    elif exercise.name not in _defined(exercise.solution):
+    elif exercise.name not in defined(exercise.solution):
         yield f"the solution cell of {exercise.name} defines no function or class of that name."
+    if exercise.trained not in ("", WITH_ITS_MISTAKES, REFERENCE_ALONE):
+        yield f'{exercise.name} is labelled trained="{exercise.trained}" instead of "{REFERENCE_ALONE}".'
     if not exercise.checks:
         yield f"{exercise.name} has no check."
     for check in exercise.checks:
         if not check.claim:
             yield f"the cell of {check.name} defines no function of that name with a docstring."
-
-
-def _defined(source: str) -> set[str]:
-    return {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def _misconception_problems(entry: Misconception, homework: HomeworkSource) -> Iterator[str]:

@@ -3,16 +3,48 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Iterator
 
 from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
 from autograder.extras import needs
 
 POSTGRESQL = ("postgresql", "postgres")
+
+# A piece of what a server or its driver says, and how it is said here: their own words hold the address, the
+# user, and sometimes a part of the password.
+SENTENCES = {
+    "password authentication failed": "password authentication failed",
+    "no password supplied": "the server asks for a password and the address has none",
+    "no pg_hba.conf entry": "the server lets nobody in from this machine under this name",
+    "translate host name": "there is no server of this name",
+    "resolve host": "there is no server of this name",
+    "name or service not known": "there is no server of this name",
+    "connection refused": "the server refuses the connection, or does not run",
+    "timeout expired": "the server does not answer",
+    "timed out": "the server does not answer",
+    "invalid connection option": "the address holds an option that is none",
+    "invalid uri query parameter": "the address holds an option that is none",
+    "could not parse network address": "the address is no address of a server",
+    "invalid port number": "the port is not a number that a port can have",
+    "invalid integer value": "an option of the address should be a number",
+    "certificate": "the server's certificate is not accepted",
+    "ssl": "the connection cannot be encrypted as the address asks",
+    "too many clients": "the server has too many connections",
+    "starting up": "the server is starting",
+    "shutting down": "the server is shutting down",
+    "terminating connection": "the server has ended the connection",
+    "closed the connection": "the server has ended the connection",
+    "connection is closed": "the server has ended the connection",
+    "connection is lost": "the server has ended the connection",
+    "permission denied": "the user may not do this",
+    "no space left": "the server's disk is full",
+    "does not exist": "the server knows no such database, user or table",
+}
 
 
 class GradebookUnavailable(RuntimeError):
@@ -21,8 +53,11 @@ class GradebookUnavailable(RuntimeError):
 
 def opened(course: CourseDirectory) -> Gradebook:
     """The gradebook of a course; raises GradebookUnavailable."""
-    with in_a_sentence():
-        return Gradebook(course.db_url, course.course_id)
+    try:
+        with in_a_sentence():
+            return Gradebook(course.db_url, course.course_id)
+    except (ImportError, ValueError, TypeError) as error:  # of an address that no driver understands
+        raise _unavailable(error) from None
 
 
 def with_driver(url: str) -> str:
@@ -31,8 +66,13 @@ def with_driver(url: str) -> str:
     "postgresql://marks@db/course" → "postgresql+psycopg://marks@db/course?client_encoding=utf8"
     Raises GradebookUnavailable for what is no URL, NotInstalled where the driver is missing.
     """
-    with in_a_sentence():
+    try:
         parsed = make_url(url)
+    except (SQLAlchemyError, ValueError):
+        raise GradebookUnavailable(
+            "The gradebook cannot be used (its address is no URL such as postgresql://USER:PASSWORD@HOST:5432/"
+            "NAME; in a password, @ is written %40, : is %3A and / is %2F)."
+        ) from None
     if parsed.drivername not in POSTGRESQL:
         return url
     with needs("psycopg", "postgresql"):
@@ -44,11 +84,26 @@ def with_driver(url: str) -> str:
 
 @contextlib.contextmanager
 def in_a_sentence() -> Iterator[None]:
-    """Raise what goes wrong with the database as GradebookUnavailable; no message holds a password."""
+    """Raise what goes wrong with the database as GradebookUnavailable; no message holds its address."""
     try:
         yield
     except (SQLAlchemyError, InvalidEntry) as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise GradebookUnavailable(
-            f"The gradebook cannot be used ({reason}). What is finished is kept; run the same command again."
-        ) from error
+        raise _unavailable(error) from None
+
+
+def _unavailable(error: Exception) -> GradebookUnavailable:
+    whole = f"The gradebook cannot be used ({_reason(error)})."
+    return GradebookUnavailable(f"{whole} What is finished is kept; run the same command again.")
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in words of ours: those of a server are told only where they are known."""
+    cause = getattr(error, "orig", None) or error
+    if isinstance(cause, sqlite3.Error):
+        return str(cause)  # such as "database is locked"; it holds no path
+    if isinstance(cause, NoSuchModuleError | ImportError):
+        return "no driver is installed for the kind of database that its address names"
+    said = str(cause).lower()
+    known = next((sentence for piece, sentence in SENTENCES.items() if piece in said), None)
+    code = getattr(cause, "sqlstate", None)
+    return known or (f"the server reports error {code}" if code else f"{type(cause).__name__}")

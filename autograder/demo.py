@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.catalogue import Misconception
-from autograder.homework import HomeworkSource, find
+from autograder.homework import HomeworkSource
 from autograder.isolation import IsolationUnavailable, Limits, choose
+from autograder.loading import find
+from autograder.markup import one_line
 from autograder.records import HomeworkRecord, SubmissionRecord, is_unwritten
 from autograder.sample_class import hand_in_class
 
@@ -79,13 +81,17 @@ def make_course(course: Path, homework: Path, settings: Path) -> None:
 def table(record: HomeworkRecord, homework: HomeworkSource, width: int = 100) -> str:
     """Every student's mark, and below it what went wrong, in words."""
     known = {entry.name: entry for entry in homework.misconceptions}
-    longest = max((len(entry.student) for entry in record.submissions), default=0)
+    names = [one_line(submission.student) for submission in record.submissions]
+    longest = max(map(len, names), default=0)
     lines = []
-    for submission in record.submissions:
-        lines.append(f"{submission.student:<{longest}}  {_mark(submission)}")
+    for name, submission in zip(names, record.submissions, strict=True):
+        lines.append(f"{name:<{longest}}  {_mark(submission)}")
         for note in _notes(submission, known):
             lines += textwrap.wrap(
-                note, width, initial_indent=" " * (longest + 2) + "· ", subsequent_indent=" " * (longest + 4)
+                one_line(note),
+                width,
+                initial_indent=" " * (longest + 2) + "· ",
+                subsequent_indent=" " * (longest + 4),
             )
     return "\n".join(lines)
 
@@ -97,9 +103,9 @@ def _mark(submission: SubmissionRecord) -> str:
 
 
 def _notes(submission: SubmissionRecord, known: dict[str, Misconception]) -> Iterator[str]:
-    """The problem, the flags, and one line for each exercise that lost points."""
+    """The problem, the flags, the notes, and one line for each exercise that lost points."""
     yield from [submission.problem] if submission.problem else []
-    yield from submission.flags
+    yield from (*submission.flags, *submission.notes)
     exercises = submission.exercises if submission.status == "graded" else ()
     unwritten = [exercise.name for exercise in exercises if is_unwritten(exercise)]
     if unwritten:

@@ -7,20 +7,23 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from jupyter_client.kernelspec import find_kernel_specs
 
-from autograder.isolation import landlock
+from autograder.capacity import capacity_here
+from autograder.isolation import IsolationUnavailable, Level, Limits, Warm, landlock
 from autograder.isolation.levels import OBSTACLES, WORDS, attempt, who_runs
+from autograder.isolation.room import student_room, what_a_submission_sees
 
 CONFINED = ("bwrap", "landlock")
 PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader", "nbclient", "nbformat")
 MARKS_OF_CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 SECURITY_MODULES = Path("/sys/kernel/security/lsm")
+NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
 
 ELSEWHERE = "student code is confined on Linux only: grade in a Linux virtual machine, WSL 2 or a container"
 KERNEL = "autograder"
@@ -139,7 +142,6 @@ def versions(machine: Machine) -> dict[str, str]:
     return {
         "system": f"{platform.system()} {platform.release()} on {platform.machine()}{modules}",
         "user": f"{os.geteuid()}" + "".join(f"; {sentence}" for sentence in who_runs()),
-        "cores": str(os.cpu_count()),
         "bwrap": machine.bwrap or "not installed",
         "landlock": f"version {machine.landlock}" if machine.landlock else "not there",
         "python": platform.python_version(),
@@ -160,7 +162,31 @@ def kernel() -> str:
     return find_kernel_specs().get(KERNEL) or f"not installed; `{INSTALL_KERNEL}`"
 
 
-def in_words(found: Examination) -> str:
+def resources(level: str | None) -> list[str]:
+    """What grading here may use, and whether the process that submissions are forked from starts."""
+    return [*capacity_here().in_words(Limits()), build_of_torch(), *([warm_process(level)] if level else [])]
+
+
+def build_of_torch(driver: Path = NVIDIA_DRIVER) -> str:
+    """For which GPUs torch was built, and whether there is a driver."""
+    import torch
+
+    kind = f"CUDA {torch.version.cuda}" if torch.version.cuda else "CPUs"
+    line = driver.read_text().partition("\n")[0] if driver.is_file() else "no NVIDIA driver"
+    return f"torch is built for {kind}; {line}"
+
+
+def warm_process(level: str) -> str:
+    """Whether it starts, and what it could not do ahead."""
+    try:
+        with Warm(Level(level, "")) as warm:
+            done = f"everything but {'; '.join(warm.left_out)}" if warm.left_out else "everything"
+    except IsolationUnavailable as problem:
+        return f"submissions cannot be started: {problem}"
+    return f"submissions are forked from a process of one thread that does {done} ahead"
+
+
+def in_words(found: Examination, resources: Sequence[str] = ()) -> str:
     """What `autograder doctor` prints."""
     lines = ["Isolation of student code, best first:"]
     for level in CONFINED:
@@ -169,7 +195,14 @@ def in_words(found: Examination) -> str:
         lines.append(f"  {level:9} {verdict}")
         lines += [f"            to get it: {remedy}" for remedy in found.remedies.get(level, ())]
     lines.append(f"  {'none':9} only {WORDS['none']}")
+    lines += [
+        "",
+        "A submission sees of this machine:",
+        *(f"  {line}" for line in what_a_submission_sees(student_room())),
+    ]
     lines += ["", "Versions:", *(f"  {name:29} {value}" for name, value in found.versions.items()), ""]
+    if resources:
+        lines += ["Resources:", *(f"  {line}" for line in resources), ""]
     if found.best is None:
         lines.append("Nothing keeps student code in here, so grading refuses to start.")
     else:

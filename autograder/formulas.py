@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from traitlets import Bool
 
 LONGEST = 2_000  # characters of one formula; a longer one stays as it was written
+MOST = 1_000  # formulas and pieces of code in one text; what comes after stays as it was written
 HARMLESS = {
     "display",
     "xmlns",
@@ -43,7 +44,7 @@ _PIECE = re.compile(
 
 def with_formulas(text: str) -> str:
     """Markdown with its `$…$` and `$$…$$` set as MathML; what cannot be set stays as it is."""
-    return _PIECE.sub(_set, text)
+    return _PIECE.sub(_set, text, count=MOST)
 
 
 def _set(found: re.Match) -> str:

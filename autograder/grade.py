@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import gc
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.collect import collect
-from autograder.homework import require_name
 from autograder.isolation import Limits
+from autograder.loading import require_name
 from autograder.order import Order
 from autograder.pool import Judges, local_judges
 from autograder.records import HomeworkRecord, RecordFolder, remove_left_over
@@ -56,7 +57,8 @@ def grade(
         plan = order.plan(root)
         marks.require(plan.points)
         marks.require(plan.points_in_source)
-        clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), judges, found, json_file)
+        notes = tuple(filter(None, [marks.edited(plan)]))
+        clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), judges, found, json_file, notes)
         remove_left_over(clerk.folders())
         gc.enable()  # which the command line leaves off while it imports
         clerk.work([Task(submission) for submission in found] if again else list(clerk.due()))
@@ -78,10 +80,23 @@ def judges_for(
 def mark_book(root: Path, name: str, gradebook: str | None) -> MarkBook:
     """The gradebook of a homework.
 
-    nbgrader imports jsonschema, which would compile a grammar of international web addresses where that is
-    installed: two thirds of nbgrader's start, for a format that no notebook has.
+    Where nbgrader is the first to import jsonschema, jsonschema is left without its grammar of international
+    web addresses: compiling that is two thirds of nbgrader's start, and no notebook has such a format.
     """
-    sys.modules.setdefault("rfc3987_syntax", None)
-    from autograder.gradebook import MarkBook
+    with not_importable("rfc3987_syntax"):
+        from autograder.gradebook import MarkBook
 
     return MarkBook(root, name, gradebook)
+
+
+@contextmanager
+def not_importable(module: str) -> Iterator[None]:
+    """Inside, importing a module fails as if it were not installed, unless it was imported before."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None
+    try:
+        yield
+    finally:
+        del sys.modules[module]

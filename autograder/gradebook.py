@@ -22,6 +22,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
 from autograder.database import in_a_sentence, opened
+from autograder.earlier_releases import plain
 from autograder.first_submission import (
     ReleasedAssignment,
     add_student,
@@ -29,7 +30,7 @@ from autograder.first_submission import (
     released_assignment,
 )
 from autograder.late import enter_penalties, policy_of
-from autograder.plan import NotReleased
+from autograder.plan import NotReleased, Plan
 from autograder.records import write_text
 from autograder.release import course_config
 
@@ -65,6 +66,11 @@ class MarkBook:
             raise NotReleased(
                 f"{self.homework} has changed since its release ({', '.join(names[:5])}). {again}"
             )
+
+    def edited(self, plan: Plan) -> str:
+        """A sentence that names the cells of a homework that students have in another version; or nothing."""
+        with in_a_sentence():
+            return edited(self._gradebook, plan, Path(self.course.root))
 
     def entered(self) -> dict[str, dict[str, float | None]]:
         """The grader's points for each graded cell, by student, as they are in the gradebook now."""
@@ -177,6 +183,30 @@ class MarkBook:
         write_text(self.notebook_path(student), json.dumps(content, ensure_ascii=False) + "\n")
 
 
+def edited_since(url: str, plan: Plan, root: Path) -> str:
+    """The same of the gradebook at a URL, for a homework under root."""
+    with Gradebook(url) as gradebook:
+        return edited(gradebook, plan, root)
+
+
+def edited(gradebook: Gradebook, plan: Plan, root: Path) -> str:
+    """The same of an open gradebook: it holds every cell as nbgrader released it last."""
+    name = plan.homework.name
+    released = {cell.name: cell.source for cell in gradebook.find_notebook(name, name).source_cells}
+    now = {cell.name: cell.source for cell in plan.cells_now(root)}
+    names = sorted(
+        cell for cell in {*released, *now} if plain(released.get(cell, "")) != plain(now.get(cell, ""))
+    )
+    if not names:
+        return ""
+    differ = "1 cell differs" if len(names) == 1 else f"{len(names)} cells differ"
+    listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return (
+        f"solutions/{name} was edited after its release: {differ} ({listed}). Marks follow what is there "
+        f"now, students have the older one; `autograder release {name}` gives them this one."
+    )
+
+
 def _first_grade(points: float | None) -> dict[str, float | bool | None]:
     return {"auto_score": points, "needs_manual_grade": points is None}
 
@@ -198,15 +228,15 @@ def _time_of(timestamp: str | None) -> datetime | None:
 
 @contextlib.contextmanager
 def one_transaction(gradebook: Gradebook) -> Iterator[None]:
-    """Everything inside becomes visible together or not at all; nbgrader's methods commit as they go."""
+    """Everything inside becomes visible together or not at all.
+
+    nbgrader's own methods that change something commit at once, so none of them may be called inside.
+    """
     session = gradebook.db
-    session.commit = session.flush
     try:
-        with session.no_autoflush:  # nbgrader asks for cells while a submission is half made
+        with session.no_autoflush:
             yield
+        session.commit()
     except BaseException:
         session.rollback()
         raise
-    finally:
-        del session.commit
-    session.commit()

@@ -1,25 +1,25 @@
-"""A homework read from its folder: exercises, stubs, references, checks, and what is known to go wrong."""
+"""A homework: exercises, stubs, references, checks, and what is known to go wrong."""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType
 from typing import Any
 
-from autograder.catalogue import Alternative, Misconception, NotCode, collect
-from autograder.consistency import inconsistencies
-from autograder.notebook import Cell, SourceError, read_source
+from autograder.catalogue import Alternative, Misconception, NotCode
+from autograder.notebook import Cell, Label
 
 # What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
 CODE_STUB = "# YOUR CODE HERE\nraise NotImplementedError"
 TEXT_STUB = "*Write your answer here.*"
+
+# How an exercise is trained whose reference trains, and whose mistakes train too or are built by hand.
+WITH_ITS_MISTAKES, REFERENCE_ALONE = "with its mistakes", "reference"
 
 _HINT = re.compile(
     r"<details>\s*<summary>\s*Hint[^<]*</summary>(?P<hint>.*?)</details>", re.DOTALL | re.IGNORECASE
@@ -38,6 +38,11 @@ class Check:
     source: str
     line: int
 
+    @property
+    def draws(self) -> bool:
+        """Whether its claim draws its inputs, so that other seeds give it other ones."""
+        return re.search(rf"^def {self.name}\([^)]*\bdraw\b", self.source, re.MULTILINE) is not None
+
 
 @dataclass(frozen=True)
 class Exercise:
@@ -54,7 +59,9 @@ class Exercise:
     solution: str
     line: int
     checks: tuple[Check, ...] = ()
-    trained: bool = False  # its numbers differ from processor to processor, and none are written down
+    allows: tuple[str, ...] = ()  # of the course's package, and of what it forbids
+    exempt: tuple[str, ...] = ()  # the rules of autograder.rules that do not hold here
+    trained: str = ""  # or what is trained, to other numbers on another processor: none are written down
 
     @property
     def points(self) -> float:
@@ -105,77 +112,6 @@ class HomeworkSource:
         return scope
 
 
-def load(folder: Path | str) -> HomeworkSource:
-    """Read solutions/NAME; raises SourceError or CatalogueError naming what does not fit."""
-    folder = Path(folder).resolve()
-    cells = tuple(read_source(folder / f"{folder.name}.py"))
-    wrong, right = _modules(folder, "misconceptions"), _modules(folder, "alternatives")
-    homework = HomeworkSource(
-        name=folder.name,
-        folder=folder,
-        cells=cells,
-        exercises=tuple(_exercises(cells)),
-        written=tuple(_written(cell) for cell in cells if "written" in cell.labels),
-        misconceptions=tuple(entry for module in wrong for entry in collect(module, Misconception)),
-        alternatives=tuple(entry for module in right for entry in collect(module, Alternative)),
-        not_code=tuple(entry for module in wrong for entry in collect(module, NotCode)),
-    )
-    problems = list(inconsistencies(homework))
-    if problems:
-        raise SourceError(f"{homework.path} does not fit together:\n- " + "\n- ".join(problems))
-    return homework
-
-
-def find(name: str, root: Path | str = ".") -> HomeworkSource:
-    """The homework called NAME under root/solutions; raises SourceError listing the ones there are."""
-    from autograder.ordinary import ordinary  # which is written in terms of what is defined here
-
-    require_name(name, root)
-    folder = Path(root) / "solutions" / name
-    return load(folder) if name in names(root) else ordinary(folder)
-
-
-def require_name(name: str, root: Path | str = ".") -> None:
-    """Raise SourceError, listing the homeworks there are, unless one is called NAME."""
-    there = assignments(root)
-    if not there:
-        place = Path(root).resolve()
-        raise SourceError(
-            f"{place} holds no homework in solutions/. Go to the course's folder, or name it: --root."
-        )
-    if name not in there:
-        raise SourceError(f"There is no homework called {name}. There are: {', '.join(there)}.")
-
-
-def names(root: Path | str = ".") -> list[str]:
-    """The homeworks under root/solutions: the folders that hold a source of the same name."""
-    return _folders_with(root, ".py")
-
-
-def assignments(root: Path | str = ".") -> list[str]:
-    """The homeworks, and the folders that hold a notebook of the same name and no source."""
-    return _folders_with(root, ".py", ".ipynb")
-
-
-def require_source(homework: HomeworkSource) -> HomeworkSource:
-    """The homework itself; raises SourceError for an ordinary notebook."""
-    if homework.in_place:
-        raise SourceError(
-            f"{homework.name} is a notebook without a source: nothing can be built from it or proved of it. "
-            "It can be released and graded."
-        )
-    return homework
-
-
-def _folders_with(root: Path | str, *endings: str) -> list[str]:
-    folders = sorted(path for path in (Path(root) / "solutions").glob("*") if path.is_dir())
-    return [
-        folder.name
-        for folder in folders
-        if any((folder / f"{folder.name}{ending}").is_file() for ending in endings)
-    ]
-
-
 def references(homework: HomeworkSource) -> dict[str, Any]:
     """The reference solution of every exercise, by the exercise's name."""
     scope = homework.namespace()
@@ -187,11 +123,31 @@ def references(homework: HomeworkSource) -> dict[str, Any]:
 def stubs(homework: HomeworkSource) -> dict[str, Any]:
     """What the student starts from, by the exercise's name."""
     scope = homework.namespace()
-    for (
-        exercise
-    ) in homework.exercises:  # of no file, so that no traceback shows a line of the reference instead
-        execute(exercise.stub, scope, Path(f"<the stub of {exercise.name}>"), 1)
+    for exercise in homework.exercises:
+        _execute_stub(exercise, scope)
     return {exercise.name: scope[exercise.name] for exercise in homework.exercises}
+
+
+def stub(homework: HomeworkSource, name: str, scope: dict[str, Any]) -> Any:
+    """The function or class of this name as the student starts from it, made in a namespace of the homework,
+    which is left as it was; None where no exercise defines one.
+    """
+    for exercise in homework.exercises:
+        if name in defined(exercise.solution):
+            scope = dict(scope)
+            _execute_stub(exercise, scope)
+            return scope.get(name)
+    return None
+
+
+def defined(source: str) -> set[str]:
+    """The functions and classes that a cell defines."""
+    return {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def _execute_stub(exercise: Exercise, scope: dict[str, Any]) -> None:
+    """Of no file, so that no traceback shows a line of the reference instead."""
+    execute(exercise.stub, scope, Path(f"<the stub of {exercise.name}>"), 1)
 
 
 def execute(source: str, scope: dict[str, Any], path: Path, line: int) -> None:
@@ -222,7 +178,7 @@ def clear_solution(source: str, stub: str) -> str:
     return "\n".join(kept)
 
 
-def _exercises(cells: Iterable[Cell]) -> Iterator[Exercise]:
+def exercises_in(cells: Iterable[Cell]) -> Iterator[Exercise]:
     current: Exercise | None = None
     for cell in cells:
         if "exercise" in cell.labels:
@@ -248,13 +204,24 @@ def _statement(cell: Cell) -> Exercise:
         statement=cell.source,
         difficulty=int(labels.get("difficulty", 1)),
         minutes=int(labels.get("minutes", 10)),
-        forbids=tuple(name.strip() for name in str(labels.get("forbids", "")).split(",") if name.strip()),
+        forbids=_names(labels.get("forbids", "")),
         hints=tuple(found["hint"].strip() for found in _HINT.finditer(cell.source)),
         stub="",
         solution="",
         line=cell.line,
-        trained=bool(labels.get("trained", False)),
+        allows=_names(labels.get("allows", "")),
+        trained=_trained(labels.get("trained", "")),
+        exempt=_names(labels.get("exempt", "")),
     )
+
+
+def _names(label: object) -> tuple[str, ...]:
+    """The names in a label, which stand between commas."""
+    return tuple(name.strip() for name in str(label).split(",") if name.strip())
+
+
+def _trained(label: Label) -> str:
+    return WITH_ITS_MISTAKES if label is True else str(label)
 
 
 def title(markdown: str) -> str:
@@ -284,30 +251,10 @@ def _claim(source: str, name: str) -> str:
     return " ".join(claim.split("\n\n")[0].split()) if claim else ""
 
 
-def _written(cell: Cell) -> Written:
+def written_in(cell: Cell) -> Written:
     return Written(
         name=str(cell.labels["written"]),
         question=clear_solution(cell.source, TEXT_STUB),
         points=cell.labels.get("points", 0),
         minutes=int(cell.labels.get("minutes", 10)),
     )
-
-
-def catalogue_files(folder: Path, kind: str) -> list[Path]:
-    """The files of one kind: KIND.py, or one file per theme in a folder KIND, in the order of their names."""
-    single = folder / f"{kind}.py"
-    return [*([single] if single.is_file() else []), *sorted((folder / kind).glob("*.py"))]
-
-
-def _modules(folder: Path, kind: str) -> list[ModuleType]:
-    return [_module(path, f"solutions.{folder.name}.{kind}") for path in catalogue_files(folder, kind)]
-
-
-def _module(path: Path, package: str) -> ModuleType:
-    """The module at a path, known by a name of its own, as dataclasses need."""
-    name = f"{package}.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module

@@ -13,8 +13,9 @@ from contextlib import closing
 from autograder.homework import Check
 from autograder.isolation import CellResult
 from autograder.isolation.student import Student
-from autograder.judge import Judgement, outputs_of
+from autograder.judge import Judgement
 from autograder.markup import plain_text
+from autograder.outputs import Outputs
 from autograder.plan import Plan
 from autograder.records import CheckRecord, ExerciseRecord
 from autograder.repair import Repaired, RepairedCell
@@ -24,6 +25,7 @@ SENTENCE = "the checks ran in place, beside the student's code, which could have
 UNFINISHED = (
     "With its hidden tests this cell did not come to an end: it ended its process or ran out of time."
 )
+NOT_PASSED = "A hidden test of this cell does not pass."
 LONGEST_MESSAGE = 2_000
 
 
@@ -36,11 +38,9 @@ def judge_in_place(plan: Plan, submission: Repaired, start: Callable[[], Student
     hidden = {check.name for check in plan.homework.checks if check.hidden}
     with closing(Sitting(start, plan.limits)) as sitting:
         visible, deaths = run(submission, sitting, lambda cell: cell.of.released), sitting.deaths
-        deadline = sitting.deadline
     whole: Mapping[int, CellResult] = {}
     if hidden:
-        with closing(Sitting(start, plan.limits)) as sitting:
-            sitting.deadline = deadline
+        with closing(Sitting(start, plan.limits, budget=sitting.budget)) as sitting:
             whole = run(submission, sitting, lambda cell: cell.of.source)
     places = {cell.of.name: place for place, cell in enumerate(submission.cells) if cell.of}
     verdicts = {
@@ -48,10 +48,11 @@ def judge_in_place(plan: Plan, submission: Repaired, start: Callable[[], Student
         for check in plan.homework.checks
     }
     flags = [f"The process running the code {'; '.join(dict.fromkeys(deaths))}."] if deaths else []
+    shown = Outputs()
     return Judgement(
         tuple(_record(exercise.name, exercise.checks, verdicts) for exercise in plan.homework.exercises),
         tuple(flags),
-        {place: outputs_of(result) for place, result in visible.items()},
+        {place: shown.of(result) for place, result in visible.items()},
     )
 
 
@@ -74,8 +75,7 @@ def verdict(check: Check, visible: CellResult, whole: CellResult | None) -> Chec
     if visible.error is not None:
         result, message = "failed", plain_text(visible.error.sentence(), limit=LONGEST_MESSAGE)
     elif decisive.error is not None:
-        died = decisive.error.class_name == "Died"
-        result, message = "failed", UNFINISHED if died else "A hidden test of this cell does not pass."
+        result, message = "failed", UNFINISHED if decisive.died else NOT_PASSED
     elif is_number(decisive):
         result, message = "could_not_run", "This cell ends in a number of points: a person decides."
     else:

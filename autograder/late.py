@@ -54,7 +54,10 @@ def policy_of(config: Config) -> LateSubmissionPlugin:
 
 
 def enter_penalties(gradebook: Gradebook, homework: str, policy: LateSubmissionPlugin) -> None:
-    """Take off from every submission of a homework what the policy says about the points it has now."""
+    """Take off from every submission of a homework what the policy says about the points it has now.
+
+    Committing is left to the caller.
+    """
     if gradebook.find_assignment(homework).duedate is None:
         return
     for submission in gradebook.assignment_submissions(homework):
@@ -65,7 +68,6 @@ def enter_penalties(gradebook: Gradebook, homework: str, policy: LateSubmissionP
             notebook.late_submission_penalty = (
                 None if penalty is None else min(max(penalty, 0.0), notebook.score)
             )
-    gradebook.db.commit()
 
 
 def set_due_date(root: Path, homework: str, due: datetime, gradebook: str | None = None) -> None:

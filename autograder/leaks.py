@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from autograder.homework import CODE_STUB, TEXT_STUB, HomeworkSource, catalogue_files, clear_solution
+from autograder.catalogue import catalogue_files
+from autograder.homework import CODE_STUB, TEXT_STUB, HomeworkSource, clear_solution
 
 # What a release is made of: notebooks, tables, arrays and pictures. No source and no text of another kind.
 RELEASED = (".ipynb", ".csv", ".npz", ".png")

@@ -5,25 +5,37 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 # An invisible character that joins words: behind `<` it keeps a tag from opening, in prose and in code alike.
 WORD_JOINER = "\u2060"
 
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_REMOTE_IMAGE = re.compile(r"!(?=\[[^\]]*\](?!\(attachment:))")
+_PICTURE = re.compile(r"!(?=\[)(?=\[[^\[\]\n]{0,200}\]\(attachment:([\w.%-]{1,200})\))?")
 _ODD_LINK = re.compile(r"\](?=[(:](?!\s*(?:https?://|mailto:|#|attachment:)))", re.IGNORECASE)
-_ACTIVE_LATEX = re.compile(r"\\(?=(?:href|style|class|cssId|require|unicode|data)\b)")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONG_GAP = re.compile(r"(?<![^\S\n])[^\S\n]{200,}")  # which Markdown takes quadratic time to read
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+# What MathJax or KaTeX makes links, styles, identifiers, pictures and further commands of.
+ACTIVE_LATEX = (
+    *("href", "url", "mmlToken", "includegraphics", "unicode", "require", "csname"),
+    *("style", "class", "cssId", "data", "bbox", "toggle", "mathtip", "texttip"),
+    *("htmlClass", "htmlId", "htmlStyle", "htmlData"),
+)
+_ACTIVE_LATEX = re.compile(rf"\\(?=(?:{'|'.join(ACTIVE_LATEX)})(?![A-Za-z]))")
 
 _STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
-def harmless_markdown(text: str) -> str:
-    """Markdown in which no tag opens, no picture is fetched, and links and LaTeX run nothing."""
-    text = _TAG.sub("<" + WORD_JOINER, plain_text(text))
-    text = _REMOTE_IMAGE.sub("!" + WORD_JOINER, text)
+def harmless_markdown(text: str, pictures: Collection[str] = ()) -> str:
+    """Markdown in which no tag opens, no picture is fetched, and links and LaTeX run nothing.
+
+    pictures: the names of those that lie with it; nbconvert makes no page where one is missing.
+    """
+    text = _LONG_GAP.sub(" " * 200, plain_text(text))
+    text = _TAG.sub("<" + WORD_JOINER, text)
+    text = _PICTURE.sub(lambda found: "!" if found[1] in pictures else "!" + WORD_JOINER, text)
     text = _ODD_LINK.sub("]" + WORD_JOINER, text)
     return _ACTIVE_LATEX.sub(r"\\" + WORD_JOINER, text)
 
@@ -34,6 +46,12 @@ def plain_text(text: str, *, limit: int | None = None) -> str:
     if limit is not None and len(text) > limit:
         return f"{text[:limit]} … ({len(text) - limit} more characters)"
     return text
+
+
+def one_line(text: str) -> str:
+    """Text for a line of a terminal or a table: white space is spaces, what else cannot be seen is �."""
+    seen = text.replace(WORD_JOINER, "")
+    return "".join(" " if mark.isspace() else mark if mark.isprintable() else "�" for mark in seen)
 
 
 def harmless_pictures(data: Mapping[str, Any]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from traitlets import Bool
 from autograder.autograded import check_outputs, error, stream
 from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
 from autograder.records import CheckRecord, RecordFolder
-from autograder.redaction import NOT_SHOWN
+from autograder.redaction import DOES_NOT_HOLD
 from autograder.released import SourceCell, released_texts, source_cells
 
 
@@ -62,7 +62,7 @@ def _show_check(cell: NotebookNode, known: SourceCell, record: CheckRecord | Non
         _make_harmless(cell)
         return
     else:
-        outputs = [error("CheckFailed", f"✗ This does not hold. {NOT_SHOWN}")] if failed else [stream("✓\n")]
+        outputs = [error("CheckFailed", f"✗ {DOES_NOT_HOLD}")] if failed else [stream("✓\n")]
     cell.outputs = [from_dict(output) for output in outputs]
 
 
@@ -71,7 +71,7 @@ def _make_harmless(cell: NotebookNode, texts: Collection[str] = ()) -> None:
         cell.outputs = [kept for output in cell.outputs if (kept := _harmless_output(output)) is not None]
         return
     if cell.source not in texts:
-        cell.source = harmless_markdown(cell.source)
+        cell.source = harmless_markdown(cell.source, harmless_attachments(cell.get("attachments", {})))
     if "attachments" in cell:
         cell.attachments = from_dict(harmless_attachments(cell.attachments))
 

@@ -6,25 +6,31 @@ nbgrader runs its converters in the course's folder, so that is where homework a
 from __future__ import annotations
 
 import atexit
-import json
-import secrets
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, from_dict
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
+from traitlets.config import Config
 
 from autograder.autograded import stream
+from autograder.collect import Found, collect
 from autograder.comments import mistakes_in_words
+from autograder.gradebook import edited_since
 from autograder.handed_in import parse
 from autograder.isolation import Limits, Warm, choose
 from autograder.notebook import notebook, notebook_cell
+from autograder.paper import mark, paper_of
 from autograder.plan import Plan, plan_for
 from autograder.records import RecordFolder
 from autograder.repair import RepairedCell, repair
-from autograder.submission import Graded, grade_submission
+from autograder.software import code_on_disk, contents, digest, software
+from autograder.submission import Graded
+
+LOADED = software()  # what this process judges with, as long as it runs
 
 
 class CouldNotJudge(RuntimeError):
@@ -36,10 +42,13 @@ class Repair(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Replace the cells; what was done to them is in nbgrader's log."""
-        handed, flags = parse(json.dumps(nb).encode())
+        paper = paper_of(handed_in(resources, self.config))
+        if paper.data is None:
+            raise CouldNotJudge(paper.problem)
+        handed, flags = parse(paper.data)
         repaired = repair(handed, plan_of(resources).source)
-        for flag in (*flags, *repaired.flags):
-            self.log.warning("%s: %s", resources["nbgrader"]["student"], flag)
+        for said in (*paper.flags, *flags, *repaired.flags, *repaired.notes):
+            self.log.warning("%s: %s", paper.student, said)
         cells = [_cell(position, cell) for position, cell in enumerate(repaired.cells)]
         return from_dict(notebook(cells)), resources
 
@@ -52,28 +61,45 @@ class Judge(NbGraderPreprocessor):
     )
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Judge the submission, keep its record in grades/, and show it in the cells."""
+        """Judge what was handed in, keep its record in grades/, and show it in the cells that Repair made."""
         plan = plan_of(resources)
-        student = resources["nbgrader"]["student"]
         warm = warm_process(self.isolation)
-        data = json.dumps(nb).encode()
-        graded = grade_submission(student, data, plan, warm.student, secrets.randbits(32))
+        graded = mark(paper_of(handed_in(resources, self.config)), plan, warm.level.name, warm.student)
         RecordFolder(Path("grades"), plan.homework.name).add(graded.record)
+        if edited := edited_since(resources["nbgrader"]["db_url"], plan, Path.cwd()):
+            self.log.warning(edited)
         _require_verdicts(graded)
         _show(graded, plan, nb)
         return nb, resources
 
 
+def handed_in(resources: ResourcesDict, config: Config) -> Found:
+    """The student's submission where nbgrader has collected it; raises CouldNotJudge."""
+    student, name = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
+    course = CourseDirectory(config=config)
+    folder = Path(course.format_path(course.submitted_directory, student, name))
+    for found in collect(folder.parents[1], name):
+        if found.student == student:
+            return found
+    raise CouldNotJudge(f"There is no submission of {student} where it is looked for, in {folder}.")
+
+
 def plan_of(resources: ResourcesDict) -> Plan:
-    """The plan of the homework that is being graded, prepared once until its source changes."""
-    name = resources["nbgrader"]["assignment"]
-    root = Path.cwd()
-    changed = max(path.stat().st_mtime_ns for path in (root / "solutions" / name).iterdir())
-    return _plan(name, root, changed)
+    """The plan of the homework that is being graded, prepared once until a file in its folder changes.
+
+    Raises CouldNotJudge where the code that judges has changed, which a running process cannot take in.
+    """
+    if code_on_disk() != LOADED["grader"]:
+        raise CouldNotJudge(
+            "The code of the grader or of the course has changed since this process started. "
+            "Restart it (the Jupyter server, if that is where you grade) and grade again."
+        )
+    name, root = resources["nbgrader"]["assignment"], Path.cwd()
+    return _plan(name, root, digest(*contents(root / "solutions" / name)))
 
 
-@cache
-def _plan(name: str, root: Path, changed: int) -> Plan:
+@lru_cache(maxsize=4)
+def _plan(name: str, root: Path, content: str) -> Plan:
     return plan_for(name, root, Limits())
 
 

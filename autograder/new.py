@@ -6,7 +6,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from autograder.homework import names
+from autograder.loading import names
 
 FILES = {
     "homework.txt": "{name}.py",

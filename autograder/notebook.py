@@ -12,12 +12,16 @@ Label = str | int | float | bool
 
 KNOWN_LABELS = {
     "setup": "where the set-up cell goes",
+    "rules": "where the rules of every exercise are filled in",
     "provided": "a locked cell that runs everywhere",
     "exercise": "the statement of an exercise",
     "difficulty": "1 to 3",
     "minutes": "how long it takes",
     "forbids": "what the solution must not call",
-    "trained": "a model is trained here, whose numbers another processor does not repeat",
+    "exempt": "the rules of every exercise that do not hold for this one",
+    "allows": "what the solution may use of the course's package",
+    "trained": "a model is trained here, whose numbers another processor does not repeat; "
+    'on an exercise, ="reference" says that its known mistakes are built by hand',
     "solution": "the cell the student edits",
     "check": "a claim about the exercise",
     "hidden": "a check that is not released",

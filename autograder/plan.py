@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from autograder.diagnosis import TooSlow, diagnosis, time_limit
-from autograder.examine import run_checks
-from autograder.homework import HomeworkSource, find, references
+from autograder.address import Address
+from autograder.data_files import TooMuchData, data_files
+from autograder.diagnosis import diagnosis
+from autograder.earlier_releases import with_earlier
+from autograder.examine import run_check
+from autograder.homework import HomeworkSource, references
 from autograder.isolation import Limits
+from autograder.loading import find
+from autograder.notebook import SourceError
+from autograder.products import build_homework
 from autograder.released import SourceCell, released_texts, source_cells
-from autograder.versions import digest, exercise_versions
+from autograder.software import digest, software
+from autograder.versions import exercise_versions
 from course.checks import LocalLink
 
-MOST_SECONDS_TO_PREPARE = 30.0
+MOST_SECONDS_TO_PREPARE = 30.0  # of processor time
 
 
 class NotReleased(LookupError):
@@ -36,6 +44,7 @@ class Plan:
     limits: Limits
     texts: frozenset[str] = frozenset()  # the course's own text cells
     forbidden_costs_points: bool = True
+    files: Mapping[str, bytes] = field(default_factory=dict)  # the course's own, beside every notebook
 
     @cached_property
     def references(self) -> dict[str, Any]:
@@ -67,6 +76,12 @@ class Plan:
         entries = (*self.homework.checks, *self.homework.written)
         return {entry.name: entry.points for entry in entries if entry.points or entry.name in self.points}
 
+    def cells_now(self, root: Path) -> Sequence[SourceCell]:
+        """The cells as a release would have them now; `source` has them as they were when last built."""
+        if self.homework.in_place:
+            return self.source
+        return source_cells(build_homework(self.homework, Address.read(root)))
+
     @property
     def written(self) -> dict[str, float]:
         """The questions graded by hand, and their points."""
@@ -74,11 +89,14 @@ class Plan:
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """Exercise → a digest of everything that can change its verdicts."""
-        policy = f"forbidden costs points: {self.forbidden_costs_points}"
-        if self.homework.in_place:  # every cell may bear on every check
-            policy = digest(policy, *(cell.source for cell in self.homework.cells))
-        return exercise_versions(self.homework, policy)
+        """Exercise → a digest of everything in the homework that can change its verdicts."""
+        return exercise_versions(self.homework)
+
+    @cached_property
+    def conditions(self) -> dict[str, str]:
+        """What else can change a verdict, of any exercise: what judges, and how submissions are treated."""
+        price = "its points" if self.forbidden_costs_points else "nothing"
+        return {**software(), "limits": digest(self.limits.as_text()), "forbidden call": price}
 
     def prepare(self) -> None:
         """Work out what every judge needs, and judge once, so that forked judges find it all in memory.
@@ -86,22 +104,28 @@ class Plan:
         They also find torch on one thread: every core has a judge of its own.
         """
         torch.set_num_threads(1)
-        _ = self.versions
+        _ = self.versions, self.conditions
         if self.homework.in_place:  # its checks run with each student's code, and nothing is known beforehand
             return
         _ = self.references, self.scope
-        with suppress(TooSlow), redirect_stdout(None), time_limit(MOST_SECONDS_TO_PREPARE):
+        with redirect_stdout(None):
             self._rehearse()
 
     def _rehearse(self) -> None:
-        """Examine a right and a wrong answer to every exercise."""
+        """Examine the right answers until the time is up.
+
+        Between two checks and never within one: what an alarm cuts short, such as torch importing a part of
+        itself on its first use, would stay half done in every judge.
+        """
+        link = LocalLink(self.references)
+        deadline = time.process_time() + MOST_SECONDS_TO_PREPARE
         for exercise in self.homework.exercises:
-            wrong = [entry for entry in self.homework.misconceptions if entry.of == exercise.name]
-            for thing in (self.references[exercise.name], *(entry.thing for entry in wrong[:1])):
-                link = LocalLink({**self.references, exercise.name: thing})
-                names = {check.name for check in exercise.checks}
-                done = run_checks(self.homework, link, 0, only=names, scope=self.scope)
-                diagnosis([entry.trace for entry in done], wrong, self.references)
+            done = []
+            for check in exercise.checks:
+                if time.process_time() > deadline:
+                    return
+                done.append(run_check(self.homework, check, link, 0, self.scope))
+            diagnosis([entry.trace for entry in done], (), self.references)
 
 
 def plan_for(name: str, root: Path, limits: Limits) -> Plan:
@@ -109,6 +133,11 @@ def plan_for(name: str, root: Path, limits: Limits) -> Plan:
     homework = find(name, root)
     built = homework.folder / f"{name}.ipynb"
     if not built.is_file():
-        raise NotReleased(f"{name} was never released in {root.resolve()}. Run `autograder release {name}`.")
+        raise NotReleased(f"{built} is not there. Run `autograder release {name}`, which makes it.")
     notebook = json.loads(built.read_text(encoding="utf-8"))
-    return Plan(homework, source_cells(notebook), limits, released_texts(notebook))
+    source = with_earlier(source_cells(notebook), homework.folder)
+    try:
+        files = data_files(homework.folder)
+    except TooMuchData as problem:
+        raise SourceError(f"{homework.folder}: {problem}") from None
+    return Plan(homework, source, limits, released_texts(notebook), files=files)

@@ -6,20 +6,22 @@ The warm process is started before torch is imported here, which takes about as 
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from autograder.capacity import capacity_here
 from autograder.forked import Lost, forked
 from autograder.isolation import Level, Limits, Warm, choose
+from autograder.isolation.limits import GIGABYTE
 
 if TYPE_CHECKING:
     from autograder.paper import Paper
     from autograder.plan import Plan
 
+MEMORY_OF_A_JUDGE = 3 * GIGABYTE  # beyond what it is born with
 GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
 
 
@@ -49,19 +51,28 @@ class Pool:
     jobs: int
 
     def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict | Lost]]:
-        """Each task with its result; what every judge needs is prepared before the first is forked."""
-        from autograder.paper import mark
+        """Each task with its result; what every judge needs is prepared before the first is forked.
+
+        What was lost, or ran out of time after it had to wait for a processor, is tried once more at the end,
+        alone, and then counts as it comes out.
+        """
+        from autograder.attempt import Attempt
 
         plan.prepare()
         gc.collect()
         gc.freeze()  # what a judge does not collect stays shared memory
-        warm = self.warm()  # which has been starting meanwhile
-        yield from forked(
-            tasks,
-            lambda task: mark(task.paper(), plan, self.level.name, warm.student).as_json(),
-            jobs=self.jobs,
-            seconds=seconds_for_a_judge(plan.limits),
-        )
+        attempt = Attempt(plan, self.level.name, self.warm())  # which has been starting meanwhile
+        limits = limits_of_a_judge(plan.limits)
+        are_together = min(self.jobs, len(tasks)) > 1
+        again: list[tuple[Task, dict | Lost]] = []
+        for task, result in forked(tasks, lambda task: attempt(task.paper()), jobs=self.jobs, **limits):
+            if isinstance(result, Lost) or (are_together and result["was_kept_waiting"]):
+                again.append((task, result))
+            else:
+                yield task, result["graded"]
+        for (task, first), second in forked(again, lambda pair: attempt(pair[0].paper()), jobs=1, **limits):
+            result = first if isinstance(second, Lost) else second
+            yield task, second if isinstance(result, Lost) else result["graded"]
 
 
 @contextmanager
@@ -69,12 +80,18 @@ def local_judges(isolation: str, limits: Limits, jobs: int | None = None) -> Ite
     """Judges on every core of this machine; raises IsolationUnavailable."""
     level = choose(isolation)
     with warm_meanwhile(level, limits) as warm:
-        yield Pool(level, warm, jobs or os.cpu_count() or 1)
+        yield Pool(level, warm, jobs or capacity_here().jobs(limits))
 
 
 def seconds_for_a_judge(limits: Limits) -> float:
-    """After which a judge is ended, whatever it waits for."""
+    """Of processor time, after which a judge is ended."""
     return limits.submission_seconds + GRACE_SECONDS
+
+
+def limits_of_a_judge(limits: Limits) -> dict[str, float]:
+    """What a judge may use, as `forked` takes it."""
+    seconds = seconds_for_a_judge(limits)
+    return {"seconds": seconds, "patience": limits.patience, "memory_bytes": MEMORY_OF_A_JUDGE}
 
 
 @contextmanager

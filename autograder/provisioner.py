@@ -60,21 +60,27 @@ class ForkedKernel:
 
     def __init__(self, process: int) -> None:
         self.pid = process
-        self._handle = os.pidfd_open(process)
+        self._handle: int | None = os.pidfd_open(process)  # None once it has ended
 
     def poll(self) -> int | None:
         """None while it runs; how it ended is not known."""
-        return 0 if select.select([self._handle], [], [], 0)[0] else None
+        return 0 if self._has_ended(0) else None
 
     def wait(self, timeout: float | None = None) -> int:
         """Return when it has ended."""
-        if not select.select([self._handle], [], [], timeout)[0]:
+        if not self._has_ended(timeout):
             raise subprocess.TimeoutExpired("autograder.kernel", timeout)
         return 0
 
+    def _has_ended(self, timeout: float | None) -> bool:
+        if self._handle is not None and select.select([self._handle], [], [], timeout)[0]:
+            os.close(self._handle)
+            self._handle = None
+        return self._handle is None
+
     def send_signal(self, number: int) -> None:
         """Signal it, unless it has ended."""
-        if self.poll() is None:
+        if self._handle is not None and not self._has_ended(0):
             signal.pidfd_send_signal(self._handle, number)
 
     def terminate(self) -> None:

@@ -36,22 +36,28 @@ class CheckRecord:
 
 @dataclass(frozen=True)
 class ExerciseRecord:
-    """One exercise: points, the names of the mistakes it looks like, and its checks in order."""
+    """One exercise: points, the names of the mistakes it looks like, and its checks in order.
+
+    `told` are the names that visible checks alone lead to: students are shown these, since a name that rests
+    on hidden inputs could tell what they are. `diagnosis` rests on all checks and is for the instructor.
+    """
 
     name: str
     points: float
     max_points: float
     diagnosis: tuple[str, ...] = ()
     checks: tuple[CheckRecord, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class SubmissionRecord:
-    """One student's homework: `problem` says why it could not be run, `flags` what a person should look at.
+    """One student's homework: `problem` says why it could not be run, `flags` what a person should look at,
+    `notes` what is good to know.
 
-    `source` is the SHA-256 of the bytes handed in and `versions`, by exercise, that of what its verdicts rest
-    on, so that a second run knows what is still valid; `seed` drew the hidden inputs. Students are shown none
-    of the three.
+    `source` is the SHA-256 of the bytes handed in, `versions`, by exercise, that of what its verdicts rest on
+    in the homework, and `conditions` what all of them rest on besides, so that a second run knows what is
+    still valid; `seed` drew the hidden inputs. Students are shown none of these.
     """
 
     student: str
@@ -60,10 +66,12 @@ class SubmissionRecord:
     status: Status
     problem: str = ""
     flags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     seconds: float = 0.0
     exercises: tuple[ExerciseRecord, ...] = ()
     source: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)  # {"torch": "2.13.0", "limits": "…"}
     seed: int | None = None
     isolation: str = ""
 
@@ -77,6 +85,7 @@ class HomeworkRecord:
     isolation: Mapping[str, str] = field(default_factory=dict)  # {"level": "bwrap", "reason": "…"}
     versions: Mapping[str, str] = field(default_factory=dict)
     graded_by_hand: Mapping[str, float] = field(default_factory=dict)  # question → points, not in the totals
+    notes: tuple[str, ...] = ()  # what is to be known of all these marks
 
     @property
     def max_points(self) -> float:
@@ -116,17 +125,19 @@ def to_json(record: Any) -> str:
 def submission_from(data: Mapping) -> SubmissionRecord:
     """The record that JSON says; raises KeyError or TypeError when a field is missing or unknown."""
     exercises = tuple(exercise_from(exercise) for exercise in data["exercises"])
-    return SubmissionRecord(**{**data, "flags": tuple(data["flags"]), "exercises": exercises})
+    said = {name: tuple(data.get(name, ())) for name in ("flags", "notes")}
+    return SubmissionRecord(**{**data, **said, "exercises": exercises})
 
 
 def exercise_from(data: Mapping) -> ExerciseRecord:
     checks = tuple(CheckRecord(**check) for check in data["checks"])
-    return ExerciseRecord(**{**data, "diagnosis": tuple(data["diagnosis"]), "checks": checks})
+    names = {field: tuple(data.get(field, ())) for field in ("diagnosis", "told")}
+    return ExerciseRecord(**{**data, **names, "checks": checks})
 
 
 def homework_from(data: Mapping) -> HomeworkRecord:
     submissions = tuple(submission_from(submission) for submission in data["submissions"])
-    return HomeworkRecord(**{**data, "submissions": submissions})
+    return HomeworkRecord(**{**data, "submissions": submissions, "notes": tuple(data.get("notes", ()))})
 
 
 def write(path: Path, record: SubmissionRecord | HomeworkRecord) -> None:

@@ -1,42 +1,31 @@
-"""What is said of a hidden check: no word of it chosen by the student's code, so no input gets out."""
+"""What is said of a hidden check: nothing that the student's code could choose once it has seen an input.
+
+Whether a hidden check holds is told, and that it was not tried. How it failed is not: the name of an error,
+the way a process ended and the time it took would each be a letter of a message about the hidden input.
+"""
 
 from __future__ import annotations
 
-import builtins
-import re
+from collections.abc import Sequence
 
-from autograder.homework import Check
-from course.checks import Trace
+from autograder.examine import Examined
+from autograder.standin import NotTried
+from course.checks import NotWritten
 
-NOT_SHOWN = "The inputs of this check are not shown."
-CHOSEN_BY_THE_STUDENT = re.compile(r" with exit status \d+| by SIG\w+")  # numbers that could tell an input
-
-
-def redacted(check: Check, trace: Trace, death: str | None) -> str:
-    """Why a hidden check failed, in the course's words alone.
-
-    death: what happened to the student's process during the check, in the grader's words.
-    """
-    error = trace.events[-1].outcome.error if trace.events else ""
-    if error == "NotWritten":
-        return f"`{check.exercise}` is not written yet."
-    return f"{_what_happened(check, error, death)} {NOT_SHOWN}"
+DOES_NOT_HOLD = (
+    "This does not hold, or no answer came within the limits. The inputs of this check are not shown."
+)
+NOT_TRIED = "Not tried: `{name}` ended its process, or ran into a limit, in the hidden checks before."
+ENDED = "ended, or was ended at a limit, while hidden checks ran"
 
 
-def quiet(death: str) -> str:
-    """How a process ended during a hidden check, without the number that its code may have chosen."""
-    return CHOSEN_BY_THE_STUDENT.sub("", death)
+def redacted(done: Examined) -> str:
+    """Why a hidden check failed: one sentence for whatever the code did; another where it was not asked."""
+    if isinstance(done.problem, NotTried):
+        return str(done.problem)
+    return DOES_NOT_HOLD
 
 
-def _what_happened(check: Check, error: str, death: str | None) -> str:
-    if death:
-        return f"`{check.exercise}` {death}."
-    if _is_builtin_error(error):
-        return f"`{check.exercise}` raised {error}."
-    return "This does not hold."
-
-
-def _is_builtin_error(name: str) -> bool:
-    """Whether a class name is one of Python's own; any other may have been made up to say something."""
-    known = getattr(builtins, name, None) if name.isidentifier() else None
-    return isinstance(known, type) and issubclass(known, Exception)
+def is_not_written(visible: Sequence[Examined]) -> bool:
+    """Whether the visible checks of an exercise have all met a stub; the hidden ones need not be run then."""
+    return bool(visible) and all(isinstance(done.problem, NotWritten) for done in visible)

@@ -8,11 +8,14 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from autograder import earlier_releases
 from autograder.address import Address
-from autograder.build import build_homework, build_sources
-from autograder.homework import assignments, find
+from autograder.data_files import data_files, data_folders
+from autograder.homework import HomeworkSource
 from autograder.leaks import RELEASED, leaks
+from autograder.loading import assignments, find
 from autograder.notebook import to_json
+from autograder.products import build_homework, homework_products, update
 from autograder.released import source_cells
 
 
@@ -32,13 +35,28 @@ def release(root: Path, name: str, gradebook: str | None = None) -> Path:
     root = root.resolve()
     homework = find(name, root)
     if not homework.in_place:
-        build_sources(root, [name])
+        update(homework_products(homework, root))
+    return release_homework(homework, root, gradebook)
+
+
+def release_homework(homework: HomeworkSource, root: Path, gradebook: str | None = None) -> Path:
+    """The same for a homework that is loaded, and whose notebook is made."""
+    name = homework.name
     with tempfile.TemporaryDirectory() as scratch:
         folder = _generate(root, name, Path(scratch), gradebook)
         found = list(leaks(homework, folder))
         if found:
             raise Leak(f"{name} is not released:\n- " + "\n- ".join(found))
+        _keep_earlier(homework.folder, released_path(root, name), folder / f"{name}.ipynb")
         return _publish(folder, root / "homeworks" / name)
+
+
+def _keep_earlier(folder: Path, before: Path, after: Path) -> None:
+    """Put the release that is about to be replaced on record."""
+    if before.is_file():
+        earlier_releases.keep(
+            folder, *(json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
+        )
 
 
 def released_path(root: Path, name: str) -> Path:
@@ -46,13 +64,15 @@ def released_path(root: Path, name: str) -> Path:
     return root / "homeworks" / name / f"{name}.ipynb"
 
 
-def is_out_of_date(root: Path, name: str) -> bool:
+def is_out_of_date(root: Path, homework: HomeworkSource) -> bool:
     """Whether a homework is released, but not as a release would be now."""
-    path = released_path(root, name)
+    path = released_path(root, homework.name)
     if not path.is_file():
         return False
-    built = build_homework(find(name, root), Address.read(root))
+    built = build_homework(homework, Address.read(root))
     cleared = {cell.name: cell.released for cell in source_cells(built)}
+    if data_files(homework.folder) != data_files(path.parent):
+        return True
     expected = [
         _essence({**cell, "source": cleared.get(cell["id"], cell["source"])}) for cell in built["cells"]
     ]
@@ -101,20 +121,29 @@ def _generate(root: Path, name: str, scratch: Path, gradebook: str | None) -> Pa
 
 
 def _publish(folder: Path, destination: Path) -> Path:
-    """Replace the destination by the folder, every notebook in its one spelling."""
+    """Replace the destination by the folder, every notebook in its one spelling; what is the same is left."""
     for path in folder.glob("*.ipynb"):
         path.write_text(to_json(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
-    shutil.rmtree(destination, ignore_errors=True)
-    shutil.copytree(folder, destination)
+    if _files_in(folder) != _files_in(destination):
+        shutil.rmtree(destination, ignore_errors=True)
+        shutil.copytree(folder, destination)
     return destination
+
+
+def _files_in(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def ignored_files(root: Path) -> list[str]:
     """Globs for `CourseDirectory.ignore`: every file but released ones and time stamps.
 
-    nbgrader asks the same list about a homework's folder itself, so the folders' names are let through.
+    nbgrader asks the same list about folders, so the names of homeworks and of folders with data are let
+    through.
     """
-    return ignore_all_but([*RELEASED, "timestamp.txt", *assignments(root)])
+    names = assignments(root)
+    folders = {folder for name in names for folder in data_folders(root / "solutions" / name)}
+    return ignore_all_but([*RELEASED, "timestamp.txt", *names, *sorted(folders)])
 
 
 def ignore_all_but(endings: Iterable[str]) -> list[str]:

@@ -15,6 +15,15 @@ _DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
+class EarlierCell:
+    """A cell as it was in an earlier release: a digest of its text, its kind and its settings."""
+
+    text: str
+    kind: str
+    nbgrader: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class SourceCell:
     """A cell that nbgrader knows: `released` as students got it, `source` as the grader runs it."""
 
@@ -25,6 +34,7 @@ class SourceCell:
     source: str
     nbgrader: Mapping[str, Any]
     cell_id: str = ""
+    earlier: tuple[EarlierCell | None, ...] = ()  # what it was in releases before; None: it was not there
 
     @property
     def defines(self) -> tuple[str, ...]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
+from autograder.earlier_releases import digest_of, nbgraders_checksum, plain
 from autograder.handed_in import HandedCell
 from autograder.homework import TEXT_STUB
-from autograder.released import Role, SourceCell, defined_names
+from autograder.markup import one_line
+from autograder.released import EarlierCell, Role, SourceCell, defined_names
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,8 @@ class RepairedCell:
     source: str
     of: SourceCell | None = None
     attachments: Mapping[str, Any] = field(default_factory=dict)
-    restored: bool = (
-        False  # it was missing; an answer that was missing must not run over one written elsewhere
-    )
+    # it was missing; an answer that was missing must not run over one written elsewhere
+    restored: bool = False
 
     @property
     def role(self) -> Role:
@@ -36,16 +36,19 @@ class RepairedCell:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether the cell is as it was handed out."""
-        return self.of is not None and self.source in (self.of.source, self.of.released)
+        """Whether the cell is as it was handed out, now or in an earlier release."""
+        if self.of is None:
+            return False
+        return self.source in (self.of.source, self.of.released) or _was(self.of, self.source)
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """The rebuilt notebook and what had to be done to it."""
+    """The rebuilt notebook, what a person should look at (`flags`), and what is good to know (`notes`)."""
 
     cells: tuple[RepairedCell, ...]
     flags: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def cell(self, name: str) -> RepairedCell:
         return next(cell for cell in self.cells if cell.of and cell.of.name == name)
@@ -60,7 +63,8 @@ def repair(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> Repair
         if position in found or not _is_copy(cell, source)
     ]
     cells = _with_missing(kept, source)
-    return Repaired(tuple(cells), tuple(_flags(handed, found, source)))
+    compared = _compared(handed, found, source)
+    return Repaired(tuple(cells), tuple(_flags(handed, compared, source)), tuple(_notes(compared)))
 
 
 def _recognise(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> dict[int, SourceCell]:
@@ -87,25 +91,24 @@ def _same_text(handed: HandedCell, cell: SourceCell) -> bool:
         return not set(cell.defines).isdisjoint(defined_names(handed.source))
     if cell.role == "written":
         return _keeps_the_question(handed.source, cell.released)
-    return _plain(handed.source) == _plain(cell.released)
+    return plain(handed.source) == plain(cell.released) or _was(cell, handed.source)
 
 
-@lru_cache(maxsize=10_000)
-def _plain(text: str) -> str:
-    """A text as it is compared: without what editors change at the ends of lines."""
-    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+def _was(cell: SourceCell, text: str) -> bool:
+    """Whether an earlier release had this text in the cell."""
+    return bool(cell.earlier) and digest_of(text) in {was.text for was in cell.earlier if was}
 
 
 def _keeps_the_question(answer: str, released: str) -> bool:
     """Whether at least half of the question's lines are in the answer."""
-    question = {line for line in _plain(released).splitlines() if line and line != TEXT_STUB}
-    return 2 * len(question.intersection(_plain(answer).splitlines())) >= max(len(question), 1)
+    question = {line for line in plain(released).splitlines() if line and line != TEXT_STUB}
+    return 2 * len(question.intersection(plain(answer).splitlines())) >= max(len(question), 1)
 
 
 def _is_copy(handed: HandedCell, source: Sequence[SourceCell]) -> bool:
     """Whether a cell that was not recognised repeats one of ours word for word."""
     ours = (cell for cell in source if cell.role in ("check", "given"))
-    return any(_plain(handed.source) == _plain(cell.released) for cell in ours)
+    return any(plain(handed.source) == plain(cell.released) or _was(cell, handed.source) for cell in ours)
 
 
 def _rebuilt(handed: HandedCell, cell: SourceCell | None) -> RepairedCell:
@@ -129,52 +132,114 @@ def _with_missing(kept: list[RepairedCell], source: Sequence[SourceCell]) -> lis
     return cells
 
 
-def _flags(
+@dataclass(frozen=True)
+class _Compared:
+    """The cells of a submission beside those of the release, by what there is to say of them."""
+
+    recognised: Sequence[tuple[HandedCell, SourceCell]]
+    changed: Sequence[tuple[HandedCell, SourceCell]]
+    earlier: Sequence[SourceCell]  # as they are in an earlier release, or not there as they were not in it
+    unrecorded: Sequence[SourceCell]  # as nbgrader once released them, going by their checksum
+    missing: Sequence[SourceCell]
+
+
+def _compared(
     handed: Sequence[HandedCell], found: Mapping[int, SourceCell], source: Sequence[SourceCell]
-) -> Iterator[str]:
+) -> _Compared:
     recognised = [(handed[at], cell) for at, cell in sorted(found.items())]
-    lost = [cell for other, cell in recognised if other.name is None]
-    if lost:
-        yield f"The notebook has lost metadata (as after Colab): {_count(lost, 'cell')} recognised by text."
     there = {cell.name for cell in found.values()}
-    missing = [cell for cell in source if cell.name not in there]
-    for role, what in (
-        ("check", "check cell"),
-        ("given", "cell of the homework"),
-        ("written", "written question"),
-    ):
-        yield from _named(
-            "Restored {}, missing from the submission", what, [c for c in missing if c.role == role]
-        )
-    yield from _named(
-        "Missing from the submission: {}", "answer cell", [c for c in missing if c.role == "answer"]
+    absent = [cell for cell in source if cell.name not in there]
+    differing = [pair for pair in recognised if _text_differs(*pair) or _settings_differ(*pair)]
+    earlier = [(other, cell) for other, cell in differing if _is_earlier(other, cell)]
+    unrecorded = [pair for pair in differing if pair not in earlier and _fits_its_checksum(pair[0])]
+    return _Compared(
+        recognised,
+        changed=[pair for pair in differing if pair not in earlier and pair not in unrecorded],
+        earlier=[*(cell for _, cell in earlier), *(cell for cell in absent if None in cell.earlier)],
+        unrecorded=[cell for _, cell in unrecorded],
+        missing=[cell for cell in absent if None not in cell.earlier],
     )
-    yield from _changes(recognised)
-    yield from _copies(handed, {cell.name: cell for cell in source})
-    tags = sorted({tag for cell in handed for tag in cell.tags if tag != "parameters"})
-    if tags:
-        yield f"Cell tags dropped: {', '.join(tag[:40] for tag in tags[:5])}."
 
 
-def _changes(recognised: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
-    def those(changed: Callable[[HandedCell, SourceCell], bool]) -> list[SourceCell]:
-        return [cell for handed, cell in recognised if changed(handed, cell)]
-
-    text = those(lambda a, b: b.role in ("check", "given") and _plain(a.source) != _plain(b.released))
-    yield from _named("Changed by the student and put back: {}", "cell", text)
-    points = those(lambda a, b: bool(a.nbgrader) and a.nbgrader.get("points") != b.nbgrader.get("points"))
-    yield from _named("The points were changed and put back in {}", "cell", points)
-    kinds = those(lambda a, b: _changed_kind(a, b))
-    yield from _named("The kind or the rights were changed and put back in {}", "cell", kinds)
+def _is_earlier(handed: HandedCell, cell: SourceCell) -> bool:
+    """Whether one earlier release had the cell with this text, these points and these rights."""
+    return any(
+        was is not None
+        and (_is_the_students(cell) or was.text == digest_of(handed.source))
+        and not _settings_differ(handed, was)
+        for was in cell.earlier
+    )
 
 
-def _changed_kind(handed: HandedCell, cell: SourceCell) -> bool:
+def _fits_its_checksum(handed: HandedCell) -> bool:
+    theirs = handed.nbgrader
+    return handed.name is not None and theirs.get("checksum") == nbgraders_checksum(
+        handed.name, handed.kind, handed.source, theirs
+    )
+
+
+def _is_the_students(cell: SourceCell) -> bool:
+    return cell.role in ("answer", "written")
+
+
+def _text_differs(handed: HandedCell, cell: SourceCell) -> bool:
+    return not _is_the_students(cell) and plain(handed.source) != plain(cell.released)
+
+
+def _settings_differ(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
+    return _points_differ(handed, cell) or _kind_differs(handed, cell)
+
+
+def _points_differ(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
+    return bool(handed.nbgrader) and handed.nbgrader.get("points") != cell.nbgrader.get("points")
+
+
+def _kind_differs(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
     switches = ("grade", "solution", "locked", "task", "schema_version")
     theirs = handed.nbgrader
     return handed.kind != cell.kind or (
         bool(theirs)
         and any(theirs.get(key, cell.nbgrader.get(key)) != cell.nbgrader.get(key) for key in switches)
     )
+
+
+def _notes(compared: _Compared) -> Iterator[str]:
+    yield from _named("Made from an earlier release; brought up to date: {}", "cell", compared.earlier)
+    yield from _named(
+        "Made from a release that is not on record, by nbgrader's checksums; brought up to date: {}",
+        "cell",
+        compared.unrecorded,
+    )
+
+
+def _flags(handed: Sequence[HandedCell], compared: _Compared, source: Sequence[SourceCell]) -> Iterator[str]:
+    lost = [cell for other, cell in compared.recognised if other.name is None]
+    if lost:
+        yield f"The notebook has lost metadata (as after Colab): {_count(lost, 'cell')} recognised by text."
+    for role, what in (
+        ("check", "check cell"),
+        ("given", "cell of the homework"),
+        ("written", "written question"),
+    ):
+        missing = [cell for cell in compared.missing if cell.role == role]
+        yield from _named("Restored {}, missing from the submission", what, missing)
+    missing = [cell for cell in compared.missing if cell.role == "answer"]
+    yield from _named("Missing from the submission: {}", "answer cell", missing)
+    yield from _changes(compared.changed)
+    yield from _copies(handed, {cell.name: cell for cell in source})
+    tags = sorted({tag for cell in handed for tag in cell.tags if tag != "parameters"})
+    if tags:
+        yield f"Cell tags dropped: {', '.join(one_line(tag[:40]) for tag in tags[:5])}."
+
+
+def _changes(pairs: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
+    def those(changed: Callable[[HandedCell, SourceCell], bool]) -> list[SourceCell]:
+        return [cell for handed, cell in pairs if changed(handed, cell)]
+
+    yield from _named("Changed by the student and put back: {}", "cell", those(_text_differs))
+    yield from _named("The points were changed and put back in {}", "cell", those(_points_differ))
+    kinds = those(_kind_differs)
+    yield from _named("The kind or the rights were changed and put back in {}", "cell", kinds)
 
 
 def _copies(handed: Sequence[HandedCell], source: Mapping[str, SourceCell]) -> Iterator[str]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.collect import read
+from autograder.earlier_releases import with_earlier
 from autograder.handed_in import parse
-from autograder.homework import require_name
+from autograder.loading import require_name
 from autograder.notebook import notebook, notebook_cell, to_json
 from autograder.plan import NotReleased
 from autograder.records import write_text
@@ -38,9 +39,10 @@ def repair_notebook(path: Path, homework: str, root: Path, to: Path | None = Non
         raise WouldOverwrite(f"{to} is there already; give another name with --to.")
     handed, flags = parse(read(path))
     source = source_cells(json.loads(release.read_text(encoding="utf-8")))
+    source = with_earlier(source, root / "solutions" / homework)
     repaired = repair(handed, source)
     write_text(to, to_json(notebook(_cells(repaired.cells))))
-    return to, [*flags, *repaired.flags] or [NOTHING]
+    return to, [*flags, *repaired.flags, *repaired.notes] or [NOTHING]
 
 
 def _cells(cells: Sequence[RepairedCell]) -> list[dict]:

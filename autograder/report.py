@@ -14,7 +14,8 @@ from autograder.class_statistics import (
     histogram,
 )
 from autograder.extras import NotInstalled
-from autograder.homework import HomeworkSource, find, title
+from autograder.homework import HomeworkSource, title
+from autograder.loading import find
 from autograder.page import anchor, number, page, rich, text
 from autograder.records import HomeworkRecord, read_homework, write_text
 from autograder.report_students import students
@@ -160,13 +161,23 @@ def _bar(share: float) -> str:
 
 
 def _attention(counted: ClassStatistics) -> str:
-    """What a person should look at: submissions that could not be run, and those with flags."""
+    """What a person should look at: submissions that could not be run, and those with flags or notes."""
     could_not = [(record.student, record.problem) for record in counted.could_not_run]
     flagged = [(record.student, flag) for record in counted.flagged for flag in record.flags]
     slow = [
         (record.student, f"took {record.seconds:.1f} s") for record in counted.slowest if record.seconds > 10
     ]
-    parts = [("Could not be run", could_not), ("Flagged", flagged), ("Slowest", slow)]
+    noted = [
+        (record.student, note)
+        for record in (*counted.could_not_run, *counted.graded)
+        for note in record.notes
+    ]
+    parts = [
+        ("Could not be run", could_not),
+        ("Flagged", flagged),
+        ("Made from another release", noted),
+        ("Slowest", slow),
+    ]
     return "".join(_notes(heading, notes) for heading, notes in parts if notes)
 
 
@@ -184,5 +195,6 @@ def _footer(record: HomeworkRecord) -> str:
     by_hand = ", ".join(f"{name} ({number(points)})" for name, points in record.graded_by_hand.items())
     lines = [f"Student code ran under isolation “{level}”.", f"Graded with {versions}."]
     lines += [f"Note: {record.isolation['checks']}."] if "checks" in record.isolation else []
+    lines += record.notes
     lines += [f"Graded by hand, not in these marks: {by_hand}."] if by_hand else []
     return "<footer class=quiet>" + "".join(f"<p>{text(line)}</p>" for line in lines) + "</footer>"

@@ -32,6 +32,7 @@ def _student(record: SubmissionRecord, homework: HomeworkSource) -> str:
         f"<span class=quiet>{text(', '.join(_summary(record)))}</span></summary>",
         f"<p class=bad>{text(record.problem)}</p>" if record.problem else "",
         *(f"<p class=open>{text(flag)}</p>" for flag in record.flags),
+        *(f"<p class=quiet>{text(note)}</p>" for note in record.notes),
         *(_answer(exercise, homework) for exercise in exercises),
     ]
     return f"<details id='{anchor(record.student)}'>{''.join(parts)}</details>"

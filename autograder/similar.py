@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autograder.homework import HomeworkSource
-from autograder.markup import harmless_markdown
+from autograder.markup import harmless_markdown, one_line
 from autograder.page import anchor, text
 from autograder.sample_submissions import as_answer, without_markers
 from autograder.similarity import Answers, Pair, SharedAnswer, similar_pairs
@@ -73,9 +73,10 @@ def in_words(pairs: list[Pair]) -> Iterator[str]:
     """What `autograder similar` prints."""
     yield ABOUT if pairs else NONE
     for pair in pairs:
-        yield f"\n{pair.first} and {pair.second}: {pair.shared} characters, names counted as one"
+        who = f"{one_line(pair.first)} and {one_line(pair.second)}"
+        yield f"\n{who}: {pair.shared} characters, names counted as one"
         yield from (f"  {_in_short(answer)}" for answer in pair.answers)
-        yield from (f"    both, and nobody else: {line}" for line in pair.lines)
+        yield from (f"    both, and nobody else: {one_line(line)}" for line in pair.lines)
 
 
 def _in_short(answer: SharedAnswer) -> str:

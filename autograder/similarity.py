@@ -1,27 +1,19 @@
 """Pairs of submissions that share more than the homework explains, for a person to look at.
 
-Answers are compared by fingerprints that do not depend on names, comments and spacing (copydetect, after
-Schleimer, Wilkerson and Aiken, "Winnowing", 2003). What the release, the reference, the catalogue or
-many students say is no evidence, and short answers are none at all: whoever solves a one-line exercise
-writes that line.
+Answers are compared by fingerprints that do not depend on names, comments and spacing. What the release, the
+reference, the catalogue or many students say is no evidence, and short answers are none at all: whoever
+solves a one-line exercise writes that line.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from io import StringIO
 from itertools import combinations
 
-import numpy as np
+from autograder.prints import LONGEST, Prints
 
-from autograder.extras import needs
-
-with needs("copydetect", "instructor"):
-    from copydetect import CodeFingerprint
-
-GRAM = 25  # characters that must agree in a row, counted as below
 LEAST_IN_AN_ANSWER = 100  # characters shared in one answer, names and strings counted as one each
 LEAST_SHARE = 0.6  # of what is one's own in the shorter answer
 LEAST_IN_ALL = 150
@@ -59,25 +51,6 @@ class Pair:
         return sum(answer.shared for answer in self.answers)
 
 
-class Prints:
-    """Where in a text each of its fingerprints is; in prose, words count as they are, but for case."""
-
-    def __init__(self, text: str, *, is_prose: bool = False) -> None:
-        text = " ".join(text.lower().split()) if is_prose else text
-        source = StringIO(text)
-        print_ = CodeFingerprint("answer.py", GRAM, 1, fp=source, language="python", filter=not is_prose)
-        self.length = len(print_.filtered_code)
-        self.places = {int(mark): places for mark, places in print_.hash_idx.items()}
-
-    def covered(self, marks: Iterable[int]) -> int:
-        """How many characters these fingerprints cover."""
-        covered = np.zeros(self.length, dtype=bool)
-        for mark in marks:
-            for place in self.places[mark]:
-                covered[place : place + GRAM] = True
-        return int(covered.sum())
-
-
 def similar_pairs(
     answers: Answers, explained: Mapping[str, Iterable[str]], prose: Collection[str] = ()
 ) -> list[Pair]:
@@ -91,11 +64,12 @@ def similar_pairs(
         given = {student: found[exercise] for student, found in answers.items() if found.get(exercise)}
         for pair, answer in shared_answers(exercise, given, texts, is_prose=exercise in prose):
             shared[pair].append(answer)
+    shared_lines = {name: _lines_of_two(name, answers, texts) for name, texts in explained.items()}
     found = [
         Pair(
             *pair,
             tuple(sorted(parts, key=lambda part: -part.shared)),
-            lines_of(*pair, parts, answers, explained),
+            lines_of(*pair, parts, answers, shared_lines),
         )
         for pair, parts in shared.items()
         if sum(part.shared for part in parts) >= LEAST_IN_ALL
@@ -111,9 +85,11 @@ def shared_answers(
     by_text = {text: Prints(text, is_prose=is_prose) for text in set(given.values())}
     prints = {student: by_text[text] for student, text in sorted(given.items())}
     marks = {student: own_marks(student, prints, known) for student in prints}
-    for first, second in _meeting(marks):
+    pairs = _meeting(marks)
+    lengths = {student: prints[student].covered(marks[student]) for student in prints}
+    for first, second in pairs:
         common = marks[first] & marks[second]
-        own = min(prints[student].covered(marks[student]) for student in (first, second))
+        own = min(lengths[first], lengths[second])
         both = min(prints[student].covered(common) for student in (first, second))
         if both >= LEAST_IN_AN_ANSWER and both >= LEAST_SHARE * own:
             yield (first, second), SharedAnswer(exercise, both, own)
@@ -138,27 +114,23 @@ def _meeting(marks: dict[str, set[int]]) -> list[tuple[str, str]]:
     return sorted({pair for students in groups for pair in combinations(students, 2)})
 
 
+def _lines_of_two(exercise: str, answers: Answers, explained: Iterable[str]) -> set[str]:
+    """The longer lines that stand in the answers of two students, and nowhere else."""
+    holders = Counter(line for texts in answers.values() for line in long_lines(texts.get(exercise, "")))
+    known = {line for text in explained for line in long_lines(text)}
+    return {line for line, count in holders.items() if count == 2} - known
+
+
 def lines_of(
-    first: str,
-    second: str,
-    parts: Iterable[SharedAnswer],
-    answers: Answers,
-    explained: Mapping[str, Iterable[str]],
+    first: str, second: str, parts: Iterable[SharedAnswer], answers: Answers, only: Mapping[str, set[str]]
 ) -> tuple[str, ...]:
     """Longer lines that these two wrote alike, word for word, and nobody else: the longest of them."""
     found: set[str] = set()
     for part in parts:
-        others = [
-            texts.get(part.exercise, "")
-            for student, texts in answers.items()
-            if student not in (first, second)
-        ]
-        elsewhere = {line for text in (*others, *explained[part.exercise]) for line in long_lines(text)}
-        found |= (
-            long_lines(answers[first][part.exercise]) & long_lines(answers[second][part.exercise]) - elsewhere
-        )
+        theirs = (long_lines(answers[student][part.exercise]) for student in (first, second))
+        found |= only[part.exercise].intersection(*theirs)
     return tuple(sorted(found, key=lambda line: (-len(line), line))[:MOST_LINES])
 
 
 def long_lines(text: str) -> set[str]:
-    return {line.strip() for line in text.splitlines() if len(line.strip()) >= SHORTEST_LINE}
+    return {line.strip() for line in text[:LONGEST].splitlines() if len(line.strip()) >= SHORTEST_LINE}

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.homework import load, names
+from autograder.loading import load, names
 from autograder.site_pages import glossary, mistakes
 
 STATIC = ("site.css", "site.js", "favicon.svg")

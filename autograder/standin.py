@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
-from autograder.isolation import CellResult, Died, Fault, Handle, Limits, Named, Raised
+import torch
+
+from autograder.budget import Budget
+from autograder.isolation import CellResult, Died, Fault, Limits, Raised
+from autograder.isolation.limits import in_words
 from autograder.isolation.student import Student
 from course.checks import NotWritten, Object, Reply, StudentError, Unreachable
-from course.checks.errors import is_stub
+from course.checks.autograd import Backward
+from course.checks.errors import student_problem
 from course.checks.link import called
 from course.checks.plain import replaced
-from course.checks.trace import Thing
 
 MOST_DEATHS = 20  # of one submission's processes, before nothing more is tried
+
+
+class NotTried(Unreachable):
+    """The submission is asked nothing more; the message, in the grader's words alone, says why."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +46,22 @@ class Sitting:
     guarded: Collection[str] = ()
     forbidden: Collection[str] = ()
     deaths: list[str] = field(default_factory=list)  # what happened, in the order it did
+    budget: Budget | None = None  # None for one of its own
 
     def __post_init__(self) -> None:
-        self.deadline = time.monotonic() + self.limits.submission_seconds
+        self.budget = self.budget or Budget(self.limits)
         self._done: list[Cell] = []
         self._student: Student | None = None
+        self._told = 0  # bytes, by processes that are gone
 
     def run(self, cell: Cell) -> CellResult:
         """Run a cell for the first time; one that kills its process is never run again."""
         try:
             result = self._living().run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
         except Died as death:
-            return CellResult("", [], Fault("Died", f"this cell {self._buried(death)}"))
+            return CellResult("", [], Fault("Died", f"this cell {self._buried(death)}"), died=True)
         except Unreachable as problem:
-            return CellResult("", [], Fault("Died", str(problem)))
+            return CellResult("", [], Fault("Died", str(problem)), died=True)
         self._done.append(cell)
         return result
 
@@ -66,14 +76,35 @@ class Sitting:
                 break
         return set()
 
-    def ask(self, target: Any, method: str, args: tuple, kwargs: dict, *, seed: int, name: str) -> Any:
-        """Put one request; raises Raised, or Unreachable with a sentence about the call and the limit."""
+    def ask(self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int) -> Reply:
+        """Put one request; raises StudentError, NotWritten, or Unreachable with a sentence about the call."""
+        name = called(target, method)
         student = self._living()
+        ask = partial(student.ask, target, method, args, kwargs, gradients=torch.is_grad_enabled(), seed=seed)
+        reply = self._answered(name, student, ask)
+        if reply.backward is None:
+            return reply
+        return replace(reply, backward=self._way_back(name, student, reply.backward))
+
+    def _way_back(self, name: str, student: Student, backward: Backward) -> Backward:
+        def go_back(gradients: Sequence[torch.Tensor]) -> Sequence[torch.Tensor | None]:
+            if student is not self._student or student.death is not None:
+                raise Unreachable(f"What `{name}` returned is gone: its process ended.")
+            return self._answered(name, student, partial(backward, gradients))
+
+        return go_back
+
+    def _answered(self, name: str, student: Student, ask: Callable) -> Any:
+        """What the student's process answers within the limits, its errors being those of a check."""
         try:
-            seconds = self._seconds(self.limits.call_seconds)
-            return student.ask(target, method, args, kwargs, gradients=True, seed=seed, seconds=seconds)
+            return ask(seconds=self._seconds(self.limits.call_seconds))
         except Died as death:
-            raise Unreachable(f"`{name}` {self._buried(death)}.") from None
+            sentence = self._buried(death)
+            if self.budget.ended(death):
+                raise NotTried(f"This {sentence}.") from None
+            raise Unreachable(f"`{name}` {sentence}.") from None
+        except Raised as error:
+            raise _as_students(error.fault, name) from None
 
     def forbid(self, names: Collection[str]) -> None:
         """Let calls of exactly these names raise from now on, in this process and those to come."""
@@ -89,15 +120,17 @@ class Sitting:
     def close(self) -> None:
         if self._student is not None:
             self._student.kill()
+            self._told += self._student.told
+            self.budget.enter(self._student)
             self._student = None
 
     def _living(self) -> Student:
         """The process at work; after a death a new one in which the same cells ran again."""
-        if self._student is not None and self._student.death is not None:  # while a gradient was asked for
+        if self._student is not None and self._student.death is not None:
             self._buried(self._student.death)
         if self._student is None:
             if len(self.deaths) >= MOST_DEATHS:
-                raise Unreachable(f"Not tried: the process running the code had died {MOST_DEATHS} times.")
+                raise NotTried(f"Not tried: the process running the code had died {MOST_DEATHS} times.")
             self._seconds(0)
             self._student = self._replayed(self._done)
         return self._student
@@ -108,6 +141,7 @@ class Sitting:
         try:
             self._prepare(student, cells)
         except Died as death:
+            self.budget.enter(student)
             self.deaths.append(death.sentence)
             raise Unreachable(f"Not tried: running the cells again {death.sentence}.") from None
         except BaseException:
@@ -132,17 +166,20 @@ class Sitting:
             self._buried(death)
 
     def _buried(self, death: Died) -> str:
+        """What became of the process, in a sentence that names the limit that ended it."""
         self.close()
-        self.deaths.append(death.sentence)
-        return death.sentence
+        self.deaths.append(self.budget.in_words(death))
+        return self.deaths[-1]
 
     def _seconds(self, most: float) -> float:
-        """The seconds left for one step; raises Unreachable when the budget of the submission is used up."""
-        left = self.deadline - time.monotonic()
-        if left <= 0:
+        """The seconds left for one step; raises NotTried when a budget of the submission is used up."""
+        if self._told + (self._student.told if self._student else 0) > self.limits.answers_bytes:
+            total = in_words(self.limits.answers_bytes)
+            raise NotTried(f"Not tried: the submission had used up its {total} for answers and output.")
+        if (seconds := self.budget.seconds(most, self._student)) is None:
             total = self.limits.submission_seconds
-            raise Unreachable(f"Not tried: the submission had used up its {total:g} s.")
-        return min(most, left)
+            raise NotTried(f"Not tried: the submission had used up its {total:g} s.")
+        return seconds
 
 
 class RemoteLink:
@@ -150,47 +187,34 @@ class RemoteLink:
 
     def __init__(self, sitting: Sitting) -> None:
         self._sitting = sitting
-        self._handles: list[tuple[int, Handle]] = []
+        self._handles: list[tuple[int, Object]] = []  # and the process, counted, that each belongs to
+        self._numbers: dict[tuple[int, Object], int] = {}
 
     def request(
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
         """Call a method of the target; raises StudentError, NotWritten or Unreachable."""
-        name = called(target, method)
-        far = self._far_side(Thing(target) if isinstance(target, str) else target)
-        far_args, far_kwargs = replaced((args, kwargs), (Thing, Object), self._far_side)
-        try:
-            reply = self._sitting.ask(
-                far.name if isinstance(far, Named) else far,
-                "__getattr__" if method == "__getattribute__" else method,
-                far_args,
-                far_kwargs,
-                seed=seed,
-                name=name,
-            )
-        except Raised as error:
-            _raise_as_students(error.fault, name)
-        changed = None if reply.changed is None else (tuple(reply.changed[0]), dict(reply.changed[1]))
-        return Reply(*replaced((reply.value, changed), Handle, self._near_side))
+        far = replaced((target, args, kwargs), Object, self._far_side)
+        reply = self._sitting.ask(far[0], method, *far[1:], seed=seed)
+        value, left = replaced((reply.value, reply.left), Object, self._near_side)
+        return replace(reply, value=value, left=left)
 
-    def _far_side(self, entry: Thing | Object) -> Named | Handle:
-        if isinstance(entry, Thing):
-            return Named(entry.name)
+    def _far_side(self, entry: Object) -> Object:
         generation, handle = self._handles[entry.index]
         if generation != self._sitting.generation:
             raise Unreachable(f"The object of class {entry.kind} is gone: its process ended.")
         return handle
 
-    def _near_side(self, handle: Handle) -> Object:
-        key = (self._sitting.generation, handle)
-        if key not in self._handles:
+    def _near_side(self, handle: Object) -> Object:
+        key = self._sitting.generation, handle
+        number = self._numbers.setdefault(key, len(self._handles))
+        if number == len(self._handles):
             self._handles.append(key)
-        return Object(self._handles.index(key), handle.type_name)
+        return Object(number, handle.kind)
 
 
-def _raise_as_students(fault: Fault, name: str) -> NoReturn:
-    if is_stub(fault.class_name, fault.message, fault.text):
-        raise NotWritten(fault.frames[-1].function if fault.frames else name) from None
-    raise StudentError(
-        fault.class_name, fault.message, fault.line, fault.text.strip(), fault.bases, name
-    ) from None
+def _as_students(fault: Fault, name: str) -> StudentError | NotWritten:
+    function = fault.frames[-1].function if fault.frames else ""
+    return student_problem(
+        name, fault.class_name, fault.message, fault.bases, function, fault.line, fault.text
+    )

@@ -75,6 +75,7 @@ def grade_submission(
         max_points=sum(exercise.max_points for exercise in judgement.exercises),
         status="graded",
         flags=(*flags, *repaired.flags, *judgement.flags),
+        notes=repaired.notes,
         seconds=round(time.monotonic() - begun, 3),
         exercises=judgement.exercises,
         versions=plan.versions,

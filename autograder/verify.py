@@ -7,18 +7,24 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from autograder import rules
 from autograder.catalogue import Misconception
 from autograder.diagnosis import diagnosis
 from autograder.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_checks
-from autograder.fingerprints import answers
-from autograder.homework import Exercise, HomeworkSource, load, references, stubs
+from autograder.fingerprints import answers, shipped
+from autograder.homework import Exercise, HomeworkSource, references, stubs
+from autograder.loading import load
+from autograder.made_from import made_from
 from autograder.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
 from course.checks import LocalLink, Trace
 from course.checks.diagnosis import candidates as recognised
+from course.checks.fingerprints import Fingerprint, known
+from course.checks.seal import bears
 from course.checks.source import forbidden_in
 
 SEEDS = (1, 2, 3)
@@ -27,6 +33,7 @@ SEEDS = (1, 2, 3)
 CONSTANTS = (None, 0.0, 1.0, "", [])
 
 
+REBUILD = "remove its file in course/checks/fingerprints and run `autograder build`"
 PATIENCE = 60.0  # seconds for one misconception: a busy machine is no reason to doubt it
 
 
@@ -42,14 +49,21 @@ def verify(
     folders: Sequence[Path], *, jobs: int | None = None, seeds: Sequence[int] = SEEDS
 ) -> Iterator[Proof]:
     """A proof of every exercise of the homeworks in these folders, in order, as they are finished."""
+    _loaded.cache_clear()
     tasks = [
         (str(folder), exercise.name, tuple(seeds))
         for folder in folders
-        for exercise in load(folder).exercises
+        for exercise in _loaded(str(folder)).exercises
     ]
     context = get_context("fork" if sys.platform == "linux" else "spawn")
     with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
         yield from pool.map(_prove_task, tasks)
+
+
+@cache
+def _loaded(folder: str) -> HomeworkSource:
+    """A homework, which the processes of the pool have from before they were forked."""
+    return load(folder)
 
 
 def _prove_task(task: tuple[str, str, tuple[int, ...]]) -> Proof:
@@ -57,7 +71,7 @@ def _prove_task(task: tuple[str, str, tuple[int, ...]]) -> Proof:
 
     torch.set_num_threads(1)  # the pool uses every core already
     folder, exercise, seeds = task
-    homework = load(folder)
+    homework = _loaded(folder)
     return prove(homework, homework.exercise(exercise), seeds)
 
 
@@ -66,7 +80,17 @@ def prove(homework: HomeworkSource, exercise: Exercise, seeds: Sequence[int] = S
     bench = _Bench(homework, exercise, seeds)
     candidates = list(bench.candidates())
     tried = tuple(bench.try_out(candidate) for candidate in candidates)
-    problems = (*_violations(homework, exercise, tried), *_forbidden(exercise, candidates))
+    problems = (
+        *_violations(homework, exercise, tried),
+        *_forbidden(exercise, candidates),
+        *rules.violations(
+            exercise, bench.references[exercise.name], lambda thing: bench.examine(thing, None, bench.visible)
+        ),
+        *(
+            f"The student's package knows other answers to {name}: {REBUILD}."
+            for name in bench.shipped_otherwise()
+        ),
+    )
     return Proof(
         homework=homework.name,
         exercise=exercise.name,
@@ -87,11 +111,16 @@ class _Bench:
         self.scope = homework.namespace()
         self.misconceptions = [entry for entry in homework.misconceptions if entry.of == exercise.name]
         self.visible = {check.name for check in exercise.checks if not check.hidden}
-        self.hidden = {check.name for check in exercise.checks if check.hidden}
+        self.drawn = {check.name for check in exercise.checks if check.hidden or check.draws}
+        self.own = self.examine(self.references[exercise.name], None, self.visible)
+        self.wrong = {
+            entry.name: self.examine(entry.thing, None, self.visible) for entry in self.misconceptions
+        }
         self.fingerprints = {
-            check.name: answers(homework, check, self.references, self.scope)
-            for check in exercise.checks
-            if not check.hidden
+            own.check.name: answers(
+                exercise, {name: done[i] for name, done in self.wrong.items()}, own.trace, self.references
+            )
+            for i, own in enumerate(self.own)
         }
 
     def candidates(self) -> Iterator[Candidate]:
@@ -107,10 +136,16 @@ class _Bench:
             yield Candidate(entry.name, MISCONCEPTION, entry.thing)
 
     def try_out(self, candidate: Candidate) -> Tried:
-        """Visible checks draw the same for everybody; only the hidden ones are tried with several seeds."""
-        visible = self.examine(candidate.thing, None, self.visible)
-        hidden = [self.examine(candidate.thing, seed, self.hidden) for seed in self.seeds if self.hidden]
-        done = [*visible, *(entry for run in hidden for entry in run)]
+        """All checks as in the notebook, then with several seeds those whose inputs a seed changes.
+
+        What a mistake is declared to fail is what students see, and the hidden checks with every seed.
+        """
+        visible = self.look(candidate)
+        drawn = [self.examine(candidate.thing, seed, self.drawn) for seed in self.seeds if self.drawn]
+        again = [entry for run in drawn for entry in run]
+        if candidate.kind == MISCONCEPTION:
+            again = [entry for entry in again if entry.check.hidden]
+        done = [*visible, *again]
         tried = Tried(
             candidate.name,
             candidate.kind,
@@ -118,18 +153,26 @@ class _Bench:
             passed=_with_result(PASSED, done),
             broken=_with_result(COULD_NOT_RUN, done),
         )
-        return tried if candidate.kind != MISCONCEPTION else self.named(tried, visible, hidden)
+        return tried if candidate.kind != MISCONCEPTION else self.named(tried, visible, drawn)
+
+    def look(self, candidate: Candidate) -> list[Examined]:
+        """The visible checks, which the reference and the misconceptions have been through already."""
+        if candidate.kind == REFERENCE:
+            return self.own
+        if candidate.kind == MISCONCEPTION:
+            return self.wrong[candidate.name]
+        return self.examine(candidate.thing, None, self.visible)
 
     def examine(self, thing: Any, seed: int | None, names: set[str]) -> list[Examined]:
         link = LocalLink(self.things(thing))
         return run_checks(self.homework, link, seed, only=names, scope=self.scope)
 
-    def named(self, tried: Tried, visible: list[Examined], hidden: list[list[Examined]]) -> Tried:
+    def named(self, tried: Tried, visible: list[Examined], drawn: list[list[Examined]]) -> Tried:
         """What the grader calls it with each seed, and what the student's package does, which sees less."""
-        traces = [done.trace for done in visible]
+        traces = [done.trace for done in visible if done.check.name not in self.drawn]
         alike = self.diagnosis(traces, self.misconceptions)
         possible = [entry for entry in self.misconceptions if entry.name in alike] or self.misconceptions
-        runs = [self.diagnosis([*traces, *(done.trace for done in run)], possible) for run in hidden or [[]]]
+        runs = [self.diagnosis([*traces, *(done.trace for done in run)], possible) for run in drawn or [[]]]
         return replace(
             tried,
             named=tuple(name for name in runs[0] if all(name in run for run in runs)),
@@ -143,10 +186,34 @@ class _Bench:
     def named_in_notebook(self, visible: list[Examined]) -> tuple[str, ...]:
         traces = {done.check.name: done.trace for done in visible}
         failed = {done.check.name for done in visible if done.result == FAILED}
-        return tuple(recognised(traces, failed, self.fingerprints)) if failed else ()
+        answers_to = {name: found.wrong for name, found in self.fingerprints.items()}
+        return tuple(recognised(traces, failed, answers_to)) if failed else ()
+
+    def shipped_otherwise(self) -> Iterator[str]:
+        """The checks to which the student's package, as built from all this, knows other answers."""
+        package = shipped(self.homework.folder.parents[1], self.homework.name)
+        about = package.get("exercises", {}).get(self.exercise.name, {})
+        if about.get("made_from") != made_from(self.homework)[self.exercise.name]:
+            return  # `autograder build` is still to come
+        for i, own in enumerate(self.own):
+            there = known(package["checks"][own.check.name])
+            here = self.fingerprints[own.check.name].wrong
+            runs = {name: done[i].trace for name, done in self.wrong.items()}
+            if there.keys() != here.keys() or not all(
+                _is_written(there[name], here[name], runs[name]) for name in here
+            ):
+                yield own.check.name
 
     def things(self, thing: Any) -> dict[str, Any]:
         return self.references | {self.exercise.name: thing}
+
+
+def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
+    """Whether one fingerprint says of this run what the other does; processors round differently."""
+    alike = [one.is_right for one in there] == [one.is_right for one in here]
+    return alike and all(
+        bears(event.outcome, one.seal) for event, one in zip(run.events, there, strict=False)
+    )
 
 
 def _always(constant: Any) -> Callable[..., Any]:
@@ -214,5 +281,5 @@ def _forbidden(exercise: Exercise, candidates: Sequence[Candidate]) -> Iterator[
     """Right solutions must keep the exercise's own rule."""
     for candidate in candidates:
         if candidate.kind in (REFERENCE, ALTERNATIVE):
-            for use in forbidden_in(candidate.thing, exercise.forbids):
+            for use in forbidden_in(candidate.thing, exercise.forbids, exercise.allows):
                 yield f"{candidate.name} uses {use.name} in line {use.line}, which the exercise forbids."

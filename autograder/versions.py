@@ -6,41 +6,80 @@ Points are not in it: they are counted afresh from what passed, which runs no co
 from __future__ import annotations
 
 import ast
-import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.homework import Exercise, HomeworkSource, catalogue_files
+from autograder.catalogue import catalogue_files
+from autograder.homework import HomeworkSource
 from autograder.records import ExerciseRecord, SubmissionRecord
+from autograder.software import contents, digest
 
 
-def exercise_versions(homework: HomeworkSource, policy: str = "") -> dict[str, str]:
-    """Exercise → digest of the provided cells, its checks, what it forbids, its reference and its mistakes.
+def exercise_versions(homework: HomeworkSource) -> dict[str, str]:
+    """Exercise → digest of what is provided, its checks, what it forbids, its reference and its mistakes.
 
-    A check that calls on another exercise's function rests on that one's reference too.
+    A check that calls on another exercise's function rests on that one's reference too. In an ordinary
+    notebook every cell may bear on every check.
     """
-    provided = [cell.source for cell in homework.cells if "provided" in cell.labels]
+    shared = [cell.source for cell in homework.cells if homework.in_place or "provided" in cell.labels]
+    shared += [text for text in contents(homework.folder) if not _is_known_otherwise(text, homework)]
     mistakes = mistake_texts(homework)
+    called = {} if homework.in_place else called_on(homework)
     return {
         exercise.name: digest(
-            policy,
-            *provided,
+            *shared,
             *exercise.forbids,
+            *exercise.allows,
             *(f"{check.name} {check.hidden}\n{check.source}" for check in exercise.checks),
-            *(other.solution for other in _called_on(exercise, homework)),
+            *(homework.exercise(name).solution for name in called.get(exercise.name, ())),
             *mistakes[exercise.name],
         )
         for exercise in homework.exercises
     }
 
 
-def _called_on(exercise: Exercise, homework: HomeworkSource) -> Iterator[Exercise]:
-    """The exercise itself, and those whose names its checks use."""
-    words = {word for check in exercise.checks for word in re.findall(r"\w+", check.source)}
-    return (other for other in homework.exercises if other is exercise or other.name in words)
+def _is_known_otherwise(file: str, homework: HomeworkSource) -> bool:
+    """Whether a file of the homework's folder is counted exercise by exercise, or bears on no verdict."""
+    first = Path(file.rpartition(" ")[0]).parts[0].partition(".")[0]
+    return first in ("misconceptions", "alternatives", "README", "earlier_releases", homework.name)
+
+
+def called_on(homework: HomeworkSource) -> dict[str, list[str]]:
+    """Exercise → itself and those whose names its checks come to use, also by way of what is provided."""
+    uses: defaultdict[str, set[str]] = defaultdict(set)
+    for cell in homework.cells:
+        if cell.kind == "code" and "provided" in cell.labels:
+            for statement in ast.parse(cell.source).body:
+                for name in _defined(statement):
+                    uses[name] |= _names(statement)
+    for exercise in homework.exercises:
+        uses[exercise.name] |= _names(ast.parse(exercise.solution))
+    found = {}
+    for exercise in homework.exercises:
+        reached, waiting = set(), {exercise.name}
+        waiting |= {name for check in exercise.checks for name in _names(ast.parse(check.source))}
+        while waiting:
+            reached |= waiting
+            waiting = {name for known in waiting for name in uses.get(known, ())} - reached
+        found[exercise.name] = [other.name for other in homework.exercises if other.name in reached]
+    return found
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """Every variable and every parameter in it: a claim's parameters say which answers it gets."""
+    nodes = list(ast.walk(tree))
+    variables = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return variables | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a cell gives a meaning to."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
 
 
 def mistake_texts(homework: HomeworkSource) -> defaultdict[str, list[str]]:
@@ -64,15 +103,6 @@ def statements(path: Path) -> Iterator[tuple[str, str]]:
     for statement in ast.parse(text).body:
         first = min([statement.lineno, *(node.lineno for node in getattr(statement, "decorator_list", []))])
         yield getattr(statement, "name", ""), "\n".join(lines[first - 1 : statement.end_lineno])
-
-
-def digest(*texts: str) -> str:
-    """SHA-256 of several texts, each with its length, so that none runs into the next."""
-    whole = hashlib.sha256()
-    for text in texts:
-        data = text.encode()
-        whole.update(len(data).to_bytes(8, "big") + data)
-    return whole.hexdigest()
 
 
 def priced(exercise: ExerciseRecord, homework: HomeworkSource) -> ExerciseRecord:

@@ -22,7 +22,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 from autograder.demo import make_course
-from autograder.homework import find
+from autograder.loading import find
 from autograder.sample_class import hand_in_ordinary
 
 ROOT = Path(__file__).resolve().parents[1]

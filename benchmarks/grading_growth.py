@@ -19,7 +19,7 @@ from grading import ROOT, wall_seconds
 from growth import exponent
 
 from autograder.demo import make_course
-from autograder.homework import find
+from autograder.loading import find
 from autograder.sample_class import hand_in_ordinary
 
 HOMEWORK = "hw1_language_models"

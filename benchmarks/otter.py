@@ -22,7 +22,8 @@ from pathlib import Path
 from grading import ROOT, points_in, wall_seconds
 
 from autograder.demo import make_course
-from autograder.homework import Check, HomeworkSource, find
+from autograder.homework import Check, HomeworkSource
+from autograder.loading import find
 from autograder.sample_class import hand_in_ordinary
 
 TEST = """\

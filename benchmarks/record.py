@@ -43,6 +43,7 @@ COMMANDS = {
     "Grading a class against otter run": ["otter.py"],
     "How grading grows": ["grading_growth.py", "--picture", "docs/benchmarks/grading_growth.png"],
     "The lectures": ["lectures.py"],
+    "Marks on a busy machine": ["busy.py"],
     "The slowest places in the tests": ["slowest_tests.py"],
     "The slowest places in the lectures": ["slowest_in_lectures.py"],
     "The slowest places in grading": ["slowest_in_grading.py"],

@@ -23,8 +23,8 @@ from autograder.clerk import Clerk, Task
 from autograder.collect import collect
 from autograder.demo import make_course
 from autograder.gradebook import MarkBook
-from autograder.homework import find
 from autograder.isolation import Level, Limits, Warm, choose
+from autograder.loading import find
 from autograder.order import Order
 from autograder.paper import mark
 from autograder.plan import Plan

@@ -180,28 +180,6 @@ def heat_map(
     return picture
 
 
-def gradient_strips(norms: Mapping[str, Sequence[float]]) -> Picture:
-    """How much of the gradient arrives at each earlier step: a strip of shades per model, from left to right.
-
-    The shades are logarithmic, from one millionth of the strip's largest value up to it.
-    """
-    check_series(norms, "norms")
-    arriving = ", ".join(
-        f"{name} {values[0] / max(values):.1e} of its largest" for name, values in norms.items()
-    )
-    picture = Picture(f"Size of the gradient by time step; at the first step arrives: {arriving}.",
-                      size=(6.4, 0.9 + 0.5 * len(norms)))  # fmt: skip
-    for index, (name, values) in enumerate(norms.items()):
-        axes = picture.panel(len(norms), 1, index + 1)
-        relative = np.asarray(values, dtype=float) / max(values)
-        shades = np.log10(np.clip(relative, 1e-6, 1))[None]
-        axes.imshow(shades, cmap="cividis", vmin=-6, vmax=0, aspect="auto")
-        axes.set_yticks([0], [name])
-        axes.set_xticks([])
-    axes.set_xticks([0, len(values) - 1], ["first step", "last step"])
-    return picture
-
-
 def accuracy_by_distance(
     accuracy: Mapping[str, Mapping[float, float]], chance: float | None = None
 ) -> Picture:

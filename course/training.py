@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from course.distributed import Share, WeightedLoss, is_first, is_joined, mean_of_all, replicated
+from course.evaluation import target_nll
 
 Example = tuple[Tensor, ...]  # (inputs, targets) or (inputs, targets, mask), or what the loss expects
 Loss = Callable[[nn.Module, Example], Tensor]
@@ -85,8 +86,7 @@ def best_device() -> torch.device:
 def next_token_loss(model: nn.Module, example: Example) -> Tensor:
     """Mean negative log-probability of the targets, over those that the mask (if any) marks as real."""
     inputs, targets, *mask = example
-    log_probs = model(inputs)  # (B, T, V)
-    losses = -log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (B, T)
+    losses = target_nll(model(inputs), targets)  # (B, T)
     return (losses * mask[0]).sum() / mask[0].sum() if mask else losses.mean()
 
 

@@ -488,7 +488,7 @@ def relative_error(a: Tensor, b: Tensor) -> float:
     return ((a - b).norm() / (a.norm() + b.norm())).item()
 
 
-# %%
+# %% tags="nbval-ignore-output"
 exact = gradients_by_hand(windows, targets, *theta)[2]
 steps = [10.0**-k for k in range(1, 13)]
 kinds = {
@@ -505,7 +505,7 @@ best = {name: min(zip(values, steps, strict=True)) for name, values in errors.it
 for name, (error, step) in best.items():
     print(f"{name:19} best error {error:.0e} at step {step:.0e}")
 
-# %%
+# %% tags="nbval-ignore-output"
 drawing, axes = plt.subplots(figsize=(6, 3))
 looks = [("#E69F00", "s--"), ("#D55E00", "s-"), ("#009E73", "o--"), ("#0072B2", "o-")]
 for (name, values), (colour, look) in zip(errors.items(), looks, strict=True):
@@ -525,7 +525,7 @@ figures.still(
 # that their difference is rounding noise, divided by ever less. In `float32` even the best step leaves few correct digits, so a wrong gradient can pass. **Use `float64`, central differences, and a step near
 # $10^{-5}$ or $10^{-6}$**; then a correct gradient agrees to eight digits or more, and a wrong one does not:
 
-# %%
+# %% tags="nbval-ignore-output"
 e, h, z = forward(windows, *theta)
 dz = (z.softmax(-1) - F.one_hot(targets, V)) / B
 suspects = {

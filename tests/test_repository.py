@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import tomllib
+from graphlib import TopologicalSorter
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -112,6 +113,30 @@ def test_the_student_package_never_imports_the_grader():
     importing = re.compile(r"^\s*(from|import) autograder\b", re.M)
     assert course
     assert [path for path in course if importing.search((ROOT / path).read_text())] == []
+
+
+def imports(package: str) -> dict[str, set[str]]:
+    """Module → the modules of the same package that it imports anywhere, inside functions too."""
+    paths = [path for path in tracked_files() if path.startswith(f"{package}/") and path.endswith(".py")]
+    texts = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in paths}
+    graph = {}
+    for name, path in texts.items():
+        found = set()
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                full = {f"{node.module}.{alias.name}" for alias in node.names}
+                found |= {one if one in texts else node.module for one in full}
+        graph[name] = (found & texts.keys()) - {name}
+    return graph
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_files_import_each_other_in_a_circle(package):
+    graph = imports(package)
+    assert any(graph.values())
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def test_make_help_explains_every_word():

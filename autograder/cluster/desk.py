@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -20,13 +21,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-from autograder.cluster.parcel import Parcel, grader_version
+from autograder.cluster.parcel import Parcel
 from autograder.forked import Lost, forked
 from autograder.isolation import Level, Warm
 from autograder.isolation.confinement import die_with_parent
 from autograder.paper import Paper, mark
 from autograder.plan import Plan
-from autograder.pool import local_judges, seconds_for_a_judge
+from autograder.pool import limits_of_a_judge, local_judges
+from autograder.software import software
 
 IDLE_SECONDS = 3600.0  # after which a desk that its driver has forgotten closes
 
@@ -45,21 +47,23 @@ class Desk:
         def judge(paper: Paper) -> dict:
             return mark(paper, self.plan, self.level.name, self.warm.student).as_json()
 
-        seconds = seconds_for_a_judge(self.plan.limits)
-        [(_, result)] = forked([paper], judge, jobs=1, seconds=seconds)
-        return {"lost": result.reason} if isinstance(result, Lost) else {"graded": result}
+        [(_, result)] = forked([paper], judge, jobs=1, **limits_of_a_judge(self.plan.limits))
+        return {"lost": vars(result)} if isinstance(result, Lost) else {"graded": result}
 
 
 class AnotherVersion(RuntimeError):
-    """The grader, the course or torch are not as they are where the order comes from."""
+    """The grader, Python, torch or numpy are not as they are where the order comes from."""
 
 
 @contextmanager
 def opened(parcel: Parcel) -> Iterator[Desk]:
     """A desk for the homework in the parcel, which lies in a private directory as long as it is open."""
     order = parcel.order
-    if parcel.grader != grader_version():
-        raise AnotherVersion("its grader, course or torch is another version than the one that asks")
+    here = software()
+    if others := [name for name, version in parcel.software.items() if here.get(name) != version]:
+        raise AnotherVersion(
+            f"its {' and '.join(others)} is of another version than where the order comes from"
+        )
     with TemporaryDirectory(prefix="desk-") as root, local_judges(order.isolation, order.limits) as pool:
         parcel.unpack(Path(root))
         plan = order.plan(Path(root))
@@ -82,14 +86,22 @@ def serve(control: socket.socket, desk: Desk) -> None:
 
 
 def attend(connection: Connection, desk: Desk, parent: int) -> NoReturn:
-    """In a process of its own: read a paper, have it judged, answer."""
-    with suppress(BaseException):
+    """In a process of its own: read a paper, have it judged, answer; what goes wrong is the answer too."""
+    status = 1
+    try:
         die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if os.getppid() == parent:
-            answer = desk.answer(Paper.from_bytes(connection.recv_bytes()))
-            connection.send_bytes(json.dumps(answer).encode())
-    os._exit(0)
+            connection.send_bytes(json.dumps(desk.answer(Paper.from_bytes(connection.recv_bytes()))).encode())
+            status = 0
+    except BaseException as problem:
+        traceback.print_exc()
+        reason = f"stopped with {type(problem).__name__}: {problem} (the worker's log says where)"
+        with suppress(OSError):
+            connection.send_bytes(json.dumps({"lost": reason}).encode())
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def main() -> None:

@@ -121,14 +121,14 @@ def result_of(future: Future) -> dict | Lost:
         answer = json.loads(future.result(timeout=SECONDS_TO_FETCH))
     except KilledWorker as error:
         return Lost(f"ended with each of the {error.allowed_failures + 1} workers that tried")
-    return Lost(answer["lost"]) if "lost" in answer else answer["graded"]
+    return answer["graded"] if "graded" in answer else Lost(**answer["lost"])
 
 
 @contextmanager
 def cluster_judges(address: str, order: Order, root: Path) -> Iterator[Cluster]:
     """Judges on an existing cluster; their desks close when this ends. Raises ClusterUnavailable."""
     name = f"autograder {order.homework} {uuid.uuid4().hex}"  # others may use the cluster too
-    seconds = seconds_for_a_judge(order.limits) + GRACE_SECONDS
+    seconds = order.limits.patience * seconds_for_a_judge(order.limits) + GRACE_SECONDS
     plugin = DeskPlugin(Parcel.pack(order, root).as_bytes(), seconds)
     with quiet_about_size(), connected(address) as client, ThreadPoolExecutor(1) as meanwhile:
         require_workers(client, address)

@@ -117,11 +117,16 @@ class DeskPlugin(WorkerPlugin):
             try:
                 return desk.ask(paper, self.seconds)
             except TimeoutError:
-                return b'{"lost": "did not finish in time"}'
+                return lost("did not finish in time")
             except (EOFError, OSError):
                 if not desk.has_ended():
                     break
-        return b'{"lost": "ended without an answer"}'
+        return lost("ended without an answer")
+
+
+def lost(reason: str) -> bytes:
+    """What is answered where the desk does not."""
+    return json.dumps({"lost": {"reason": reason}}).encode()
 
 
 def judge_at_desk(name: str, paper: bytes) -> bytes:

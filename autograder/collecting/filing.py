@@ -24,6 +24,8 @@ from autograder.collecting.tree import File
 
 KEPT = ".kept"
 MOST_BYTES_OF_A_STUDENT = 500 * MEGABYTE
+TOO_MUCH = f"more than {MOST_BYTES_OF_A_STUDENT // MEGABYTE} MB in all."
+NAMES_NOTHING = frozenset({"", ".", ".."})
 NOT_THE_PLATFORMS = "timestamp.txt.handed-in"  # a time that a student wrote
 
 Content = Mapping[str, bytes]
@@ -54,11 +56,8 @@ class Cabinet:
 
     def content_of(self, chosen: Chosen, timed: bool, notes: list[str]) -> dict[str, bytes]:
         """The files that count, by the names they get."""
-        content = contents(chosen.beside, timed, notes)
-        if chosen.notebook is not None:
-            own = contents([File((f"{self.homework}.ipynb",), chosen.notebook.read)], timed, notes)
-            content = {**content, **own}
-        return content
+        own = [File((f"{self.homework}.ipynb",), chosen.notebook.read)] if chosen.notebook else []
+        return contents([*own, *chosen.beside], timed, notes)
 
     def place(self, student: str, content: Content, time: datetime | None) -> list[str]:
         """Let these files count, unless what is there is the same or later; what was there is kept."""
@@ -120,20 +119,29 @@ def contents(files: Iterable[File], timed: bool, notes: list[str]) -> dict[str, 
     """The bytes of files by their names; what cannot be read is noted and stays where it is."""
     found: dict[str, bytes] = {}
     folders: set[str] = set()
+    room = MOST_BYTES_OF_A_STUDENT
     for file in files:
         if timed and file.path == (TIMESTAMP,):
             continue
-        name = "/".join((*file.path[:-1], NOT_THE_PLATFORMS) if file.path == (TIMESTAMP,) else file.path)
+        first, *rest = file.path
+        path = (NOT_THE_PLATFORMS if first == TIMESTAMP else first, *rest)
+        name = "/".join(path)
+        above = {"/".join(path[:depth]) for depth in range(1, len(path))}
         try:
+            if not NAMES_NOTHING.isdisjoint(path):
+                raise Unreadable("this is the name of no file.")
+            if name in found:
+                raise Unreadable("a second file of this name.")
+            if name in folders or not above.isdisjoint(found):
+                raise Unreadable("a file and a folder have the same name.")
+            if room < 0:  # what is not read costs no time
+                raise Unreadable(TOO_MUCH)
             data = file.read()
+            room -= len(data)
+            if room < 0:
+                raise Unreadable(TOO_MUCH)
         except Unreadable as problem:
             notes.append(f"left out {name}: {problem}")
-            continue
-        above = {"/".join(file.path[:depth]) for depth in range(1, len(file.path))}
-        if sum(map(len, found.values())) + len(data) > MOST_BYTES_OF_A_STUDENT:
-            notes.append(f"left out {name}: more than {MOST_BYTES_OF_A_STUDENT / MEGABYTE:.0f} MB in all")
-        elif name in folders or not above.isdisjoint(found):
-            notes.append(f"left out {name}: a file and a folder have the same name")
         else:
             found[name] = data
             folders |= above

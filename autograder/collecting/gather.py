@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -14,6 +14,10 @@ from autograder.collecting.filing import Cabinet, shown
 from autograder.collecting.formats import recognise
 from autograder.collecting.roster import Roster
 from autograder.collecting.tree import Tree, opened
+from autograder.markup import one_line
+
+MOST_NOTES = 20  # that are printed of one student
+LONGEST_NOTE = 400  # characters
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,11 @@ def sorted_out(attempts: Iterable[Attempt], roster: Roster) -> dict[str, list[At
     for student, people in by_student.items():
         for person, theirs in people.items():
             own = len(people) == 1 or person == student
-            found[student if own else f"{student}-{sha256(person.encode()).hexdigest()[:6]}"] = theirs
+            found[
+                student
+                if own
+                else f"{student}-{sha256(person.encode(errors='backslashreplace')).hexdigest()[:6]}"
+            ] = theirs
     return found
 
 
@@ -129,9 +137,9 @@ def in_words(collected: Collected) -> Iterator[str]:
     widths = [max(len(_cells(row)[place]) for row in rows) for place in range(4)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(_cells(row), widths, strict=True)]
-        yield "  ".join([*cells, "; ".join(map(_printable, row.notes))]).rstrip()
+        yield "  ".join([*cells, "; ".join(_few(row.notes))]).rstrip()
     yield ""
-    yield from map(_printable, collected.notes)
+    yield from _few(collected.notes)
     late = sum(bool(row.late) for row in collected.rows)
     count = len(collected.rows)
     students = "1 student" if count == 1 else f"{count} students"
@@ -139,9 +147,10 @@ def in_words(collected: Collected) -> Iterator[str]:
 
 
 def _cells(row: Row) -> list[str]:
-    return [_printable(cell)[:40] for cell in (row.student, row.source, row.time, row.late)]
+    return [one_line(cell)[:40] for cell in (row.student, row.source, row.time, row.late)]
 
 
-def _printable(text: str) -> str:
-    """Text without what a file's name could do to a terminal."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+def _few(notes: Sequence[str]) -> list[str]:
+    """The first of the notes, and how many more there are: one archive can make thousands, and long ones."""
+    more = [f"and {len(notes) - MOST_NOTES} more"] if len(notes) > MOST_NOTES else []
+    return [*(one_line(note[:LONGEST_NOTE]) for note in notes[:MOST_NOTES]), *more]

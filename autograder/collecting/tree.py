@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,8 +20,10 @@ from autograder.collect import MEGABYTE, Unreadable, read
 
 MOST_FILES = 200_000
 MOST_NESTED_FILES = 2_000
+MEMBER = b"PK\x01\x02"  # begins each entry of a zip's directory
 LARGEST_FILE = 100 * MEGABYTE
 LARGEST_NAME = 200  # bytes of one part; file systems allow 255
+LONGEST_PATH = 1_000  # bytes; the system allows 4096 together with where it is put
 REPOSITORY = ".git"
 OF_THE_SYSTEM = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"})
 
@@ -88,18 +89,27 @@ def opened(source: Path) -> Iterator[Tree]:
         raise CollectingError(f"There is no {source}.")
     else:
         try:
-            with zipfile.ZipFile(source) as archive:
-                yield _archive(archive, source.name.removesuffix(".zip"), MOST_FILES)
-        except zipfile.BadZipFile as error:
-            raise CollectingError(f"{source.name} is neither a folder nor a zip ({error}).") from error
+            archive = zipfile.ZipFile(source)
+        except OSError:
+            raise
+        except Exception as error:
+            raise CollectingError(f"{source.name} is neither a folder nor a zip ({_why(error)}).") from error
+        with archive:
+            yield _archive(archive, source.name.removesuffix(".zip"), MOST_FILES)
 
 
 def nested(data: bytes, name: str) -> Tree:
     """The tree of a zip that a student handed in; raises Unreadable where it cannot be opened."""
     try:
+        _require_few(data.count(MEMBER), 10 * MOST_NESTED_FILES)  # before a million of them are remembered
         return _archive(zipfile.ZipFile(BytesIO(data)), name, MOST_NESTED_FILES)
-    except (zipfile.BadZipFile, CollectingError) as error:
-        raise Unreadable(f"{name} cannot be opened as a zip ({error}).") from error
+    except Exception as error:
+        raise Unreadable(f"{name} cannot be opened as a zip ({_why(error)}).") from error
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with a zip, for which the library has a dozen kinds of errors, some without words."""
+    return str(error) or type(error).__name__
 
 
 def _folder(source: Path) -> Tree:
@@ -131,8 +141,7 @@ def _folder(source: Path) -> Tree:
 
 def _archive(archive: zipfile.ZipFile, name: str, most: int) -> Tree:
     members = archive.infolist()
-    if len(members) > most:
-        raise CollectingError(f"it has {len(members)} members; at most {most} are read")
+    _require_few(len(members), most)
     files, folders, repositories, left_out = {}, set(), set(), []
     for member in members:
         path = tuple(part for part in member.filename.split("/") if part not in ("", "."))
@@ -140,7 +149,8 @@ def _archive(archive: zipfile.ZipFile, name: str, most: int) -> Tree:
             repositories.add(path[: path.index(REPOSITORY)])
         elif path and not OF_THE_SYSTEM.intersection(path):
             problem = problem_of(member, path) or ("a second file of this name" if path in files else None)
-            folders |= {path[:depth] for depth in range(len(path))}
+            if len(member.filename) <= LONGEST_PATH:
+                folders |= {path[:depth] for depth in range(len(path))}
             if problem:
                 left_out.append((_shown(path), problem))
             elif member.is_dir():
@@ -148,6 +158,11 @@ def _archive(archive: zipfile.ZipFile, name: str, most: int) -> Tree:
             else:
                 files[path] = File(path, lambda member=member: contents(archive, member))
     return Tree(tuple(files.values()), frozenset(folders), frozenset(repositories), tuple(left_out), name)
+
+
+def _require_few(members: int, most: int) -> None:
+    if members > most:
+        raise CollectingError(f"it has {members} members; at most {most} are read")
 
 
 def problem_of(member: zipfile.ZipInfo, path: Place) -> str | None:
@@ -159,6 +174,8 @@ def problem_of(member: zipfile.ZipInfo, path: Place) -> str | None:
         return "a link" if kind == stat.S_IFLNK else "not a file"
     if any(len(os.fsencode(part)) > LARGEST_NAME for part in path):
         return f"its name is longer than {LARGEST_NAME} bytes"
+    if len(os.fsencode(member.filename)) > LONGEST_PATH:
+        return f"its path is longer than {LONGEST_PATH} bytes"
     if member.flag_bits & 1:
         return "encrypted"
     if member.file_size > LARGEST_FILE:
@@ -171,8 +188,10 @@ def contents(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     try:
         with archive.open(member) as stream:
             return _at_most(stream, LARGEST_FILE)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-        raise Unreadable(f"{member.filename} cannot be unpacked ({error}).") from error
+    except Unreadable:
+        raise
+    except Exception as error:
+        raise Unreadable(f"{member.filename} cannot be unpacked ({_why(error)}).") from error
 
 
 def _at_most(stream: BinaryIO, limit: int) -> bytes:
@@ -184,4 +203,5 @@ def _at_most(stream: BinaryIO, limit: int) -> bytes:
 
 def _shown(path: Iterable[str]) -> Place:
     """A refused path that may be printed and compared, but leads nowhere."""
-    return tuple(part.replace("\\", "/").replace("\0", "").replace("..", "…") for part in path)
+    parts = tuple(part.replace("\\", "/").replace("\0", "").replace("..", "…") for part in path)
+    return tuple(part[:LARGEST_NAME] for part in parts[:10])

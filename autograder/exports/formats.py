@@ -15,7 +15,8 @@ from autograder.exports.gradescope import gradescope_autograder, gradescope_resu
 from autograder.exports.marks import ExportError, Mark, marks_of
 from autograder.exports.moodle import moodle
 from autograder.exports.nbgrader_csv import nbgrader_csv
-from autograder.homework import find, require_name
+from autograder.loading import find, require_name
+from autograder.markup import one_line
 from autograder.records import RecordFolder
 
 
@@ -69,9 +70,8 @@ def _gradescope(wanted: Export) -> str:
     elif wanted.student in records:
         record = records[wanted.student]
     else:
-        raise ExportError(
-            f"Gradescope takes one student at a time: --student, one of {', '.join(records) or 'none'}."
-        )
+        students = ", ".join(map(one_line, records)) or "none"
+        raise ExportError(f"Gradescope takes one student at a time: --student, one of {students}.")
     return json.dumps(gradescope_results(record, find(wanted.homework, wanted.root)), indent=1) + "\n"
 
 

@@ -66,7 +66,6 @@ def gradescope_results(record: SubmissionRecord, homework: HomeworkSource) -> di
         tests = []
     return {
         **({} if tests else {"score": 0.0}),
-        "execution_time": round(record.seconds),
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "output": "\n".join(notes),
@@ -79,7 +78,7 @@ def _named(exercise: ExerciseRecord, check: CheckRecord, diagnoses: dict[str, st
     """The known mistakes of the exercise, said with each of its checks that failed."""
     if check.result == "passed":
         return ""
-    return "\n".join(diagnoses[name] for name in exercise.diagnosis if name in diagnoses)
+    return "\n".join(diagnoses[name] for name in exercise.told if name in diagnoses)
 
 
 def _test(title: str, check: CheckRecord, points: float, named: str) -> dict:
@@ -111,14 +110,15 @@ def gradescope_autograder(root: Path, homework: str) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in texts.items():
             _add(archive, name, text.encode(), executable=True)
-        for name in _tracked(root, [*CARRIED, f"solutions/{homework}", f"homeworks/{homework}", "README.md"]):
+        for name in _tracked(root, [*CARRIED, f"solutions/{homework}", f"homeworks/{homework}"]):
             _add(archive, name, (root / name).read_bytes())
     return out.getvalue()
 
 
 def _tracked(root: Path, paths: list[str]) -> list[str]:
     """The files under these paths that belong to the project, whether or not there is a repository."""
-    listed = subprocess.run(["git", "ls-files", "--", *paths], cwd=root, capture_output=True, text=True)
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *paths]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True)
     if listed.returncode == 0 and listed.stdout:
         return sorted(listed.stdout.splitlines())
     found = (

@@ -7,6 +7,9 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.exports.marks import ExportError, Mark
+from autograder.markup import one_line, plain_text
+
+FORMULA_SIGNS = tuple("=+-@＝＋－＠")
 
 
 def read_sheet(text: str, needed: Iterable[str], platform: str) -> tuple[list[str], list[dict[str, str]]]:
@@ -21,7 +24,7 @@ def read_sheet(text: str, needed: Iterable[str], platform: str) -> tuple[list[st
 
 
 def write_sheet(header: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """The sheet as text; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """The sheet as text, every cell of it harmless."""
     out = io.StringIO()
     writer = csv.DictWriter(out, header, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
@@ -30,12 +33,14 @@ def write_sheet(header: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str
 
 
 def harmless(cell: str) -> str:
-    """Student-controlled text must not start a formula when an instructor opens the sheet."""
-    return (
-        f"'{cell}"
-        if cell[:1] in ("=", "+", "@", "\t", "\r") or (cell[:1] == "-" and not _is_number(cell))
-        else cell
-    )
+    """Text of a student's without control characters, and an apostrophe before what would be a formula.
+
+    Spreadsheets pass over spaces, line breaks and what cannot be seen, and take wide signs for narrow ones.
+    """
+    cell = plain_text(cell).replace("\r\n", "\n").replace("\r", " ")
+    first = next((mark for mark in cell if mark.isprintable() and mark != " "), "")
+    is_formula = first in FORMULA_SIGNS and not (first == "-" and _is_number(cell))
+    return f"'{cell}" if is_formula or cell[:1] == "\t" else cell
 
 
 def _is_number(cell: str) -> bool:
@@ -68,4 +73,4 @@ def complain_about_missing(found: Iterable[Mark | None], marks: Iterable[Mark], 
     there = {mark.student for mark in found if mark is not None}
     lost = [mark.student for mark in marks if mark.points is not None and mark.student not in there]
     if lost:
-        raise ExportError(f"The sheet of {platform} has no row for: {', '.join(lost)}.")
+        raise ExportError(f"The sheet of {platform} has no row for: {', '.join(map(one_line, lost))}.")

@@ -17,11 +17,8 @@ from autograder.isolation.results import (
     Died,
     Fault,
     Frame,
-    Handle,
     IsolationUnavailable,
-    Named,
     Raised,
-    Reply,
 )
 from autograder.isolation.warm import Warm
 
@@ -30,13 +27,10 @@ __all__ = [
     "Died",
     "Fault",
     "Frame",
-    "Handle",
     "IsolationUnavailable",
     "Level",
     "Limits",
-    "Named",
     "Raised",
-    "Reply",
     "Warm",
     "choose",
 ]

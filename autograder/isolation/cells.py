@@ -6,7 +6,6 @@ import io
 import linecache
 import subprocess
 import sys
-import traceback
 from typing import Any
 
 from IPython.core.compilerop import CachingCompiler
@@ -17,11 +16,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from autograder.isolation.limits import Limits
+from autograder.isolation.limits import Limits, in_words, shortened, size_of
+from course.checks.errors import described
 
 MEDIA = ("text/plain", "image/png")  # nothing that can carry markup or a script
-MAX_MESSAGE = 2000
-MAX_FRAMES = 20
 
 
 class Output:
@@ -39,19 +37,19 @@ class Output:
     def write(self, text: str) -> None:
         left = self.limits.output_bytes - self.written
         if left > 0:
-            self.texts.append(text[:left])
-        self.written += len(text)
+            self.texts.append(shortened(text, left))
+        self.written += size_of(text)
 
     def display(self, bundle: dict[str, Any]) -> None:
         shown = {kind: as_text(bundle[kind]) for kind in MEDIA if kind in bundle}
-        self.displayed += sum(map(len, shown.values()))
+        self.displayed += sum(map(size_of, shown.values()))
         if shown and self.displayed <= self.limits.display_bytes:
             self.displays.append(shown)
 
     def take(self) -> tuple[str, list[dict[str, str]]]:
         notes = []
         if self.written > self.limits.output_bytes:
-            notes.append(f"\n[output cut after {self.limits.output_bytes} characters]\n")
+            notes.append(f"\n[output cut after {in_words(self.limits.output_bytes)}]\n")
         if self.displayed > self.limits.display_bytes:
             notes.append("\n[displays too large, left out]\n")
         taken = "".join([*self.texts, *notes]), self.displays
@@ -212,29 +210,4 @@ class Cells:
 
 def describe(error: BaseException) -> dict[str, Any]:
     """An error as plain data: its class, its message and the lines of the student's cells it came through."""
-    frames = [
-        {"cell": frame.filename[1:-1], "line": frame.lineno, "function": frame.name, "text": frame.line or ""}
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.startswith("<") and frame.filename in linecache.cache
-    ]
-    line, text = (frames[-1]["line"], frames[-1]["text"]) if frames else (None, "")
-    if isinstance(error, SyntaxError) and error.lineno is not None:
-        line, text = error.lineno, (error.text or "").rstrip("\n")
-    return {
-        "class_name": type(error).__name__,
-        "message": message_of(error),
-        "bases": [base.__name__ for base in type(error).__mro__ if base is not object],
-        "frames": frames[-MAX_FRAMES:],
-        "line": line,
-        "text": text[:MAX_MESSAGE],
-    }
-
-
-def message_of(error: BaseException) -> str:
-    """What the error says, even where saying it fails."""
-    if isinstance(error, SyntaxError) and error.msg:
-        return str(error.msg)[:MAX_MESSAGE]
-    try:
-        return str(error)[:MAX_MESSAGE]
-    except Exception:
-        return "(its message cannot be read)"
+    return described(error, lambda file: file.startswith("<") and file in linecache.cache)

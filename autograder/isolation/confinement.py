@@ -65,9 +65,8 @@ def limit_resources(limits: Limits, others: int) -> None:
         resource.RLIMIT_MEMLOCK: 64 << 10,
         resource.RLIMIT_NPROC: 2 * limits.processes + others,  # the keeper ends them before, and says why
     }
+    limit_memory(limits.memory_bytes)
     if sys.platform == "linux":
-        born_with = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        ceilings[resource.RLIMIT_AS] = born_with + limits.memory_bytes
         ceilings[resource.RLIMIT_MSGQUEUE] = 0
     for kind, ceiling in ceilings.items():
         _, most = resource.getrlimit(kind)
@@ -75,6 +74,16 @@ def limit_resources(limits: Limits, others: int) -> None:
         resource.setrlimit(kind, (ceiling, ceiling))
     # A second before its end a process is told, so that the cause of death is known.
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+
+
+def limit_memory(number_of_bytes: int) -> None:
+    """Let this process map so much more than it has now, where the system can keep it to that."""
+    if sys.platform == "linux":
+        born_with = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        ceiling = born_with + number_of_bytes
+        ceiling = ceiling if most == resource.RLIM_INFINITY else min(ceiling, most)
+        resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
 
 
 def tasks_of_this_user() -> int:
@@ -92,7 +101,8 @@ def close_all_but(keep: set[int]) -> None:
     kept = sorted(keep)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     for low, high in zip([-1, *kept], [*kept, min(most, 1 << 16)], strict=True):
-        os.closerange(low + 1, high)
+        if low + 1 < high:  # Python takes closerange(0, 0) for "all of them"
+            os.closerange(low + 1, high)
 
 
 def silence() -> None:

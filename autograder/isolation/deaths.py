@@ -23,7 +23,7 @@ def how_it_ended(report: dict, limits: Limits) -> str:
     if reason == "memory_bytes" or (type(status) is int and is_out_of_memory(status)):
         return f"used more than {in_words(limits.memory_bytes)} of memory"
     if reason == "submission_seconds":
-        return f"did not finish within {limits.submission_seconds:g} s in all"
+        return f"was still there after {limits.patience * limits.submission_seconds:g} s"
     if reason == "processes":
         return f"started more than {limits.processes} processes and threads"
     if reason == "file_bytes":
@@ -40,7 +40,7 @@ def how_it_ended(report: dict, limits: Limits) -> str:
     ignored_the_warning = (
         number == signal.SIGKILL and type(seconds) is float and seconds >= limits.cpu_seconds
     )
-    if number == signal.SIGXCPU or ignored_the_warning:
+    if reason == "cpu_seconds" or number == signal.SIGXCPU or ignored_the_warning:
         return f"used more than {limits.cpu_seconds} s of processor time"
     if number in CRASHES:
         return CRASHES[number]

@@ -8,30 +8,24 @@ import numpy as np
 import torch
 
 from autograder.isolation.plain_data import (
-    ARRAY_DTYPES,
     JSON_SCALARS,
     MAX_DEPTH,
     MAX_DIMENSIONS,
     MAX_EQUAL_HASHES,
-    TENSOR_DTYPES,
     WireError,
 )
+from course.checks.plain import ARRAY_DTYPES, TENSOR_DTYPES, checked_range, checked_shape
+from course.checks.request import MOST_OBJECTS
+from course.checks.trace import Object, Thing
 
 
 class Reader:
     """Turns a JSON tree back into values."""
 
-    def __init__(
-        self,
-        buffers: list[memoryview],
-        resolve: Callable[[list], Any] | None,
-        generators: bool,
-        gradients: bool,
-    ):
+    def __init__(self, buffers: list[memoryview], generators: bool):
         self.buffers = dict(enumerate(buffers))
-        self.resolve = resolve
-        self.generators = generators
-        self.gradients = gradients
+        self.generators = generators  # whether their states are believed
+        self.objects = 0
 
     def value(self, tree: Any, depth: int) -> Any:
         if type(tree) in JSON_SCALARS:
@@ -68,9 +62,10 @@ class Reader:
             raise WireError("a shape with too many dimensions")
         count = 1
         for size in shape:
-            if type(size) is not int or not 0 <= size < 1 << 40:
+            if type(size) is not int or size < 0:
                 raise WireError("a shape that no array has")
             count *= size
+        checked_shape(shape)
         if count * dtype.itemsize != len(buffer):
             raise WireError("an array whose bytes do not fill its shape")
         return dtype, shape, buffer
@@ -89,9 +84,8 @@ def read_tensor(reader: Reader, content: list, depth: int) -> torch.Tensor:
         tensor = torch.frombuffer(buffer, dtype=torch.uint8).ne(0).reshape(shape)
     else:
         tensor = torch.frombuffer(buffer, dtype=dtype).reshape(shape)
-    differentiable = dtype.is_floating_point or dtype.is_complex
-    wanted = reader.gradients and content[3] is True
-    return tensor.requires_grad_() if wanted and differentiable else tensor
+    wanted = content[3] is True and (dtype.is_floating_point or dtype.is_complex)
+    return tensor.requires_grad_() if wanted else tensor
 
 
 def read_array(reader: Reader, content: list, depth: int) -> np.ndarray:
@@ -111,17 +105,26 @@ def read_complex(reader: Reader, content: list, depth: int) -> complex:
 
 
 def read_generator(reader: Reader, content: Any, depth: int) -> torch.Generator:
-    if not reader.generators:
-        raise WireError("a generator where none is allowed")
-    generator = torch.Generator()
-    generator.set_state(reader.value(content, depth))
-    return generator
+    generator, state = torch.Generator(), reader.value(content, depth)
+    return generator.set_state(state) if reader.generators else generator
 
 
-def read_object(reader: Reader, content: Any, depth: int) -> Any:
-    if reader.resolve is None or type(content) is not list or not JSON_SCALARS.issuperset(map(type, content)):
-        raise WireError("a reference where none is allowed")
-    return reader.resolve(content)
+def read_range(reader: Reader, content: Any, depth: int) -> range:
+    return checked_range(range(*content))
+
+
+def read_object(reader: Reader, content: Any, depth: int) -> Object:
+    index, kind = content
+    reader.objects += 1
+    if type(index) is not int or type(kind) is not str or reader.objects > 2 * MOST_OBJECTS:
+        raise WireError("an odd reference, or too many")
+    return Object(index, kind[:100])
+
+
+def read_thing(reader: Reader, content: Any, depth: int) -> Thing:
+    if type(content) is not str:
+        raise WireError("an odd name")
+    return Thing(content)
 
 
 READERS: dict[str, Callable[[Reader, Any, int], Any]] = {
@@ -131,13 +134,13 @@ READERS: dict[str, Callable[[Reader, Any, int], Any]] = {
     "frozenset": lambda reader, content, depth: frozenset(reader.keys(content, depth)),
     "tensor": read_tensor,
     "array": read_array,
-    "scalar": lambda reader, content, depth: read_array(reader, content, depth)[()],
     "generator": read_generator,
     "bytes": lambda reader, content, depth: bytes(reader.buffer(content)),
     "complex": read_complex,
-    "range": lambda reader, content, depth: range(*content),
+    "range": read_range,
     "slice": lambda reader, content, depth: slice(*reader.items(content, depth)),
     "dtype": lambda reader, content, depth: TENSOR_DTYPES[content],
     "ellipsis": lambda reader, content, depth: Ellipsis,
     "object": read_object,
+    "thing": read_thing,
 }

@@ -6,21 +6,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.isolation.plain_data import (
-    ARRAY_DTYPES,
-    JSON_SCALARS,
-    MAX_DEPTH,
-    TENSOR_DTYPES,
-    Unencodable,
-)
+from autograder.isolation.plain_data import JSON_SCALARS, MAX_DEPTH, Unencodable
+from course.checks.plain import ARRAY_DTYPES, TENSOR_DTYPES
+from course.checks.trace import Object, Thing
+
+TENSOR = torch._C.TensorBase  # its methods cannot be replaced; those of torch.Tensor can
 
 
 class Writer:
     """Turns values into a JSON tree and puts the bytes of arrays aside."""
 
-    def __init__(self, refer: Callable[[Any], list] | None, *, generators: bool = True):
-        self.refer = refer
-        self.generators = generators  # whether their states are written
+    def __init__(self) -> None:
         self.buffers: list[bytes] = []
 
     def tree(self, value: Any, depth: int) -> Any:
@@ -29,13 +25,9 @@ class Writer:
         if depth == 0:
             raise Unencodable(f"a value nested more than {MAX_DEPTH} levels deep")
         write = EXACT.get(type(value)) or next((by for kind, by in WRITERS if isinstance(value, kind)), None)
-        written = write and write(self, value, depth - 1)
-        return self.reference(value) if written is None else written
-
-    def reference(self, value: Any) -> dict:
-        if self.refer is None:
+        if write is None:
             raise Unencodable(f"a {type(value).__name__} is not plain data")
-        return {"object": self.refer(value)}
+        return write(self, value, depth - 1)
 
     def items(self, values: Iterable, depth: int) -> list:
         values = list(values)
@@ -52,34 +44,39 @@ def write_dict(writer: Writer, value: dict, depth: int) -> dict:
     return {"dict": [writer.items(dict.keys(value), depth), writer.items(dict.values(value), depth)]}
 
 
-def write_tensor(writer: Writer, value: torch.Tensor, depth: int) -> dict | None:
+def write_tensor(writer: Writer, value: torch.Tensor, depth: int) -> dict:
     with torch._C.DisableTorchFunctionSubclass():
-        name = str(value.dtype).removeprefix("torch.")
-        if name not in TENSOR_DTYPES or value.layout is not torch.strided or value.is_meta:
-            return None
-        plain = value.detach().cpu().resolve_conj().resolve_neg()
-        plain = plain.clone(memory_format=torch.contiguous_format)  # also for strides of zero
-        content = plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+        name = dtype_name(value.dtype, TENSOR_DTYPES)
+        if value.layout is not torch.strided or value.is_meta:
+            raise Unencodable("a tensor without entries that could be written down")
+        plain = TENSOR.resolve_neg(TENSOR.resolve_conj(TENSOR.cpu(TENSOR.detach(value))))
+        plain = TENSOR.clone(plain, memory_format=torch.contiguous_format)  # also for strides of zero
+        content = TENSOR.numpy(TENSOR.view(TENSOR.reshape(plain, (-1,)), torch.uint8)).tobytes()
         return {"tensor": [name, list(value.shape), writer.aside(content), bool(value.requires_grad)]}
 
 
-def write_array(writer: Writer, value: np.ndarray | np.generic, depth: int) -> dict | None:
+def write_array(writer: Writer, value: np.ndarray, depth: int) -> dict:
     array = np.asarray(value)
-    if array.dtype.name not in ARRAY_DTYPES:
-        return None
-    native = array.astype(ARRAY_DTYPES[array.dtype.name], copy=False)
-    tag = "scalar" if isinstance(value, np.generic) else "array"
-    return {tag: [array.dtype.name, list(array.shape), writer.aside(native.tobytes())]}
+    native = array.astype(ARRAY_DTYPES[dtype_name(array.dtype, ARRAY_DTYPES)], copy=False)
+    return {"array": [array.dtype.name, list(array.shape), writer.aside(native.tobytes())]}
+
+
+def dtype_name(dtype: Any, known: dict[str, Any]) -> str:
+    """The name of a dtype; raises Unencodable for one that cannot cross."""
+    name = dtype.name if isinstance(dtype, np.dtype) else str(dtype).removeprefix("torch.")
+    if name not in known:
+        raise Unencodable(f"an array of {name} cannot cross")
+    return name
 
 
 def write_generator(writer: Writer, value: torch.Generator, depth: int) -> dict:
-    return {"generator": writer.tree(value.get_state(), depth) if writer.generators else None}
+    return {"generator": writer.tree(value.get_state(), depth)}
 
 
 # Subclasses are written as the plain type they extend: a Counter arrives as a dict, a named tuple as a tuple.
 WRITERS: tuple[tuple[Any, Callable[[Writer, Any, int], Any]], ...] = (
     (torch.Tensor, write_tensor),
-    ((np.ndarray, np.generic), write_array),
+    (np.ndarray, write_array),
     (list, lambda writer, value, depth: writer.items(list.__iter__(value), depth)),
     (tuple, lambda writer, value, depth: {"tuple": writer.items(tuple.__iter__(value), depth)}),
     (dict, write_dict),
@@ -97,6 +94,8 @@ WRITERS: tuple[tuple[Any, Callable[[Writer, Any, int], Any]], ...] = (
     ),
     (torch.dtype, lambda writer, value, depth: {"dtype": str(value).removeprefix("torch.")}),
     (torch.Generator, write_generator),
+    (Object, lambda writer, value, depth: {"object": [value.index, value.kind]}),
+    (Thing, lambda writer, value, depth: {"thing": value.name}),
     (type(Ellipsis), lambda writer, value, depth: {"ellipsis": None}),
 )
 EXACT = {kind: write for kind, write in WRITERS if isinstance(kind, type)}  # most values are no subclass

@@ -9,15 +9,19 @@ from autograder.isolation.limits import in_words
 LEFT_OUT = (".ipynb",)  # an autograded notebook holds the hidden checks
 
 
-def regular_files(directory: Path | None, most_bytes: int) -> dict[str, bytes]:
+def regular_files(
+    directory: Path | None, most_bytes: int, endings: tuple[str, ...] = ("",)
+) -> dict[str, bytes]:
     """The regular files below a directory by relative path; links, pipes and devices are left out.
+
+    endings: of the names of the files that are wanted.
 
     Raises ValueError where they take more than `most_bytes` together.
     """
     found: dict[str, bytes] = {}
     left = most_bytes
     for folder, _, names in os.walk(directory) if directory is not None else ():
-        for name in sorted(names):
+        for name in sorted(name for name in names if name.endswith(endings)):
             content = read_regular(Path(folder, name), left + 1)
             if content is not None:
                 left -= len(content)

@@ -10,27 +10,31 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from autograder.isolation import channel, confinement
 from autograder.isolation.cells import Shell
+from autograder.isolation.clock import Clock
 from autograder.isolation.deaths import OUT_OF_MEMORY
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandboxes import Sandbox
-from autograder.isolation.session import Session
 from autograder.isolation.totals import Totals
 
 WATCH_SECONDS = 0.05
+LOOK_AT_TIMES_SECONDS = 0.25
+NICENESS = 5  # below judges, whose submissions wait for them
 MAX_ORDER = 1 << 16
 
 
 class Keeper:
     """Runs in a fork of the zygote; the student's process is a fork of it."""
 
-    def __init__(self, sandbox: Sandbox, shell: Shell):
+    def __init__(self, sandbox: Sandbox, shell: Shell, session: Callable[[Shell, Limits, Path], Any]):
         self.sandbox = sandbox
         self.shell = shell
+        self.session = session  # autograder.isolation.session.Session, where no name leads to it
 
     def run(self, listener: socket.socket, control: int, connection: int) -> NoReturn:
         """Keep one submission from its first byte to its last, then leave."""
@@ -39,44 +43,55 @@ class Keeper:
         zygote, grader = pidfds(os.getppid()), socket.socket(fileno=control)
         try:
             limits = Limits.from_text(channel.receive(grader, MAX_ORDER))
-            tell(grader, self.keep([grader, *zygote], connection, limits))
+            tell(grader, self.keep(grader, zygote, connection, limits))
         except BaseException as error:
             tell(grader, {"problem": f"{type(error).__name__}: {error}"})
         finally:
             os._exit(0)
 
-    def keep(self, masters: list, connection: int, limits: Limits) -> dict:
-        """Start the student's process, wait for its end; how it ended.
+    def keep(self, grader: socket.socket, zygote: list[int], connection: int, limits: Limits) -> dict:
+        """Start the student's process, wait for its end; how it ended, and the time it took.
 
-        masters: what becomes readable when nobody wants the submission any longer.
+        zygote: what becomes readable when that process has ended.
         """
-        deadline = time.monotonic() + limits.submission_seconds
         home = self.sandbox.open(limits)
         settle(home, self.sandbox.room.data)
         student = os.fork()
         if student == 0:
             self.become_student(connection, home, limits)
         os.close(connection)
+        clock = Clock(self.sandbox.tree)
         try:
-            reason = self.watch(masters, student, deadline, Totals(self.sandbox, limits))
+            reason = self.watch(grader, zygote, student, Totals(self.sandbox, limits), clock)
+            spent = clock.since(0.0)
         finally:
             self.sandbox.tree.kill()
             self.sandbox.close()
         status, seconds = self.sandbox.tree.ended[student]
-        return {"status": status, "cpu_seconds": seconds, "reason": reason}
+        return {"status": status, "cpu_seconds": seconds, "reason": reason, **spent._asdict()}
 
-    def watch(self, masters: list, student: int, deadline: float, totals: Totals) -> str:
-        """Wait until the student's process ends or has to be ended; why."""
-        tree, awaited = self.sandbox.tree, [*masters, *pidfds(student)]
+    def watch(
+        self, grader: socket.socket, zygote: list[int], student: int, totals: Totals, clock: Clock
+    ) -> str:
+        """Wait until the student's process ends or has to be ended; why. Tell meanwhile what it has spent."""
+        tree, limits, awaited = self.sandbox.tree, totals.limits, [grader, *zygote, *pidfds(student)]
+        deadline = time.monotonic() + limits.patience * limits.submission_seconds
         while True:
             ready, _, _ = select.select(awaited, [], [], WATCH_SECONDS)
             tree.reap()
             if student in tree.ended:
                 return "ended"
-            if any(master in ready for master in masters):
+            if any(end in ready for end in zygote):
                 return "hung up"
-            if time.monotonic() > deadline:
+            if grader in ready:
+                try:
+                    answer(grader, clock)
+                except (EOFError, OSError):
+                    return "hung up"
+            if (now := time.monotonic()) > deadline:
                 return "submission_seconds"
+            if now > clock.last.at + LOOK_AT_TIMES_SECONDS and clock.look().used > limits.cpu_seconds:
+                return "cpu_seconds"
             if exceeded := totals.exceeded():
                 return exceeded
 
@@ -84,6 +99,7 @@ class Keeper:
         """Give up everything, then answer the grader."""
         try:
             os.setsid()
+            os.nice(NICENESS)
             confinement.die_with_parent()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             confinement.close_all_but({2, connection})
@@ -91,13 +107,19 @@ class Keeper:
             confinement.silence()
             gc.enable()
             sys.path.insert(0, "")
-            Session(self.shell, limits, home / "work").serve(socket.socket(fileno=connection))
+            self.session(self.shell, limits, home / "work").serve(socket.socket(fileno=connection))
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except BaseException as error:
             print(f"the student's process failed to start: {error}", file=sys.stderr)
             os._exit(70)
         os._exit(0)
+
+
+def answer(grader: socket.socket, clock: Clock) -> None:
+    """Tell the grader what time was spent since a moment that it names; raises EOFError when it hangs up."""
+    moment = json.loads(channel.receive(grader, MAX_ORDER))["since"]
+    channel.send(grader, json.dumps(clock.since(moment)._asdict()).encode())
 
 
 def pidfds(process: int) -> list[int]:

@@ -12,16 +12,18 @@ class Limits:
     """What one submission may use, all its processes together; enforced from outside its code."""
 
     memory_bytes: int = 2 * GIGABYTE  # beyond the memory it is born with
-    cpu_seconds: int = 120  # of each process
-    call_seconds: float = 10.0  # one request
-    cell_seconds: float = 60.0  # one notebook cell
-    submission_seconds: float = 600.0  # everything, from the first byte to the last
+    cpu_seconds: int = 120  # of the processors, for as long as one of its processes lives
+    call_seconds: float = 10.0  # one request; waiting for a processor does not count
+    cell_seconds: float = 60.0  # one notebook cell, as above
+    submission_seconds: float = 600.0  # everything, as above
+    patience: float = 10.0  # as many times these seconds may pass in all, however busy the machine is
     processes: int = 64  # processes and threads at one time
     files: int = 10_000
     file_bytes: int = 256 * MEGABYTE  # one file, and all files together
     output_bytes: int = 64 << 10  # printed by one cell
     display_bytes: int = 4 * MEGABYTE  # displayed by one cell
     reply_bytes: int = 64 * MEGABYTE  # one answer
+    answers_bytes: int = 256 * MEGABYTE  # everything that its processes tell the grader
 
     def as_text(self) -> str:
         """The limits as they are sent to the process that enforces them."""
@@ -38,3 +40,15 @@ def in_words(number_of_bytes: float) -> str:
         if number_of_bytes >= size:
             return f"{number_of_bytes / size:.3g} {unit}"
     return f"{int(number_of_bytes)} bytes"
+
+
+def size_of(text: str) -> int:
+    """How many bytes a text takes."""
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or as much of its beginning as fits into so many bytes."""
+    if size_of(text) <= most:
+        return text
+    return text[:most].encode(errors="surrogatepass")[:most].decode(errors="ignore")

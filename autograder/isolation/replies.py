@@ -8,7 +8,8 @@ import binascii
 import contextlib
 from typing import Any
 
-from autograder.isolation.limits import Limits
+from autograder.isolation import wire
+from autograder.isolation.limits import Limits, shortened, size_of
 from autograder.isolation.results import CellResult, Fault, Frame
 
 MAX_FRAMES = 20
@@ -17,23 +18,30 @@ MAX_TEXT = 1 << 13
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def read_answer(answer: dict) -> tuple[Any, tuple[list, dict] | None, int | None]:
-    """The value, the changed arguments, the number of the graph."""
-    changed, graph = answer["changed"], answer["graph"]
-    if graph is not None and type(graph) is not int:
-        raise TypeError("the number of a graph is an integer")
-    if changed is not None:
-        args, kwargs = changed
-        changed = (list.copy(args), dict.copy(kwargs))
-    return answer["value"], changed, graph
+def read_answer(answer: dict) -> tuple[Any, bytes | None, int | None]:
+    """The value, the frame of the arguments afterwards, the number of the graph."""
+    left, graph = answer["left"], answer["graph"]
+    if type(left) not in (bytes, type(None)) or type(graph) not in (int, type(None)):
+        raise TypeError("the arguments are a frame, and the number of a graph is an integer")
+    return answer["value"], left, graph
+
+
+def read_arguments(args: tuple, kwargs: dict, frame: bytes) -> tuple[tuple, dict]:
+    """The same arguments as the call left them."""
+    left = wire.decode(frame)
+    if type(left) is not tuple or [*map(type, left)] != [tuple, dict]:
+        raise TypeError("arguments are a tuple and a dictionary")
+    if len(left[0]) != len(args) or left[1].keys() != kwargs.keys():
+        raise ValueError("other arguments than the call was given")
+    return left
 
 
 def read_cell(limits: Limits, answer: dict) -> CellResult:
     """A cell's result, every part of it text or a picture, and within the limits."""
     displays = [read_display(display) for display in list.copy(answer["displays"])]
-    if sum(len(content) for display in displays for content in display.values()) > limits.display_bytes:
+    if sum(size_of(content) for display in displays for content in display.values()) > limits.display_bytes:
         raise ValueError("more displays than the student's side of the border lets through")
-    output = text_of(answer["output"], limits.output_bytes + ROOM_FOR_NOTES)
+    output = shortened(text_of(answer["output"], None), limits.output_bytes + ROOM_FOR_NOTES)
     error = answer["error"]
     return CellResult(output, displays, None if error is None else read_fault(error))
 
@@ -69,7 +77,7 @@ def read_frame(fields: dict) -> Frame:
     )
 
 
-def text_of(content: Any, most: int = MAX_TEXT) -> str:
+def text_of(content: Any, most: int | None = MAX_TEXT) -> str:
     if type(content) is not str:
         raise TypeError("text was expected")
     return content[:most]

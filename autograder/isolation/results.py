@@ -1,31 +1,6 @@
-"""What comes back from a student's process: values, faults, and sentences about how it died."""
+"""What comes back from a student's process: results of cells, faults, and sentences about how it died."""
 
 from dataclasses import dataclass
-from typing import Any
-
-
-@dataclass(frozen=True)
-class Handle:
-    """An object that stays in the student's process; a target and an argument of later requests."""
-
-    index: int
-    type_name: str
-    callable: bool
-
-    @classmethod
-    def from_reference(cls, reference: list) -> "Handle":
-        """Read the student's side's reference; raises ValueError or TypeError where it is none."""
-        kind, index, type_name, is_callable = reference
-        if kind != "object" or (type(index), type(type_name), type(is_callable)) != (int, str, bool):
-            raise TypeError("an odd reference")
-        return cls(index, type_name[:100], is_callable)
-
-
-@dataclass(frozen=True)
-class Named:
-    """A thing of the student's by its name in the notebook, to pass it as an argument."""
-
-    name: str
 
 
 @dataclass(frozen=True)
@@ -62,14 +37,7 @@ class CellResult:
     output: str
     displays: list[dict[str, str]]  # "text/plain", and "image/png" in base64
     error: Fault | None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """One answer: the value, and what the call did to its arguments."""
-
-    value: Any
-    changed: tuple[list, dict] | None = None  # the arguments after the call, if it changed them
+    died: bool = False  # whether the error is that the process did not survive it
 
 
 class Raised(Exception):
@@ -87,6 +55,18 @@ class Died(Exception):
     def sentence(self) -> str:
         """Such as "did not finish within 10 s"."""
         return str(self)
+
+
+class TooLate(Died):
+    """A request took more than its time, and its process was ended.
+
+    waited: for how many seconds meanwhile it was ready to run and had no processor.
+    """
+
+    def __init__(self, seconds: float, waited: float):
+        super().__init__(f"did not finish within {seconds:g} s")
+        self.seconds = seconds
+        self.waited = waited
 
 
 class IsolationUnavailable(RuntimeError):

@@ -1,8 +1,11 @@
 """What a submission may see of this machine: the interpreter, its packages, the course, and nothing else."""
 
+import contextlib
+import os
+import pwd
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +25,10 @@ SETTINGS = tuple(
         "mime.types",
     )
 )
+# Beneath these lie other people's files: the exchange of nbgrader, homes.
+PRIVATE = tuple(map(Path, ("/usr/local/share", "/usr/local/home", "/usr/home")))
+OPEN_TO_ALL, DEEPEST_EXCHANGE = 0o002, 3
+FIRST_PERSON = 1000  # smaller user ids belong to services
 DEVICES = tuple(map(Path, ("/dev/null", "/dev/random", "/dev/urandom")))
 FACTS = tuple(map(Path, ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")))
 
@@ -43,8 +50,13 @@ class Room:
 
 def python_paths() -> set[Path]:
     """Where this interpreter and its packages lie, by every name they go by."""
-    places = {sys.prefix, sys.base_prefix}
-    places |= {sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")}
+    prefixes = {Path(place) for place in (sys.prefix, sys.base_prefix) if Path(place).is_dir()}
+    return prefixes | {path.resolve() for path in prefixes} | module_paths()
+
+
+def module_paths() -> set[Path]:
+    """The directories in which Python looks for modules, by every name they go by."""
+    places = {sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")}
     places |= {place for place in sys.path if Path(place).name in ("site-packages", "dist-packages")}
     paths = {Path(place) for place in places if Path(place).is_dir()}
     return paths | {path.resolve() for path in paths}
@@ -63,7 +75,9 @@ def student_room() -> Room:
     course, grader, data = package_path("course"), package_path("autograder"), cache_folder()
     checkout = {grader.parent} if (grader.parent / "solutions").is_dir() else set()
     wanted = python_paths() | {course, *SYSTEM} | ({data} if data.is_dir() else set())
-    hidden = {path for path in {grader, *checkout} if any(within(path, place) for place in wanted)}
+    private = {path for path in private_places() if not any(within(place, path) for place in wanted)}
+    closed = {grader, *checkout} | private
+    hidden = {path for path in closed if any(within(path, place) for place in wanted)}
     visible = {path for path in wanted if path in outermost(wanted) or any(within(path, h) for h in hidden)}
     return Room(
         visible=tuple(sorted(visible)),
@@ -71,6 +85,49 @@ def student_room() -> Room:
         packages=(*sorted(python_paths()), course, package_path("torch")),
         data=data if data.is_dir() else None,
     )
+
+
+def private_places() -> set[Path]:
+    """Where other people's files may lie: the folder in use, homes, and whatever everyone may write to.
+
+    nbgrader's exchange is such a folder, wherever its settings put it.
+    """
+    homes = {Path(entry.pw_dir) for entry in pwd.getpwall() if entry.pw_uid >= FIRST_PERSON}
+    places = {Path.cwd(), *PRIVATE, *homes, *open_to_all(SYSTEM)}
+    return {place.resolve() for place in places if place.is_dir()}
+
+
+def open_to_all(places: Iterable[Path]) -> Iterator[Path]:
+    """The directories that everyone may write to, not far below these; what lies in one is left out."""
+    waiting = [(place, 0) for place in places if place.is_dir() and not place.is_symlink()]
+    while waiting:
+        directory, depth = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.stat(follow_symlinks=False).st_mode & OPEN_TO_ALL:
+                        yield Path(entry.path)
+                    elif depth < DEEPEST_EXCHANGE:
+                        waiting.append((Path(entry.path), depth + 1))
+
+
+def what_a_submission_sees(room: Room) -> list[str]:
+    """What a submission may read on this machine, and what else it learns, one line each."""
+    lines = []
+    for path in room.visible:
+        within_it = [str(hidden) for hidden in room.hidden if within(hidden, path)]
+        lines.append(f"{path}, to read" + (f", without {', '.join(within_it)}" if within_it else ""))
+    settings = [path.name for path in SETTINGS if path.exists()]
+    lines.append(
+        f"of /etc only {', '.join(settings)}; facts about the processor, its own processes and memory"
+    )
+    lines.append("its own directory, to write; it is removed with the submission")
+    lines.append("with landlock also, of any path it can name: whether it exists, its size, owner and times")
+    if os.geteuid() != 0:
+        lines.append(
+            "with landlock all submissions are this user to the kernel and share its number of processes"
+        )
+    return lines
 
 
 def outermost(paths: set[Path]) -> set[Path]:
@@ -84,7 +141,11 @@ def within(path: Path, place: Path) -> bool:
 
 
 def allow_list(room: Room) -> tuple[list[Path], list[Path]]:
-    """The room as Landlock needs it, which can allow but not hide: what may be read, and what only listed."""
+    """The room as Landlock needs it, which can allow but not hide: what may be read, and what only listed.
+
+    To list a directory is to list all below it, what is hidden too, so that is kept to where modules lie,
+    which Python cannot import without.
+    """
     readable, listable = [], []
     for path in room.visible:
         open_up(path, room, readable, listable)
@@ -92,12 +153,14 @@ def allow_list(room: Room) -> tuple[list[Path], list[Path]]:
 
 
 def open_up(path: Path, room: Room, readable: list[Path], listable: list[Path]) -> None:
-    """Allow a path; where something in it is hidden, list it and allow its other children one by one."""
+    """Allow a path; where something in it is hidden, allow its other children one by one."""
     if path in room.hidden:
         return
     if not any(within(hidden, path) for hidden in room.hidden):
         readable.append(path)
         return
-    listable.append(path)
+    if path in module_paths():
+        listable.append(path)
     for child in path.iterdir():
-        open_up(child, room, readable, listable)
+        if not child.is_symlink():  # a rule would hold for what it leads to
+            open_up(child, room, readable, listable)

@@ -1,25 +1,21 @@
-"""The system calls that student code may not make, as a filter the kernel runs before each call.
+"""The system calls that student code may make, as a filter the kernel runs before each call.
 
 The filter is a program in the kernel's classic packet language, written out here for x86-64 and AArch64:
-a deny list after Flatpak's, and every call younger than the list is unknown. No library is needed.
-https://docs.kernel.org/userspace-api/seccomp_filter.html
+an allow list, some of it with conditions on a call's arguments; every other call does not exist. Those that
+reach other processes or files by their user alone are refused even where a namespace shuts these off, if
+nothing honest needs them. No library is needed. https://docs.kernel.org/userspace-api/seccomp_filter.html
 """
 
 import ctypes
 import errno
+import os
 import platform
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograder.isolation import kernel
-from autograder.isolation.system_calls import (
-    DENIED,
-    DENIED_WITHOUT_NAMESPACES,
-    DENIED_WITHOUT_SCOPES,
-    EXAMINED,
-    YOUNGEST,
-    Calls,
-)
+from autograder.isolation.system_calls import ALLOWED, ATTRIBUTES, CHMOD, CHOWN, EXAMINED, SOCKETS, Calls
 
 LOAD, MASK, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
@@ -28,7 +24,7 @@ SET_MODE_FILTER = 2
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, NETLINK_ROUTE = 1, 2, 10, 16, 0
 SOCK_STREAM, SOCK_SEQPACKET, SOCK_KINDS = 1, 5, 0xF
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+PRIO_PROCESS = 0
 NEW_NAMESPACES = (
     kernel.CLONE_NEWNS
     | kernel.CLONE_NEWCGROUP
@@ -38,6 +34,18 @@ NEW_NAMESPACES = (
     | kernel.CLONE_NEWPID
     | kernel.CLONE_NEWNET
 )
+# Questions about terminals (there are none), waiting bytes, settings of a descriptor, copies of whole files.
+DEVICE_COMMANDS = {
+    **{"TCGETS": 0x5401, "TCGETS2": 0x802C542A, "TIOCGPGRP": 0x540F, "TIOCGWINSZ": 0x5413},
+    **{"FIONREAD": 0x541B, "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451},
+    **{"FICLONE": 0x40049409, "FICLONERANGE": 0x4020940D},
+}
+# Descriptors, locks and pipes; not who is signalled about a descriptor, nor leases and watches on files.
+DESCRIPTOR_COMMANDS = {
+    **{"F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_SETFL": 4, "F_DUPFD_CLOEXEC": 1030},
+    **{"F_GETLK": 5, "F_SETLK": 6, "F_SETLKW": 7, "F_OFD_GETLK": 36, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38},
+    **{"F_SETPIPE_SZ": 1031, "F_GETPIPE_SZ": 1032, "F_ADD_SEALS": 1033, "F_GET_SEALS": 1034},
+}
 
 
 @dataclass(frozen=True)
@@ -52,12 +60,31 @@ class Machine:
 MACHINES = {"x86_64": Machine(0xC000003E, 0, 0x40000000), "aarch64": Machine(0xC00000B7, 1, None)}
 
 
+def this_machine() -> Machine:
+    """The architecture this runs on; raises NotImplementedError where there is no table for it."""
+    return machine_called(platform.machine())
+
+
+def machine_called(name: str) -> Machine:
+    if name not in MACHINES:
+        raise NotImplementedError(f"no system-call table for {name}")
+    return MACHINES[name]
+
+
 @dataclass(frozen=True)
 class Strictness:
     """What else keeps the student's process in, and so need not be refused here."""
 
     namespaces: bool
-    signal_scope: bool
+    landlock: int = 0  # its version; of no account where there are namespaces
+
+    @property
+    def signals_stay_inside(self) -> bool:
+        return self.namespaces or self.landlock >= 6
+
+    @property
+    def files_keep_their_length(self) -> bool:
+        return self.namespaces or self.landlock >= 3
 
 
 def instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
@@ -68,6 +95,11 @@ def instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> b
 def refuse(number: int) -> bytes:
     """Leave the filter with this errno."""
     return instruction(RETURN, ERROR | number)
+
+
+def pretend() -> bytes:
+    """Leave the filter; the call is not made and the caller is told that it was."""
+    return instruction(RETURN, ERROR)
 
 
 def allow() -> bytes:
@@ -90,6 +122,11 @@ def unless(value: int, verdict: bytes) -> list[bytes]:
     return [instruction(EQUAL, value, 1, 0), verdict]
 
 
+def only(values: Iterable[int], otherwise: bytes) -> list[bytes]:
+    """Make the call if the accumulator is one of these values, else leave with a verdict."""
+    return [*(step for value in values for step in when(EQUAL, value, allow())), otherwise]
+
+
 def argument(index: int) -> int:
     """Where the low half of a call's argument lies."""
     return ARGUMENTS + 8 * index
@@ -105,18 +142,12 @@ def clone_steps() -> list[bytes]:
     return [load(argument(0)), *when(ANY_BIT, NEW_NAMESPACES, refuse(errno.EPERM)), allow()]
 
 
-def ioctl_steps() -> list[bytes]:
-    """Everything but typing into another's terminal."""
-    tests = [step for value in (TIOCSTI, TIOCLINUX) for step in when(EQUAL, value, refuse(errno.EPERM))]
-    return [load(argument(1)), *tests, allow()]
-
-
 def socket_steps(strictness: Strictness) -> list[bytes]:
     """Sockets only where there is a network namespace: local, internet, and what lists the interfaces."""
     if not strictness.namespaces:
         return [refuse(errno.EAFNOSUPPORT)]
     tests = [step for family in (AF_UNIX, AF_INET, AF_INET6) for step in when(EQUAL, family, allow())]
-    netlink = [load(argument(2)), *when(EQUAL, NETLINK_ROUTE, allow()), refuse(errno.EAFNOSUPPORT)]
+    netlink = [load(argument(2)), *only((NETLINK_ROUTE,), refuse(errno.EAFNOSUPPORT))]
     return [load(argument(0)), *tests, *only_for(AF_NETLINK, netlink), refuse(errno.EAFNOSUPPORT)]
 
 
@@ -124,43 +155,90 @@ def socketpair_steps(strictness: Strictness) -> list[bytes]:
     """Connected pairs; without namespaces none that could also send to a path."""
     if strictness.namespaces:
         return [allow()]
-    kinds = [step for kind in (SOCK_STREAM, SOCK_SEQPACKET) for step in when(EQUAL, kind, allow())]
-    return [load(argument(1)), instruction(MASK, SOCK_KINDS), *kinds, refuse(errno.EAFNOSUPPORT)]
+    kinds = only((SOCK_STREAM, SOCK_SEQPACKET), refuse(errno.EAFNOSUPPORT))
+    return [load(argument(1)), instruction(MASK, SOCK_KINDS), *kinds]
 
 
-def program(strictness: Strictness, machine_name: str = "") -> bytes:
-    """The filter's instructions; raises NotImplementedError on an architecture without a table."""
-    name = machine_name or platform.machine()
-    if name not in MACHINES:
-        raise NotImplementedError(f"no system-call table for {name}")
-    machine = MACHINES[name]
-    examined = {
+def for_oneself(own: int, index: int = 0) -> list[bytes]:
+    """A call about a process, if that is the caller: 0, or the number of the student's first process."""
+    return [load(argument(index)), *only((0, own), refuse(errno.EPERM))]
+
+
+def priority_steps(own: int) -> list[bytes]:
+    """The priority of oneself, not of a group or of a user."""
+    return [load(argument(0)), *unless(PRIO_PROCESS, refuse(errno.EPERM)), *for_oneself(own, 1)]
+
+
+def opening_steps(strictness: Strictness, flags: int) -> list[bytes]:
+    """Before Landlock knew of it, what could not be written could be cut to nothing while it was opened."""
+    if strictness.files_keep_their_length:
+        return [allow()]
+    cutting = [instruction(MASK, os.O_ACCMODE), *only((os.O_WRONLY, os.O_RDWR), refuse(errno.EPERM))]
+    return [load(argument(flags)), instruction(ANY_BIT, os.O_TRUNC, 1, 0), allow(), *cutting]
+
+
+def times_steps(strictness: Strictness) -> list[bytes]:
+    """A file's times: refused to `touch` with a path, which then looks for the file; else as CHMOD is."""
+    if strictness.namespaces:
+        return [allow()]
+    path, times = argument(1), argument(2)
+    now = [instruction(EQUAL, 0, 0, 1), refuse(errno.EPERM), pretend()]
+    return [load(path), instruction(EQUAL, 0, 0, 1), pretend(), load(times), *now]
+
+
+def signal_steps(strictness: Strictness, own: int) -> list[bytes]:
+    """Signals to anyone the kernel allows, where that is nobody outside."""
+    return [allow()] if strictness.signals_stay_inside else for_oneself(own)
+
+
+def verdicts(strictness: Strictness, own: int) -> dict[str, list[bytes]]:
+    """For every examined call the steps that decide."""
+    opening = allow() if strictness.files_keep_their_length else refuse(errno.EPERM)
+    return {
+        "open": opening_steps(strictness, flags=1),
+        "openat": opening_steps(strictness, flags=2),
+        "truncate": [opening],
+        "utimensat": times_steps(strictness),
+        "ioctl": [load(argument(1)), *only(DEVICE_COMMANDS.values(), refuse(errno.ENOTTY))],
+        "fcntl": [load(argument(1)), *only(DESCRIPTOR_COMMANDS.values(), refuse(errno.EINVAL))],
         "clone": clone_steps(),
         "clone3": [refuse(errno.ENOSYS)],  # its flags cannot be read; the C library falls back on clone
-        "ioctl": ioctl_steps(),
         "socket": socket_steps(strictness),
         "socketpair": socketpair_steps(strictness),
+        "kill": signal_steps(strictness, own),
+        "tgkill": signal_steps(strictness, own),
+        "prlimit64": for_oneself(own),
+        "setpriority": priority_steps(own),
+        **dict.fromkeys(("sched_setaffinity", "sched_setscheduler", "sched_setparam"), for_oneself(own)),
     }
+
+
+def answers(strictness: Strictness) -> Iterable[tuple[Calls, bytes]]:
+    """The calls that are answered alike whatever their arguments."""
+    yield ALLOWED, allow()
+    yield CHOWN, refuse(errno.EPERM)
+    yield ATTRIBUTES, refuse(errno.EOPNOTSUPP)
+    yield CHMOD, allow() if strictness.namespaces else pretend()
+    if strictness.namespaces:
+        yield SOCKETS, allow()
+
+
+def program(strictness: Strictness, own: int, machine: Machine) -> bytes:
+    """The filter's instructions.
+
+    own: the number of the process that will be under the filter.
+    """
     steps = [load(ARCHITECTURE), *unless(machine.audit, instruction(RETURN, KILL)), load(NUMBER)]
     if machine.foreign_from is not None:
         steps += when(AT_LEAST, machine.foreign_from, instruction(RETURN, KILL))
-    steps += when(AT_LEAST, YOUNGEST + 1, refuse(errno.ENOSYS))
-    for numbers in denied(strictness).values():
-        if numbers[machine.column] is not None:
-            steps += when(EQUAL, numbers[machine.column], refuse(errno.EPERM))
-    for call, verdict in examined.items():
-        steps += only_for(EXAMINED[call][machine.column], verdict)
-    return b"".join([*steps, allow()])
-
-
-def denied(strictness: Strictness) -> Calls:
-    """The calls refused whatever their arguments."""
-    calls = dict(DENIED)
-    if not strictness.namespaces:
-        calls |= DENIED_WITHOUT_NAMESPACES
-    if not strictness.signal_scope:
-        calls |= DENIED_WITHOUT_SCOPES
-    return calls
+    for call, decision in verdicts(strictness, own).items():
+        if (number := EXAMINED[call][machine.column]) is not None:
+            steps += only_for(number, decision)
+    for calls, answer in answers(strictness):
+        for numbers in calls.values():
+            if numbers[machine.column] is not None:
+                steps += when(EQUAL, numbers[machine.column], answer)
+    return b"".join([*steps, refuse(errno.ENOSYS)])
 
 
 class Program(ctypes.Structure):

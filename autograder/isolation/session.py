@@ -1,20 +1,19 @@
 """Inside the student's process: answers the grader's requests, one at a time, until the grader hangs up."""
 
-import random
 import socket
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import torch
 
 from autograder.isolation import channel, wire
 from autograder.isolation.cells import Cells, Shell, describe
 from autograder.isolation.forbidden import Guard
 from autograder.isolation.limits import Limits, in_words
-from autograder.isolation.objects import Graphs, Objects
+from course.checks.autograd import Backward
+from course.checks.request import Objects
+from course.checks.trace import Object, Thing
 
 MAX_REQUEST = 1 << 32  # the grader is trusted
+ALWAYS_RETURNED = 1 << 16  # bytes of arguments that go back as they are; more of them only if they changed
 
 
 class Session:
@@ -23,7 +22,8 @@ class Session:
     def __init__(self, shell: Shell, limits: Limits, work: Path):
         self.cells = Cells(shell, limits)
         self.objects = Objects(self.cells.namespace)
-        self.graphs = Graphs()
+        self.graphs: dict[int, Backward] = {}
+        self.count = 0
         self.guard = Guard()
         self.limits = limits
         self.work = work
@@ -45,36 +45,49 @@ class Session:
         self.guard.forbid(names)
 
     def request(
-        self, target: Any, method: str, args: list, kwargs: dict, gradients: bool, seed: int | None
+        self,
+        target: Thing | Object,
+        method: str,
+        arguments: bytes,
+        gradients: bool,
+        seed: int,
+        released: list[int],
     ) -> dict[str, Any]:
-        """Call the student's thing; its value, its arguments if they changed, and the graph behind it."""
-        if seed is not None:
-            seed_everything(seed)
-        thing = self.objects.named(target) if isinstance(target, str) else target
-        before = wire.content([args, kwargs], self.objects.refer)
-        value = self.objects.ask(thing, method, tuple(args), kwargs)
-        after = wire.content([args, kwargs], self.objects.refer)
-        changed = [args, kwargs] if after != before else None
-        graph = self.graphs.keep([args, kwargs], value) if gradients else None
+        """Call the student's thing; its value, its arguments afterwards, and the graph behind it."""
+        for graph in released:
+            self.graphs.pop(graph, None)
+        args, kwargs = given = wire.decode(arguments, generators=True)
+        before = wire.content(given) if len(arguments) > ALWAYS_RETURNED else None
+        reply = self.objects.request(
+            target, method, args, kwargs, seed=seed, gradients=gradients, take_down=wire.content
+        )
+        left = None if reply.left == before else wire.framed(reply.left)
         self.cells.shell.output.clear()
-        return {"value": value, "changed": changed, "graph": graph}
+        return {"value": reply.value, "left": left, "graph": self.keep(reply.backward)}
 
-    def backward(self, graph: int, cotangents: list) -> list:
-        return self.graphs.backward(graph, cotangents)
+    def keep(self, backward: Backward | None) -> int | None:
+        """The number under which gradients can be asked for later."""
+        if backward is None:
+            return None
+        self.count += 1
+        self.graphs[self.count] = backward
+        return self.count
+
+    def backward(self, graph: int, gradients: list) -> list:
+        return list(self.graphs[graph](gradients))
 
     def answer(self, frame: bytes) -> bytes:
         """One request's reply, or the error it ended in."""
         try:
-            message = wire.decode(frame, self.objects.resolve, generators=True, gradients=True)
+            message = wire.decode(frame)
             operation = OPERATIONS[message.pop("operation")]
-            reply = wire.encode({"value": operation(self, **message)}, self.objects.refer)
+            reply = wire.encode({"value": operation(self, **message)})
+            if len(reply) <= self.limits.reply_bytes:
+                return reply
+            most = in_words(self.limits.reply_bytes)
+            raise ValueError(f"the result takes {in_words(len(reply))}; at most {most} may be returned")
         except BaseException as error:
             return wire.encode({"fault": describe(error)})
-        if len(reply) > self.limits.reply_bytes:
-            most = in_words(self.limits.reply_bytes)
-            error = ValueError(f"the result takes {in_words(len(reply))}; at most {most} may be returned")
-            return wire.encode({"fault": describe(error)})
-        return reply
 
     def serve(self, connection: socket.socket) -> None:
         """Answer until the other side closes the connection."""
@@ -95,10 +108,3 @@ OPERATIONS = {
     "request": Session.request,
     "backward": Session.backward,
 }
-
-
-def seed_everything(seed: int) -> None:
-    """The same global random numbers for every request that asks for the same seed."""
-    random.seed(seed)
-    np.random.seed(seed % (1 << 32))
-    torch.default_generator.manual_seed(seed)  # manual_seed queues it for absent devices too

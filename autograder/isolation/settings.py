@@ -1,7 +1,7 @@
 """What the grader tells its warm process at the start."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 # What notebooks import sooner or later, and what torch and IPython import on first use.
 DEFAULT_IMPORTS = (
@@ -23,11 +23,12 @@ class Settings:
 
     level: str
     imports: tuple[str, ...]
+    careful: bool = False  # try each step of the warm-up before it is taken
 
     def as_text(self) -> str:
-        return json.dumps({"level": self.level, "imports": self.imports})
+        return json.dumps(asdict(self))
 
     @classmethod
     def from_text(cls, text: str) -> "Settings":
         fields = json.loads(text)
-        return cls(fields["level"], tuple(fields["imports"]))
+        return cls(**{**fields, "imports": tuple(fields["imports"])})

@@ -4,24 +4,21 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from autograder.isolation import channel, wire
-from autograder.isolation.border import attach
+from autograder.isolation.deadline import Deadline
 from autograder.isolation.deaths import how_it_ended
 from autograder.isolation.limits import Limits, in_words
-from autograder.isolation.replies import read_answer, read_cell, read_fault
-from autograder.isolation.results import (
-    CellResult,
-    Died,
-    Handle,
-    IsolationUnavailable,
-    Named,
-    Raised,
-    Reply,
-)
+from autograder.isolation.replies import read_answer, read_arguments, read_cell, read_fault
+from autograder.isolation.results import CellResult, Died, IsolationUnavailable, Raised, TooLate
+from autograder.isolation.spent import Spent
+from course.checks.autograd import Backward
+from course.checks.request import Reply
+from course.checks.trace import Object, Thing
 
 START_SECONDS = 60.0  # on a machine with much else to do
 FAREWELL_SECONDS = 20.0
@@ -44,6 +41,10 @@ class Student:
         self.files = files
         self.started = False
         self.death: Died | None = None
+        self.told = 0  # bytes that its answers take
+        self.released: list[int] = []  # graphs that nobody here can go back through any more
+        self.report: dict | None = None  # the keeper's last
+        self.busy = 0.0  # seconds in which it was asked something
 
     def run(self, source: str, seconds: float | None = None, name: str | None = None) -> CellResult:
         """Run one notebook cell; an error in it is part of the result.
@@ -58,59 +59,54 @@ class Student:
             return CellResult("", [], raised.fault)
         return self.understand(partial(read_cell, self.limits), answer)
 
-    def request(
-        self,
-        target: str | Handle,
-        method: str = "",
-        args: Iterable = (),
-        kwargs: dict[str, Any] | None = None,
-        *,
-        gradients: bool = False,
-        seed: int | None = 0,
-        seconds: float | None = None,
-    ) -> Any:
-        """Call the student's function, class or object; plain data comes back, anything else as a Handle.
-
-        method: "" to call, a method's name, "__getattr__", "__getitem__", "__len__", "__iter__", "__next__";
-        of a module also "gradients", a dictionary from parameter names to gradients.
-        gradients: the result's tensors carry a graph, and backward() through it crosses the border.
-        seed: for the student's global random numbers, set before the call; None leaves them running.
-        Raises Raised, with the student's error, or Died.
-        """
-        return self.ask(target, method, args, kwargs, gradients=gradients, seed=seed, seconds=seconds).value
+    def request(self, target: str | Object, method: str = "", args: Iterable = (), **options: Any) -> Any:
+        """The value that comes of `ask`."""
+        return self.ask(target, method, args, **options).value
 
     def ask(
         self,
-        target: str | Handle,
+        target: str | Object,
         method: str = "",
         args: Iterable = (),
         kwargs: dict[str, Any] | None = None,
         *,
         gradients: bool = False,
-        seed: int | None = 0,
+        seed: int = 0,
         seconds: float | None = None,
     ) -> Reply:
-        """As `request`, with what the call did to its arguments."""
-        args, kwargs = list(args), dict(kwargs or {})
+        """Call the student's function, class or object, as course.checks' `Objects.request` does there.
+
+        Raises Raised, with the student's error, or Died, as the reply's `backward` does.
+        """
+        args, kwargs = tuple(args), dict(kwargs or {})
+        arguments = wire.encode((args, kwargs))
         message = {
-            "target": target,
+            "target": Thing(target) if isinstance(target, str) else target,
             "method": method,
-            "args": args,
-            "kwargs": kwargs,
+            "arguments": arguments,
             "gradients": gradients,
             "seed": seed,
+            "released": self.released[:],
         }
-        seconds = seconds or self.limits.call_seconds
-        answer = self.exchange("request", message, seconds, gradients=gradients)
-        value, changed, graph = self.understand(read_answer, answer)
-        if graph is not None:
-            value = attach(self, graph, [args, kwargs], value)
-        return Reply(value, changed)
+        self.released.clear()
+        answer = self.exchange("request", message, seconds or self.limits.call_seconds)
+        value, left, graph = self.understand(read_answer, answer)
+        if left is not None and left != arguments:
+            changed = self.understand(partial(read_arguments, args, kwargs), left)
+        else:
+            changed = None
+        return Reply(value, changed, None if graph is None else self.way_back(graph))
 
-    def backward(self, graph: int, cotangents: list) -> list:
+    def way_back(self, graph: int) -> Backward:
+        """What asks for gradients; when nothing holds it any longer, the process may forget the graph."""
+        backward = partial(self.backward, graph)
+        weakref.finalize(backward, self.released.append, graph).atexit = False
+        return backward
+
+    def backward(self, graph: int, gradients: Sequence, seconds: float | None = None) -> list:
         """The gradients of a call's arguments, given those of its results."""
-        message = {"graph": graph, "cotangents": cotangents}
-        answer = self.exchange("backward", message, self.limits.call_seconds)
+        message = {"graph": graph, "gradients": list(gradients)}
+        answer = self.exchange("backward", message, seconds or self.limits.call_seconds)
         return self.understand(list.copy, answer)
 
     def defined(self, names: Iterable[str]) -> set[str]:
@@ -138,14 +134,13 @@ class Student:
         if self.death is None:
             self.die("was ended by the grader")
 
-    def exchange(self, operation: str, fields: dict, seconds: float, *, gradients: bool = False) -> Any:
+    def exchange(self, operation: str, fields: dict, seconds: float) -> Any:
         """Send one request and read its reply, all within `seconds`."""
         if self.death is not None:
             raise Died(str(self.death))
         if not self.started:
             self.start()
-        message = wire.encode({"operation": operation, **fields}, refer)
-        reply = self.converse(message, seconds, gradients)
+        reply = self.converse(wire.encode({"operation": operation, **fields}), seconds)
         if type(reply) is dict and "fault" in reply:
             raise Raised(self.understand(read_fault, reply["fault"]))
         return self.understand(lambda answer: answer["value"], reply)
@@ -158,14 +153,16 @@ class Student:
         except (Died, Raised) as problem:
             raise IsolationUnavailable(f"a student's process did not start: it {problem}") from None
 
-    def converse(self, message: bytes, seconds: float, gradients: bool) -> Any:
-        deadline = time.monotonic() + seconds
+    def converse(self, message: bytes, seconds: float) -> Any:
+        deadline = Deadline(seconds, self.limits.patience, self.spent_since)
         try:
             channel.send(self.connection, message, deadline)
             frame = channel.receive(self.connection, self.limits.reply_bytes, deadline)
-            return wire.decode(frame, Handle.from_reference, gradients=gradients)
+            reply = wire.decode(frame)
+            self.told += wire.weight(frame)
+            return reply
         except TimeoutError:
-            raise self.die(f"did not finish within {seconds:g} s") from None
+            raise self.die(TooLate(seconds, deadline.waited)) from None
         except channel.TooLarge:
             raise self.die(f"sent a reply of more than {in_words(self.limits.reply_bytes)}") from None
         except wire.WireError:
@@ -175,6 +172,26 @@ class Student:
         except BaseException:  # such as Ctrl-C: half a conversation cannot be continued
             self.die("was ended by the grader")
             raise
+        finally:
+            self.busy += deadline.passed()
+
+    def spent_since(self, moment: float) -> Spent:
+        """What its processes have spent since a moment of time.monotonic(); EOFError where they ended."""
+        deadline = time.monotonic() + FAREWELL_SECONDS
+        channel.send(self.control, json.dumps({"since": moment}).encode(), deadline)
+        said = json.loads(channel.receive(self.control, MAX_REPORT, deadline))
+        if not said.keys() <= set(Spent._fields):
+            self.report = said
+            raise EOFError
+        return Spent(**said)
+
+    def counted(self) -> float:
+        """The seconds that count of all those in which it was asked something."""
+        if self.death is None and self.started:
+            with contextlib.suppress(EOFError, OSError, ValueError):
+                return self.spent_since(0.0)._replace(wall=self.busy).counted
+        spent = Spent(**{name: (self.report or {}).get(name, 0.0) for name in Spent._fields})
+        return spent._replace(wall=self.busy).counted
 
     def understand(self, read: Callable[[Any], Any], answer: Any) -> Any:
         """Take a reply apart; one of another form than agreed ends the process."""
@@ -183,11 +200,12 @@ class Student:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise self.die(UNREADABLE) from None
 
-    def die(self, sentence: str | None = None) -> Died:
+    def die(self, reason: str | TooLate | None = None) -> Died:
         """End the process; the error to raise, saying what happened or what the keeper says happened."""
         self.connection.close()
-        report = self.last_report()
-        self.death = Died(sentence or how_it_ended(report, self.limits))
+        report = self.report = self.report or self.last_report()
+        sentence = reason or how_it_ended(report, self.limits)
+        self.death = sentence if isinstance(sentence, TooLate) else Died(sentence)
         if "problem" in report:
             self.death = Died(f"could not be kept: {report['problem']}")
         return self.death
@@ -205,12 +223,3 @@ class Student:
 
     def __exit__(self, *exception: object) -> None:
         self.kill()
-
-
-def refer(thing: Any) -> list:
-    """How a handle or a name is written down; anything else that is not plain data stays here."""
-    if isinstance(thing, Handle):
-        return ["object", thing.index, thing.type_name, thing.callable]
-    if isinstance(thing, Named):
-        return ["name", thing.name]
-    raise wire.Unencodable(f"a {type(thing).__name__} cannot be passed to a student's process")

@@ -1,15 +1,18 @@
 """Limits on a submission as a whole, which no limit of a single process can keep."""
 
 import contextlib
+import itertools
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandboxes import Sandbox
+from autograder.isolation.tree import fields_of, tasks_of
 
 ROUNDS_PER_LOOK_AT_FILES = 10
+SHARED_MEMORY = Path("/dev/shm")
 
 
 class Totals:
@@ -21,6 +24,7 @@ class Totals:
         _, born_with = sandbox.tree.census()
         self.most_memory = born_with + limits.memory_bytes
         self.rounds = 0
+        self.free = self.free_bytes()
 
     def exceeded(self) -> str | None:
         """The limit that is exceeded, if one is."""
@@ -30,25 +34,81 @@ class Totals:
             return "processes"
         if memory > self.most_memory and self.sandbox.tree.exact_memory() > self.most_memory:
             return "memory_bytes"
-        if self.rounds % ROUNDS_PER_LOOK_AT_FILES == 0:
-            return files_exceed(self.sandbox.writable, self.limits)
+        if self.rounds % ROUNDS_PER_LOOK_AT_FILES == 0 or self.disk_fills():
+            processes = () if self.sandbox.capped else self.sandbox.tree.pids()
+            return files_exceed(self.sandbox.writable, processes, self.limits)
         return None
 
+    def disk_fills(self) -> bool:
+        """Whether so much was written since the last look that it is time for another, whoever wrote it."""
+        before, self.free = self.free, self.free_bytes()
+        return before - self.free > self.limits.file_bytes / ROUNDS_PER_LOOK_AT_FILES
 
-def files_exceed(directories: tuple[Path, ...], limits: Limits) -> str | None:
-    """The limit exceeded by what lies in these directories; stops counting when it knows."""
+    def free_bytes(self) -> int:
+        """What is free where the submission may write."""
+        with contextlib.suppress(OSError):
+            places = map(os.statvfs, self.sandbox.writable)
+            return sum(place.f_bavail * place.f_frsize for place in places)
+        return 0
+
+
+def files_exceed(directories: tuple[Path, ...], processes: Iterable[int], limits: Limits) -> str | None:
+    """The limit exceeded by what lies in directories, or is removed and still in use; stops when it knows."""
     files = total = 0
-    for directory in directories:
-        try:
-            for status in statuses_below(directory):
-                files, total = files + 1, total + status.st_blocks * 512
-                if files > limits.files:
-                    return "files"
-                if total > limits.file_bytes:
-                    return "file_bytes"
-        except OSError:  # closed to the keeper, or too deep for a path: nobody does that by accident
-            return "hidden_files"
+    try:
+        for status in itertools.chain(
+            *map(statuses_below, directories), removed_files(processes, directories)
+        ):
+            files, total = files + 1, total + status.st_blocks * 512
+            if files > limits.files:
+                return "files"
+            if total > limits.file_bytes:
+                return "file_bytes"
+    except OSError:  # closed to the keeper, or too deep for a path: nobody does that by accident
+        return "hidden_files"
     return None
+
+
+def removed_files(processes: Iterable[int], directories: tuple[Path, ...]) -> Iterator[os.stat_result]:
+    """The status of every file without a name that these processes hold open, once each.
+
+    Raises PermissionError where a process does not let anyone look, or maps a removed file without holding it
+    open, so that its size cannot be known.
+    """
+    held: dict[tuple[int, int], os.stat_result] = {}
+    mapped: set[int] = set()
+    for task in itertools.chain(*map(tasks_of, processes)):  # each may have descriptors of its own
+        try:
+            held.update(held_and_removed(task))
+            mapped |= mapped_and_removed(task, directories)
+        except PermissionError:
+            if "VmSize" in fields_of(task / "status"):  # it lives
+                raise
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    if mapped - {inode for _, inode in held}:
+        raise PermissionError("a removed file is mapped and not open")
+    yield from held.values()
+
+
+def held_and_removed(task: Path) -> Iterator[tuple[tuple[int, int], os.stat_result]]:
+    """The device and inode, and the status, of the removed files that a thread holds open."""
+    for descriptor in os.listdir(task / "fd"):
+        with contextlib.suppress(FileNotFoundError):
+            status = os.stat(task / "fd" / descriptor)
+            if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                yield (status.st_dev, status.st_ino), status
+
+
+def mapped_and_removed(task: Path, directories: tuple[Path, ...]) -> set[int]:
+    """The inodes of removed files of these directories in a thread's memory; semaphores are such, too."""
+    inodes = set()
+    for line in (task / "maps").read_text(errors="replace").splitlines():
+        if line.endswith(" (deleted)"):
+            *_, inode, path = line.split(maxsplit=5)
+            if any(Path(path).is_relative_to(place) for place in directories if place != SHARED_MEMORY):
+                inodes.add(int(inode))
+    return inodes
 
 
 def statuses_below(directory: Path) -> Iterator[os.stat_result]:

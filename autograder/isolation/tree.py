@@ -33,7 +33,7 @@ class Tree:
         """Their threads, and bytes of memory, shared pages counted once per process: never too few."""
         threads = memory = 0
         for pid in self.pids():
-            status = fields_of(Path(f"/proc/{pid}/status"))
+            status = status_of(pid)
             threads += status.get("Threads", 0)
             memory += status.get("RssAnon", 0) + status.get("RssShmem", 0)
         return threads, memory << 10
@@ -104,9 +104,26 @@ def children_of(pid: int) -> list[int]:
     if not Path("/proc/thread-self/children").exists():
         return children_by_ps(pid)
     with contextlib.suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
+        for task in tasks_of(pid):
             found += map(int, (task / "children").read_text().split())
     return found
+
+
+def tasks_of(pid: int) -> list[Path]:
+    """Where /proc describes each of a process's threads."""
+    with contextlib.suppress(OSError):
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    return []
+
+
+def status_of(pid: int) -> dict[str, int]:
+    """The numbers of /proc/PID/status; where the first thread has ended, of one that lives."""
+    status = fields_of(Path(f"/proc/{pid}/status"))
+    if "RssAnon" in status or status.get("Threads", 0) < 2:
+        return status
+    return next(
+        (found for task in tasks_of(pid) if "RssAnon" in (found := fields_of(task / "status"))), status
+    )
 
 
 def children_by_ps(pid: int) -> list[int]:
@@ -121,7 +138,7 @@ def proportional_kilobytes(pid: int) -> int:
     share = fields_of(Path(f"/proc/{pid}/smaps_rollup"))
     if "Pss_Anon" in share:
         return share["Pss_Anon"] + share.get("Pss_Shmem", 0)
-    whole = fields_of(Path(f"/proc/{pid}/status"))
+    whole = status_of(pid)
     return whole.get("RssAnon", 0) + whole.get("RssShmem", 0)
 
 

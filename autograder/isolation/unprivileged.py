@@ -1,8 +1,14 @@
-"""Started as root: become a user who owns nothing but still reaches an interpreter in root's home."""
+"""Started as root: each submission becomes a user of its own who owns nothing but reaches the interpreter.
+
+The warm process, which runs no student code, stays root to the end; a keeper takes on its user before the
+student's process is forked off it, and for good. So no submission shares a user with the warm process, with
+another submission or with anyone on the machine.
+"""
 
 import os
 import pwd
 import secrets
+import socket
 from pathlib import Path
 
 from autograder.isolation import kernel
@@ -11,63 +17,94 @@ from autograder.isolation.room import Room, within
 # systemd's table of user ids leaves this range to nobody: https://systemd.io/UIDS-GIDS/
 FREE_IDS = range(60578, 61184)
 PASSABLE, READABLE = 0o001, 0o005
+ANYONE_MAKES_NOBODY_LISTS = 0o1733  # and each removes what is its own
 
 
 class CannotDescend(RuntimeError):
     """Root cannot become an ordinary user here; the message says why."""
 
 
-def descend(room: Room, own: Path) -> int:
-    """Become a fresh unprivileged user who can read what the room shows, and owns one directory; its id.
+class Users:
+    """User ids without an account, of which each submission gets one that nobody else has."""
 
-    What has to be mounted is mounted in a namespace of this process's own; the host sees none of it.
-    Raises CannotDescend.
-    """
-    uid = free_id()
-    needed = sorted({path.resolve() for path in (own, *room.visible, *room.packages) if path.exists()})
-    closed = closed_parents(needed)
-    try:
-        reach(needed, closed)
-    except OSError as error:
-        raise CannotDescend(
-            f"Python lies in {closed[0]}, where only root may go, and cannot be shown elsewhere ({error}); "
-            "start the grader as an ordinary user, or install Python where all may read it"
-        ) from None
-    become(uid, own)
-    for path in needed:
-        if path != room.data and not os.access(path, os.R_OK | os.X_OK, effective_ids=True):
+    def __init__(self, room: Room, place: Path):
+        """Make what the room shows reachable for them, and a directory one in which each may make its own.
+
+        What has to be mounted is mounted in a namespace of this process's own; the host sees none of it.
+        Raises CannotDescend.
+        """
+        accounts = {entry.pw_uid for entry in pwd.getpwall()}
+        self.ids = [uid for uid in FREE_IDS if uid not in accounts]
+        needed = sorted({path.resolve() for path in (place, *room.visible, *room.packages) if path.exists()})
+        closed = closed_parents(needed)
+        try:
+            reach(needed, closed)
+        except OSError as error:
             raise CannotDescend(
-                f"{path} cannot be read by anyone but its owner; `chmod -R o+rX {path}` would let the grader "
-                "run submissions as a user without rights"
-            )
-    return uid
+                f"Python lies in {closed[0]}, where only root may go, and cannot be shown elsewhere "
+                f"({error}); start the grader as an ordinary user, or install Python where all may read it"
+            ) from None
+        place.chmod(ANYONE_MAKES_NOBODY_LISTS)
+        verify_readable([path for path in needed if path not in (place.resolve(), room.data)], self.ids[0])
 
-
-def become(uid: int, own: Path) -> None:
-    """Take on a user and group id for good, and a directory along with them."""
-    try:
-        for path in (own, *own.rglob("*")):
-            os.chown(path, uid, uid, follow_symlinks=False)
+    def become_one(self) -> int:
+        """Take on, for good, an id that no process has; raises CannotDescend."""
         os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
+        taken = owners_of_processes()
+        for uid in secrets.SystemRandom().sample(self.ids, len(self.ids)):
+            if uid not in taken and (claim := claim_on(uid)) is not None:
+                self.claim = claim  # held until the keeper ends
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+                kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # the kernel took /proc/self away with the ids
+                return uid
+        raise CannotDescend(f"all user ids from {FREE_IDS[0]} to {FREE_IDS[-1]} are in use")
+
+
+def verify_readable(paths: list[Path], uid: int) -> None:
+    """Raise CannotDescend unless a user who owns nothing may read these paths."""
+    try:
+        os.setgroups([])
+        os.setegid(uid)
+        os.seteuid(uid)
     except OSError as error:
         raise CannotDescend(
             f"root cannot become user {uid} here ({error}), as in a container with a single user; "
             "start the grader as an ordinary user"
         ) from None
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # the kernel took /proc/self away with the ids
+    try:
+        closed = [path for path in paths if not os.access(path, os.R_OK | os.X_OK, effective_ids=True)]
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+    if closed:
+        raise CannotDescend(
+            f"{closed[0]} cannot be read by anyone but its owner; `chmod -R o+rX {closed[0]}` would let the "
+            "grader run submissions as a user without rights"
+        )
 
 
-def free_id() -> int:
-    """A user id without an account and without a process."""
-    taken = {entry.pw_uid for entry in pwd.getpwall()}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            taken.add(process.stat().st_uid)
-        except OSError:
-            continue
-    return secrets.choice([uid for uid in FREE_IDS if uid not in taken])
+def claim_on(uid: int) -> socket.socket | None:
+    """A name that one process of this machine can have, until it ends; None where another has it."""
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0submission-of-user-{uid}")
+    except OSError:
+        claim.close()
+        return None
+    return claim
+
+
+def owners_of_processes() -> set[int]:
+    """The users that have a process."""
+    owners = set()
+    for process in os.scandir("/proc"):
+        if process.name.isdigit():
+            try:
+                owners.add(process.stat().st_uid)
+            except OSError:
+                continue
+    return owners
 
 
 def reach(needed: list[Path], closed: list[Path]) -> None:

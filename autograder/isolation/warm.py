@@ -20,7 +20,7 @@ from autograder.isolation.settings import DEFAULT_IMPORTS, Settings
 if TYPE_CHECKING:
     from autograder.isolation.student import Student
 
-START_SECONDS = 180.0  # a cold disk, a busy machine
+START_SECONDS = 900.0  # a cold disk, a very busy machine
 MAX_REPORT = 1 << 16
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "COURSE_CACHE")
 
@@ -31,6 +31,8 @@ class Warm:
     It may be used from processes forked off the one that started it, which alone ends it.
     Raises IsolationUnavailable where it cannot start.
     """
+
+    program = (sys.executable, "-m", "autograder.isolation.zygote")
 
     def __init__(
         self, level: Level, limits: Limits | None = None, imports: tuple[str, ...] = DEFAULT_IMPORTS
@@ -44,7 +46,7 @@ class Warm:
         self.connection, theirs = socket.socketpair()
         settings = Settings(self.level.name, self.imports)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.isolation.zygote", str(theirs.fileno()), settings.as_text()],
+            [*self.program, str(theirs.fileno()), settings.as_text()],
             pass_fds=[theirs.fileno()],
             env=environment(self.home.name),
             stdin=subprocess.DEVNULL,
@@ -53,7 +55,8 @@ class Warm:
         theirs.close()
         self.owner = os.getpid()
         try:
-            self.uid = self.greeting()["uid"]
+            greeting = self.greeting()
+            self.uid, self.left_out = greeting["uid"], greeting["left_out"]
         except BaseException:
             self.close()
             raise

@@ -5,13 +5,11 @@ A frame is a tree in JSON followed by raw buffers:
     u32 bytes of tree | u32 buffers | u64 bytes of each buffer … | tree | buffers …
 
 None, bool, int, float, str and list are JSON's own; everything else is an object with one key, its tag.
-What cannot be written down is passed by reference, if the caller of `encode` knows how (`refer`).
 The decoder trusts nothing: it builds exact types only and checks sizes, depth, dtypes and hash collisions.
 """
 
 import json
 import struct
-from collections.abc import Callable
 from typing import Any
 
 from autograder.isolation.decoder import Reader
@@ -25,50 +23,44 @@ from autograder.isolation.plain_data import (
     WireError,
 )
 
+BYTES_OF_AN_ENTRY = 64
 AS_JSON = json.JSONEncoder(separators=(",", ":"))
 
-__all__ = ["Unencodable", "WireError", "content", "decode", "encode"]
+Content = tuple[Any, list[bytes]]  # a tree that JSON can write, and the buffers
+
+__all__ = ["Unencodable", "WireError", "content", "decode", "encode", "framed", "weight"]
 
 
-def encode(value: Any, refer: Callable[[Any], list] | None = None) -> bytes:
-    """Write a value down as a frame.
-
-    refer: turns anything that is not plain data into a reference, a list of JSON scalars.
-    Raises Unencodable.
-    """
-    writer = Writer(refer)
-    tree = AS_JSON.encode(writer.tree(value, MAX_DEPTH)).encode()
-    lengths = [len(buffer) for buffer in writer.buffers]
-    head = struct.pack(f"<II{len(lengths)}Q", len(tree), len(lengths), *lengths)
-    return b"".join((head, tree, *writer.buffers))
+def encode(value: Any) -> bytes:
+    """Write a value down as a frame; raises Unencodable for what is not plain data, or too much of it."""
+    return framed(content(value))
 
 
-def content(value: Any, refer: Callable[[Any], list] | None = None) -> Any:
-    """What a frame of this value would hold, to be compared with that of another moment.
-
-    The states of generators are left out: how much was drawn from them is no content.
-    """
-    writer = Writer(refer, generators=False)
+def content(value: Any) -> Content:
+    """What a frame of this value would hold, to be compared with that of another moment, or framed later."""
+    writer = Writer()
     return writer.tree(value, MAX_DEPTH), writer.buffers
 
 
-def decode(
-    frame: bytes,
-    resolve: Callable[[list], Any] | None = None,
-    *,
-    generators: bool = False,
-    gradients: bool = False,
-) -> Any:
+def framed(content: Content) -> bytes:
+    """The frame that holds this; raises Unencodable where it is too much."""
+    tree, buffers = AS_JSON.encode(content[0]).encode(), content[1]
+    if is_too_large(tree, len(buffers)):
+        raise Unencodable("a value of too many parts")
+    lengths = [len(buffer) for buffer in buffers]
+    head = struct.pack(f"<II{len(lengths)}Q", len(tree), len(lengths), *lengths)
+    return b"".join((head, tree, *buffers))
+
+
+def decode(frame: bytes, *, generators: bool = False) -> Any:
     """Read a frame back into exact types: int, list, dict, torch.Tensor …
 
-    resolve: turns a reference back into a value; without it references are refused.
-    generators: whether the frame may hold a torch.Generator; only the grader may send one.
-    gradients: whether a tensor that required gradients does so again.
+    generators: whether the states of generators are believed; otherwise they arrive as new ones.
     Raises WireError, and nothing else, whatever the bytes are.
     """
     try:
         tree, buffers = split(frame)
-        return Reader(buffers, resolve, generators, gradients).value(json.loads(tree), MAX_DEPTH)
+        return Reader(buffers, generators).value(json.loads(tree), MAX_DEPTH)
     except WireError:
         raise
     except (
@@ -83,6 +75,19 @@ def decode(
         raise WireError(f"unreadable frame: {error}") from None
 
 
+def weight(frame: bytes) -> int:
+    """About how many bytes the value of a frame takes: each number in its tree becomes an object."""
+    (tree_bytes, count) = struct.unpack_from("<II", frame)
+    begin = 8 + 8 * count
+    return len(frame) + BYTES_OF_AN_ENTRY * frame.count(b",", begin, begin + tree_bytes)
+
+
+def is_too_large(tree: bytes, buffers: int) -> bool:
+    """Whether a frame would hold more than any honest answer needs."""
+    brackets = tree.count(b"[") + tree.count(b"{")
+    return len(tree) > MAX_TREE_BYTES or buffers > MAX_BUFFERS or brackets > MAX_BRACKETS
+
+
 def split(frame: bytes) -> tuple[bytes, list[memoryview]]:
     """A frame's tree and its buffers; raises WireError where the lengths do not add up."""
     view = memoryview(frame)
@@ -94,7 +99,7 @@ def split(frame: bytes) -> tuple[bytes, list[memoryview]]:
     if position + sum(lengths) != len(view):
         raise WireError("a frame whose lengths do not add up")
     tree = bytes(view[8 + 8 * count : 8 + 8 * count + tree_bytes])
-    if tree.count(b"[") + tree.count(b"{") > MAX_BRACKETS:
+    if is_too_large(tree, count):
         raise WireError("a frame of too many parts")
     buffers = []
     for length in lengths:

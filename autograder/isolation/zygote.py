@@ -5,98 +5,84 @@ Started as `python -m autograder.isolation.zygote DESCRIPTOR SETTINGS` by `Warm`
 """
 
 import gc
-import importlib
 import json
 import os
-import pkgutil
 import select
 import shutil
 import signal
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import torch
-from torch.nn import functional
 
-from autograder.isolation import channel, large_pages
+from autograder.isolation import channel, confinement, large_pages
+from autograder.isolation.apart import imported_apart
 from autograder.isolation.cells import Shell, make_shell
 from autograder.isolation.keeper import Keeper
 from autograder.isolation.results import IsolationUnavailable
 from autograder.isolation.room import Room, student_room
 from autograder.isolation.sandboxes import SANDBOXES
 from autograder.isolation.settings import Settings
-from autograder.isolation.unprivileged import CannotDescend, descend
+from autograder.isolation.unprivileged import CannotDescend
+from autograder.isolation.warm_up import has_children, other_threads, steps, take_carefully
 
 # What is received must not be handed on to programs that are started.
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 FINISHED = object()
+REMEDY = (
+    "Forking it would not be safe. Threads that are there from the start come from PyTorch's build, or from "
+    "something that Python is told to load: PyTorch's build for CPUs starts none."
+)
 
 
-def import_all(names: tuple[str, ...]) -> None:
-    """Import modules, and every part of the course; what is not installed is left out."""
-    for name in names:
-        import_quietly(name)
-    course = importlib.import_module("course")
-    for part in pkgutil.walk_packages(course.__path__, "course.", onerror=lambda name: None):
-        import_quietly(part.name)
+class HasThreads(RuntimeError):
+    """What was done ahead has left threads behind."""
 
 
-def import_quietly(name: str) -> None:
-    try:
-        importlib.import_module(name)
-    except Exception as error:  # whatever is wrong with it is for the submission that imports it to meet
-        print(f"{name} is not imported ahead: {error}", file=sys.stderr)
+def prepare(settings: Settings) -> tuple[Shell, Room, list[str]]:
+    """Import and warm up; leaves a process that is safe to fork, and says what was left out.
 
-
-def warm_up() -> None:
-    """Use torch once on one thread, so that its lazy parts are in memory before the first fork."""
-    torch.set_num_threads(1)
-    layers = (torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.GELU(), torch.nn.Linear(8, 3))
-    model = torch.nn.Sequential(*layers)
-    for optimizer_class in (torch.optim.SGD, torch.optim.AdamW):
-        optimizer = optimizer_class(model.parameters(), lr=0.1)
-        functional.cross_entropy(model(torch.ones(5, 4)), torch.zeros(5, dtype=torch.long)).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    query = torch.ones(1, 2, 4, 8)
-    functional.scaled_dot_product_attention(query, query, query)
-    torch.einsum("bhid,bhjd->bhij", query, query).softmax(-1)
-    torch.nn.LSTM(4, 4)(torch.ones(2, 1, 4))
-    repr(query)
-    torch.manual_seed(0)
-
-
-def verify_forkable() -> None:
-    """Raise RuntimeError unless this process has one thread and no children: a fork would not be safe."""
-    tasks = Path("/proc/self/task")
-    if not tasks.is_dir():
-        return
-    threads = len(list(tasks.iterdir()))
-    if threads != 1:
-        raise RuntimeError(f"the warm process has {threads} threads; forking it would not be safe")
-    children = tasks / str(os.getpid()) / "children"
-    if children.exists() and children.read_text().split():
-        raise RuntimeError("the warm process has child processes")
-
-
-def prepare(imports: tuple[str, ...], place: Path) -> tuple[Shell, Room]:
-    """Import, warm up, give up root; leaves a process that is safe to fork."""
+    Raises HasThreads where it is not, RuntimeError where it cannot be made so.
+    """
     shell = make_shell()  # before matplotlib, which looks for one when it is imported
-    import_all(imports)
-    warm_up()
-    shell.run_cell("import matplotlib.pyplot; matplotlib.pyplot.plot([1, 2])", store_history=False)
-    shell.user_ns.pop("matplotlib")
-    shell.output.clear()
+    if threads := other_threads():
+        raise RuntimeError(f"starting Python, torch and IPython leaves {in_words(threads)}. {REMEDY}")
+    left_out = warm_up(shell, settings)
+    if threads := other_threads():
+        raise HasThreads(in_words(threads))
     room = student_room()
-    if os.geteuid() == 0:
-        descend(room, place)
-    verify_forkable()
+    if has_children():
+        raise RuntimeError("the warm process has child processes")
     gc.collect()
     gc.freeze()
     gc.disable()
-    return shell, room
+    return shell, room, left_out
+
+
+def warm_up(shell: Shell, settings: Settings) -> list[str]:
+    """Do everything ahead; what was left out where it is done carefully, as it would leave a thread."""
+    torch.set_num_threads(1)
+    ahead = steps(shell, settings.imports)
+    if settings.careful:
+        return list(take_carefully(list(ahead)))
+    for step in ahead:
+        step.take()
+    return []
+
+
+def in_words(threads: list[str]) -> str:
+    return f"{len(threads)} more {'thread' if len(threads) == 1 else 'threads'} ({', '.join(threads)})"
+
+
+def start_again(listener: socket.socket, settings: Settings) -> NoReturn:
+    """Become a fresh process, which tries its steps in a fork before it takes them."""
+    confinement.close_all_but({0, 1, 2, listener.fileno()})
+    os.set_inheritable(listener.fileno(), True)
+    text = replace(settings, careful=True).as_text()
+    os.execv(sys.executable, [*sys.orig_argv[:-1], text])
 
 
 def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
@@ -133,14 +119,19 @@ def main() -> None:
     settings, place = Settings.from_text(sys.argv[2]), Path(os.environ["HOME"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        shell, room = prepare(settings.imports, place)
+        session = imported_apart("autograder.isolation.session").Session
+        shell, room, left_out = prepare(settings)
         sandbox = SANDBOXES[settings.level](room, place)
+    except HasThreads as threads:
+        if not settings.careful:
+            start_again(listener, settings)
+        refuse(listener, f"the warm process has {threads}, whatever is left out. {REMEDY}")
     except (CannotDescend, IsolationUnavailable) as problem:
         refuse(listener, str(problem))
     except Exception as error:
         refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
-    channel.send(listener, json.dumps({"uid": os.geteuid()}).encode())
-    serve(listener, Keeper(sandbox, shell), place)
+    channel.send(listener, json.dumps({"uid": os.geteuid(), "left_out": left_out}).encode())
+    serve(listener, Keeper(sandbox, shell, session), place)
 
 
 if __name__ == "__main__":

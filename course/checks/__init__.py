@@ -2,7 +2,8 @@
 
 In a notebook: `check = homework("hw1_language_models")`, then `check(claim, function)`. A claim is a function
 whose docstring is the sentence it checks; it compares with `assert_close`, `assert_equal`, `assert_depends`,
-`assert_true`, `assert_raises` and `assert_unchanged`, and fills a student's module `with_weights`.
+`assert_differentiable`, `assert_dtype`, `assert_true` and `assert_raises`, and fills a student's module
+`with_weights`.
 """
 
 from course.checks.check import CheckFailed, Homework, homework
@@ -11,14 +12,15 @@ from course.checks.compare import (
     Mismatch,
     assert_close,
     assert_depends,
+    assert_dtype,
     assert_equal,
     assert_raises,
     assert_true,
-    assert_unchanged,
     same,
 )
 from course.checks.diagnosis import matches, replay
 from course.checks.difference import describe_difference
+from course.checks.differentiable import assert_differentiable
 from course.checks.draw import Draw, seed_of
 from course.checks.forbidden import forbidden_uses
 from course.checks.standin import (
@@ -53,10 +55,11 @@ __all__ = [
     "Unreachable",
     "assert_close",
     "assert_depends",
+    "assert_differentiable",
+    "assert_dtype",
     "assert_equal",
     "assert_raises",
     "assert_true",
-    "assert_unchanged",
     "attribute",
     "describe_difference",
     "examine",

@@ -10,7 +10,7 @@ from course.checks.claim import Finding, examine, names_in
 from course.checks.compare import Mismatch
 from course.checks.diagnosis import candidates
 from course.checks.explain import Explanation, as_html, as_text, sentence
-from course.checks.fingerprints import load
+from course.checks.fingerprints import known, load
 from course.checks.source import forbidden_in
 from course.checks.standin import LocalLink
 
@@ -50,7 +50,9 @@ class Homework:
         names = names_in(claim)
         if len(names) != len(things):
             raise TypeError(f"{claim.__name__} is about {', '.join(names)}; {len(things)} things were given")
-        finding = examine(claim, LocalLink(dict(zip(names, things, strict=True))))
+        given = dict(zip(names, things, strict=True))
+        exempt = self._about(claim.__name__).get("exempt", ())
+        finding = examine(claim, LocalLink(given), exempt=exempt, written=given.get)
         self.tried[finding.check] = Attempt(things, finding)
         if finding.result == "passed":
             print("\n".join(filter(None, [f"✓ {finding.sentence}", self._advice(finding, things)])))
@@ -101,17 +103,18 @@ class Homework:
             for check, attempt in self.tried.items()
             if attempt.is_of(things) and self._exercise(check) == exercise
         }
-        answers = {check: self._known(check).get("answers", {}) for check in attempts}
+        answers = {check: known(self._known(check)) for check in attempts}
         traces = {check: attempt.trace for check, attempt in attempts.items()}
         failed = {check for check, attempt in attempts.items() if attempt.problem is not None}
-        known = self._about(finding.check).get("misconceptions", {})
-        named = [known[name] for name in candidates(traces, failed, answers) if name in known]
+        about = self._about(finding.check).get("misconceptions", {})
+        named = [about[name] for name in candidates(traces, failed, answers) if name in about]
         return tuple((one["diagnosis"], one["question"]) for one in named) if len(named) <= MOST_NAMES else ()
 
     def _advice(self, finding: Finding, things: tuple) -> str:
         """A reminder where the exercise is to be done without something that is used."""
-        forbids = self._about(finding.check).get("forbids", [])
-        uses = [use for thing in things for use in forbidden_in(thing, forbids)]
+        about = self._about(finding.check)
+        rule = about.get("forbids", []), about.get("allows", [])
+        uses = [use for thing in things for use in forbidden_in(thing, *rule)]
         if not uses:
             return ""
         found = ", ".join(f"`{use.name}` (line {use.line})" for use in uses)

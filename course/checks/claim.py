@@ -3,21 +3,21 @@
 import contextlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from course.checks.brief import brief, kind_name
+from course.checks.changed import Written, changed_in_place
 from course.checks.compare import Mismatch
+from course.checks.differentiable import NO_GRADIENT
 from course.checks.draw import Draw, seed_of
 from course.checks.errors import NotWritten, StudentError, Unreachable
+from course.checks.explain import sentence
 from course.checks.link import Link, called
 from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
 
-NO_GRADIENT = (
-    "no gradient flows back through what came back: it was cut off on the way, "
-    "by `detach`, `item`, `data`, `torch.no_grad`, `torch.tensor` or numpy"
-)
+IN_PLACE = "in_place"  # the rule that what is handed in stays as it is, where an exercise is exempt from it
 
 
 @dataclass(frozen=True)
@@ -28,20 +28,22 @@ class Finding:
     sentence: str
     trace: Trace = field(repr=False)
     problem: Exception | None = None
+    in_place: str = ""  # the sentence about an argument that was changed beside another problem
 
     @property
     def result(self) -> str:
-        """passed, failed, not_written or could_not_run."""
+        """passed, failed or not_written."""
         if self.problem is None:
             return "passed"
-        if isinstance(self.problem, NotWritten):
-            return "not_written"
-        return "could_not_run" if isinstance(self.problem, Unreachable) else "failed"
+        return "not_written" if isinstance(self.problem, NotWritten) else "failed"
 
     @property
     def message(self) -> str:
         """Why the claim does not hold, in a clause; "" if it does."""
-        return "" if self.problem is None else reason(self.problem, self.trace)
+        if self.problem is None:
+            return ""
+        why = reason(self.problem, self.trace)
+        return f"{self.in_place} {sentence(why)}" if self.in_place else why
 
 
 def sentence_of(claim: Callable) -> str:
@@ -59,18 +61,33 @@ def parameters(claim: Callable) -> list[str]:
     return list(inspect.signature(claim).parameters)
 
 
-def examine(claim: Callable, link: Link, seed: int | None = None) -> Finding:
-    """Put a claim to stand-ins over the link; it draws from the seed, or from its name where that is None."""
+def examine(
+    claim: Callable,
+    link: Link,
+    seed: int | None = None,
+    *,
+    exempt: Collection[str] = (),
+    written: Written = lambda name: None,
+) -> Finding:
+    """Put a claim to stand-ins over the link; it draws from the seed, or from its name where that is None.
+
+    A claim that holds still fails where a call changed what it was given, unless the exercise is exempt from
+    that rule. `written` gives the function or class of a name, to say which argument it was.
+    """
     trace = Trace(claim.__name__)
     arguments: dict[str, object] = {name: StandIn(link, trace, name) for name in parameters(claim)}
     if "draw" in arguments:
         arguments["draw"] = Draw(seed_of(claim.__name__) if seed is None else seed)
+    problem: Exception | None = None
     try:
         with contextlib.redirect_stderr(sys.stdout):  # nbgrader takes a warning for a failure
             claim(**arguments)
-    except Exception as problem:
-        return Finding(claim.__name__, sentence_of(claim), trace, problem)
-    return Finding(claim.__name__, sentence_of(claim), trace)
+    except Exception as found:
+        problem = found
+    in_place = "" if IN_PLACE in exempt else changed_in_place(trace, written)
+    if problem is None and in_place:
+        problem, in_place = Mismatch(message=in_place), ""
+    return Finding(claim.__name__, sentence_of(claim), trace, problem, in_place)
 
 
 def reason(problem: Exception, trace: Trace) -> str:

@@ -3,20 +3,22 @@
 import builtins
 from collections.abc import Callable, Sequence
 
+import torch
+
 from course.checks.brief import brief
 from course.checks.closeness import EXACT, is_array, is_number, near, same, tensor_of
 from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
-from course.checks.standin import last_outcome
+from course.checks.plain import tensors_in
 
 __all__ = [
     "Mismatch",
     "assert_close",
     "assert_depends",
+    "assert_dtype",
     "assert_equal",
     "assert_raises",
     "assert_true",
-    "assert_unchanged",
     "same",
 ]
 
@@ -118,6 +120,14 @@ def _has_moved(answer: object, elsewhere: object) -> bool:
     return one.shape != other.shape or bool(((one.cdouble() - other.cdouble()).abs() > NEGLIGIBLE).any())
 
 
+def assert_dtype(value: object, dtype: torch.dtype, *, what: str = "the answer") -> None:
+    """All real numbers in tensors are of this dtype; `what` says what is looked at. Raises Mismatch."""
+    for tensor in tensors_in(value):
+        if tensor.is_floating_point() and tensor.dtype != dtype:
+            asked, found = (str(one).removeprefix("torch.") for one in (dtype, tensor.dtype))
+            raise Mismatch(message=f"{what} is in {found} where {asked} is asked for")
+
+
 def assert_raises(error: type[BaseException], function: Callable, *arguments: object) -> None:
     """Calling the function raises this error, or one derived from it. Raises Mismatch."""
     try:
@@ -138,19 +148,3 @@ def _is_a(problem: StudentError, error: type[BaseException]) -> bool:
     known = getattr(builtins, problem.error, None)
     derived = isinstance(known, type) and issubclass(known, error)
     return derived or error.__name__ in (problem.error, *problem.bases)
-
-
-def assert_unchanged(function: Callable, *arguments: object, **keywords: object) -> object:
-    """Calling the student's function leaves its arguments as they are; gives its answer. Raises Mismatch.
-
-    A check's own tensors never change, since every call is made on copies: this looks at the copies.
-    """
-    answer = function(*arguments, **keywords)
-    changed = last_outcome(function).changed
-    if changed is not None:
-        left = [*changed[0], *changed[1].values()]
-        given = [*arguments, *keywords.values()]
-        position = next(i for i, (a, b) in enumerate(zip(left, given, strict=True)) if not same(a, b))
-        what = f"argument {position + 1} was changed in place"
-        raise Mismatch(left[position], given[position], what=what)
-    return answer

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from course.checks.autograd import send_back
 from course.checks.closeness import same
 from course.checks.errors import NotWritten, StudentError, Unreachable
-from course.checks.fingerprints import known_answer
+from course.checks.fingerprints import Fingerprint, fits
 from course.checks.plain import mapped, snapshot
 from course.checks.standin import LocalLink, StandIn
 from course.checks.trace import Answer, Event, Object, Outcome, Thing, Trace
 
-Answers = Mapping[str, Sequence[Sequence]]  # misconception → [[event, outcome as JSON], …] on one check
+Answers = Mapping[str, Fingerprint]  # misconception → its answers to one check
 
 
 def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
@@ -58,20 +58,9 @@ def _explains(
         answers = fingerprints.get(check, {}).get(name)
         if answers is None and check in failed:
             return False
-        if answers is not None and not _fits(trace, answers, check in failed):
+        if answers is not None and not fits(trace, answers, check in failed):
             return False
     return True
-
-
-def _fits(trace: Trace, answers: Sequence[Sequence], has_failed: bool) -> bool:
-    """Whether a trace, which may have ended earlier than the mistake's own, is its beginning."""
-    seen = [(index, encoded) for index, encoded in answers if index < len(trace.events)]
-    if has_failed and not any("sealed" not in encoded for _, encoded in seen):
-        return False
-    complete = [index for index, _ in answers] == list(range(len(answers)))
-    if complete and len(trace.events) != len(answers):
-        return False
-    return all(known_answer(trace.events[index].outcome, encoded) for index, encoded in seen)
 
 
 def _equal(a: Sequence[Trace], b: Sequence[Trace]) -> bool:
@@ -110,6 +99,8 @@ def _stand_in(link: LocalLink, copy: Trace, entry: object) -> object:
 def _send_back(copy: Trace, event: Event, answer: object) -> None:
     try:
         send_back(answer, event.args)
+    except (StudentError, NotWritten, Unreachable):
+        pass  # which the trace has taken down
     except RuntimeError as problem:
         outcome = Outcome("error", error=type(problem).__name__, message=str(problem))
         copy.events.append(Event(event.target, "backward", event.args, {}, outcome))

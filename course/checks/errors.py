@@ -1,5 +1,15 @@
 """What can go wrong on the student's side of a check, told apart because each is answered differently."""
 
+import linecache
+import traceback
+from collections.abc import Callable, Sequence
+
+LONGEST_MESSAGE = 2_000
+MOST_FRAMES = 20
+
+# As `type` knows them: a metaclass may say something else, or raise.
+NAME_OF, PARENTS_OF = (type.__dict__[name].__get__ for name in ("__name__", "__mro__"))
+
 
 class StudentError(Exception):
     """The student's code raised: the exception's class by name, its message, and the student's own line."""
@@ -41,11 +51,60 @@ class Unreachable(Exception):
         super().__init__(what_happened)
 
 
+def described(error: BaseException, is_own: Callable[[str], bool]) -> dict:
+    """An exception as plain data, whatever its class does to hide: what it is, what it says and where it was.
+
+    is_own: whether a file, by its name, holds code of the student's; only the lines of those are told.
+    """
+    places = [
+        (frame.f_code, line, linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip())
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if is_own(frame.f_code.co_filename)
+    ][-MOST_FRAMES:]
+    frames = [
+        {"cell": code.co_filename[1:-1], "line": line, "function": _function(code.co_qualname), "text": text}
+        for code, line, text in places
+    ]
+    line, text = (frames[-1]["line"], frames[-1]["text"]) if frames else (None, "")
+    if isinstance(error, SyntaxError) and type(error.lineno) is int:
+        line, text = error.lineno, str(error.text or "").rstrip("\n")
+    return {
+        "class_name": NAME_OF(type(error)),
+        "message": _message_of(error),
+        "bases": [NAME_OF(base) for base in PARENTS_OF(type(error)) if base is not object],
+        "frames": frames,
+        "line": line,
+        "text": text[:LONGEST_MESSAGE],
+    }
+
+
+def student_problem(
+    name: str, class_name: str, message: str, bases: Sequence[str], function: str, line: int | None, text: str
+) -> StudentError | NotWritten:
+    """The exception of a call as a check reports it; `name` is the call's, `function` the innermost one's."""
+    if is_stub(class_name, message, text):
+        return NotWritten(function or name)
+    return StudentError(class_name, message, line, text.strip(), tuple(bases), name)
+
+
 def is_stub(error: str, message: str, text: str) -> bool:
     """Whether an exception is a stub's own NotImplementedError, not one of torch's about a missing kernel."""
     if error != "NotImplementedError":
         return False
     return "raise NotImplementedError" in text if text.strip() else not message
+
+
+def _function(qualified: str) -> str:
+    return qualified.rpartition("<locals>.")[2]
+
+
+def _message_of(error: BaseException) -> str:
+    """What the error says, even where saying it fails."""
+    try:
+        message = error.msg if isinstance(error, SyntaxError) and error.msg else error
+        return str.__str__(str(message))[:LONGEST_MESSAGE]
+    except Exception:
+        return "(its message cannot be read)"
 
 
 def _cut(text: str, longest: int) -> str:

@@ -1,33 +1,28 @@
 """Fingerprints of wrong solutions: how they answer the visible checks, as plain JSON small enough to ship.
 
-What a mistake gets wrong is written down; what it gets right is sealed, so that no right answer can be read
-here.
+Every answer is sealed, the wrong ones as well as the right ones, so that none can be read here.
 """
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-import torch
+from course.checks.closeness import same
+from course.checks.seal import bears, seal
+from course.checks.trace import Trace
 
-from course.checks.closeness import (
-    EXACT,
-    PYTHON_NUMBER,
-    TOLERANCES,
-    is_array,
-    is_number,
-    is_truth,
-    near,
-    same,
-    tensor_of,
-)
-from course.checks.seal import bears, essence, seal
-from course.checks.trace import Object, Outcome, Thing, Trace
+RIGHT = "="  # stands before the seal of a right answer, and for the whole of one that the check lists
 
-LONGEST = 64  # entries of one value that are written down
-MOST_REAL = 16  # of a tensor of real numbers, whose sums tell of the others
-DIGITS = 8  # of each number: more than any tolerance asks for
+
+class Sealed(NamedTuple):
+    """One answer of a mistake, and whether the reference gives the same."""
+
+    seal: str
+    is_right: bool
+
+
+Fingerprint = Sequence[Sealed]  # a mistake's answers to the calls of one check, in order
 
 
 def load(name: str) -> dict:
@@ -39,126 +34,48 @@ def load(name: str) -> dict:
     return {"homework": name, "exercises": {}, "checks": {}}
 
 
-def differing(wrong: Trace, right: Trace) -> list[list]:
-    """The fingerprint of a mistake on one check, [event, outcome] for each event; [] if all are right.
+def differing(wrong: Trace, right: Trace) -> list[Sealed]:
+    """The fingerprint of a mistake on one check; [] if all its answers are right.
 
     `wrong` is the mistake's own run of the check, up to where that failed; `right` the replay of that run on
     the reference. So the arguments are those that a student with the same mistake is asked.
     """
     pairs = [(w.outcome, r.outcome) for w, r in zip(wrong.events, right.events, strict=False)]
-    if all(same(w, r) for w, r in pairs):
-        return []
-    return [[i, {"sealed": seal(w)} if same(w, r) else encode(w)] for i, (w, r) in enumerate(pairs)]
+    answers = [Sealed(seal(w), same(w, r)) for w, r in pairs]
+    return [] if all(answer.is_right for answer in answers) else answers
 
 
-def known_answer(outcome: Outcome, encoded: Mapping) -> bool:
-    """Whether an outcome is the one that was written down or sealed."""
-    if "sealed" in encoded:
-        return bears(outcome, encoded["sealed"])
-    return agree(encode(outcome), encoded)
+def written(answers: Fingerprint, right: Sequence[str]) -> list[str]:
+    """A fingerprint as JSON; `right` are the seals of the reference's own answers, written down once."""
+    return [
+        answer.seal
+        if not answer.is_right
+        else RIGHT + ("" if [answer.seal] == [*right[i : i + 1]] else answer.seal)
+        for i, answer in enumerate(answers)
+    ]
 
 
-def encode(outcome: Outcome) -> dict:
-    """An outcome as JSON; of long values their length or shape, a sample of their entries and two sums."""
-    if outcome.kind == "error":
-        return {"error": outcome.error}
-    encoded = {"value": encode_value(outcome.value)}
-    if outcome.changed is not None:
-        encoded["changed"] = encode_value(outcome.changed)
-    return encoded
-
-
-def encode_value(value: object) -> object:
-    """A plain value as JSON; what JSON lacks becomes an object whose first key is its kind."""
-    if value is None or is_truth(value):
-        return None if value is None else bool(value)
-    if is_number(value):
-        return _number(value.item() if is_array(value) else value)
-    if isinstance(value, str | bytes):
-        return _text(value)
-    if is_array(value):
-        return _tensor(tensor_of(value))
-    if isinstance(value, list | tuple):
-        return _sampled("list", [*value])
-    if isinstance(value, dict):
-        return _sampled("dict", sorted(([k, v] for k, v in value.items()), key=lambda entry: repr(entry[0])))
-    if isinstance(value, set | frozenset):
-        return _sampled("set", sorted(value, key=repr))
-    return {"object": value.index} if isinstance(value, Object) else _other(value)
-
-
-def agree(a: object, b: object) -> bool:
-    """Whether two pieces of encoded JSON are equal within the tolerance of their numbers."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        if "tensor" in a and "tensor" in b:
-            return _tensors_agree(a, b)
-        return a.keys() == b.keys() and all(agree(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(agree(x, y) for x, y in zip(a, b, strict=True))
-    return same(a, b)
-
-
-def spread(length: int, most: int = LONGEST) -> list[int]:
-    """At most so many positions, evenly spaced, the first and the last among them."""
-    if length <= most:
-        return list(range(length))
-    return [round(i * (length - 1) / (most - 1)) for i in range(most)]
-
-
-def _number(value: complex) -> object:
-    if isinstance(value, complex):
-        return {"complex": [_number(value.real), _number(value.imag)]}
-    if isinstance(value, int):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else {"float": str(value)}
-
-
-def _text(value: str | bytes) -> object:
-    if isinstance(value, str) and len(value) <= LONGEST:
-        return value
-    kind = "text" if isinstance(value, str) else "bytes"
-    return {kind: len(value), "start": repr(value[:LONGEST]), "whole": seal(Outcome("value", value))}
-
-
-def _sampled(kind: str, entries: list) -> dict:
-    encoded = {kind: len(entries), "sample": [_entry(kind, entries[i]) for i in spread(len(entries))]}
-    return encoded if len(entries) <= LONGEST else encoded | {"sums": _sums(entries)}
-
-
-def _entry(kind: str, entry: object) -> object:
-    return [encode_value(part) for part in entry] if kind == "dict" else encode_value(entry)
-
-
-def _tensor(tensor: torch.Tensor) -> dict:
-    flat = torch.view_as_real(tensor).reshape(-1) if tensor.is_complex() else tensor.reshape(-1)
-    most = MOST_REAL if flat.is_floating_point() and flat.isfinite().all() else LONGEST
-    sample = [_plain(entry) for entry in flat[spread(flat.numel(), most)].tolist()]
-    encoded = {
-        "tensor": str(tensor.dtype).removeprefix("torch."),
-        "shape": list(tensor.shape),
-        "sample": sample,
+def known(check: Mapping) -> dict[str, list[Sealed]]:
+    """Mistake → its fingerprint, from what the JSON says of one check."""
+    right = check.get("right", ())
+    return {
+        name: [_read(text, right[i : i + 1]) for i, text in enumerate(texts)]
+        for name, texts in check.get("answers", {}).items()
     }
-    return encoded if flat.numel() <= most else encoded | {"sums": _sums(tensor)}
 
 
-def _plain(entry: float) -> object:
-    number = _number(entry)
-    return number["float"] if isinstance(number, dict) else number
+def _read(text: str, right: Sequence[str]) -> Sealed:
+    if text == RIGHT:
+        return Sealed(right[0], True)
+    return Sealed(text.removeprefix(RIGHT), text.startswith(RIGHT))
 
 
-def _sums(value: object) -> list[float]:
-    return [float(f"{total:.{DIGITS}g}") for total in essence(value)[1]]
-
-
-def _other(value: object) -> dict:
-    return {"thing": value.name} if isinstance(value, Thing) else {"other": repr(value)}
-
-
-def _tensors_agree(a: dict, b: dict) -> bool:
-    dtypes = [getattr(torch, encoded["tensor"]) for encoded in (a, b)]
-    kinds = [(dtype.is_floating_point, dtype.is_complex, dtype == torch.bool) for dtype in dtypes]
-    if a["shape"] != b["shape"] or kinds[0] != kinds[1] or len(a["sample"]) != len(b["sample"]):
+def fits(trace: Trace, fingerprint: Fingerprint, has_failed: bool) -> bool:
+    """Whether the calls of one check came out as the mistake's do, and one that failed not all rightly."""
+    if len(trace.events) != len(fingerprint) or (
+        has_failed and all(answer.is_right for answer in fingerprint)
+    ):
         return False
-    tolerance = max(TOLERANCES.get(dtype, PYTHON_NUMBER if dtype.is_complex else EXACT) for dtype in dtypes)
-    pairs = zip(a["sample"] + a.get("sums", []), b["sample"] + b.get("sums", []), strict=True)
-    return all(near(float(x), float(y), tolerance) for x, y in pairs)
+    return all(
+        bears(event.outcome, answer.seal) for event, answer in zip(trace.events, fingerprint, strict=True)
+    )

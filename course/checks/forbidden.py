@@ -2,13 +2,25 @@
 
 In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with all that is in it,
 `.softmax` a method of whatever object, `sorted` a builtin. Imports, renamings and getattr with a fixed name
-are followed.
+are followed. The course's own package is forbidden in every exercise, but for what solves none. This reminds
+those who forget; who wants to hide a call finds a way.
 """
 
 import ast
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+ALWAYS = ("course",)
+NEVER = (
+    "course.checks",
+    "course.data",
+    "course.explore",
+    "course.plots",
+    "course.shapes",
+    "course.training.best_device",
+)
+LONGEST_SOURCE = 256 << 10  # characters; the tree of a text takes a thousand times as much memory
 
 
 @dataclass(frozen=True, order=True)
@@ -19,22 +31,52 @@ class Use:
     name: str
 
 
+@dataclass(frozen=True)
+class Rule:
+    """What an exercise forbids, and what it allows of that; of two names that fit, the longer one decides."""
+
+    forbids: frozenset[str]
+    allows: frozenset[str]
+
+    @classmethod
+    def of(cls, forbids: Iterable[str], allows: Iterable[str] = ()) -> "Rule":
+        """An exercise's own names and those of every exercise."""
+        return cls(frozenset([*forbids, *ALWAYS]), frozenset([*allows, *NEVER]))
+
+    def breaks(self, path: str) -> bool:
+        """Whether a name in full, or a `.method`, is forbidden."""
+        return _longest(path, self.forbids) > _longest(path, self.allows)
+
+
+def _longest(path: str, names: Iterable[str]) -> int:
+    return max((len(name) for name in names if path == name or path.startswith(f"{name}.")), default=0)
+
+
 def forbidden_uses(
-    source: str, forbids: Iterable[str], *, aliases: Mapping[str, str] | None = None
+    source: str,
+    forbids: Iterable[str],
+    *,
+    allows: Iterable[str] = (),
+    aliases: Mapping[str, str] | None = None,
 ) -> list[Use]:
     """The forbidden names used in the source of a cell, function or class, by line; [] if it does not parse.
 
     `aliases`: what names that come from elsewhere stand for, {"F": "torch.nn.functional"}.
     """
-    forbids = frozenset(forbids)
-    if not aliases and not any(_may_hold(source, name.rpartition(".")[2]) for name in forbids):
+    rule = Rule.of(forbids, allows)
+    if not aliases and not any(_may_hold(source, name.rpartition(".")[2]) for name in rule.forbids):
         return []  # most answers need no search
     tree = parsed(source)
-    if tree is None:
+    return [] if tree is None else uses_in(tree, rule, aliases or {})
+
+
+def uses_in(tree: ast.Module, rule: Rule, aliases: Mapping[str, str]) -> list[Use]:
+    """The same of a syntax tree; [] of one too deep to walk, which Python does not compile either."""
+    try:
+        search = _Search(Names.of(tree, aliases), rule)
+        search.visit(tree)
+    except RecursionError:
         return []
-    names = Names.of(tree, aliases or {})
-    search = _Search(names, forbids)
-    search.visit(tree)
     return sorted(search.found)
 
 
@@ -44,11 +86,16 @@ def _may_hold(source: str, word: str) -> bool:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a notebook's source, magics and shell lines left out; None if it is not Python."""
+    """The syntax tree of a notebook's source, magics and shell lines left out.
+
+    None if it is not Python, or longer or deeper than anybody writes.
+    """
+    if len(source) > LONGEST_SOURCE:
+        return None
     lines = [_without_magic(line) for line in textwrap.dedent(source).splitlines()]
     try:
         return ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
@@ -69,10 +116,11 @@ class Names:
     @classmethod
     def of(cls, tree: ast.Module, aliases: Mapping[str, str]) -> "Names":
         """The names bound anywhere in the tree, on top of those that come from elsewhere."""
-        names = cls(dict(aliases))
+        names = cls()
         nodes = list(ast.walk(tree))
         for node in nodes:
             names._bind(node)
+        names.aliases = {k: v for k, v in aliases.items() if k not in names.own} | names.aliases
         for node in nodes:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 names._rename(node.targets[0].id, node.value)
@@ -83,6 +131,8 @@ class Names:
         if isinstance(node, ast.Attribute):
             base = self.path(node.value)
             return f"{base}.{node.attr}" if base else ""
+        if isinstance(node, ast.Call):
+            return _module_imported_by(node)
         if not isinstance(node, ast.Name):
             return ""
         if node.id in self.aliases:
@@ -115,13 +165,25 @@ class Names:
 
     def _rename(self, name: str, value: ast.AST) -> None:
         path = self.path(value)
-        if path and path.partition(".")[0] in {alias.partition(".")[0] for alias in self.aliases.values()}:
+        known = {alias.partition(".")[0] for alias in self.aliases.values()}
+        if path and (isinstance(value, ast.Call) or path.partition(".")[0] in known):
             self.aliases[name] = path
 
 
+def _module_imported_by(call: ast.Call) -> str:
+    """`importlib.import_module("torch")` and `__import__("torch")` stand for torch."""
+    match call:
+        case ast.Call(
+            func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str(module)), *_],
+        ):
+            return module
+    return ""
+
+
 class _Search(ast.NodeVisitor):
-    def __init__(self, names: Names, forbids: frozenset[str]) -> None:
-        self.names, self.forbids, self.found = names, forbids, set()
+    def __init__(self, names: Names, rule: Rule) -> None:
+        self.names, self.rule, self.found = names, rule, set()
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -142,7 +204,8 @@ class _Search(ast.NodeVisitor):
     def _readings(self, base: ast.AST, name: str) -> list[str]:
         """What `base.name` may be: a function of a module, or a method unless the class defines it itself."""
         path = self.names.path(base)
-        if path and not path.endswith("Tensor") and path.partition(".")[0] in self._modules():
+        is_module = isinstance(base, ast.Call) or path.partition(".")[0] in self._modules()
+        if path and not path.endswith("Tensor") and is_module:
             return [f"{path}.{name}"]
         own = isinstance(base, ast.Name) and base.id in ("self", "cls") and name in self.names.methods
         return [] if own else [f".{name}"]
@@ -152,7 +215,7 @@ class _Search(ast.NodeVisitor):
 
     def _note(self, line: int, readings: list[str]) -> bool:
         for reading in readings:
-            if any(reading == name or reading.startswith(f"{name}.") for name in self.forbids):
+            if self.rule.breaks(reading):
                 self.found.add(Use(line, reading))
                 return True
         return False

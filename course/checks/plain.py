@@ -7,28 +7,59 @@ import numpy as np
 import torch
 from torch import Tensor
 
-DEEPEST = 64  # a list that contains itself must end somewhere
-IMMUTABLE = frozenset({type(None), bool, int, float, complex, str, bytes, range, slice, torch.dtype})
+DEEPEST = 64  # of what a student returns: a list that contains itself must end somewhere
+WRAPPED = 16  # more levels for what is put around that on its way
+LONGEST_RANGE = 10**6
+WIDEST = 10**8  # along one dimension; a tensor without entries may have any
+IMMUTABLE = frozenset({type(None), bool, int, float, complex, str, bytes, torch.dtype, type(Ellipsis)})
+
+TENSOR_DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+        *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128),
+    )
+}
+ARRAY_DTYPES = {
+    name: np.dtype(name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
+
+# How an instance of a subclass becomes its base, whatever its own methods say.
+BASES: tuple[tuple[type, Callable[[object], object]], ...] = (
+    (int, int.__int__),
+    (float, float.__float__),
+    (complex, complex.__complex__),
+    (str, str.__str__),
+    (bytes, bytes.__bytes__),
+    (bytearray, lambda value: memoryview(value).tobytes()),
+)
 
 
-def mapped(value: object, leaf: Callable[[object], object], depth: int = 0) -> object:
-    """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to what is not immutable."""
+def mapped(value: object, leaf: Callable[[object], object], levels: int = DEEPEST + WRAPPED) -> object:
+    """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to what is not immutable.
+
+    Raises ValueError for a value of more levels than there may be.
+    """
     kind = type(value)
     if kind in IMMUTABLE or (kind is tuple and _flat(value)):
         return value
-    if depth > DEEPEST:
+    if levels < 0:
         raise ValueError(f"a value nested more than {DEEPEST} levels deep")
-    if isinstance(value, dict):
-        entries = value.values() if _flat(value.values()) else _entries(value.values(), leaf, depth)
-        return dict(zip(value if _flat(value) else _entries(value, leaf, depth), entries, strict=True))
-    for kind in (tuple, list, set, frozenset):
-        if isinstance(value, kind):
-            return kind(value if _flat(value) else _entries(value, leaf, depth))
+    if issubclass(kind, dict):
+        keys, entries = [*dict.keys(value)], [*dict.values(value)]
+        return dict(zip(_entries(keys, leaf, levels), _entries(entries, leaf, levels), strict=True))
+    for base in (tuple, list, set, frozenset):
+        if issubclass(kind, base):
+            return base(_entries(value if kind is base else [*base.__iter__(value)], leaf, levels))
     return leaf(value)
 
 
-def _entries(entries: Iterable, leaf: Callable[[object], object], depth: int) -> list:
-    return [mapped(entry, leaf, depth + 1) for entry in entries]
+def _entries(entries: Collection, leaf: Callable[[object], object], levels: int) -> Iterable:
+    return entries if _flat(entries) else [mapped(entry, leaf, levels - 1) for entry in entries]
 
 
 def _flat(entries: Collection) -> bool:
@@ -45,17 +76,17 @@ def leaves(value: object) -> list[object]:
     Raises ValueError for a value that is nested too deeply, as `mapped` does.
     """
     found: list[object] = []
-    _gather(value, found, 0)
+    _gather(value, found, DEEPEST + WRAPPED)
     return found
 
 
-def _gather(value: object, found: list[object], depth: int) -> None:
+def _gather(value: object, found: list[object], levels: int) -> None:
     if type(value) in IMMUTABLE:
         return
-    if depth > DEEPEST:
+    if levels < 0:
         raise ValueError(f"a value nested more than {DEEPEST} levels deep")
     if isinstance(value, dict):
-        parts: tuple[Collection, ...] = (value.values(), value)
+        parts: tuple[Collection, ...] = (value, value.values())
     elif isinstance(value, tuple | list | set | frozenset):
         parts = (value,)
     else:
@@ -63,7 +94,7 @@ def _gather(value: object, found: list[object], depth: int) -> None:
         return
     for part in parts:
         for entry in () if _flat(part) else part:
-            _gather(entry, found, depth + 1)
+            _gather(entry, found, levels - 1)
 
 
 def replaced(value: object, kinds: type | tuple[type, ...], by: Callable[[object], object]) -> object:
@@ -78,26 +109,60 @@ def plain(value: object, otherwise: Callable[[object], object]) -> object:
 
     `otherwise` turns what is not plain into something that is. Tensors keep their gradient history, so that a
     check can call `backward` on what a student's module returns.
+    Raises ValueError for a value that is too deep, or that a few bytes make enormous.
     """
-    return mapped(value, lambda entry: _plain_leaf(entry, otherwise))
+    return mapped(value, lambda entry: _plain_leaf(entry, otherwise), DEEPEST)
 
 
 def _plain_leaf(value: object, otherwise: Callable[[object], object]) -> object:
-    if isinstance(value, Tensor):
-        return _plain_tensor(value)
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist(), otherwise) if value.dtype == object else np.array(value)
-    if isinstance(value, np.generic) and not isinstance(value.item(), np.generic):
-        return value.item()
-    for base in (int, float, complex, str, bytes):
-        if isinstance(value, base):
-            return base(value)
-    return otherwise(value)
+    kind = type(value)
+    if issubclass(kind, Tensor):
+        return _plain_tensor(value, otherwise)
+    if issubclass(kind, np.ndarray):
+        return _plain_array(value, otherwise)
+    if issubclass(kind, np.generic):
+        item = value.item()
+        return otherwise(value) if isinstance(item, np.generic) else plain(item, otherwise)
+    if kind is range:
+        return checked_range(value)
+    if kind is slice and {type(value.start), type(value.stop), type(value.step)} <= {int, type(None)}:
+        return value
+    exact = next((exact for base, exact in BASES if issubclass(kind, base)), otherwise)
+    return exact(value)
 
 
-def _plain_tensor(tensor: Tensor) -> Tensor:
-    dense = tensor.to_dense() if tensor.layout != torch.strided else tensor
-    return dense.cpu().as_subclass(Tensor)
+def _plain_tensor(tensor: Tensor, otherwise: Callable[[object], object]) -> object:
+    with torch._C.DisableTorchFunctionSubclass():
+        if tensor.is_meta:
+            return otherwise(tensor)
+        dense = tensor.dequantize() if tensor.is_quantized else tensor
+        dense = dense.to_dense() if dense.layout != torch.strided else dense
+        if str(dense.dtype).removeprefix("torch.") not in TENSOR_DTYPES:
+            return otherwise(tensor)
+        checked_shape(dense.shape)
+        exact = dense if type(dense) is Tensor else dense.as_subclass(Tensor)
+        return exact.cpu().resolve_conj().resolve_neg()
+
+
+def _plain_array(value: np.ndarray, otherwise: Callable[[object], object]) -> object:
+    array = np.asarray(value)
+    if array.dtype.name not in ARRAY_DTYPES:
+        return plain(array.tolist(), otherwise)
+    checked_shape(array.shape)
+    return array.astype(ARRAY_DTYPES[array.dtype.name], order="C")
+
+
+def checked_range(value: range) -> range:
+    """The range itself; raises ValueError where a list of it would not fit into memory."""
+    if max(0, -((value.start - value.stop) // value.step)) > LONGEST_RANGE:
+        raise ValueError(f"a range of more than {LONGEST_RANGE:,} numbers")
+    return value
+
+
+def checked_shape(shape: Iterable[int]) -> None:
+    """Raise ValueError for a dimension that no answer needs."""
+    if max(shape, default=0) > WIDEST:
+        raise ValueError(f"a shape with a dimension of more than {WIDEST:,}")
 
 
 def snapshot(value: object) -> object:
@@ -106,9 +171,10 @@ def snapshot(value: object) -> object:
 
 
 def copied(value: object) -> object:
-    """A leaf of its own: see `snapshot`."""
+    """A leaf of its own, contiguous: see `snapshot`."""
     if isinstance(value, Tensor):
-        return value.detach().clone().requires_grad_(value.requires_grad)
+        copy = value.detach().clone(memory_format=torch.contiguous_format)
+        return copy.requires_grad_() if value.requires_grad else copy
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, torch.Generator):
@@ -130,6 +196,6 @@ def tensors_in(value: object) -> list[Tensor]:
 
 def sendable(argument: object) -> object:
     """The argument itself if it is plain; what is not plain cannot reach a student's code in a sandbox."""
-    if isinstance(argument, Tensor | np.ndarray | torch.Generator):
+    if isinstance(argument, Tensor | np.ndarray | torch.Generator | range | slice):
         return argument
     raise TypeError(f"a check can pass on plain data only, not a {type(argument).__name__}")

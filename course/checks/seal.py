@@ -43,7 +43,9 @@ def essence(outcome: object) -> tuple[str, list[float]]:
 
 def _text(value: object, numbers: list[float]) -> str:
     if isinstance(value, Outcome):
-        return value.error or _text((value.value, value.changed), numbers)
+        if value.kind != "value":
+            return value.error or value.kind
+        return _text((value.value, value.changed), numbers)
     if is_truth(value):
         return str(bool(value))
     if is_number(value):

@@ -7,14 +7,20 @@ import sys
 from collections.abc import Iterable
 from types import FunctionType, ModuleType
 
-from course.checks.forbidden import Use, forbidden_uses, parsed
+from course.checks.forbidden import Rule, Use, forbidden_uses, parsed
 
 
-def forbidden_in(thing: object, forbids: Iterable[str]) -> list[Use]:
-    """The forbidden names that a function or class of this session uses, by the lines of its cell."""
-    forbids = tuple(forbids)
+def forbidden_in(thing: object, forbids: Iterable[str], allows: Iterable[str] = ()) -> list[Use]:
+    """The forbidden names that a function or class of this session uses, by the lines of its cell.
+
+    A function or class that is forbidden itself was imported, and is said to be used in line 1.
+    """
+    forbids, allows = tuple(forbids), tuple(allows)
+    if (path := _full_name(thing)) and Rule.of(forbids, allows).breaks(path):
+        return [Use(1, path)]
     source, first_line = source_of(thing)
-    uses = forbidden_uses(source, forbids, aliases=imported(thing, source, forbids)) if forbids else []
+    aliases = imported(thing, source, forbids)
+    uses = forbidden_uses(source, forbids, allows=allows, aliases=aliases)
     return [Use(use.line + first_line - 1, use.name) for use in uses]
 
 
@@ -54,7 +60,16 @@ def imported(thing: object, source: str, forbids: Iterable[str]) -> dict[str, st
             meanings[name] = value.__name__
         elif name in names and id(value) in known:
             meanings[name] = known[id(value)]
+        elif name in names and (path := _full_name(value)):
+            meanings[name] = path
     return meanings
+
+
+def _full_name(value: object) -> str:
+    """course.models.attention.attention; "" for what is not a function or class of the course's package."""
+    module = getattr(value, "__module__", None)
+    is_ours = isinstance(value, FunctionType | type) and isinstance(module, str)
+    return f"{module}.{value.__qualname__}" if is_ours and module.startswith("course.") else ""
 
 
 def _namespace(function: FunctionType) -> dict[str, object]:

@@ -5,12 +5,14 @@ lives in this process or in a sandbox is the link's business alone. Every call i
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from course.checks.autograd import entering, leaving
+from course.checks.autograd import failure, returned
 from course.checks.closeness import same
 from course.checks.errors import NotWritten, StudentError, Unreachable
-from course.checks.link import Link, LocalLink, Reply
+from course.checks.link import Link, LocalLink
 from course.checks.plain import leaves, mapped, replaced, sendable, snapshot
+from course.checks.request import GRADIENTS, Reply
 from course.checks.trace import Event, Object, Outcome, Thing, Trace
 
 __all__ = [
@@ -49,6 +51,10 @@ class StandIn(NoValue):
         if name.startswith("_"):
             raise AttributeError(name)
         return Method(self, name)
+
+    def gradients(self) -> dict:
+        """The gradients of a module's parameters, by name, whatever attributes the module has."""
+        return self._ask(GRADIENTS)
 
     def __len__(self) -> int:
         try:
@@ -97,45 +103,32 @@ def attribute(stand_in: StandIn, name: str) -> object:
     return stand_in._ask("__getattribute__", (name,))
 
 
-def last_outcome(function: StandIn | Method) -> Outcome:
-    """What the latest call led to."""
-    owner = function._owner if isinstance(function, Method) else function
-    return owner._trace.events[-1].outcome
-
-
 def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple, kwargs: dict) -> object:
     """Put one request to the link, write it into the trace, and hand the check a copy of the answer."""
     index = len(trace.events)
-    recorded = given = mapped((args, kwargs), _marked)
-    if leaves(given):  # else there is nothing in the copy that a link would not copy before it hands it on
-        recorded, given = snapshot(recorded), entering(trace, index, given)
+    given = mapped((args, kwargs), _marked)
+    recorded = snapshot(given) if leaves(given) else given  # the link makes copies of what it hands on
     try:
-        value, left = _answer(link, trace, target, method, given)
+        reply = _answer(link, trace, target, method, recorded)
     except (StudentError, NotWritten, Unreachable) as problem:
         trace.events.append(Event(target, method, *recorded, failure(problem)))
         raise
-    changed = None if left is None or same(left, recorded) else left
-    outcome = Outcome("value", snapshot(value), changed=changed)
+    changed = None if reply.left is None or same(reply.left, recorded) else reply.left
+    outcome = Outcome("value", snapshot(reply.value), changed=changed)
     trace.events.append(Event(target, method, *recorded, outcome))
-    if not leaves(value):
-        return value
-    return mapped(leaving(trace, index, value), lambda entry: _presented(link, trace, entry))
+    if not leaves(reply.value):
+        return reply.value
+    value = returned(trace, index, given, reply.value, reply.backward)
+    return mapped(value, lambda entry: _presented(link, trace, entry))
 
 
-def _answer(link: Link, trace: Trace, target: str | Object, method: str, given: tuple) -> tuple:
-    """The answer and the arguments afterwards; objects have the link's numbers there and the trace's here."""
+def _answer(link: Link, trace: Trace, target: str | Object, method: str, given: tuple) -> Reply:
+    """The reply; objects have the link's numbers there and the trace's here."""
     if trace.objects:
         target, given = replaced((target, given), Object, lambda known: trace.objects[known.index])
     reply = link.request(target, method, *given, seed=len(trace.events))
-    both = (reply.value, reply.left) if isinstance(reply, Reply) else (reply, None)
-    return replaced(both, Object, trace.number_of)
-
-
-def failure(problem: Exception) -> Outcome:
-    """The outcome of a call that gave no value."""
-    if isinstance(problem, StudentError):
-        return Outcome("error", error=problem.error, message=problem.message)
-    return Outcome("error", error=type(problem).__name__, message=str(problem))
+    value, left = replaced((reply.value, reply.left), Object, trace.number_of)
+    return replace(reply, value=value, left=left)
 
 
 def _marked(entry: object) -> object:

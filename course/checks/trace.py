@@ -29,15 +29,19 @@ class Answer:
 class Outcome:
     """What one call led to: a value or an error, and the arguments afterwards where the call changed them."""
 
-    kind: str  # "value" or "error"
+    kind: str  # one of KINDS
     value: object = None
-    error: str = ""  # the exception's class name
+    error: str = ""  # the exception's class name, which the student may have chosen
     message: str = ""
     changed: tuple | None = None  # (args, kwargs) after the call
 
     def __post_init__(self) -> None:
-        if self.kind not in ("value", "error"):
-            raise ValueError(f"an outcome is a 'value' or an 'error', not {self.kind!r}")
+        if self.kind not in KINDS:
+            raise ValueError(f"an outcome is one of {', '.join(KINDS)}, not {self.kind!r}")
+
+
+# A value, an error of the student's code, a stub, or no answer at all.
+KINDS = ("value", "error", "not_written", "unreachable")
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,11 @@ class Trace:
     check: str
     events: list[Event] = field(default_factory=list)
     objects: list[Object] = field(default_factory=list, repr=False, compare=False)
+    _numbers: dict[Object, int] = field(default_factory=dict, repr=False, compare=False)
 
     def number_of(self, handle: Object) -> Object:
         """The trace's own number of a link's handle: objects are counted in order of appearance."""
-        for index, known in enumerate(self.objects):
-            if known == handle:
-                return Object(index, handle.kind)
-        self.objects.append(handle)
-        return Object(len(self.objects) - 1, handle.kind)
+        number = self._numbers.setdefault(handle, len(self.objects))
+        if number == len(self.objects):
+            self.objects.append(handle)
+        return Object(number, handle.kind)

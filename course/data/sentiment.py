@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-NEGATIVE, POSITIVE = 0, 1
+POSITIVE = 1
 CONNECTIVES = ("and", "but")
 
 

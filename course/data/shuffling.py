@@ -47,26 +47,3 @@ def next_token_example(stories: Batch, chosen: Tensor) -> tuple[Tensor, Tensor, 
     tokens, mask = stories.tokens[chosen], stories.mask[chosen]
     width = int(mask.sum(dim=1).max())
     return tokens[:, : width - 1], tokens[:, 1:width], mask[:, 1:width]
-
-
-class RandomWindows:
-    """Windows of `context_length` tokens from random places of one long text: (inputs, targets), (B, T)."""
-
-    def __init__(self, tokens: Tensor, context_length: int, batch_size: int, seed: int = 0) -> None:
-        if tokens.ndim != 1 or len(tokens) <= context_length:
-            raise ValueError(
-                f"tokens: expected one text, longer than {context_length} tokens, got {tuple(tokens.shape)}"
-            )
-        self.tokens, self.context_length, self.batch_size, self.seed = (
-            tokens,
-            context_length,
-            batch_size,
-            seed,
-        )
-
-    def __call__(self, step: int) -> tuple[Tensor, Tensor]:
-        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + step)
-        n_places = len(self.tokens) - self.context_length
-        starts = torch.randint(n_places, (self.batch_size, 1), generator=generator)
-        windows = self.tokens[starts + torch.arange(self.context_length + 1)]  # (B, T + 1)
-        return windows[:, :-1], windows[:, 1:]

@@ -20,29 +20,6 @@ from course.shapes import Float, Int, Tensor
 
 Transform = Callable[..., Tensor]
 
-# Penalties change the model's own logits, filters decide who may be drawn, temperatures share out the
-# probability among those: the order of llama.cpp, with the methods it lacks put beside their relatives.
-USUAL_ORDER = (
-    "repetition_penalty",
-    "presence_penalty",
-    "frequency_penalty",
-    "dry",
-    "top_n_sigma",
-    "top_k",
-    "tail_free",
-    "locally_typical",
-    "top_h",
-    "epsilon_cutoff",
-    "eta_cutoff",
-    "top_a",
-    "top_p",
-    "min_p",
-    "xtc",
-    "quadratic",
-    "dynamic_temperature",
-    "temperature",
-)
-
 
 @dataclass(frozen=True)
 class StepReport:
@@ -77,11 +54,6 @@ class Pipeline:
         for step in self.steps:
             logits = step(logits, history)
         return logits
-
-    def in_usual_order(self) -> Pipeline:
-        """The same steps in `USUAL_ORDER`; steps of other names come last, as they were."""
-        place = {name: i for i, name in enumerate(USUAL_ORDER)}
-        return Pipeline(sorted(self.steps, key=lambda step: place.get(step_name(step), len(place))))
 
     def report(
         self, logits: Float[Tensor, " vocab"], history: Int[Tensor, " time"] | None = None

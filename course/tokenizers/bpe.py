@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 
 from course.tokenizers.bpe_training import Merge, learn_merges, merge_pair
-from course.tokenizers.byte_symbols import SINGLE_BYTES, byte_tokens, from_visible
+from course.tokenizers.byte_symbols import SINGLE_BYTES, byte_tokens
 from course.tokenizers.pre_tokens import split_pre_tokens
 from course.tokenizers.tokenizer import token_outside
 
@@ -115,10 +114,3 @@ def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
         return [text]
     longest_first = sorted(special_tokens, key=len, reverse=True)
     return re.split(f"({'|'.join(map(re.escape, longest_first))})", text)
-
-
-def read_merges(path: Path) -> tuple[Merge, ...]:
-    """The merges in a file of GPT-2's form: one per line, bytes written as visible characters (Ġ = space)."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    pairs = [line.split(" ") for line in lines if line and not line.startswith("#version")]
-    return tuple((from_visible(left), from_visible(right)) for left, right in pairs)

@@ -10,7 +10,7 @@ from course.data.vocabulary import EOS, UNK, Vocabulary
 
 # A word may hold apostrophes and hyphens inside (don't, well-known); any other mark stands alone.
 WORD_OR_MARK = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
-NO_SPACE_BEFORE = re.compile(r"\s+([.,;:!?%)\]}])")
+NO_SPACE_BEFORE = re.compile(r"(?<!\s)\s+([.,;:!?%)\]}])")
 NO_SPACE_AFTER = re.compile(r"([(\[{])\s+")
 
 

@@ -20,6 +20,8 @@
 # `vocab_size` is the number of different tokens that can be predicted. Logarithms are natural, in **nats**,
 # unless a statement says **bits**, which are logarithms to base 2.
 
+# %% [markdown] rules
+
 # %% setup
 
 # %% provided="imports"
@@ -919,7 +921,9 @@ check(the_opening_token_is_never_predicted, ngram_counts)
 def contexts_have_n_minus_1_tokens(ngram_counts, draw):
     """Every context of a 4-gram has three tokens, at the start of a sentence too."""
     sentences = [draw.sentence(["a", "b", "c"], length) for length in (5, 2)]
-    lengths = {len(context) for context in ngram_counts(sentences, 4)}
+    counts = ngram_counts(sentences, 4)
+    assert_true(isinstance(counts, dict), f"The answer is no dictionary but a {type(counts).__name__}.")
+    lengths = {len(context) for context in counts}
     assert_equal(lengths, {3}, what="the lengths of the contexts")
 
 
@@ -1045,8 +1049,9 @@ def the_probabilities_after_a_context_sum_to_one(mle_probs, draw):
     """After every context that occurred, the probabilities sum to one."""
     counts = drawn_counts(draw, [("a",), ("b",), (BOS,)], ["a", "b", EOS])
     for context in counts:
-        total = sum(mle_probs(counts, context, ["a", "b"]).values())
-        assert_close(total, 1.0, what=f"the sum after {context}")
+        probabilities = mle_probs(counts, context, ["a", "b"])
+        assert_close(sum(probabilities.values()), 1.0, what=f"the sum after {context}")
+        assert_true(len(probabilities) > 1, f"After {context} there is one word alone.")
 
 
 check(the_probabilities_after_a_context_sum_to_one, mle_probs)

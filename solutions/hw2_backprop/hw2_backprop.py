@@ -22,6 +22,8 @@
 # before the softmax. Logarithms are natural, so losses are in nats. Tensors of numbers are float64, words
 # are int64.
 
+# %% [markdown] rules
+
 # %% setup
 
 # %% provided="imports"
@@ -30,7 +32,16 @@ import math
 import torch
 from torch import Tensor, nn
 
-from course.checks import assert_close, assert_depends, assert_equal, assert_true, attribute, homework
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_differentiable,
+    assert_dtype,
+    assert_equal,
+    assert_true,
+    attribute,
+    homework,
+)
 
 check = homework("hw2_backprop")
 
@@ -231,7 +242,7 @@ def other_batches_are_cut_out_of_the_text(batch_at, draw):
 
 check(other_batches_are_cut_out_of_the_text, batch_at)
 
-# %% [markdown] exercise="log_softmax" difficulty=2 minutes=10 forbids="torch.log_softmax,torch.softmax,torch.logsumexp,torch.logaddexp,torch.logcumsumexp,.log_softmax,.softmax,.logsumexp,.logaddexp,.logcumsumexp,torch.nn.functional.log_softmax,torch.nn.functional.softmax,torch.nn.functional.cross_entropy,torch.nn.LogSoftmax,torch.nn.Softmax,torch.nn.CrossEntropyLoss,torch.special,torch.distributions,torch.ops,scipy,course"
+# %% [markdown] exercise="log_softmax" difficulty=2 minutes=10 forbids="torch.log_softmax,torch.softmax,torch.logsumexp,torch.logaddexp,torch.logcumsumexp,.log_softmax,.softmax,.logsumexp,.logaddexp,.logcumsumexp,torch.nn.functional.log_softmax,torch.nn.functional.softmax,torch.nn.functional.cross_entropy,torch.nn.LogSoftmax,torch.nn.Softmax,torch.nn.CrossEntropyLoss,torch.special,torch.distributions,torch.ops,scipy,course" exempt="gradient"
 # ### 3. Log-probabilities that nothing breaks
 #
 # The softmax turns logits into probabilities, $\hat y_i = e^{z_i} / \sum_j e^{z_j}$. What training needs is
@@ -341,7 +352,7 @@ def other_logits_give_their_log_probs(log_softmax, draw):
 
 check(other_logits_give_their_log_probs, log_softmax)
 
-# %% [markdown] exercise="cross_entropy" difficulty=1 minutes=10 forbids="torch.nn.functional.cross_entropy,torch.nn.functional.nll_loss,torch.nn.functional.kl_div,torch.nn.CrossEntropyLoss,torch.nn.NLLLoss,torch.nn.KLDivLoss,torch.distributions,torch.ops,course"
+# %% [markdown] exercise="cross_entropy" difficulty=1 minutes=10 forbids="torch.nn.functional.cross_entropy,torch.nn.functional.nll_loss,torch.nn.functional.kl_div,torch.nn.CrossEntropyLoss,torch.nn.NLLLoss,torch.nn.KLDivLoss,torch.distributions,torch.ops,course" exempt="gradient"
 # ### 4. Cross-entropy
 #
 # The loss of one prediction is the surprise at the word that came, $-\ln \hat y_{\text{target}}$. The loss
@@ -606,8 +617,10 @@ def weights_of(draw, vocab_size, n_window, d_embedding, d_hidden):
 
 # %% check="the_five_parameters_are_registered" points=1
 def the_five_parameters_are_registered(FeedForwardLM):
-    """The module knows the parameters E, W, b, U and c, and no others."""
-    assert_equal(sorted(FeedForwardLM(7, 3, 2, 5, 0).gradients()), ["E", "U", "W", "b", "c"])
+    """The module knows the parameters E, W, b, U and c, in float64, and no others."""
+    model = FeedForwardLM(7, 3, 2, 5, 0)
+    assert_equal(sorted(model.gradients()), ["E", "U", "W", "b", "c"])
+    assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 
 check(the_five_parameters_are_registered, FeedForwardLM)
@@ -615,13 +628,15 @@ check(the_five_parameters_are_registered, FeedForwardLM)
 
 # %% check="the_example_window_has_its_logits" points=1
 def the_example_window_has_its_logits(FeedForwardLM):
-    """The window of the example has the logits 0.4621, 1 and 0.9242."""
+    """The window of the example has the logits 0.4621, 1, 0.9242, turned round -0.4621, 1, -0.9242."""
     weights = {"E": [[0.0, 0.5, 1.0]], "W": [[1.0, -1.0]], "b": [0.0], "U": [[1.0], [0.0], [2.0]]}
     weights |= {"c": [0.0, 1.0, 0.0]}
     model = FeedForwardLM(3, 2, 1, 1, 0)
     model.load_state_dict({name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()})
     h = math.tanh(0.5)
-    assert_close(model(torch.tensor([[2, 1]])), torch.tensor([[h, 1.0, 2 * h]], dtype=torch.float64))
+    windows = torch.tensor([[2, 1], [1, 2]])
+    expected = torch.tensor([[h, 1.0, 2 * h], [-h, 1.0, -2 * h]], dtype=torch.float64)
+    assert_close(model(windows), expected)
 
 
 check(the_example_window_has_its_logits, FeedForwardLM)
@@ -643,11 +658,13 @@ check(each_place_of_the_window_has_its_own_columns_of_w, FeedForwardLM)
 
 # %% check="without_w_the_constants_remain" points=1
 def without_w_the_constants_remain(FeedForwardLM, draw):
-    """With W = 0, every window has the logits U tanh(b) + c."""
+    """With W = 0, every window has the logits U tanh(b) + c; for any W, gradients flow back."""
     model, weights = FeedForwardLM(7, 3, 2, 5, 0), weights_of(draw, 7, 3, 2, 5)
     model.load_state_dict(weights | {"W": torch.zeros(5, 6, dtype=torch.float64)})
     expected = (weights["U"] * weights["b"].tanh()).sum(1) + weights["c"]
     assert_close(model(torch.tensor([[1, 2, 3], [6, 4, 5]])), expected.expand(2, 7))
+    model.load_state_dict(weights)
+    assert_differentiable(model, torch.tensor([[1, 2, 3], [6, 4, 5]]))
 
 
 check(without_w_the_constants_remain, FeedForwardLM)
@@ -1134,7 +1151,7 @@ def other_expressions_have_their_gradients(Value, draw):
 
 check(other_expressions_have_their_gradients, Value)
 
-# %% [markdown] exercise="softmax_vjp" difficulty=2 minutes=10 forbids=".backward,torch.autograd,torch.func,torch.ops,torch._softmax_backward_data"
+# %% [markdown] exercise="softmax_vjp" difficulty=2 minutes=10 forbids=".backward,torch.autograd,torch.func,torch.ops,torch._softmax_backward_data" exempt="gradient"
 # ### 11. Back through the softmax
 #
 # The softmax has the Jacobian $\partial \hat y_i / \partial z_j = \hat y_i (\delta_{ij} - \hat y_j)$, a table
@@ -1229,7 +1246,7 @@ def other_rows_agree_with_autograd(softmax_vjp, draw):
 
 check(other_rows_agree_with_autograd, softmax_vjp)
 
-# %% [markdown] exercise="cross_entropy_grad" difficulty=2 forbids=".backward,torch.autograd,torch.func,torch.ops"
+# %% [markdown] exercise="cross_entropy_grad" difficulty=2 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
 # ### 12. The gradient of softmax and cross-entropy together
 #
 # Softmax and cross-entropy in one step have the most beautiful gradient of the subject: for one prediction
@@ -1320,7 +1337,7 @@ def other_batches_agree_with_autograd(cross_entropy_grad, draw):
 
 check(other_batches_agree_with_autograd, cross_entropy_grad)
 
-# %% [markdown] exercise="linear_backward" difficulty=2 forbids=".backward,torch.autograd,torch.func,torch.ops"
+# %% [markdown] exercise="linear_backward" difficulty=2 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
 # ### 13. Back through a linear layer
 #
 # A linear layer computes $\mathbf a = \mathbf W \mathbf x + \mathbf b$ for each row of a batch; in tensors,
@@ -1404,7 +1421,7 @@ def other_linear_layers_agree_with_autograd(linear_backward, draw):
 
 check(other_linear_layers_agree_with_autograd, linear_backward)
 
-# %% [markdown] exercise="tanh_backward" minutes=5 forbids=".backward,torch.autograd,torch.func,torch.ops"
+# %% [markdown] exercise="tanh_backward" minutes=5 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
 # ### 14. Back through tanh
 #
 # Write `tanh_backward(h, upstream)`, which returns $\partial L / \partial a$ for $h = \tanh a$. It is
@@ -1460,7 +1477,7 @@ def other_units_agree_with_autograd(tanh_backward, draw):
 
 check(other_units_agree_with_autograd, tanh_backward)
 
-# %% [markdown] exercise="embedding_backward" difficulty=2 forbids=".backward,torch.autograd,torch.func,torch.ops"
+# %% [markdown] exercise="embedding_backward" difficulty=2 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
 # ### 15. Back through the embedding
 #
 # `E.T[windows]` looks up a column of E for every word of every window. Backwards, every place of a window
@@ -1531,7 +1548,7 @@ def other_windows_agree_with_autograd(embedding_backward, draw):
 
 check(other_windows_agree_with_autograd, embedding_backward)
 
-# %% [markdown] exercise="unbroadcast" difficulty=2 minutes=10 forbids=".backward,torch.autograd,torch.func,torch.ops,.sum_to_size"
+# %% [markdown] exercise="unbroadcast" difficulty=2 minutes=10 forbids=".backward,torch.autograd,torch.func,torch.ops,.sum_to_size" exempt="gradient"
 # ### 16. Back through broadcasting
 #
 # Where a small tensor met a larger one, torch repeated it without being asked: a bias (M,) was added to
@@ -1605,7 +1622,7 @@ def other_shapes_agree_with_autograd(unbroadcast, draw):
 
 check(other_shapes_agree_with_autograd, unbroadcast)
 
-# %% [markdown] exercise="layer_norm_backward" difficulty=3 minutes=20 forbids=".backward,torch.autograd,torch.func,torch.ops,torch.native_layer_norm_backward"
+# %% [markdown] exercise="layer_norm_backward" difficulty=3 minutes=20 forbids=".backward,torch.autograd,torch.func,torch.ops,torch.native_layer_norm_backward" exempt="gradient"
 # ### 17. Back through a layer norm
 #
 # A layer norm, which you will meet again in the Transformer, makes of each row $\mathbf x$ of D numbers
@@ -1817,9 +1834,10 @@ check(the_cubic_example_has_slopes_3_and_12, numerical_gradient)
 
 # %% check="float32_numbers_are_differentiated_in_float64" points=1
 def float32_numbers_are_differentiated_in_float64(numerical_gradient):
-    """For x in float32 the gradient has as many right digits."""
+    """For x in float32 the gradient is in float64 and has as many right digits."""
     answer = numerical_gradient("cubic", torch.tensor([1.5]), 0)
     assert_close(answer, torch.tensor([6.75], dtype=torch.float64), tolerance=1e-6)
+    assert_dtype(answer, torch.float64)
 
 
 check(float32_numbers_are_differentiated_in_float64, numerical_gradient)
@@ -1855,7 +1873,7 @@ def other_losses_agree_with_autograd(numerical_gradient, draw):
     for name, shape in (("cubic", (3, 2)), ("with_dropout", (4, 5)), ("neighbours", (7,))):
         for dtype in (torch.float64, torch.float32):
             x, seed = (2 + draw.uniform(*shape)).to(dtype), draw.integers(0, 1000)
-            exact = x.double().requires_grad_()
+            exact = x.double().clone().requires_grad_()  # not the x that is handed over
             LOSSES[name](exact, torch.Generator().manual_seed(seed)).backward()
             assert_close(numerical_gradient(name, x, seed), exact.grad, tolerance=2e-6, what=name)
 
@@ -2009,7 +2027,7 @@ def assert_line(own, expected, name):
     assert_close(own[name], expected[name], what=f"the first line that departs from autograd is {name}")
 
 
-# %% [markdown] exercise="forward_and_backward" difficulty=3 minutes=35 forbids=".backward,torch.autograd,torch.func,torch.ops"
+# %% [markdown] exercise="forward_and_backward" difficulty=3 minutes=35 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
 # ### 20. The first wrong line
 #
 # Now the whole model of exercise 6 (without padding), forwards and backwards, by hand. In a long backward

@@ -25,6 +25,8 @@
 # inputs are (B, T, d_input). `W` (D, d_input) reads the word, `U` (D, D) reads the state before it, and `b`
 # (D,) is a constant. Numbers are float64, words are int64, logarithms are natural.
 
+# %% [markdown] rules
+
 # %% setup
 
 # %% provided="imports"
@@ -37,9 +39,10 @@ from torch import Tensor, nn
 from course.checks import (
     assert_close,
     assert_depends,
+    assert_differentiable,
+    assert_dtype,
     assert_equal,
     assert_true,
-    assert_unchanged,
     homework,
     with_weights,
 )
@@ -113,10 +116,12 @@ def rnn_step(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
 
 # %% check="the_example_step_gives_0_7163_and_0_4621" points=1
 def the_example_step_gives_0_7163_and_0_4621(rnn_step):
-    """The step of the example leads to the state (tanh 0.9, tanh 0.5)."""
+    """The step of the example leads to (tanh 0.9, tanh 0.5), zeros beside it in the batch to (0, tanh 0.5)."""
     W, U, b = numbers([1.0], [0.0]), numbers([0.0, 1.0], [0.0, 0.0]), torch.tensor([0.0, 0.5]).double()
-    expected = numbers([math.tanh(0.9), math.tanh(0.5)])
-    assert_close(rnn_step(numbers([0.5]), numbers([0.2, 0.4]), W, U, b), expected)
+    expected = numbers([math.tanh(0.9), math.tanh(0.5)], [0.0, math.tanh(0.5)])
+    x, h = numbers([0.5], [0.0]), numbers([0.2, 0.4], [0.0, 0.0])
+    assert_close(rnn_step(x, h, W, U, b), expected)
+    assert_differentiable(rnn_step, x, h, W, U, b)
 
 
 check(the_example_step_gives_0_7163_and_0_4621, rnn_step)
@@ -232,8 +237,10 @@ class RNN(nn.Module):
 
 # %% check="the_three_parameters_are_registered" points=1
 def the_three_parameters_are_registered(RNN):
-    """The module knows the parameters W, U and b, and no others."""
-    assert_equal(sorted(RNN(3, 5).gradients()), ["U", "W", "b"])
+    """The module knows the parameters W, U and b, in float64, and no others."""
+    model = RNN(3, 5)
+    assert_equal(sorted(model.gradients()), ["U", "W", "b"])
+    assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 
 check(the_three_parameters_are_registered, RNN)
@@ -241,12 +248,13 @@ check(the_three_parameters_are_registered, RNN)
 
 # %% check="the_example_text_has_its_states" points=1
 def the_example_text_has_its_states(RNN):
-    """The text of the example has the states 0.7616 and 0.6420, and 0 and 0 after h_0 = -1."""
+    """The text of the example has the states 0.7616 and 0.6420, 0 and 0 after h_0 = -1; gradients flow back."""
     model = with_weights(RNN(1, 1), {"W": numbers([1.0]), "U": numbers([1.0]), "b": torch.zeros(1).double()})
     x = numbers([[1.0], [0.0]])
     first = math.tanh(1)
     assert_close(model(x)[0], numbers([[first], [math.tanh(first)]]), what="the states")
     assert_close(model(x, numbers([-1.0]))[0], numbers([[0.0], [0.0]]), what="the states after h_0 = -1")
+    assert_differentiable(model, x, numbers([-1.0]))
 
 
 check(the_example_text_has_its_states, RNN)
@@ -362,7 +370,7 @@ check(other_texts_agree_with_torch, RNN)
 # A letter d before a name stands for a gradient of the loss: `dU` is $\partial L / \partial \mathbf U$, in
 # the shape of `U`. Write the gradients as formulas; torch's autograd stays off until you compare.
 
-# %% [markdown] exercise="state_gradients" difficulty=2 minutes=20 forbids=".backward,torch.Tensor.backward,torch.autograd,torch.autograd.grad,torch.autograd.backward,torch.func"
+# %% [markdown] exercise="state_gradients" difficulty=2 minutes=20 forbids=".backward,torch.Tensor.backward,torch.autograd,torch.autograd.grad,torch.autograd.backward,torch.func" exempt="gradient"
 # ### 3. What the states are told
 #
 # The loss is a sum over the steps, $L = L_1 + \dots + L_T$, and $L_t$ looks at $\mathbf h_t$ alone. But
@@ -493,7 +501,7 @@ check(the_message_goes_to_the_unit_that_was_listened_to, state_gradients)
 def the_direct_gradients_stay_as_they_are(state_gradients, draw):
     """The tensors you are given are the same afterwards, and the first state hears more than its own loss."""
     direct, states, U = draw.normal(2, 5, 3), 0.8 * draw.normal(2, 5, 3).tanh(), draw.normal(3, 3)
-    assert_depends(assert_unchanged(state_gradients, direct, states, U)[:, 0], direct[:, 0])
+    assert_depends(state_gradients(direct, states, U)[:, 0], direct[:, 0])
 
 
 check(the_direct_gradients_stay_as_they_are, state_gradients)
@@ -509,7 +517,7 @@ def other_states_agree_with_autograd(state_gradients, draw):
 
 check(other_states_agree_with_autograd, state_gradients)
 
-# %% [markdown] exercise="bptt_gradients" difficulty=3 minutes=30 forbids=".backward,torch.Tensor.backward,torch.autograd,torch.autograd.grad,torch.autograd.backward,torch.func"
+# %% [markdown] exercise="bptt_gradients" difficulty=3 minutes=30 forbids=".backward,torch.Tensor.backward,torch.autograd,torch.autograd.grad,torch.autograd.backward,torch.func" exempt="gradient"
 # ### 4. What the weights are told
 #
 # The weights are the same at every step, so each step has its say and the gradients **add up** over the
@@ -1070,7 +1078,7 @@ def other_networks_agree_with_autograd(gradient_norms, draw):
 
 check(other_networks_agree_with_autograd, gradient_norms)
 
-# %% [markdown] exercise="long_run_factor" difficulty=2 minutes=10
+# %% [markdown] exercise="long_run_factor" difficulty=2 minutes=10 exempt="gradient"
 # ### 8. The factor in the long run
 #
 # Where all slopes are 1, each step back multiplies the gradient by $\mathbf U^\top$. Over many steps the
@@ -1153,7 +1161,7 @@ def other_matrices_have_their_factor(long_run_factor, draw):
 
 check(other_matrices_have_their_factor, long_run_factor)
 
-# %% [markdown] exercise="clipped" difficulty=1 minutes=10 forbids="torch.nn.utils"
+# %% [markdown] exercise="clipped" difficulty=1 minutes=10 forbids="torch.nn.utils" exempt="gradient"
 # ### 9. Clipping
 #
 # An exploded gradient is too long, but its direction may still be good. **Clipping** shortens it: with all
@@ -1253,7 +1261,7 @@ check(short_gradients_are_left_alone, clipped)
 # %% check="what_was_given_is_not_changed" points=1
 def what_was_given_is_not_changed(clipped, draw):
     """The dict you are given, and its tensors, are the same afterwards, and what comes back is clipped."""
-    own = assert_unchanged(clipped, drawn_gradients(draw, 12.0), 0.7)
+    own = clipped(drawn_gradients(draw, 12.0), 0.7)
     assert_true(length_of(own) < 11, "Nothing was clipped.")
 
 
@@ -1276,7 +1284,7 @@ def other_gradients_are_clipped(clipped, draw):
 
 check(other_gradients_are_clipped, clipped)
 
-# %% [markdown] exercise="clipped_step" difficulty=1 minutes=5
+# %% [markdown] exercise="clipped_step" difficulty=1 minutes=5 exempt="gradient"
 # ### 10. A step that is never enormous
 #
 # Clipping has to come at the right moment. Write `clipped_step(parameters, gradients, learning_rate,
@@ -1482,9 +1490,11 @@ def stack_of(StackedRNN, weights, n_layers):
 
 # %% check="every_layer_has_three_parameters" points=1
 def every_layer_has_three_parameters(StackedRNN):
-    """Three layers have the parameters W_0, U_0, b_0 to W_2, U_2, b_2, and no others."""
-    names = sorted(StackedRNN(3, 5, 3).gradients())
+    """Three layers have the parameters W_0, U_0, b_0 to W_2, U_2, b_2, in float64, and no others."""
+    model = StackedRNN(3, 5, 3)
+    names = sorted(model.gradients())
     assert_equal(names, sorted(f"{name}_{k}" for name in "WUb" for k in range(3)))
+    assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 
 check(every_layer_has_three_parameters, StackedRNN)
@@ -1492,11 +1502,14 @@ check(every_layer_has_three_parameters, StackedRNN)
 
 # %% check="the_example_stack_gives_0_6420" points=1
 def the_example_stack_gives_0_6420(StackedRNN):
-    """The top states of the example are 0.6420 and 0."""
+    """The top states of the example are 0.6420 and 0, and gradients flow back."""
     one, zero = numbers([1.0]), torch.zeros(1).double()
     weights = {"W_0": one, "U_0": 0 * one, "b_0": zero, "W_1": one, "U_1": 0 * one, "b_1": zero}
-    states, _ = stack_of(StackedRNN, weights, 2)(numbers([[1.0], [0.0]]), torch.zeros(2, 1, 1).double())
+    model = stack_of(StackedRNN, weights, 2)
+    x, h_0 = numbers([[1.0], [0.0]]), torch.zeros(2, 1, 1).double()
+    states, _ = model(x, h_0)
     assert_close(states, numbers([[math.tanh(math.tanh(1))], [0.0]]))
+    assert_differentiable(model, x, h_0)
 
 
 check(the_example_stack_gives_0_6420, StackedRNN)
@@ -1638,7 +1651,7 @@ check(the_example_text_is_read_from_both_ends, bidirectional_states)
 
 # %% check="the_first_half_knows_the_past" points=1
 def the_first_half_knows_the_past(bidirectional_states, draw):
-    """Another word at place 2 changes the first half of the states there and later, and not before."""
+    """Another word at place 2 changes the first half of the states from there on only; gradients flow back."""
     networks, x, n_words = directions(draw, 3, 4), draw.normal(2, 5, 3), torch.tensor([5, 5])
     other = x.clone()
     other[:, 2] += 1
@@ -1647,6 +1660,7 @@ def the_first_half_knows_the_past(bidirectional_states, draw):
     assert_close(elsewhere[:, :2], answer[:, :2])
     for place in (2, 3, 4):
         assert_depends(answer[:, place], elsewhere[:, place])
+    assert_differentiable(bidirectional_states, x, n_words, networks["forwards"], networks["backwards"])
 
 
 check(the_first_half_knows_the_past, bidirectional_states)
@@ -1762,12 +1776,13 @@ check(the_example_vector_is_3_2, text_vectors)
 
 # %% check="each_half_has_read_the_whole_text" points=1
 def each_half_has_read_the_whole_text(text_vectors):
-    """If every state holds the number of words it has read, both halves hold the length of the text."""
+    """If every state holds the number of words it has read, both halves hold the length; gradients flow back."""
     n_words = torch.tensor([5, 2, 3])
     places = torch.arange(5)
     there, back = (places + 1).expand(3, 5), n_words[:, None] - places
     states = torch.stack([there, there, back, back], dim=-1) * (places < n_words[:, None])[..., None]
     assert_close(text_vectors(states.double(), n_words), n_words[:, None].expand(3, 4).double())
+    assert_differentiable(text_vectors, states.double(), n_words)
 
 
 check(each_half_has_read_the_whole_text, text_vectors)
@@ -1828,12 +1843,13 @@ check(the_example_states_are_3_and_4, top_states)
 
 # %% check="each_text_keeps_its_own_states" points=1
 def each_text_keeps_its_own_states(top_states, draw):
-    """Another order of the texts gives the same vectors in that order."""
+    """Another order of the texts gives the same vectors in that order, and gradients flow back."""
     h_n = draw.normal(6, 4, 3)
     answer = top_states(h_n, 3)
     assert_equal(list(answer.shape), [4, 6], what="the shape")
     assert_close(top_states(h_n[:, [2, 0, 3, 1]], 3), answer[[2, 0, 3, 1]])
     assert_depends(answer, top_states(h_n + 1, 3))
+    assert_differentiable(top_states, h_n, 3)
 
 
 check(each_text_keeps_its_own_states, top_states)
@@ -1956,8 +1972,10 @@ def with_gates(weights, n_gates, **biases):
 
 # %% check="the_lstm_has_three_parameters" points=1
 def the_lstm_has_three_parameters(LSTMCell):
-    """The cell knows the parameters W, U and b, and no others."""
-    assert_equal(sorted(LSTMCell(3, 5).gradients()), ["U", "W", "b"])
+    """The cell knows the parameters W, U and b, in float64, and no others."""
+    cell = LSTMCell(3, 5)
+    assert_equal(sorted(cell.gradients()), ["U", "W", "b"])
+    assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 
 
 check(the_lstm_has_three_parameters, LSTMCell)
@@ -1965,13 +1983,14 @@ check(the_lstm_has_three_parameters, LSTMCell)
 
 # %% check="the_example_cell_gives_0_4406" points=1
 def the_example_cell_gives_0_4406(LSTMCell):
-    """The cell of the example leads to h = 0.4406 and c = 1.3808."""
+    """The cell of the example leads to h = 0.4406 and c = 1.3808, and gradients flow back."""
     weights = {"W": numbers([0.0], [0.0], [1.0], [0.0]), "U": torch.zeros(4, 1).double()}
     cell = loaded(LSTMCell, weights | {"b": torch.zeros(4).double()}, 4)
     h, c = cell(numbers([1.0]), (numbers([0.7]), numbers([2.0])))
     expected = 1 + math.tanh(1) / 2
     assert_close(c, numbers([expected]), what="the cell c")
     assert_close(h, numbers([math.tanh(expected) / 2]), what="the state h")
+    assert_differentiable(cell, numbers([1.0]), (numbers([0.7]), numbers([2.0])))
 
 
 check(the_example_cell_gives_0_4406, LSTMCell)
@@ -2065,7 +2084,7 @@ def other_lstm_cells_agree_with_torch(LSTMCell, draw):
 
 check(other_lstm_cells_agree_with_torch, LSTMCell)
 
-# %% [markdown] exercise="with_forget_bias" difficulty=2 minutes=10
+# %% [markdown] exercise="with_forget_bias" difficulty=2 minutes=10 exempt="gradient"
 # ### 17. A new cell remembers
 #
 # At the start of training a forget gate near 0.5 halves the cell at every word. A forget bias of 1 or more
@@ -2163,7 +2182,7 @@ check(both_directions_get_it, with_forget_bias)
 def nothing_else_moves(with_forget_bias, draw):
     """All matrices, and the constants of the other gates, are as before; so is the dict that you were given."""
     weights = lstm_weights(draw, 2, 3, 2)
-    own = assert_unchanged(with_forget_bias, weights, 1.5)
+    own = with_forget_bias(weights, 1.5)
     assert_equal(sorted(own), sorted(weights))
     for name, before in weights.items():
         keep = [row for row in range(12) if "weight" in name or row not in (3, 4, 5)]
@@ -2261,8 +2280,10 @@ def gru_weights(draw, d_input, d_hidden):
 
 # %% check="the_gru_has_four_parameters" points=1
 def the_gru_has_four_parameters(GRUCell):
-    """The cell knows the parameters W, U, b and b_candidate, and no others."""
-    assert_equal(sorted(GRUCell(3, 5).gradients()), ["U", "W", "b", "b_candidate"])
+    """The cell knows the parameters W, U, b and b_candidate, in float64, and no others."""
+    cell = GRUCell(3, 5)
+    assert_equal(sorted(cell.gradients()), ["U", "W", "b", "b_candidate"])
+    assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 
 
 check(the_gru_has_four_parameters, GRUCell)
@@ -2270,11 +2291,13 @@ check(the_gru_has_four_parameters, GRUCell)
 
 # %% check="the_example_cell_gives_0_7311" points=1
 def the_example_cell_gives_0_7311(GRUCell):
-    """The cell of the example leads from 1 to 0.7311."""
+    """The cell of the example leads from 1 to 0.7311, and gradients flow back."""
     one_candidate, zeros = numbers([0.0], [0.0], [1.0]), torch.zeros(3).double()
     weights = {"W": one_candidate, "U": one_candidate, "b": zeros, "b_candidate": zeros[:1]}
-    answer = loaded(GRUCell, weights, 3)(numbers([0.0]), numbers([1.0]))
+    cell = loaded(GRUCell, weights, 3)
+    answer = cell(numbers([0.0]), numbers([1.0]))
     assert_close(answer, numbers([math.tanh(0.5) / 2 + 0.5]))
+    assert_differentiable(cell, numbers([0.0]), numbers([1.0]))
 
 
 check(the_example_cell_gives_0_7311, GRUCell)
@@ -2436,11 +2459,12 @@ check(the_example_costs_ln_2, labelling_loss)
 
 # %% check="padding_costs_nothing" points=1
 def padding_costs_nothing(labelling_loss, draw):
-    """Two more places of padding, with large logits, leave the loss as it is."""
+    """Two more places of padding, with large logits, leave the loss as it is; gradients flow back."""
     logits, labels = labelled_texts(draw, (5, 3), 4, -1)
     answer = labelling_loss(logits, labels, -1)
     assert_close(labelling_loss(*more_padding(logits, labels, -1, 2), -1), answer)
     assert_depends(answer, labelling_loss(2 * logits, labels, -1))
+    assert_differentiable(labelling_loss, logits, labels, -1)
 
 
 check(padding_costs_nothing, labelling_loss)
@@ -2854,7 +2878,7 @@ check(the_second_step_goes_on_from_the_first, after_steps)
 def the_weights_you_were_given_stay(after_steps, draw):
     """The weights you are given are the same afterwards, and those that come back have moved."""
     weights, texts = small_weights(draw, 2, 3), held_out_texts(draw, 4, 3)
-    assert_depends(assert_unchanged(after_steps, weights, [texts], 0.5)["c"], weights["c"])
+    assert_depends(after_steps(weights, [texts], 0.5)["c"], weights["c"])
 
 
 check(the_weights_you_were_given_stay, after_steps)
@@ -2879,7 +2903,7 @@ def other_trainings_lead_where_they_should(after_steps, draw):
 
 check(other_trainings_lead_where_they_should, after_steps)
 
-# %% [markdown] exercise="recaller" difficulty=3 minutes=30 trained forbids="course.models,course.training,course.recall.recall_network,course.recall.recall_loss,course.recall.recall_accuracy"
+# %% [markdown] exercise="recaller" difficulty=3 minutes=30 trained forbids="course.models,course.training,course.recall.recall_network,course.recall.recall_loss,course.recall.recall_accuracy" allows="course.recall"
 # ### 23. A word that comes back
 #
 # *tickets then she went to the shop for toner →* **tickets**. The texts of lecture 08: a thing, then words of

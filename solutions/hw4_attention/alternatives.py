@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from functools import cache
 from random import Random
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
@@ -136,11 +135,11 @@ def key_by_key(query, key, W_query, W_key, v):
 
 
 @alternative(of="attention_weights")
-def in_numpy(scores, mask):
-    visible = np.broadcast_to(mask.numpy()[:, None], scores.shape)
-    values = np.where(visible, scores.numpy(), -np.inf)
-    exponentials = np.exp(values - values.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+def with_exponentials(scores, mask):
+    visible = mask[:, None].expand_as(scores)
+    top = torch.where(visible, scores, -math.inf).amax(-1, keepdim=True)
+    exponentials = torch.where(visible, (scores - top).clamp(max=0), -math.inf).exp()
+    return exponentials / exponentials.sum(-1, keepdim=True)
 
 
 @alternative(of="attend")

@@ -23,6 +23,8 @@
 # **Scores** are the numbers before the softmax over the source, **weights** those after it, and the
 # **context** is the weighted mean. Tensors of numbers are float64, words are int64.
 
+# %% [markdown] rules
+
 # %% setup
 
 # %% provided="imports"
@@ -35,6 +37,8 @@ from torch import Tensor, nn
 from course.checks import (
     assert_close,
     assert_depends,
+    assert_differentiable,
+    assert_dtype,
     assert_equal,
     assert_raises,
     assert_true,
@@ -261,9 +265,11 @@ def read_alone(weights, words):
 
 # %% check="the_encoder_has_its_five_parameters" points=1
 def the_encoder_has_its_five_parameters(Encoder):
-    """The encoder knows the five parameters, by the names of the statement, and no others."""
+    """The encoder knows the five parameters, by the names of the statement, in float64, and no others."""
     of_network = [f"network.{kind}_l0" for kind in ("bias_hh", "bias_ih", "weight_hh", "weight_ih")]
-    assert_equal(sorted(Encoder(7, 3, 5).gradients()), ["embedding.weight", *of_network])
+    module = Encoder(7, 3, 5)
+    assert_equal(sorted(module.gradients()), ["embedding.weight", *of_network])
+    assert_dtype(module.parameters(), torch.float64, what="a parameter")
 
 
 check(the_encoder_has_its_five_parameters, Encoder)
@@ -271,12 +277,14 @@ check(the_encoder_has_its_five_parameters, Encoder)
 
 # %% check="a_lone_sentence_is_read_to_its_end" points=1
 def a_lone_sentence_is_read_to_its_end(Encoder, draw):
-    """A sentence without padding has the states of a GRU, and the last of them is its summary."""
+    """A sentence without padding has the states of a GRU, the last is its summary, and gradients flow back."""
     weights = encoder_weights(draw, 7, 3, 5)
-    states, summary = with_weights(Encoder(7, 3, 5), weights)(torch.tensor([[4, 1, 6, 2]]), torch.tensor([4]))
+    encoder, source, lengths = with_weights(Encoder(7, 3, 5), weights), [[4, 1, 6, 2]], torch.tensor([4])
+    states, summary = encoder(torch.tensor(source), lengths)
     expected = read_alone(weights, [4, 1, 6, 2])
     assert_close(states, expected[None], what="states")
     assert_close(summary, expected[-1:], what="summary")
+    assert_differentiable(encoder, torch.tensor(source), lengths)
 
 
 check(a_lone_sentence_is_read_to_its_end, Encoder)
@@ -413,10 +421,12 @@ def decoder_weights(draw, vocab_size, d_embedding, d_hidden):
 
 # %% check="the_decoder_has_its_seven_parameters" points=1
 def the_decoder_has_its_seven_parameters(Decoder):
-    """The decoder knows the seven parameters, by the names of the statement, and no others."""
+    """The decoder knows the seven parameters, by the names of the statement, in float64, and no others."""
     of_network = [f"network.{kind}_l0" for kind in ("bias_hh", "bias_ih", "weight_hh", "weight_ih")]
     expected = ["embedding.weight", *of_network, "output.bias", "output.weight"]
-    assert_equal(sorted(Decoder(7, 3, 5).gradients()), expected)
+    module = Decoder(7, 3, 5)
+    assert_equal(sorted(module.gradients()), expected)
+    assert_dtype(module.parameters(), torch.float64, what="a parameter")
 
 
 check(the_decoder_has_its_seven_parameters, Decoder)
@@ -424,11 +434,13 @@ check(the_decoder_has_its_seven_parameters, Decoder)
 
 # %% check="bos_is_answered_too" points=1
 def bos_is_answered_too(Decoder, draw):
-    """The first logits come from the state after the first input."""
+    """The first logits come from the state after the first input, and gradients flow back."""
     weights, summary = decoder_weights(draw, 7, 3, 5), draw.normal(1, 5)
     state = gru_step(weights, "network", weights["embedding.weight"][1], summary[0], "_l0")
-    logits = with_weights(Decoder(7, 3, 5), weights)(summary, torch.tensor([[1, 4, 6]]))
+    decoder, inputs = with_weights(Decoder(7, 3, 5), weights), torch.tensor([[1, 4, 6]])
+    logits = decoder(summary, inputs)
     assert_close(logits[0, 0], weights["output.weight"] @ state + weights["output.bias"])
+    assert_differentiable(decoder, summary, inputs)
 
 
 check(bos_is_answered_too, Decoder)
@@ -442,6 +454,8 @@ def each_step_reads_the_word_it_is_given(Decoder, draw):
     other = decoder(summary, torch.tensor([[1, 4, 2, 3], [1, 2, 6, 3]]))
     assert_depends(logits[0, 2], other[0, 2])
     assert_depends(logits[1, 2], other[1, 2])
+    alone = decoder(summary[1:], torch.tensor([[1, 2, 5, 3]]))
+    assert_close(logits[1:], alone, what="the second of the batch")
 
 
 check(each_step_reads_the_word_it_is_given, Decoder)
@@ -566,14 +580,12 @@ check(the_example_costs_four_thirds_of_ln_2, sequence_loss)
 
 # %% check="padding_costs_nothing" points=1
 def padding_costs_nothing(sequence_loss, draw):
-    """Other logits at the padding leave the loss as it is; at a real word they change it."""
+    """Other logits at the padding leave the loss as it is, at a real word they change it; gradients flow back."""
     logits, targets = draw.normal(2, 4, 5), torch.tensor([[3, 4, 0, 0], [1, 2, 3, 4]])
     lengths, loud = torch.tensor([2, 4]), torch.zeros(2, 4, 5, dtype=torch.float64)
     loud[0, 2:, 1] = 3.0
-    logits.requires_grad_()
     answer = sequence_loss(logits, targets, lengths, 0)
-    has_graph = isinstance(answer, Tensor) and answer.requires_grad
-    assert_true(has_graph, "The loss comes back without its graph: no gradient leads from it to the logits.")
+    assert_differentiable(sequence_loss, logits, targets, lengths, 0)
     assert_close(sequence_loss(logits + loud, targets, lengths, 0), answer)
     assert_depends(answer, sequence_loss(logits - loud.roll(1, dims=0), targets, lengths, 0))
 
@@ -1216,13 +1228,15 @@ check(a_row_for_each_query_and_a_column_for_each_key, dot_scores)
 
 # %% check="each_key_has_its_own_column" points=1
 def each_key_has_its_own_column(dot_scores, draw):
-    """Another third key changes the third column of scores and no other."""
+    """Another third key changes the third column of scores only, in each row of a batch; gradients flow back."""
     query, key = draw.normal(2, 3, 5), draw.normal(2, 4, 5)
     other = key.clone()
     other[:, 2] += 1
     scores, changed = dot_scores(query, key), dot_scores(query, other)
     assert_close(changed[..., [0, 1, 3]], scores[..., [0, 1, 3]], what="scores of the other keys")
     assert_depends(scores[..., 2], changed[..., 2])
+    assert_close(scores[1:], dot_scores(query[1:], key[1:]), what="the second of the batch")
+    assert_differentiable(dot_scores, query, key)
 
 
 check(each_key_has_its_own_column, dot_scores)
@@ -1319,13 +1333,15 @@ check(every_word_of_the_source_is_asked, bilinear_scores)
 
 # %% check="each_query_has_its_own_row" points=1
 def each_query_has_its_own_row(bilinear_scores, draw):
-    """Another second query changes the second row of scores and no other."""
+    """Another second query changes the second row of scores only, in each row of a batch; gradients flow back."""
     query, key, W = draw.normal(2, 3, 5), draw.normal(2, 4, 6), draw.normal(5, 6)
     other = query.clone()
     other[:, 1] += 1
     scores, changed = bilinear_scores(query, key, W), bilinear_scores(other, key, W)
     assert_close(changed[:, [0, 2]], scores[:, [0, 2]], what="scores of the other queries")
     assert_depends(scores[:, 1], changed[:, 1])
+    assert_close(scores[1:], bilinear_scores(query[1:], key[1:], W), what="the second of the batch")
+    assert_differentiable(bilinear_scores, query, key, W)
 
 
 check(each_query_has_its_own_row, bilinear_scores)
@@ -1410,12 +1426,15 @@ check(the_example_scores_are_2_tanh_2_and_0, additive_scores)
 
 # %% check="v_may_raise_a_score_above_one" points=1
 def v_may_raise_a_score_above_one(additive_scores, draw):
-    """With ten times v all scores are ten times as large: the tanh lies inside, v outside."""
+    """With ten times v all scores are ten times as large, in each row of a batch; gradients flow back."""
     query, key = draw.normal(2, 3, 5), draw.normal(2, 4, 6)
     W_query, W_key, v = draw.normal(7, 5), draw.normal(7, 6), draw.normal(7)
     scores = additive_scores(query, key, W_query, W_key, v)
     assert_close(additive_scores(query, key, W_query, W_key, 10 * v), 10 * scores)
     assert_depends(scores, 10 * scores)
+    alone = additive_scores(query[1:], key[1:], W_query, W_key, v)
+    assert_close(scores[1:], alone, what="the second of the batch")
+    assert_differentiable(additive_scores, query, key, W_query, W_key, v)
 
 
 check(v_may_raise_a_score_above_one, additive_scores)
@@ -1531,10 +1550,12 @@ check(the_example_weights_are_quarters, attention_weights)
 
 # %% check="each_query_shares_out_one" points=1
 def each_query_shares_out_one(attention_weights, draw):
-    """The weights of each query sum to one, with padding and without."""
+    """The weights of each query sum to one, with padding and without, and gradients flow back."""
     mask = torch.tensor([[True, True, True, False, False], [True] * 5])
-    weights = attention_weights(draw.normal(2, 3, 5), mask)
+    scores = draw.normal(2, 3, 5)
+    weights = attention_weights(scores, mask)
     assert_close(weights.sum(-1), torch.ones(2, 3, dtype=torch.float64))
+    assert_differentiable(attention_weights, scores, mask)
 
 
 check(each_query_shares_out_one, attention_weights)
@@ -1659,7 +1680,7 @@ check(the_example_contexts_are_one_value_and_a_mean, attend)
 
 # %% check="contexts_are_made_of_values" points=1
 def contexts_are_made_of_values(attend, draw):
-    """Values three times as large make contexts three times as large, and change no weight."""
+    """Values three times as large make contexts three times as large, and change no weight, in each row."""
     query, key, value = draw.normal(2, 3, 5), draw.normal(2, 4, 5), draw.normal(2, 4, 6)
     mask = torch.tensor([[True, True, True, False], [True] * 4])
     context, weights = attend(query, key, value, mask)
@@ -1667,6 +1688,9 @@ def contexts_are_made_of_values(attend, draw):
     assert_close(tripled, 3 * context, what="context")
     assert_close(same_weights, weights, what="weights")
     assert_depends(context, tripled)
+    alone, _ = attend(query[1:], key[1:], value[1:], mask[1:])
+    assert_close(context[1:], alone, what="the second of the batch")
+    assert_differentiable(attend, query, key, value, mask)
 
 
 check(contexts_are_made_of_values, attend)
@@ -1832,10 +1856,12 @@ def two_sources(draw):
 
 # %% check="the_attention_decoder_has_its_parameters" points=1
 def the_attention_decoder_has_its_parameters(AttentionDecoder):
-    """The decoder knows its nine parameters, by the names of the statement, and no others."""
+    """The decoder knows its nine parameters, by the names of the statement, in float64, and no others."""
     of_cell = [f"cell.{kind}" for kind in ("bias_hh", "bias_ih", "weight_hh", "weight_ih")]
     expected = ["W", *of_cell, "combine.weight", "embedding.weight", "output.bias", "output.weight"]
-    assert_equal(sorted(AttentionDecoder(*SIZES).gradients()), expected)
+    module = AttentionDecoder(*SIZES)
+    assert_equal(sorted(module.gradients()), expected)
+    assert_dtype(module.parameters(), torch.float64, what="a parameter")
 
 
 check(the_attention_decoder_has_its_parameters, AttentionDecoder)
@@ -1855,12 +1881,13 @@ check(with_W_zero_all_real_words_are_alike, AttentionDecoder)
 
 # %% check="target_and_source_need_not_be_equally_long" points=1
 def target_and_source_need_not_be_equally_long(AttentionDecoder, draw):
-    """A target may be shorter or longer than its source: T and S have axes of their own."""
+    """A target may be shorter or longer than its source, and gradients flow back."""
     decoder = with_weights(AttentionDecoder(*SIZES), attention_decoder_weights(draw, *SIZES))
     for T, S in ((3, 6), (6, 2)):
         arguments = draw.normal(2, 5), draw.integers(0, 7, 2, T), draw.normal(2, S, 4)
         logits, weights = decoder(*arguments, torch.ones(2, S, dtype=torch.bool))
         assert_equal([list(logits.shape), list(weights.shape)], [[2, T, 7], [2, T, S]], what="shapes")
+    assert_differentiable(decoder, *arguments, torch.ones(2, S, dtype=torch.bool))
 
 
 check(target_and_source_need_not_be_equally_long, AttentionDecoder)
@@ -2037,7 +2064,7 @@ check(other_attention_decoders_have_their_logits, AttentionDecoder)
 # Before anybody reads such a picture, its rows and columns must be the right ones; and where the right
 # alignment is known, the picture can be given a mark.
 
-# %% [markdown] exercise="alignment_map" difficulty=1 minutes=10
+# %% [markdown] exercise="alignment_map" difficulty=1 minutes=10 exempt="gradient"
 # ### 15. One map out of a batch
 #
 # Under teacher forcing a decoder gave the weights of a whole batch, (B, T, S). Its inputs were BOS, then the
@@ -2476,7 +2503,7 @@ def small_translator(weights):
     return model
 
 
-# %% [markdown] exercise="weights_after" difficulty=2 minutes=20
+# %% [markdown] exercise="weights_after" difficulty=2 minutes=20 allows="course.models.seq2seq,course.training,course.translation_experiment" exempt="float64"
 # ### 18. What a training step does
 #
 # Before a translator is trained for minutes, its steps are worth a look, on a model so small that some of
@@ -2647,7 +2674,7 @@ def other_batches_move_the_weights(weights_after, draw):
 check(other_batches_move_the_weights, weights_after)
 
 
-# %% [markdown] exercise="trained_weights" difficulty=3 minutes=30
+# %% [markdown] exercise="trained_weights" difficulty=3 minutes=30 trained="reference" allows="course.models.seq2seq,course.training,course.translation_experiment"
 # ### 19. Train one
 #
 # Now a translator of your own for the small English and the small French of lecture 11. The model is given,

@@ -25,9 +25,8 @@
 # `.double()` and load weights with `load_state_dict`, so its parameters must have the names and shapes that
 # the statement gives. `nn.Linear(3, 5)` as an attribute `expand`, for instance, has the parameters
 # `expand.weight` (5, 3) and `expand.bias` (5,).
-#
-# What your code is given stays as it is: `x += …`, `masked_fill_` and an assignment to `x[…]` change a tensor
-# that somebody else may still need.
+
+# %% [markdown] rules
 
 # %% setup
 
@@ -41,9 +40,10 @@ from torch.nn import functional
 from course.checks import (
     assert_close,
     assert_depends,
+    assert_differentiable,
+    assert_dtype,
     assert_equal,
     assert_true,
-    assert_unchanged,
     homework,
     with_weights,
 )
@@ -116,9 +116,13 @@ check(the_example_query_gets_3_and_2, attention)
 
 # %% check="each_query_gives_out_one" points=1
 def each_query_gives_out_one(attention, draw):
-    """The weights of each query sum to one, in every batch and head."""
-    _, weights = attention(draw.normal(2, 3, 5, 6), draw.normal(2, 3, 4, 6), draw.normal(2, 3, 4, 7))
+    """The weights of each query sum to one; in a batch each gets what it gets alone; gradients flow back."""
+    query, key, value = draw.normal(2, 3, 5, 6), draw.normal(2, 3, 4, 6), draw.normal(2, 3, 4, 7)
+    output, weights = attention(query, key, value)
     assert_close(weights.sum(-1), torch.ones(2, 3, 5).double())
+    alone, _ = attention(query[1], key[1], value[1])
+    assert_close(output[1], alone, what="the second of the batch")
+    assert_differentiable(attention, query, key, value)
 
 
 check(each_query_gives_out_one, attention)
@@ -231,7 +235,7 @@ check(the_example_output_is_2, dropped_attention)
 
 # %% check="dropping_one_weight_leaves_the_others" points=1
 def dropping_one_weight_leaves_the_others(dropped_attention, draw):
-    """With unit vectors for values, a weight is the same whether or not another one was dropped."""
+    """With unit vectors for values, a weight is the same whether or not another one was dropped, in each row."""
     scores, eye = draw.normal(2, 5, 3), torch.eye(3).double().expand(2, 3, 3)
     kept = torch.tensor([True, True, False]).expand(2, 5, 3)
     answer = dropped_attention(scores, eye, kept, 0.4)
@@ -239,6 +243,9 @@ def dropping_one_weight_leaves_the_others(dropped_attention, draw):
     assert_close(answer[..., :2], everything[..., :2])
     assert_close(answer[..., 2], torch.zeros(2, 5).double(), what="the dropped weights")
     assert_depends(everything, dropped_attention(-scores, eye, kept, 0.4))
+    alone = dropped_attention(scores[1:], eye[1:], kept[1:], 0.4)
+    assert_close(answer[1:], alone, what="the second of the batch")
+    assert_differentiable(dropped_attention, scores, eye, kept, 0.4)
 
 
 check(dropping_one_weight_leaves_the_others, dropped_attention)
@@ -359,7 +366,7 @@ def other_variances_have_their_scale(score_scale, draw):
 
 check(other_variances_have_their_scale, score_scale)
 
-# %% [markdown] exercise="effective_keys" difficulty=2 minutes=10
+# %% [markdown] exercise="effective_keys" difficulty=2 minutes=10 exempt="gradient"
 # ### 4. A saturated softmax
 #
 # How many keys does a query really look at? Not the number of keys, nor does the largest weight tell: the
@@ -603,7 +610,7 @@ def masked_weights(scores: Tensor, mask: Tensor) -> Tensor:
 def the_example_shares_between_two_keys(masked_weights):
     """In the example the weights are 3/4, 1/4 and 0, and the scores stay as they were."""
     scores = torch.tensor([[math.log(3), 0.0, 7.0]]).double()
-    answer = assert_unchanged(masked_weights, scores, torch.tensor([[True, True, False]]))
+    answer = masked_weights(scores, torch.tensor([[True, True, False]]))
     assert_close(answer, torch.tensor([[0.75, 0.25, 0.0]]).double())
 
 
@@ -612,10 +619,13 @@ check(the_example_shares_between_two_keys, masked_weights)
 
 # %% check="forbidden_weights_are_exactly_0" points=1
 def forbidden_weights_are_exactly_0(masked_weights, draw):
-    """Forbidden weights are 0 and allowed ones are not."""
+    """Forbidden weights are 0 and allowed ones are not, in each row of a batch; gradients flow back."""
     mask = torch.tensor([[True, False, True, False, False], [False, True, True, True, False]])
-    answer = masked_weights(draw.normal(3, 2, 5), mask)
+    scores = draw.normal(3, 2, 5)
+    answer = masked_weights(scores, mask)
     assert_equal(answer == 0, ~mask.expand(3, 2, 5), what="where the weights are 0")
+    assert_close(answer[1], masked_weights(scores[1], mask), what="the second of the batch")
+    assert_differentiable(masked_weights, scores, mask)
 
 
 check(forbidden_weights_are_exactly_0, masked_weights)
@@ -678,7 +688,7 @@ def other_scores_are_masked(masked_weights, draw):
             strict=True,
         ):
             place[keys] = (row[keys] - row[keys].max()).exp() / (row[keys] - row[keys].max()).exp().sum()
-        assert_close(assert_unchanged(masked_weights, scores, mask), expected)
+        assert_close(masked_weights(scores, mask), expected)
 
 
 check(other_scores_are_masked, masked_weights)
@@ -929,10 +939,11 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 # %% check="the_example_has_three_heads" points=1
 def the_example_has_three_heads(split_heads):
-    """In the example the three heads see their two numbers of both vectors."""
-    x = torch.arange(1.0, 13).double().reshape(1, 2, 6)
+    """In the example the three heads see their two numbers of both vectors, in a second sequence as well."""
+    x = torch.arange(1.0, 25).double().reshape(2, 2, 6)
     expected = torch.tensor([[[[1.0, 2], [7, 8]], [[3, 4], [9, 10]], [[5, 6], [11, 12]]]]).double()
-    assert_close(split_heads(x, 3), expected)
+    assert_close(split_heads(x, 3), torch.cat([expected, expected + 12]))
+    assert_differentiable(split_heads, x, 3)
 
 
 check(the_example_has_three_heads, split_heads)
@@ -1017,9 +1028,11 @@ def merge_heads(x: Tensor) -> Tensor:
 
 # %% check="the_example_is_put_together" points=1
 def the_example_is_put_together(merge_heads):
-    """In the example the two vectors of six numbers come back."""
+    """In the example the two vectors of six numbers come back, and those of a second sequence."""
     heads = torch.tensor([[[[1.0, 2], [7, 8]], [[3, 4], [9, 10]], [[5, 6], [11, 12]]]]).double()
-    assert_close(merge_heads(heads), torch.arange(1.0, 13).double().reshape(1, 2, 6))
+    heads = torch.cat([heads, heads + 12])
+    assert_close(merge_heads(heads), torch.arange(1.0, 25).double().reshape(2, 2, 6))
+    assert_differentiable(merge_heads, heads)
 
 
 check(the_example_is_put_together, merge_heads)
@@ -1169,14 +1182,16 @@ check(the_eight_parameters_are_registered, MultiHeadAttention)
 
 # %% check="the_example_heads_find_3_and_4" points=1
 def the_example_heads_find_3_and_4(MultiHeadAttention):
-    """In the example the output is (3, 4)."""
+    """In the example the output is (3, 4), and gradients flow back."""
     names = ("W_query", "W_key", "W_value", "W_output")
     weights = {f"{name}.weight": torch.eye(2).double() for name in names}
     weights |= {f"{name}.bias": torch.zeros(2).double() for name in names}
     query = torch.tensor([[[math.log(3), 0.0]]]).double()
     key, value = torch.tensor([[[1.0, 5], [0, 5]]]).double(), torch.tensor([[[4.0, 2], [0, 6]]]).double()
-    answer = with_weights(MultiHeadAttention(2, 2), weights)(query, key, value)
+    model = with_weights(MultiHeadAttention(2, 2), weights)
+    answer = model(query, key, value)
     assert_close(answer, torch.tensor([[[3.0, 4.0]]]).double())
+    assert_differentiable(model, query, key, value)
 
 
 check(the_example_heads_find_3_and_4, MultiHeadAttention)
@@ -1393,7 +1408,7 @@ def orthogonal_keys(draw, n_keys, d_head):
     return turned[:n_keys] * draw.uniform(n_keys, 1, low=0.5, high=2.0)
 
 
-# %% [markdown] exercise="query_for" difficulty=2 minutes=15
+# %% [markdown] exercise="query_for" difficulty=2 minutes=15 exempt="gradient"
 # ### 14. Design a query
 #
 # A query can be made to order. S keys of width K stand at right angles to each other ($k_i \cdot k_j = 0$ for
@@ -1655,9 +1670,11 @@ def sinusoidal_positions(n_positions: int, d_model: int) -> Tensor:
 
 # %% check="the_example_positions_have_their_waves" points=1
 def the_example_positions_have_their_waves(sinusoidal_positions):
-    """For D = 4, the positions 0 and 1 have the numbers of the example."""
+    """For D = 4, the positions 0 and 1 have the numbers of the example, in float64."""
     expected = [[0, 1, 0, 1], [math.sin(1), math.cos(1), math.sin(0.01), math.cos(0.01)]]
-    assert_close(sinusoidal_positions(2, 4), torch.tensor(expected).double(), tolerance=1e-6)
+    answer = sinusoidal_positions(2, 4)
+    assert_close(answer, torch.tensor(expected).double(), tolerance=1e-6)
+    assert_dtype(answer, torch.float64)
 
 
 check(the_example_positions_have_their_waves, sinusoidal_positions)
@@ -1762,11 +1779,13 @@ class LearnedPositions(nn.Module):
 
 # %% check="the_example_table_is_added" points=1
 def the_example_table_is_added(LearnedPositions):
-    """The two sequences of the example become 1, 15 and 8, 17, and x stays as it was."""
+    """The two sequences of the example become 1, 15 and 8, 17, and gradients flow back."""
     table = torch.tensor([[1.0], [10], [100], [1000]]).double()
     model = with_weights(LearnedPositions(4, 1), {"table": table})
-    answer = assert_unchanged(model, torch.tensor([[[0.0], [5.0]], [[7.0], [7.0]]]).double())
+    x = torch.tensor([[[0.0], [5.0]], [[7.0], [7.0]]]).double()
+    answer = model(x)
     assert_close(answer, torch.tensor([[[1.0], [15.0]], [[8.0], [17.0]]]).double())
+    assert_differentiable(model, x)
 
 
 check(the_example_table_is_added, LearnedPositions)
@@ -1824,7 +1843,7 @@ def other_tables_are_added(LearnedPositions, draw):
     for batch_size, n_positions, context_length, d_model in ((3, 2, 6, 4), (2, 5, 5, 3), (4, 1, 8, 2)):
         table, x = draw.normal(context_length, d_model), draw.normal(batch_size, n_positions, d_model)
         model = with_weights(LearnedPositions(context_length, d_model), {"table": table})
-        answer = assert_unchanged(model, x)
+        answer = model(x)
         assert_close(answer, torch.stack([sequence + table[:n_positions] for sequence in x]))
 
 
@@ -1886,11 +1905,13 @@ def input_layer(TransformerInput, embedding, table):
 
 # %% check="the_example_token_becomes_2_1_0_1" points=1
 def the_example_token_becomes_2_1_0_1(TransformerInput):
-    """Token 2 of the example becomes (2, 1, 0, 1) at position 0."""
+    """Token 2 of the example becomes (2, 1, 0, 1) at position 0, and gradients flow back."""
     embedding = torch.tensor([[9.0, 9, 9, 9], [8, 8, 8, 8], [1, 0, 0, 0]]).double()
     table = torch.tensor([[0.0, 1, 0, 1], [5, 5, 5, 5], [7, 7, 7, 7]]).double()
-    answer = input_layer(TransformerInput, embedding, table)(torch.tensor([[2, 1]]))
+    model = input_layer(TransformerInput, embedding, table)
+    answer = model(torch.tensor([[2, 1]]))
     assert_close(answer[:, :1], torch.tensor([[[2.0, 1.0, 0.0, 1.0]]]).double())
+    assert_differentiable(model, torch.tensor([[2, 1]]))
 
 
 check(the_example_token_becomes_2_1_0_1, TransformerInput)
@@ -1996,9 +2017,11 @@ def relative_bias(bias: Tensor, n_queries: int, n_keys: int) -> Tensor:
 
 # %% check="the_example_biases_are_10_20_30" points=1
 def the_example_biases_are_10_20_30(relative_bias):
-    """With as many queries as keys, the example has 10 below, 20 on and 30 above the diagonal."""
+    """With as many queries as keys, the example has 10 below, 20 on, 30 above the diagonal; gradients flow back."""
     expected = torch.tensor([[[20.0, 30, 30], [10, 20, 30], [10, 10, 20]]]).double()
-    assert_close(relative_bias(torch.tensor([[10.0, 20, 30]]).double(), 3, 3), expected)
+    bias = torch.tensor([[10.0, 20, 30]]).double()
+    assert_close(relative_bias(bias, 3, 3), expected)
+    assert_differentiable(relative_bias, bias, 3, 3)
 
 
 check(the_example_biases_are_10_20_30, relative_bias)
@@ -2102,11 +2125,12 @@ def rotate(x: Tensor, first: int) -> Tensor:
 
 # %% check="the_example_vectors_are_turned" points=1
 def the_example_vectors_are_turned(rotate):
-    """The three vectors of the example are turned by 0, by 1 and 0.01, and by 2 and 0.02; x stays as it was."""
+    """The vectors of the example are turned by 0, by 1 and 0.01, by 2 and 0.02, and gradients flow back."""
     x = torch.tensor([[0.0, 1, 2, 0]]).double().expand(3, 4).clone()
     angles = [(0, 0), (1, 0.01), (2, 0.02)]
     expected = [[-math.sin(a), math.cos(a), 2 * math.cos(b), 2 * math.sin(b)] for a, b in angles]
-    assert_close(assert_unchanged(rotate, x, 0), torch.tensor(expected).double(), tolerance=1e-6)
+    assert_close(rotate(x, 0), torch.tensor(expected).double(), tolerance=1e-6)
+    assert_differentiable(rotate, x, 0)
 
 
 check(the_example_vectors_are_turned, rotate)
@@ -2170,7 +2194,7 @@ def other_vectors_are_turned_by_their_position(rotate, draw):
                 factor = math.e**turn
                 point = torch.complex(x[..., t, 2 * i], x[..., t, 2 * i + 1]) * factor
                 expected[..., t, 2 * i], expected[..., t, 2 * i + 1] = point.real, point.imag
-        assert_close(assert_unchanged(rotate, x, first), expected, tolerance=1e-6)
+        assert_close(rotate(x, first), expected, tolerance=1e-6)
 
 
 check(other_vectors_are_turned_by_their_position, rotate)
@@ -2178,7 +2202,7 @@ check(other_vectors_are_turned_by_their_position, rotate)
 # %% provided="a_ready_rotation"
 from course.models.positions import rotate as turned  # exercise 20, ready-made: turned(x, first)
 
-# %% [markdown] exercise="rotary_attention" difficulty=2 minutes=15 forbids="course.models.attention,course.models.multi_head_attention,course.models.transformer"
+# %% [markdown] exercise="rotary_attention" difficulty=2 minutes=15 forbids="course.models.attention,course.models.multi_head_attention,course.models.transformer" allows="course.models.positions.rotate"
 # ### 21. Attention with rotary positions
 #
 # A turn by the position of the query and a turn by that of the key leave, in their product, a turn by the
@@ -2227,11 +2251,14 @@ check(the_example_output_is_5_505, rotary_attention)
 
 # %% check="moving_everything_changes_nothing" points=1
 def moving_everything_changes_nothing(rotary_attention, draw):
-    """Everything moved on by 60 positions has the same outputs."""
+    """Everything moved on by 60 positions has the same outputs, in each row of a batch; gradients flow back."""
     query, key, value = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 6)
     answer = rotary_attention(query, key, value, 0)
     assert_close(rotary_attention(query, key, value, 60), answer, tolerance=1e-6)
     assert_depends(answer, rotary_attention(-query, key, value, 0))
+    alone = rotary_attention(query[1], key[1], value[1], 0)
+    assert_close(answer[1], alone, what="the second of the batch")
+    assert_differentiable(rotary_attention, query, key, value, 0)
 
 
 check(moving_everything_changes_nothing, rotary_attention)
@@ -2382,11 +2409,13 @@ class LayerNorm(nn.Module):
 
 # %% check="the_example_vector_becomes_minus_1_and_7" points=1
 def the_example_vector_becomes_minus_1_and_7(LayerNorm):
-    """With ε = 1, gain 4 and bias 1 (0, 0, 0, 4) gives (-1, -1, -1, 7), and x itself stays as it was."""
+    """With ε = 1, gain 4 and bias 1 (0, 0, 0, 4) gives (-1, -1, -1, 7), and gradients flow back."""
     weights = {"gain": torch.full((4,), 4.0).double(), "bias": torch.ones(4).double()}
     model = with_weights(LayerNorm(4, 1.0), weights)
-    answer = assert_unchanged(model, torch.tensor([[0.0, 0, 0, 4]]).double())
+    x = torch.tensor([[0.0, 0, 0, 4]]).double()
+    answer = model(x)
     assert_close(answer, torch.tensor([[-1.0, -1, -1, 7]]).double())
+    assert_differentiable(model, x)
 
 
 check(the_example_vector_becomes_minus_1_and_7, LayerNorm)
@@ -2489,9 +2518,11 @@ def rms_norm(x: Tensor, gain: Tensor, epsilon: float) -> Tensor:
 
 # %% check="the_example_vector_has_root_mean_square_2_5" points=1
 def the_example_vector_has_root_mean_square_2_5(rms_norm):
-    """The vector (3, 4, 0, 0) becomes (1.2, 1.6, 0, 0)."""
-    answer = rms_norm(torch.tensor([[3.0, 4, 0, 0]]).double(), torch.ones(4).double(), 0.0)
+    """The vector (3, 4, 0, 0) becomes (1.2, 1.6, 0, 0), and gradients flow back."""
+    x, gain = torch.tensor([[3.0, 4, 0, 0]]).double(), torch.ones(4).double()
+    answer = rms_norm(x, gain, 0.0)
     assert_close(answer, torch.tensor([[1.2, 1.6, 0, 0]]).double())
+    assert_differentiable(rms_norm, x, gain, 0.0)
 
 
 check(the_example_vector_has_root_mean_square_2_5, rms_norm)
@@ -2584,12 +2615,14 @@ class FeedForward(nn.Module):
 
 # %% check="the_example_turns_3_into_3_and_minus_2_into_4" points=1
 def the_example_turns_3_into_3_and_minus_2_into_4(FeedForward):
-    """The layer of the example turns 3 into 3 and -2 into 4."""
+    """The layer of the example turns 3 into 3 and -2 into 4, and gradients flow back."""
     weights = {"expand.weight": torch.tensor([[1.0], [-1]]), "contract.weight": torch.tensor([[1.0, 2]])}
     weights |= {"expand.bias": torch.zeros(2), "contract.bias": torch.zeros(1)}
     model = with_weights(FeedForward(1, 2), {name: weight.double() for name, weight in weights.items()})
-    answer = model(torch.tensor([[[3.0], [-2.0]]]).double())
+    x = torch.tensor([[[3.0], [-2.0]]]).double()
+    answer = model(x)
     assert_close(answer, torch.tensor([[[3.0], [4.0]]]).double())
+    assert_differentiable(model, x)
 
 
 check(the_example_turns_3_into_3_and_minus_2_into_4, FeedForward)
@@ -2745,7 +2778,7 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
             assert_close(gradients[name], weight.grad, tolerance=1e-6, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert"
+# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.models.multi_head_attention.MultiHeadAttention"
 # ### 26. A block, as in the paper
 #
 # A block lets the positions look at each other and then think alone. Each of the two steps **adds** to what
@@ -2810,10 +2843,12 @@ check(silent_parts_leave_the_input_normalised, PostNormBlock)
 
 # %% check="a_block_is_that_of_torch" points=1
 def a_block_is_that_of_torch(PostNormBlock, draw):
-    """With the same weights, the block gives the numbers of PyTorch's post-norm block, and x stays as it was."""
+    """With the same weights, the block gives the numbers of PyTorch's post-norm block; gradients flow back."""
     weights, x = block_weights_of(draw, 6, 7), draw.normal(2, 5, 6)
-    answer = assert_unchanged(with_weights(PostNormBlock(6, 3, 7), weights), x)
+    block = with_weights(PostNormBlock(6, 3, 7), weights)
+    answer = block(x)
     assert_close(answer, block_of_torch(weights, 3, x))
+    assert_differentiable(block, x)
 
 
 check(a_block_is_that_of_torch, PostNormBlock)
@@ -2882,7 +2917,7 @@ def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
 
 check(other_post_norm_blocks_are_those_of_torch, PostNormBlock)
 
-# %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert"
+# %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.models.multi_head_attention.MultiHeadAttention"
 # ### 27. A block, as today
 #
 # In the paper's block every residual passes through a norm. Later models normalise what goes **into** each part,
@@ -2937,10 +2972,12 @@ check(silent_parts_leave_the_input_as_it_is, PreNormBlock)
 
 # %% check="a_modern_block_is_that_of_torch" points=1
 def a_modern_block_is_that_of_torch(PreNormBlock, draw):
-    """With the same weights, the block gives the numbers of PyTorch's pre-norm block, and x stays as it was."""
+    """With the same weights, the block gives the numbers of PyTorch's pre-norm block; gradients flow back."""
     weights, x = block_weights_of(draw, 6, 7), draw.normal(2, 5, 6)
-    answer = assert_unchanged(with_weights(PreNormBlock(6, 3, 7), weights), x)
+    block = with_weights(PreNormBlock(6, 3, 7), weights)
+    answer = block(x)
     assert_close(answer, block_of_torch(weights, 3, x, is_pre_norm=True))
+    assert_differentiable(block, x)
 
 
 check(a_modern_block_is_that_of_torch, PreNormBlock)
@@ -3075,14 +3112,16 @@ check(three_layers_have_eight_parameters, Stack)
 
 # %% check="every_layer_uses_its_own_weights" points=1
 def every_layer_uses_its_own_weights(Stack, draw):
-    """Three layers whose biases add 0.5, 0.3 and 0.1 to one number each add them all."""
+    """Three layers whose biases add 0.5, 0.3 and 0.1 to one number each add them all; gradients flow back."""
     added = torch.tensor([[0.5, 0, 0, 0, 0], [0, 0.3, 0, 0, 0], [0, 0, 0.1, 0, 0]]).double()
     weights = {f"layers.{index}.linear.weight": torch.zeros(5, 5).double() for index in range(3)}
     weights |= {f"layers.{index}.linear.bias": added[index].atanh() for index in range(3)}
     weights |= {"norm.weight": 1 + draw.uniform(5), "norm.bias": draw.normal(5)}
     x = draw.normal(2, 4, 5)
     expected = functional.layer_norm(x + added.sum(0), (5,), weights["norm.weight"], weights["norm.bias"])
-    assert_close(with_weights(Stack(3, 5), weights)(x), expected)
+    stack = with_weights(Stack(3, 5), weights)
+    assert_close(stack(x), expected)
+    assert_differentiable(stack, x)
 
 
 check(every_layer_uses_its_own_weights, Stack)
@@ -3213,11 +3252,12 @@ check(the_model_has_three_parameters, TiedModel)
 
 # %% check="the_example_token_has_its_logits" points=1
 def the_example_token_has_its_logits(TiedModel):
-    """In the example the token 0 has the logits tanh 2 and 2·tanh 2."""
+    """In the example the token 0 has the logits tanh 2 and 2·tanh 2, and gradients flow back."""
     two, zero = torch.full((1, 1), 2.0).double(), torch.zeros(1).double()
     model = tied_model(TiedModel, torch.tensor([[1.0], [2.0]]).double(), two, zero)
     expected = torch.tensor([[[math.tanh(2), 2 * math.tanh(2)]]]).double()
     assert_close(model(torch.tensor([[0]])), expected)
+    assert_differentiable(model, torch.tensor([[0]]))
 
 
 check(the_example_token_has_its_logits, TiedModel)
@@ -3466,7 +3506,7 @@ check(more_padding_changes_nothing, TransformerEncoder)
 
 # %% check="the_future_stays_hidden_in_every_layer" points=1
 def the_future_stays_hidden_in_every_layer(TransformerEncoder, draw):
-    """Under a causal mask other tokens from position 3 on change no earlier output after three layers."""
+    """Under a causal mask other tokens from position 3 on change no earlier output; gradients flow back."""
     model = with_weights(TransformerEncoder(3, 6, 3, 7), encoder_weights_of(draw, 3, 6, 7))
     x = draw.normal(2, 5, 6)
     mask, other = torch.ones(5, 5, dtype=torch.bool).tril(), x.clone()
@@ -3474,6 +3514,7 @@ def the_future_stays_hidden_in_every_layer(TransformerEncoder, draw):
     answer, changed = model(x, mask), model(other, mask)
     assert_close(changed[:, :3], answer[:, :3])
     assert_depends(changed[:, 3:], answer[:, 3:])
+    assert_differentiable(model, x, mask)
 
 
 check(the_future_stays_hidden_in_every_layer, TransformerEncoder)

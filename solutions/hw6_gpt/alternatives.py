@@ -21,7 +21,7 @@ def row_by_row(logits, tokens, mask=None):
         -row[: n - 1].log_softmax(-1)[torch.arange(n - 1), text[1:n]]
         for row, text, n in zip(logits, tokens, lengths, strict=True)
     ]
-    return torch.cat(losses).mean().item()
+    return torch.cat(losses).mean()
 
 
 class _Attention(nn.Module):

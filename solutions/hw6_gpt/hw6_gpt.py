@@ -30,6 +30,8 @@
 # these seconds. With `COURSE_SCALE=full` in the environment that exercise has longer stories and trains six
 # layers of 384 numbers, which is meant for a GPU; its cell prints the seconds and the memory that it took.
 
+# %% [markdown] rules
+
 # %% setup
 
 # %% provided="imports"
@@ -46,9 +48,10 @@ from torch.nn import functional
 from course.checks import (
     assert_close,
     assert_depends,
+    assert_differentiable,
+    assert_dtype,
     assert_equal,
     assert_true,
-    assert_unchanged,
     homework,
     same,
     with_weights,
@@ -111,9 +114,10 @@ def next_token_loss(logits: Tensor, tokens: Tensor, mask: Tensor | None = None) 
 
 # %% check="the_example_costs_half_of_ln_6" points=1
 def the_example_costs_half_of_ln_6(next_token_loss):
-    """The three tokens of the example cost (ln 2 + ln 3) / 2."""
+    """The three tokens of the example cost (ln 2 + ln 3) / 2, and gradients flow back."""
     logits = torch.tensor([[[math.log(2), 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 9.0, 0.0]]], dtype=torch.float64)
     assert_close(next_token_loss(logits, torch.tensor([[2, 0, 1]])), math.log(6) / 2)
+    assert_differentiable(next_token_loss, logits, torch.tensor([[2, 0, 1]]))
 
 
 check(the_example_costs_half_of_ln_6, next_token_loss)
@@ -381,7 +385,7 @@ check(without_its_output_matrices_the_block_changes_nothing, CausalBlock)
 
 # %% check="the_future_does_not_change_the_past" points=2
 def the_future_does_not_change_the_past(CausalBlock, draw):
-    """Another vector at position 3 changes the outputs at positions 3 and 4, and no earlier one."""
+    """Another vector at position 3 changes the outputs at positions 3 and 4 only, and gradients flow back."""
     block, x = with_weights(CausalBlock(6, 3), weights_of_block(draw, 6)), draw.normal(4, 5, 6)
     other = x.clone()
     other[:, 3] = draw.normal(4, 6)
@@ -389,6 +393,7 @@ def the_future_does_not_change_the_past(CausalBlock, draw):
     assert_close(after[:, :3], before[:, :3], what="the outputs before position 3")
     for t in (3, 4):
         assert_depends(before[:, t], after[:, t])
+    assert_differentiable(block, x)
 
 
 check(the_future_does_not_change_the_past, CausalBlock)
@@ -567,7 +572,7 @@ check(the_gpt_has_the_parameters_of_gpt_2, GPT)
 
 # %% check="without_its_blocks_the_embeddings_remain" points=1
 def without_its_blocks_the_embeddings_remain(GPT, draw):
-    """With every c_proj zero, the logits are ln_f(wte + wpe) times wte transposed."""
+    """With every c_proj zero, the logits are ln_f(wte + wpe) times wte transposed, and gradients flow back."""
     weights = weights_of_gpt(draw, 7, 5, 6, 2)
     weights = {name: weight * 0 if "c_proj" in name else weight for name, weight in weights.items()}
     tokens = torch.tensor([[3, 3, 1, 6], [0, 2, 5, 3]])
@@ -575,7 +580,9 @@ def without_its_blocks_the_embeddings_remain(GPT, draw):
     x = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt()
     x = x * weights["ln_f.weight"] + weights["ln_f.bias"]
     expected = torch.stack([(x * word).sum(-1) for word in weights["wte.weight"]], dim=-1)
-    assert_close(with_weights(GPT(7, 5, 6, 3, 2), weights)(tokens), expected)
+    model = with_weights(GPT(7, 5, 6, 3, 2), weights)
+    assert_close(model(tokens), expected)
+    assert_differentiable(model, tokens)
 
 
 check(without_its_blocks_the_embeddings_remain, GPT)
@@ -694,7 +701,7 @@ def logits_of_checkpoint(checkpoint, n_heads, tokens):
     return model.logits(tokens).detach()
 
 
-# %% [markdown] exercise="gpt2_weights" difficulty=2 minutes=20 forbids="course.models,transformers"
+# %% [markdown] exercise="gpt2_weights" difficulty=2 minutes=20 forbids="course.models,transformers" exempt="gradient"
 # ### 4. The weights of GPT-2
 #
 # Your GPT has the names of GPT-2, so its published weights almost fit. A checkpoint in the layout of Hugging
@@ -1090,7 +1097,7 @@ def assert_distributions(log_probs, shape):
     assert_close(total, torch.ones_like(total), tolerance=1e-4, what="the sum of the probabilities")
 
 
-# %% [markdown] exercise="story_log_probs" difficulty=3 minutes=35 forbids="course.models,story_language"
+# %% [markdown] exercise="story_log_probs" difficulty=3 minutes=35 forbids="course.models,story_language" allows="course.training"
 # ### 6. Your GPT learns the stories
 #
 # Now train your GPT on the stories of lecture 00 and look how close it comes to the floor.
@@ -1608,7 +1615,7 @@ def renormalised(probs, kept):
 PROBS = torch.tensor([[0.1, 0.4, 0.05, 0.25, 0.2], [0.52, 0.02, 0.3, 0.06, 0.1]], dtype=torch.float64)
 LOGITS = PROBS.log() + torch.tensor([[1.5], [-2.5]], dtype=torch.float64)
 
-# %% [markdown] exercise="temperature" difficulty=1 minutes=10
+# %% [markdown] exercise="temperature" difficulty=1 minutes=10 exempt="gradient"
 # ### 10. Temperature
 #
 # Write `temperature(logits, t)`, which returns logits (…, V) for the distribution
@@ -1693,7 +1700,7 @@ def other_logits_are_cooled_and_heated(temperature, draw):
 
 check(other_logits_are_cooled_and_heated, temperature)
 
-# %% [markdown] exercise="top_k" difficulty=1 minutes=10
+# %% [markdown] exercise="top_k" difficulty=1 minutes=10 exempt="gradient"
 # ### 11. Top-k
 #
 # Write `top_k(logits, k)`, which returns logits (…, V) in which only the k most probable tokens of each row
@@ -1774,7 +1781,7 @@ def other_logits_keep_their_k_best(top_k, draw):
 
 check(other_logits_keep_their_k_best, top_k)
 
-# %% [markdown] exercise="top_p" difficulty=2 minutes=15
+# %% [markdown] exercise="top_p" difficulty=2 minutes=15 exempt="gradient"
 # ### 12. Top-p
 #
 # The nucleus is the smallest set of most probable tokens whose probabilities sum to **at least** p.
@@ -1887,7 +1894,7 @@ def other_logits_keep_their_nucleus(top_p, draw):
 
 check(other_logits_keep_their_nucleus, top_p)
 
-# %% [markdown] exercise="min_p" difficulty=1 minutes=10
+# %% [markdown] exercise="min_p" difficulty=1 minutes=10 exempt="gradient"
 # ### 13. Min-p
 #
 # Top-p keeps many bad tokens where the model is unsure. Min-p asks each token how it compares with the best
@@ -1973,7 +1980,7 @@ def other_logits_keep_what_is_near_the_best(min_p, draw):
 
 check(other_logits_keep_what_is_near_the_best, min_p)
 
-# %% [markdown] exercise="combined_filters" difficulty=2 minutes=15
+# %% [markdown] exercise="combined_filters" difficulty=2 minutes=15 exempt="gradient"
 # ### 14. In which order?
 #
 # Libraries disagree about the order of these steps, and seldom say so. Then the same four settings give other
@@ -2090,7 +2097,7 @@ def other_settings_leave_what_all_filters_leave(combined_filters, draw):
 
 check(other_settings_leave_what_all_filters_leave, combined_filters)
 
-# %% [markdown] exercise="repetition_penalty" difficulty=1 minutes=10
+# %% [markdown] exercise="repetition_penalty" difficulty=1 minutes=10 exempt="gradient"
 # ### 15. Repetition penalty
 #
 # Models like to repeat themselves. The repetition penalty lowers the logits of tokens that have occurred
@@ -2183,7 +2190,7 @@ check(every_row_has_its_own_history, repetition_penalty)
 def the_logits_stay_as_they_were(repetition_penalty, draw):
     """The logits that are handed over are not changed in place."""
     logits = 2 * draw.normal(2, 6)
-    answer = assert_unchanged(repetition_penalty, logits, torch.tensor([[4, 0], [3, 1]]), 1.5)
+    answer = repetition_penalty(logits, torch.tensor([[4, 0], [3, 1]]), 1.5)
     assert_equal(list(torch.as_tensor(answer).shape), [2, 6], what="the shape")
     assert_depends(answer, logits)
 
@@ -2277,9 +2284,10 @@ def bits_of(logits, tokens):
 
 # %% check="two_equal_tokens_surprise_by_one_bit" points=1
 def two_equal_tokens_surprise_by_one_bit(mirostat, draw):
-    """With two equally probable tokens, τ = 3 and η = 0.1, μ goes from 6 to 7 in steps of 0.2."""
+    """With two equally probable tokens, τ = 3 and η = 0.1, μ goes in float64 from 6 to 7 in steps of 0.2."""
     _, mus = mirostat(torch.zeros(5, 2, dtype=torch.float64), 3.0, 0.1, draw.generator())
     assert_close(mus, 6.0 + 0.2 * torch.arange(6, dtype=torch.float64))
+    assert_dtype(mus, torch.float64)
 
 
 check(two_equal_tokens_surprise_by_one_bit, mirostat)
@@ -2369,7 +2377,7 @@ check(the_same_generator_draws_the_specified_tokens, mirostat)
 # %% [markdown]
 # ## Part D. Searching, and remembering
 
-# %% [markdown] exercise="extend_beams" difficulty=2 minutes=15
+# %% [markdown] exercise="extend_beams" difficulty=2 minutes=15 exempt="gradient"
 # ### 17. One step of a beam search
 #
 # A beam holds the W most probable beginnings found so far. `totals` (W,) are their log-probabilities, and
@@ -2744,7 +2752,7 @@ def read_all(weights, tokens):
     return y @ weights["wte"].T
 
 
-# %% [markdown] exercise="read_with_cache" difficulty=3 minutes=25
+# %% [markdown] exercise="read_with_cache" difficulty=3 minutes=25 exempt="gradient"
 # ### 19. A cache of keys and values
 #
 # To write one more token, `read_all` above computes the keys and values of all earlier tokens again, although
@@ -2862,7 +2870,7 @@ def the_cache_handed_over_stays_as_it_is(read_with_cache, draw):
     _, cache = read_with_cache(weights, tokens, None)
     for token in (1, 5):
         new = torch.full((2, 1), token)
-        logits, _ = assert_unchanged(read_with_cache, weights, new, cache)
+        logits, _ = read_with_cache(weights, new, cache)
         expected = read_all(weights, torch.cat([tokens, new], dim=1))[:, -1:]
         assert_close(logits, expected, what=f"the logits after token {token}")
 
@@ -2882,7 +2890,7 @@ def other_texts_are_read_in_other_pieces(read_with_cache, draw):
         assert_close(logits, read_all(weights, tokens), what="logits")
         kept = {"keys": cache["keys"][:1, :4], "values": cache["values"][:1, :4]}
         new = tokens[:1, 4:6]
-        again, _ = assert_unchanged(read_with_cache, weights, new, kept)
+        again, _ = read_with_cache(weights, new, kept)
         assert_close(again, logits[:1, 4:6], what="the logits after a shortened cache")
 
 

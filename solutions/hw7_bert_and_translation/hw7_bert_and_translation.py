@@ -17,12 +17,13 @@
 #
 # Words used throughout: B sequences at once, S positions of a source, T positions of a target (or of the only
 # sequence there is), D numbers per position (`d_model`), H heads of K = D / H numbers, V words. A **mask** is
-# boolean, and True means *may be attended to*. Numbers are float64, tokens int64, losses in nats. What your code
-# is given stays as it is: an assignment to `x[…]` or `x += …` changes a tensor that somebody else may still need.
+# boolean, and True means *may be attended to*. Numbers are float64, tokens int64, losses in nats.
 #
 # With all exercises solved the notebook runs in about 20 seconds on two CPU cores and needs 0.4 GB; most of it is
 # the training of the last exercise. `COURSE_SCALE=full` trains that one on longer sentences and at a real size; it
 # is meant for a GPU, on which it has not been timed yet.
+
+# %% [markdown] rules
 
 # %% setup
 
@@ -41,9 +42,10 @@ from torch.nn import functional
 from course.checks import (
     assert_close,
     assert_depends,
+    assert_differentiable,
+    assert_dtype,
     assert_equal,
     assert_true,
-    assert_unchanged,
     homework,
     with_weights,
 )
@@ -256,7 +258,7 @@ def what_is_not_asked_for_stays(corrupt):
     tokens, is_asked = torch.tensor([[5, 6, 7], [8, 4, 6]]), torch.tensor([[False] * 3, [False, True, False]])
     for kind, read in ((0.3, 3), (0.85, 9), (0.95, 4)):
         kinds = torch.full((2, 3), kind, dtype=torch.float64)
-        answer = assert_unchanged(corrupt, tokens, is_asked, kinds, torch.full((2, 3), 9), 3)
+        answer = corrupt(tokens, is_asked, kinds, torch.full((2, 3), 9), 3)
         assert_equal(answer, torch.tensor([[5, 6, 7], [8, read, 6]]), what=f"kinds of {kind}")
 
 
@@ -277,7 +279,7 @@ def other_texts_are_corrupted_by_their_kinds(corrupt, draw):
             row, t = place
             if kinds[row, t] < 0.9:
                 expected[row, t] = mask_token if kinds[row, t] < 0.8 else replacements[row, t]
-        assert_equal(assert_unchanged(corrupt, tokens, is_asked, kinds, replacements, mask_token), expected)
+        assert_equal(corrupt(tokens, is_asked, kinds, replacements, mask_token), expected)
 
 
 check(other_texts_are_corrupted_by_their_kinds, corrupt)
@@ -354,7 +356,7 @@ def assert_share(n_found, n_all, share, what):
 def targets_hold_what_stood_there(masked_batch, draw):
     """At ordinary tokens asked for the target is the word that stood there; nothing else is touched."""
     tokens, is_special = text_to_mask(draw, 8, 90, 26, 7)
-    inputs, targets = assert_unchanged(masked_batch, tokens, is_special, 7, draw.generator())
+    inputs, targets = masked_batch(tokens, is_special, 7, draw.generator())
     asked = targets != IGNORED
     assert_true(asked.any(), "No token is asked for.")
     assert_equal(targets, torch.where(asked, tokens, IGNORED), what="targets")
@@ -429,7 +431,7 @@ check(the_generator_decides, masked_batch)
 def other_texts_are_masked_as_stated(masked_batch, draw):
     """Other texts: the right targets, the right shares, ordinary replacements, new gaps."""
     tokens, is_special = text_to_mask(draw, 90, 200, 19, 4)
-    inputs, targets = assert_unchanged(masked_batch, tokens, is_special, 4, draw.generator())
+    inputs, targets = masked_batch(tokens, is_special, 4, draw.generator())
     asked = targets != IGNORED
     n_asked, n_ordinary = int(asked.sum()), int((~is_special).sum())
     assert_equal(targets, torch.where(asked, tokens, IGNORED), what="targets")
@@ -481,9 +483,10 @@ def mlm_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 # %% check="the_example_costs_0_2877_nats" points=1
 def the_example_costs_0_2877_nats(mlm_loss):
-    """Of the example's two positions the first costs ln 4/3, and the second does not count."""
+    """Of the example's two positions the first costs ln 4/3, the second does not count; gradients flow back."""
     logits = torch.tensor([[[0.0, math.log(3)], [5.0, -2.0]]], dtype=torch.float64)
     assert_close(mlm_loss(logits, torch.tensor([[1, IGNORED]])), math.log(4 / 3))
+    assert_differentiable(mlm_loss, logits, torch.tensor([[1, IGNORED]]))
 
 
 check(the_example_costs_0_2877_nats, mlm_loss)
@@ -690,10 +693,12 @@ def first_token(hidden: Tensor, mask: Tensor) -> Tensor:
 
 # %% check="the_example_takes_2_and_5" points=1
 def the_example_takes_2_and_5(first_token):
-    """The first real tokens of the example have the vectors (2) and (5)."""
+    """The first real tokens of the example have the vectors (2) and (5), and gradients flow back."""
     hidden = torch.arange(1.0, 9.0, dtype=torch.float64).reshape(2, 4, 1)
-    answer = first_token(hidden, torch.tensor([[False, True, True, True], [True, True, False, False]]))
+    mask = torch.tensor([[False, True, True, True], [True, True, False, False]])
+    answer = first_token(hidden, mask)
     assert_close(answer, torch.tensor([[2.0], [5.0]], dtype=torch.float64))
+    assert_differentiable(first_token, hidden, mask)
 
 
 check(the_example_takes_2_and_5, first_token)
@@ -774,10 +779,11 @@ def mean_of_tokens(hidden: Tensor, mask: Tensor) -> Tensor:
 
 # %% check="the_example_has_the_mean_2_3" points=1
 def the_example_has_the_mean_2_3(mean_of_tokens):
-    """The two real tokens of the example have the mean (2, 3), and `hidden` stays as it was."""
+    """The two real tokens of the example have the mean (2, 3), and gradients flow back."""
     hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [100.0, 100.0]]], dtype=torch.float64)
-    answer = assert_unchanged(mean_of_tokens, hidden, torch.tensor([[True, True, False]]))
+    answer = mean_of_tokens(hidden, torch.tensor([[True, True, False]]))
     assert_close(answer, torch.tensor([[2.0, 3.0]], dtype=torch.float64))
+    assert_differentiable(mean_of_tokens, hidden, torch.tensor([[True, True, False]]))
 
 
 check(the_example_has_the_mean_2_3, mean_of_tokens)
@@ -816,7 +822,7 @@ def other_sequences_have_their_mean(mean_of_tokens, draw):
         mask = torch.arange(length) < lengths[:, None]
         expected = torch.stack([hidden[row, :n].mean(0) for row, n in enumerate(lengths.tolist())])
         padded = hidden.masked_fill(~mask[..., None], -math.inf)
-        assert_close(assert_unchanged(mean_of_tokens, padded, mask), expected)
+        assert_close(mean_of_tokens(padded, mask), expected)
 
 
 check(other_sequences_have_their_mean, mean_of_tokens)
@@ -886,12 +892,15 @@ def head_weights(draw, d_model, n_classes):
 
 # %% check="the_example_has_the_logit_4_4659" points=1
 def the_example_has_the_logit_4_4659(ClassifierHead):
-    """The vector of the example has the logit -tanh 0.5 + 2 tanh 2 + 3."""
+    """The vector of the example has the logit -tanh 0.5 + 2 tanh 2 + 3; in float64, gradients flow back."""
     weights = {"W_pool": [[0.0, 1.0], [2.0, 0.0]], "b_pool": [0.0, 1.0], "W": [[1.0, 2.0]], "b": [3.0]}
     weights = {name: torch.tensor(weight, dtype=torch.float64) for name, weight in weights.items()}
-    answer = with_weights(ClassifierHead(2, 1), weights)(torch.tensor([[0.5, -0.5]], dtype=torch.float64))
+    head, h = with_weights(ClassifierHead(2, 1), weights), torch.tensor([[0.5, -0.5]], dtype=torch.float64)
+    answer = head(h)
     expected = -math.tanh(0.5) + 2 * math.tanh(2.0) + 3
     assert_close(answer, torch.tensor([[expected]], dtype=torch.float64))
+    assert_dtype(ClassifierHead(2, 1).parameters(), torch.float64, what="a parameter")
+    assert_differentiable(head, h)
 
 
 check(the_example_has_the_logit_4_4659, ClassifierHead)
@@ -1071,13 +1080,14 @@ def span_logits(hidden: Tensor, W: Tensor, b: Tensor, in_passage: Tensor) -> tup
 
 # %% check="the_example_has_its_four_logits" points=1
 def the_example_has_its_four_logits(span_logits):
-    """The example has the logits 0, 2 and 4, 7 in the passage, and minus infinity outside."""
+    """The example has the logits 0, 2 and 4, 7 in the passage, minus infinity outside; gradients flow back."""
     hidden = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]], dtype=torch.float64)
     W = torch.tensor([[1.0, 0.0], [0.0, 3.0]], dtype=torch.float64)
     b = torch.tensor([0.0, 1.0], dtype=torch.float64)
     first, last = span_logits(hidden, W, b, torch.tensor([[False, True, True]]))
     assert_close(first, torch.tensor([[-math.inf, 0.0, 2.0]], dtype=torch.float64), what="first")
     assert_close(last, torch.tensor([[-math.inf, 4.0, 7.0]], dtype=torch.float64), what="last")
+    assert_differentiable(span_logits, hidden, W, b, torch.ones(1, 3, dtype=torch.bool))
 
 
 check(the_example_has_its_four_logits, span_logits)
@@ -1248,7 +1258,7 @@ def small_weights(draw):
     return encoder, {name: weight for name, weight in drawn.items() if name not in encoder}
 
 
-# %% [markdown] exercise="fine_tune" difficulty=3 minutes=20
+# %% [markdown] exercise="fine_tune" difficulty=3 minutes=20 allows="course.models.bert"
 # ### 12. Fine-tuning
 #
 # The pre-trained encoder comes with its weights, the head on top is new, and a few steps of training fit both
@@ -1346,9 +1356,11 @@ def assert_weights(received, expected):
 
 # %% check="without_a_step_the_weights_are_those_given" points=1
 def without_a_step_the_weights_are_those_given(fine_tune, draw):
-    """With no step, the weights are the given ones: the pre-trained encoder and the new head."""
+    """With no step, the weights are the given ones, in float64: the pre-trained encoder and the new head."""
     encoder, head = small_weights(draw)
-    assert_weights(fine_tune(encoder, head, *small_reviews(draw, 4, 7), 0.1, 0), encoder | head)
+    answer = fine_tune(encoder, head, *small_reviews(draw, 4, 7), 0.1, 0)
+    assert_weights(answer, encoder | head)
+    assert_dtype(answer, torch.float64)
 
 
 check(without_a_step_the_weights_are_those_given, fine_tune)
@@ -1541,12 +1553,15 @@ def all_keys(batch_size, n_keys):
 
 # %% check="the_example_finds_0_824_and_1_978" points=1
 def the_example_finds_0_824_and_1_978(CrossAttention):
-    """The one position of the example finds 3/4 ln 3 and 9/10 ln 9."""
+    """The one position of the example finds 3/4 ln 3 and 9/10 ln 9; in float64, gradients flow back."""
     eye = torch.eye(2, dtype=torch.float64)
     layer = with_weights(CrossAttention(2, 2), dict.fromkeys(MATRICES, eye))
     memory = torch.tensor([[[0.0, math.log(9)], [math.log(3), 0.0]]], dtype=torch.float64)
-    answer = layer(torch.ones(1, 1, 2, dtype=torch.float64), memory, all_keys(1, 2))
+    x = torch.ones(1, 1, 2, dtype=torch.float64)
+    answer = layer(x, memory, all_keys(1, 2))
     assert_close(answer, torch.tensor([[[0.75 * math.log(3), 0.9 * math.log(9)]]], dtype=torch.float64))
+    assert_dtype(CrossAttention(2, 2).parameters(), torch.float64, what="a parameter")
+    assert_differentiable(layer, x, memory, all_keys(1, 2))
 
 
 check(the_example_finds_0_824_and_1_978, CrossAttention)
@@ -1780,7 +1795,7 @@ def other_sentences_have_their_masks(translation_masks, draw):
 
 check(other_sentences_have_their_masks, translation_masks)
 
-# %% [markdown] exercise="DecoderBlock" difficulty=3 minutes=25 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models.transformer,course.models.translator,torch_block"
+# %% [markdown] exercise="DecoderBlock" difficulty=3 minutes=25 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models.transformer,course.models.translator,torch_block" allows="course.models.multi_head_attention,course.models.layer_norm"
 # ### 16. A block of the decoder
 #
 # In the order of 2017 (post-norm), each of three steps adds what it found and normalises the sum:
@@ -1890,7 +1905,7 @@ check(with_nothing_found_three_norms_are_left, DecoderBlock)
 
 # %% check="the_future_does_not_change_the_past" points=1
 def the_future_does_not_change_the_past(DecoderBlock, draw):
-    """Another vector at position 2 of the target leaves positions 0 and 1 alone and changes those from 2 on."""
+    """Another vector at position 2 changes positions from there on only; in float64, gradients flow back."""
     block = with_weights(DecoderBlock(6, 3, 5), torch_block(draw, 6, 3, 5)[1])
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
     other = x.clone()
@@ -1898,6 +1913,8 @@ def the_future_does_not_change_the_past(DecoderBlock, draw):
     masks = causal(2, 4), all_keys(2, 5)
     change = (block(other, memory, *masks) - block(x, memory, *masks)).abs().amax(-1)
     assert_equal(change > 1e-9, torch.tensor([[False, False, True, True]] * 2), what="positions that change")
+    assert_dtype(DecoderBlock(6, 3, 5).parameters(), torch.float64, what="a parameter")
+    assert_differentiable(block, x, memory, *masks)
 
 
 check(the_future_does_not_change_the_past, DecoderBlock)
@@ -1943,7 +1960,7 @@ def one_block_computes_what_torch_computes(DecoderBlock, draw):
     real_x, real = torch.arange(4) < torch.tensor([[4], [3]]), torch.arange(5) < torch.tensor([[5], [2]])
     expected = decoded_by_torch(theirs, x, memory, real_x, real)
     block = with_weights(DecoderBlock(6, 3, 7), weights)
-    answer = assert_unchanged(block, x, memory, causal(2, 4) & real_x[:, None, None], real[:, None, None])
+    answer = block(x, memory, causal(2, 4) & real_x[:, None, None], real[:, None, None])
     assert_close(answer, expected.detach())
 
 
@@ -1979,7 +1996,7 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
 
 check(other_blocks_compute_what_torch_computes, DecoderBlock)
 
-# %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=30 forbids="course.models.translator,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerEncoder,torch_translator"
+# %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=30 forbids="course.models.translator,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerEncoder,torch_translator" allows="course.models.transformer,course.models.positions"
 # ### 17. The whole translator
 #
 # Write the class `EncoderDecoder`, an `nn.Module`, from ready-made stacks of blocks.
@@ -2140,12 +2157,14 @@ check(without_output_weights_the_bias_is_left, EncoderDecoder)
 
 # %% check="later_words_do_not_change_earlier_logits" points=1
 def later_words_do_not_change_earlier_logits(EncoderDecoder, draw):
-    """Another word at position 2 of the target leaves the logits before it alone and changes those from there."""
+    """Another word at position 2 of the target changes the logits from there on only; gradients flow back."""
     model = with_weights(EncoderDecoder(9, 8, 6, 2, 5, 2, 0), torch_translator(draw, 9, 8, 6, 2, 5, 2)[1])
     source, target = torch.tensor([[4, 6, 5]]), torch.tensor([[1, 5, 3, 7]])
     other = torch.tensor([[1, 5, 6, 7]])
     change = (model(source, other) - model(source, target)).abs().amax(-1)
     assert_equal(change > 1e-9, torch.tensor([[False, False, True, True]]), what="positions that change")
+    assert_dtype(EncoderDecoder(9, 8, 6, 2, 5, 2, 0).parameters(), torch.float64, what="a parameter")
+    assert_differentiable(model, source, target)
 
 
 check(later_words_do_not_change_earlier_logits, EncoderDecoder)
@@ -2269,10 +2288,12 @@ def translation_loss(logits: Tensor, target: Tensor, pad: int) -> Tensor:
 
 # %% check="the_example_costs_2_ln_2" points=1
 def the_example_costs_2_ln_2(translation_loss):
-    """The example costs the mean of ln 2 and ln 8."""
+    """The example costs the mean of ln 2 and ln 8, and gradients flow back."""
     rows = [[1 / 4, 1 / 16, 1 / 8, 1 / 2, 1 / 16], [1 / 2, 1 / 4, 1 / 8, 1 / 32, 3 / 32]]
     probs = torch.tensor([rows], dtype=torch.float64)
-    assert_close(translation_loss(probs.log(), torch.tensor([[1, 3, 2]]), 0), 2 * math.log(2))
+    target = torch.tensor([[1, 3, 2]])
+    assert_close(translation_loss(probs.log(), target, 0), 2 * math.log(2))
+    assert_differentiable(translation_loss, probs.log(), target, 0)
 
 
 check(the_example_costs_2_ln_2, translation_loss)
@@ -2808,7 +2829,7 @@ def memory_in_use():
 for pair in some_pairs(3, seed=1):
     print(" ".join(pair.source), "→", " ".join(pair.target))
 
-# %% [markdown] exercise="translate" difficulty=3 minutes=30
+# %% [markdown] exercise="translate" difficulty=3 minutes=30 allows="course.models.translator,course.training"
 # ### 23. Train it
 #
 # Train a translator, and let it be examined. Two functions:

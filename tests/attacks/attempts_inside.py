@@ -179,7 +179,7 @@ AGREEING = {
             "class Agreeable(list):\n"
             "    __eq__ = lambda self, other: True\n"
             "    __ne__ = lambda self, other: False\n"
-            "    __len__ = lambda self: 5\n"
+            "    __len__ = lambda self: 4\n"  # for the right one it would fairly get its point
             "    __getitem__ = lambda self, index: self\n"
             "    __float__ = lambda self: 5.0\n\n"
             "def moving_average(values, width): return Agreeable()\n",
@@ -190,7 +190,7 @@ AGREEING = {
             "class Liar:\n"
             "    __class__ = list\n"
             "    __eq__ = lambda self, other: True\n"
-            "    __len__ = lambda self: 5\n"
+            "    __len__ = lambda self: 4\n"  # for the right one it would fairly get its point
             "    __iter__ = lambda self: iter([self] * 5)\n"
             "    __sub__ = __rsub__ = __abs__ = lambda self, *other: 0.0\n\n"
             "def moving_average(values, width): return Liar()\n",
@@ -326,9 +326,11 @@ REPLACING = {
         "i",
         "has the process that talks to the grader answer for itself",
         "def moving_average(values, width):\n"
-        "    from autograder.isolation import session, wire\n"
-        "    reply = wire.encode({'value': {'value': True, 'changed': None, 'graph': None}})\n"
-        "    session.Session.answer = lambda self, frame: reply\n"
+        "    frame = __import__('sys')._getframe()\n"  # who answers cannot be imported, but calls this
+        "    while 'OPERATIONS' not in frame.f_globals: frame = frame.f_back\n"
+        "    session = frame.f_globals\n"
+        "    reply = session['wire'].encode({'value': {'value': True, 'left': None, 'graph': None}})\n"
+        "    session['Session'].answer = lambda self, frame: reply\n"
         "    return []\n",
     ),
 }

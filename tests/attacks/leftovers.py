@@ -33,16 +33,14 @@ def unique_seconds():
 
 
 def left_over(warm):
-    """What is left of submissions: keepers, and where they have a user of their own, all of its processes."""
+    """What is left of submissions: keepers, and what has the warm process's directory in its environment."""
     found = set(children_of(warm.process.pid))
-    if warm.uid != os.getuid():
-        owners = {process: owner_of(process) for process in Path("/proc").glob("[0-9]*")}
-        found |= {int(process.name) for process, owner in owners.items() if owner == warm.uid}
+    found |= {int(path.name) for path in Path("/proc").glob("[0-9]*") if warm.home.name in environment(path)}
     return found - {warm.process.pid}
 
 
-def owner_of(process):
+def environment(process):
     try:
-        return process.stat().st_uid
+        return (process / "environ").read_text(errors="replace")
     except OSError:
-        return None
+        return ""

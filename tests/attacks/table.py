@@ -19,7 +19,10 @@ PAGE = HERE.parents[1] / "docs" / "attacks.md"
 LEVELS = ("bwrap", "landlock")
 WHOLE = "test_attempts.py"
 ATTEMPT = "test_an_attempt_gains_nothing_tells_nothing_and_leaves_nothing"
-ALL_FAMILIES = FAMILIES | {"m": "the kernel underneath"}
+ALL_FAMILIES = FAMILIES | {
+    "m": "the kernel underneath",
+    "n": "files and processes of the same user; root or another starts the grader, Landlock is 1, 3, 5 or 7",
+}
 
 # The family of a file's tests, and of those that belong to another; None where a test attacks nothing.
 FAMILY_OF_FILE = {
@@ -27,6 +30,7 @@ FAMILY_OF_FILE = {
     "test_kernel.py": "m",
     "test_network.py": "f",
     "test_processes.py": "g",
+    "test_reach.py": "n",
     "test_results.py": "j",
 }
 FAMILY_OF_TEST = {
@@ -37,10 +41,16 @@ FAMILY_OF_TEST = {
     "test_files_cannot_be_hidden_from_being_counted": "l",
     "test_files_cannot_be_hidden_at_the_end_of_a_long_path": "l",
     "test_a_disk_cannot_be_filled": "l",
+    "test_a_disk_cannot_be_filled_with_files_that_are_removed": "l",
+    "test_a_file_without_a_name_is_counted_as_well": "l",
     "test_the_listener_of_that_test_can_be_reached": None,
     "test_a_bomb_ends_with_a_sentence_and_leaves_nothing": "l",
     "test_a_bomb_in_one_submission_does_not_stop_another": "l",
+    "test_an_honest_neighbour_keeps_every_answer_beside_58_busy_processes": "l",
+    "test_busy_processes_end_when_they_have_had_their_share": "l",
     "test_memory_cannot_be_hidden_by_forbidding_others_to_look": "l",
+    "test_signals_and_limits_of_ones_own_still_work": None,
+    "test_honest_work_goes_on": None,
     "test_an_object_that_equals_everything_stays_there": "d",
     "test_a_subclass_that_equals_everything_arrives_without_its_tricks": "d",
     "test_patching_in_there_changes_nothing_out_here": "b",
@@ -52,6 +62,7 @@ FAMILY_OF_TEST = {
     "test_huge_replies_are_cut_off_before_they_fill_the_grader": "l",
     "test_a_reply_that_trickles_ends_with_the_call": "l",
     "test_a_value_without_an_end_is_an_error": "l",
+    "test_answers_have_an_end_in_all": "l",
 }
 
 
@@ -67,11 +78,31 @@ HEAD = """| family | what is attacked, and how | bwrap | landlock | test |
 |---|---|---|---|---|"""
 REMAINS = """## What remains
 
+- At `landlock`, on any kernel and whoever starts the grader, *open*: whether a path exists, and what size,
+  owner and times the file has, can be asked where its folders may be passed. Nothing is read, listed, watched
+  or changed that way.
+- At `landlock`, where an ordinary user starts the grader, *open*: all submissions are that user to the
+  kernel, which counts their processes together, so that one with very many can keep others from starting any
+  until it is ended. Started as root, the grader gives each submission a user of its own.
+- At `landlock`, *costs the attacker only*: the size of files, removed ones included, is watched and not
+  capped. What is written between two looks is on the disk until the submission has ended.
+- At `landlock` before Linux 6.12 (Landlock below 6), *costs the attacker only*: a submission signals nobody
+  but its first process, so that it cannot end a program it started. Tried with the version capped on a newer
+  kernel, never on an older one; and never on AArch64, whose filter is only interpreted by a test.
 - A shared kernel is the border: a fault in it is not defended against. A class to be distrusted that far
   is graded in a virtual machine.
-- The student's function is given the inputs of hidden checks. Whoever reads the feedback learns which of
-  Python's own errors it raised for them, whether it passed, and whether it crashed or met a limit: a few
-  bits of an input that was drawn for this submission only.
+- The student's function is given the inputs of hidden checks. Whoever reads the feedback learns whether each
+  one passed, and which were not tried since the time was used up or the code had ended too many of its
+  processes: about a bit for each hidden check, of an input that was drawn for this submission only.
+- Whether a call changed its arguments is told by the student's process. Replacing what has a name there hides
+  nothing; code that climbs the frames to whoever called it, or puts its arguments back as it returns, can.
+- What an exercise forbids, and that it is to be written without the course's own package, is searched for in
+  the text of all of a student's cells and guarded while they run. That reminds those who forget. Code that
+  builds its names, or reads the text of another file, finds a way around: some such ways are flagged for a
+  person, and none is walled off.
+- Visible checks, whose texts students have, can be passed without a solution: by a constant where a check
+  asks for little, and by a table where it draws nothing. A table alone earns nothing, since such a check pays
+  only beside one of the same exercise with inputs of the submission's own.
 """
 
 

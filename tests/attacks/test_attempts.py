@@ -18,9 +18,9 @@ from warm_levels import CONFINED, SMALL, warm_or_skip
 
 from autograder import judge as judging
 from autograder.address import Address
-from autograder.build import build_homework
-from autograder.homework import load
+from autograder.loading import load
 from autograder.plan import Plan
+from autograder.products import build_homework
 from autograder.released import source_cells
 from autograder.sample_submissions import answered, reference_answers, released
 from autograder.submission import grade_submission

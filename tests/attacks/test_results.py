@@ -6,13 +6,30 @@ The verdict is made elsewhere, from these values. Here: nothing else crosses.
 import pytest
 import torch
 
-from autograder.isolation import Died, Handle, Raised
+from autograder.isolation import Died, Limits, Raised
+from autograder.standin import Cell, RemoteLink, Sitting
+from course.checks import StandIn, StudentError, Trace, Unreachable
+from course.checks.trace import Object
 
 
 def request(student, source, name="answer", *arguments, **options):
     assert student.run(source).error is None
     return student.request(name, "", arguments, **options)
 
+
+# The modules that answer cannot be imported by name, but they call what a student wrote.
+INSIDE = """
+import os, sys, time, types, torch
+def reached():
+    frame = sys._getframe()
+    while frame.f_globals['__name__'] != 'autograder.isolation.session': frame = frame.f_back
+    session = types.SimpleNamespace(**frame.f_globals)
+    return session, session.wire
+def answer(x=None):
+    session, wire = reached()
+    {patch}
+    return x if x is None else x.clone()
+"""
 
 AGREEABLE = """
 import torch
@@ -30,7 +47,7 @@ class Agreeable{base}:
 
 def test_an_object_that_equals_everything_stays_there(student):
     received = request(student, AGREEABLE.format(base="") + "def answer(): return Agreeable()")
-    assert type(received) is Handle
+    assert type(received) is Object
     assert received != 1
 
 
@@ -47,7 +64,7 @@ def test_an_object_that_equals_everything_stays_there(student):
 )
 def test_a_subclass_that_equals_everything_arrives_without_its_tricks(student, base, value, kind):
     received = request(student, AGREEABLE.format(base=base) + f"def answer(): return {value}")
-    assert type(received) in (kind, Handle)
+    assert type(received) in (kind, Object)
     assert not torch.equal(received, torch.zeros(2)) if kind is torch.Tensor else received != "anything"
 
 
@@ -77,7 +94,7 @@ def test_there_are_no_frames_of_the_grader_to_look_into(student):
         "    while frame: files.add(frame.f_code.co_filename); frame = frame.f_back\n"
         "    return sorted(files)"
     )
-    files = request(student, source, "answer", 1)
+    files = [name for name in request(student, source, "answer", 1) if not name.endswith("checks/request.py")]
     assert not [name for name in files if "judge" in name or "checks" in name or "solutions" in name]
 
 
@@ -88,35 +105,27 @@ def test_there_are_no_frames_of_the_grader_to_look_into(student):
         "wire.encode = lambda *a, **k: b'\\x80\\x04K\\x01.'",
         "session.channel.send = lambda connection, frame: connection.sendall(b'garbage' * 100)",
         "session.Session.answer = lambda self, frame: wire.encode([1, 2, 3])",
-        "session.OPERATIONS['request'] = lambda *a, **k: {'value': 1, 'changed': 3, 'graph': 'x'}",
+        "session.OPERATIONS['request'] = lambda *a, **k: {'value': 1, 'left': 3, 'graph': 'x'}",
         "session.OPERATIONS['request'] = lambda *a, **k: {'value': 1}",
         "session.Session.answer = lambda self, frame: wire.encode({'fault': {'class_name': 1}})",
         "session.Session.answer = lambda self, frame: wire.encode({'fault': 'success'})",
-        "session.OPERATIONS['request'] = lambda *a, **k: {'value': 1, 'changed': [1], 'graph': None}",
+        "session.OPERATIONS['request'] = lambda *a, **k: {'value': 1, 'left': b'', 'graph': None}",
     ],
 )
 def test_a_session_that_is_rewritten_from_inside_is_ended(student, patch):
-    student.run("def answer(): return 1")
+    assert student.run(INSIDE.format(patch=patch)).error is None
     with pytest.raises(Died, match=r"sent a reply (that cannot be read|of more than)"):  # noqa: PT012
-        student.run("from autograder.isolation import session, wire\n" + patch)
+        student.request("answer")
         student.request("answer")
 
 
-def test_gradients_of_another_shape_than_the_arguments_are_refused(student):
-    source = (
-        "import torch\n"
-        "class Odd(torch.autograd.Function):\n"
-        "    @staticmethod\n"
-        "    def forward(ctx, x): return x.clone()\n"
-        "    @staticmethod\n"
-        "    def backward(ctx, g): return g\n"
-        "def answer(x): return Odd.apply(x)\n"
-        "from autograder.isolation.objects import Graphs\n"
-        "Graphs.backward = lambda self, number, cotangents: [torch.ones(7)]\n"
-    )
+@pytest.mark.parametrize("gradients", ["[torch.ones(7)]", "[]", "[3]", "[torch.ones(2)] * 2"])
+def test_gradients_of_another_shape_than_the_arguments_are_refused(sitting, gradients):
+    patch = f"session.OPERATIONS['backward'] = lambda *a, **k: {gradients}"
+    sitting.run(Cell(INSIDE.format(patch=patch), "a cell"))
     x = torch.ones(2, requires_grad=True)
-    received = request(student, source, "answer", x, gradients=True)
-    with pytest.raises(RuntimeError, match="other shapes"):
+    received = StandIn(RemoteLink(sitting), Trace("a check"), "answer")(x)
+    with pytest.raises(StudentError, match="other shapes"):
         received.sum().backward()
 
 
@@ -150,11 +159,9 @@ def test_nothing_that_could_be_a_page_is_displayed(student):
 
 def test_huge_replies_are_cut_off_before_they_fill_the_grader(student):
     student.run(
-        "from autograder.isolation import session\n"
-        "def flood(connection, frame):\n"
+        INSIDE.format(patch="session.channel.send = flood") + "def flood(connection, frame):\n"
         "    connection.sendall((1 << 40).to_bytes(8, 'little'))\n"
         "    while True: connection.sendall(bytes(1 << 20))\n"
-        "def answer(): session.channel.send = flood"
     )
     student.request("answer")
     with pytest.raises(Died, match="sent a reply of more than 4 MB"):
@@ -163,11 +170,9 @@ def test_huge_replies_are_cut_off_before_they_fill_the_grader(student):
 
 def test_a_reply_that_trickles_ends_with_the_call(student):
     student.run(
-        "import time\nfrom autograder.isolation import session\n"
-        "def trickle(connection, frame):\n"
+        INSIDE.format(patch="session.channel.send = trickle") + "def trickle(connection, frame):\n"
         "    connection.sendall((1000).to_bytes(8, 'little'))\n"
         "    while True: connection.sendall(b'x'); time.sleep(0.05)\n"
-        "def answer(): session.channel.send = trickle"
     )
     student.request("answer")
     with pytest.raises(Died, match="did not finish within 1 s"):
@@ -184,9 +189,8 @@ def test_a_value_without_an_end_is_an_error(student, source):
 
 def test_what_is_sent_out_of_turn_is_not_taken_for_an_answer(student):
     student.run(
-        "import os, threading, time\nfrom autograder.isolation import wire\n"
-        "forged = wire.encode({'value': {'value': 'forged', 'changed': None, 'graph': None}})\n"
-        "def answer():\n"
+        INSIDE.format(patch="") + "def answer():\n"
+        "    forged = reached()[1].encode({'value': {'value': 'forged', 'left': None, 'graph': None}})\n"
         "    for descriptor in range(3, 9):\n"
         "        try: os.write(descriptor, len(forged).to_bytes(8, 'little') + forged)\n"
         "        except OSError: pass\n"
@@ -198,3 +202,73 @@ def test_what_is_sent_out_of_turn_is_not_taken_for_an_answer(student):
         assert student.request("answer") in ("forged", "honest")
     except Died as died:
         assert "reply" in died.sentence  # noqa: PT017
+
+
+CAREFUL = "answer = lambda values: sorted(values)[0]"
+CARELESS = "def answer(values): values.sort(); return values[0]"
+BY_NAME = """
+import sys, torch
+nothing = lambda *a, **k: 0
+for name, module in [*sys.modules.items()]:
+    if name.startswith(("autograder", "course.checks")):
+        for key, value in [*vars(module).items()]:
+            if callable(value) and getattr(value, '__module__', '') == name:
+                try: setattr(module, key, nothing)
+                except Exception: pass
+torch.equal = torch.Tensor.equal = lambda *a: True
+torch.Tensor.clone = torch.Tensor.detach = lambda self, *a, **k: torch.zeros(3)
+"""
+
+
+@pytest.fixture
+def sitting(warm):
+    limits = Limits(call_seconds=10.0)
+    sitting = Sitting(lambda: warm.student(limits=limits), limits)
+    yield sitting
+    sitting.close()
+
+
+def changed(sitting, *args):
+    """What a call to `answer` is seen to have changed."""
+    trace = Trace("a check")
+    StandIn(RemoteLink(sitting), trace, "answer")(*args)
+    return trace.events[0].outcome.changed
+
+
+@pytest.mark.parametrize("patch", ["", BY_NAME], ids=["unpatched", "everything patched by its name"])
+def test_a_changed_argument_is_noticed_whatever_is_patched_by_its_name(sitting, patch):
+    sitting.run(Cell(CARELESS + patch, "a cell"))
+    assert changed(sitting, [3, 1, 2]) == (([1, 2, 3],), {})
+    sitting.run(Cell(CAREFUL, "another cell"))
+    assert changed(sitting, [3, 1, 2]) is None
+
+
+def test_a_tensor_changed_in_place_is_noticed_though_its_methods_are_replaced(sitting):
+    sitting.run(Cell("def answer(x): x[0] = 5.0" + BY_NAME, "a cell"))
+    assert changed(sitting, torch.ones(3))[0][0].tolist() == [5.0, 1.0, 1.0]
+
+
+def test_nothing_that_answers_the_grader_can_be_imported(student):
+    student.run(
+        INSIDE.format(patch="") + "import course.checks.request\n"
+        "def answer():\n"
+        "    session, wire = reached()\n"
+        "    modules = list(sys.modules.values())\n"
+        "    classes = session.Session, session.Objects, wire.encode\n"
+        "    known = {id(value) for m in modules if type(m) is type(sys) for value in vars(m).values()}\n"
+        "    return [id(thing) in known for thing in classes]"
+    )
+    assert student.request("answer") == [False] * 3
+
+
+def test_answers_have_an_end_in_all(warm):
+    limits = Limits(answers_bytes=1 << 20)
+    sitting = Sitting(lambda: warm.student(limits=limits), limits)
+    sitting.run(Cell("def answer(): return b'x' * 300_000", "a cell"))
+    answer = StandIn(RemoteLink(sitting), Trace("a check"), "answer")
+    for _ in range(4):
+        assert len(answer()) == 300_000
+    with pytest.raises(Unreachable, match="Not tried: the submission had used up its 1 MB for answers"):
+        answer()
+    assert sitting.run(Cell("1", "another")).died
+    sitting.close()

@@ -1,6 +1,7 @@
 """A course of one small homework and one small lecture, in a folder of its own."""
 
 import shutil
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -74,3 +75,20 @@ def one_warm_process():
         patch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
         patch.setattr(pool, "choose", lambda wanted: warm.level)
         yield
+
+
+@pytest.fixture
+def slow_import(tmp_path, monkeypatch):
+    """The name of a module whose import takes until the alarm has rung, and then some."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slow_to_import").mkdir()
+    (tmp_path / "slow_to_import" / "__init__.py").write_text("from slow_to_import.core import whole\n")
+    (tmp_path / "slow_to_import" / "core.py").write_text(
+        "import time\n"
+        "begun = time.process_time()\n"
+        "while time.process_time() < begun + 0.3: pass\n"
+        "whole = True\n"
+    )
+    yield "slow_to_import"
+    for name in ("slow_to_import", "slow_to_import.core"):
+        sys.modules.pop(name, None)

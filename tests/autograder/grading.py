@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from autograder.demo import make_course
-from autograder.homework import load
 from autograder.isolation import Limits
+from autograder.loading import load
 from autograder.sample_submissions import answered, as_answer, hand_in, reference_answers
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from grading import NAME, RIGHT, catalogue, solved, submit
 from nbgrader.api import Gradebook
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from autograder import first_submission, gradebook
 from autograder.cli import main
@@ -142,6 +144,16 @@ STEPS = {
     "the cells of a first submission are entered": (first_submission, "_insert_cells"),
     "penalties are taken off": (MarkBook, "enter_penalties"),
 }
+
+
+def spill():
+    """Have SQLite write pages into the file before a transaction ends, as it does with large ones."""
+
+    def keep_nothing_in_memory(connection, record):
+        connection.execute("pragma cache_size = 1")
+        connection.execute("pragma cache_spill = 1")
+
+    event.listen(Engine, "connect", keep_nothing_in_memory)
 
 
 def at(step, number, act):

@@ -2,22 +2,31 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
+import course
 from autograder import lectures
 from autograder.address import Address
-from autograder.build import build, build_homework, build_lecture
-from autograder.homework import load
+from autograder.build import build
+from autograder.examine import run_checks
+from autograder.loading import load
+from autograder.made_from import made_from
 from autograder.notebook import SourceError, to_json
+from autograder.products import build_homework, build_lecture
 from autograder.release import release
+from course.checks import Outcome
+from course.checks.seal import seal
 
 ADDRESS = Address("https://github.com/somewhere/else", "v9")
 NOTEBOOK = "solutions/mini_homework/mini_homework.ipynb"
+PROVIDED = 'check = homework("mini_homework")'
 OVERVIEW = "solutions/mini_homework/README.md"
 PRINTS = "course/checks/fingerprints/mini_homework.json"
 LECTURE = "lectures/01_numbers.ipynb"
@@ -241,13 +250,12 @@ def test_fingerprints_know_neither_hidden_checks_nor_solutions(course_folder):
         assert secret not in text
 
 
-def test_fingerprints_hold_the_wrong_answers_and_not_the_right_one(course_folder):
+def test_fingerprints_hold_a_seal_of_each_answer_and_no_answer(course_folder):
     build(course_folder)
     check = json.loads((course_folder / PRINTS).read_text())["checks"]["averages_are_right"]
-    assert check["answers"] == {
-        "divides_by_all": [[0, {"value": {"list": 2, "sample": [3.75, 3.5]}}]],
-        "forgets_the_last_window": [[0, {"value": {"list": 1, "sample": [5.0]}}]],
-    }
+    wrong = {"divides_by_all": [3.75, 3.5], "forgets_the_last_window": [5.0]}
+    assert check["right"] == [seal(Outcome("value", [5.0, 14 / 3]))]
+    assert check["answers"] == {name: [seal(Outcome("value", found))] for name, found in wrong.items()}
 
 
 def test_outputs_are_compared_up_to_the_first_cell_that_trains(tmp_path):
@@ -272,9 +280,90 @@ def test_of_a_trained_exercise_no_answer_is_written_down(course_folder, mini, ed
     }
 
 
-def test_the_last_digits_of_a_fingerprint_do_not_make_it_stale(course_folder, edit):
+def test_a_reference_that_trains_is_not_asked_what_its_mistakes_answer_wrongly(course_folder, mini, edit):
+    edit(mini / "mini_homework.py", "minutes=5 forbids", 'minutes=5 trained="reference" forbids')
+    edit(mini / "mini_homework.py", "    heron_starts =", "    raise TimeoutError\n    heron_starts =")
     build(course_folder)
-    edit(course_folder / PRINTS, "3.75", "3.7500000000000004")
+    known = json.loads((course_folder / PRINTS).read_text())["checks"]
+    assert {name: set(check["answers"]) for name, check in known.items()} == {
+        "there_is_one_average_per_window": {"forgets_the_last_window"},
+        "averages_are_right": {"divides_by_all", "forgets_the_last_window"},
+    }
+
+
+def test_an_exercise_is_trained_with_its_mistakes_or_without(mini, edit):
+    edit(mini / "mini_homework.py", "minutes=5 forbids", 'minutes=5 trained="sometimes" forbids')
+    with pytest.raises(SourceError, match='labelled trained="sometimes"'):
+        load(mini)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The names of the checks that are run for fingerprints, as they are run."""
+    names = []
+
+    def run(homework, link, *args, only, **options):
+        names.extend(only)
+        return run_checks(homework, link, *args, only=only, **options)
+
+    monkeypatch.setattr("autograder.fingerprints.run_checks", run)
+    return names
+
+
+def test_no_mistake_is_asked_again_while_its_fingerprints_rest_on_the_same(course_folder, mini, asked, edit):
+    build(course_folder)
+    before = (course_folder / PRINTS).read_text()
+    assert asked
+    asked.clear()
     assert build(course_folder, check=True) == []
-    edit(course_folder / PRINTS, "3.7500000000000004", "3.76")
-    assert build(course_folder, check=True) == [course_folder / PRINTS]
+    edit(mini / "mini_homework.py", "pelican_values", "gannet_values")
+    build(course_folder)
+    assert asked == []
+    assert (course_folder / PRINTS).read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        pytest.param("mini_homework.py", PROVIDED, PROVIDED + "  # twice", id="a provided cell"),
+        pytest.param("mini_homework.py", "heron_starts", "egret_starts", id="the reference"),
+        pytest.param("mini_homework.py", "values, 3)), 5)", "values, 3)), 2 + 3)", id="a visible check"),
+        pytest.param("misconceptions.py", "/ len(values)", "/ (len(values))", id="a mistake"),
+    ],
+)
+def test_mistakes_are_asked_again_when_what_their_fingerprints_rest_on_changes(
+    course_folder, mini, asked, edit, file, old, new
+):
+    build(course_folder)
+    asked.clear()
+    edit(mini / file, old, new)
+    told = []
+    assert course_folder / PRINTS in build(course_folder, check=True, tell=told.append)
+    assert told == ["mini_homework: the known mistakes of moving_average are asked again."]
+    assert set(asked) == {"there_is_one_average_per_window", "averages_are_right"}
+
+
+def test_fingerprints_rest_on_the_checks_machinery_and_on_the_modules_that_are_imported(
+    mini, edit, tmp_path, monkeypatch
+):
+    package = shutil.copytree(Path(course.__file__).parent, tmp_path / "package" / "course")
+    monkeypatch.setattr("autograder.made_from.PACKAGE", package)
+
+    before = digest(mini)
+    append(package / "models" / "gpt.py", "# nobody here imports it")
+    assert digest(mini) == before
+    append(package / "checks" / "seal.py", "# a word")
+    after = digest(mini)
+    assert after != before
+    edit(mini / "mini_homework.py", PROVIDED, PROVIDED + "\nfrom course.models.gpt import GPT")
+    importing = digest(mini)
+    append(package / "models" / "gpt.py", "# now somebody does")
+    assert digest(mini) != importing
+
+
+def digest(folder):
+    return made_from(load(folder))["moving_average"]
+
+
+def append(path, text):
+    path.write_text(path.read_text() + text)

@@ -1,10 +1,12 @@
 """Grading on the workers of a Dask cluster ends as grading here does, whatever becomes of a worker."""
 
+import json
 import os
 import shutil
 import signal
 import sys
 from collections import Counter
+from multiprocessing.connection import Pipe
 
 import pytest
 from grading import NAME, SHORT, new_course, solved, submit
@@ -13,10 +15,12 @@ from interrupted import FIRST, POINTS, hand_in_all, marks, records, words
 from autograder.clerk import Clerk
 from autograder.cli import main
 from autograder.cluster import parcel
+from autograder.cluster.desk import attend
 from autograder.collect import Found
 from autograder.order import Order
 from autograder.paper import Paper, paper_of
 from autograder.records import CheckRecord, ExerciseRecord
+from autograder.software import software
 
 distributed = pytest.importorskip("distributed")
 
@@ -165,10 +169,12 @@ def test_a_worker_without_the_isolation_asked_for_is_named_with_the_level(cluste
     assert records(course) == {}
 
 
-def test_a_worker_with_another_version_of_the_grader_judges_nothing(cluster, course, capsys, monkeypatch):
-    monkeypatch.setattr(parcel, "grader_version", lambda: "another")
+def test_a_worker_with_another_version_of_what_judges_is_told_which_and_judges_nothing(
+    cluster, course, capsys, monkeypatch
+):
+    monkeypatch.setattr(parcel, "software", lambda: software() | {"torch": "0.1"})
     assert main(on(cluster, course)) == 2
-    assert "another version" in capsys.readouterr().err
+    assert "its torch is of another version" in capsys.readouterr().err
     assert records(course) == {}
 
 
@@ -183,6 +189,33 @@ def test_without_distributed_it_is_said_what_to_install(course, capsys, monkeypa
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert main([*words(course, 2), "--dask", "tcp://127.0.0.1:9"]) == 2
     assert "pip install -e '.[cluster]'" in capsys.readouterr().err
+
+
+class Broken:
+    """A desk at which no paper can be judged."""
+
+    def answer(self, paper):
+        raise ZeroDivisionError(f"no mark for {paper.student}")
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (Paper("ada", b"{}").as_bytes(), "stopped with ZeroDivisionError: no mark for ada"),
+        (b"not a paper", "stopped with JSONDecodeError: "),
+    ],
+)
+def test_a_fault_at_a_desk_is_answered_logged_and_no_success(capfd, sent, reason):
+    ours, theirs = Pipe()
+    grader, process = os.getpid(), os.fork()
+    if process == 0:
+        attend(theirs, Broken(), grader)
+    theirs.close()
+    ours.send_bytes(sent)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 1
+    answer = json.loads(ours.recv_bytes())
+    assert answer["lost"].startswith(reason)
+    assert reason.removeprefix("stopped with ").partition(":")[0] in capfd.readouterr().err
 
 
 def test_a_paper_arrives_as_it_was_sent(tmp_path):

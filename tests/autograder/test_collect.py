@@ -96,6 +96,13 @@ def test_links_to_directories_are_not_followed(tmp_path, place):
     assert "is a link" in found.problem
 
 
+def test_a_second_name_of_another_file_is_not_read(tmp_path):
+    (tmp_path / "solutions.ipynb").write_text("{}")
+    os.link(tmp_path / "solutions.ipynb", tmp_path / "ada.ipynb")
+    with pytest.raises(Unreadable, match=r"ada.ipynb is a second name \(a hard link\) of another file"):
+        read(tmp_path / "ada.ipynb")
+
+
 def test_a_link_to_a_file_is_not_read(tmp_path):
     secret = hand_in(tmp_path, "secret.json", content=b"secret")
     link = tmp_path / "submissions" / "ada" / "hw" / "hw.ipynb"
@@ -124,5 +131,24 @@ def test_a_name_that_is_no_text_gets_a_record_of_its_own(tmp_path):
     os.mkdir(os.fsencode(tmp_path) + b"/z\xff")
     ada, other = collect(tmp_path, "hw")
     assert ada.student == "ada"
-    assert other.student == "z\\xff"
+    assert other.student == "z%FF"
     assert "not valid UTF-8" in other.problem
+
+
+@pytest.mark.parametrize("mark", ['"', "<", ">", "\\", "\n", "\x1b", "\x9b", "\u202e", "\u200b"])
+def test_a_name_that_would_be_markup_is_refused_under_another_and_stops_nobody(tmp_path, mark):
+    """Formgrader writes names into its pages, and into its scripts, as they are."""
+    (tmp_path / "ada.ipynb").write_bytes(b"{}")
+    (tmp_path / f"m{mark}x" / "hw").mkdir(parents=True)
+    ada, other = collect(tmp_path, "hw")
+    assert (ada.student, ada.path) == ("ada", tmp_path / "ada.ipynb")
+    assert other.path is None
+    assert mark not in other.student + other.problem.replace(repr(mark), "")
+    assert ascii(mark) in other.problem
+
+
+@pytest.mark.parametrize("name", ["Zoë O'Hara", "李娜", "a&b", "x_1 (2)", "=1", "{{ 7*7 }}"])
+def test_an_odd_name_that_is_harmless_is_kept(tmp_path, name):
+    (tmp_path / f"{name}.ipynb").write_bytes(b"{}")
+    [found] = collect(tmp_path, "hw")
+    assert (found.student, found.problem) == (name, "")

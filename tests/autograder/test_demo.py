@@ -4,9 +4,10 @@ import pytest
 
 from autograder import demo as showing
 from autograder.demo import demo, fresh_course, table
-from autograder.homework import find
 from autograder.isolation import IsolationUnavailable
+from autograder.loading import find
 from autograder.records import HomeworkRecord
+from autograder.software import code_on_disk
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,14 @@ def test_the_class_is_large_and_mixed_enough_to_show_everything(shown):
     assert found["oskar"].points == 0
     assert any("as after Colab" in flag for flag in found["nadia"].flags)
     assert sum(bool(exercise.diagnosis) for entry in found.values() for exercise in entry.exercises) >= 5
+
+
+def test_every_mark_of_the_demo_has_its_seed_level_digest_and_conditions(shown):
+    for record in shown[0].submissions:
+        assert record.isolation == shown[0].isolation["level"]
+        assert record.conditions["grader"] == code_on_disk()
+        assert len(record.source) == 64
+        assert (record.seed is not None) == (record.status == "graded")
 
 
 def test_marks_mistakes_isolation_and_the_report_are_printed(shown):

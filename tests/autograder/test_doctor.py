@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +21,7 @@ from autograder.doctor import (
     examine,
     kernel,
 )
+from autograder.isolation import IsolationUnavailable
 from autograder.isolation.levels import OBSTACLES, attempt
 
 ROOT = Path(__file__).parents[2]
@@ -76,10 +79,46 @@ def test_the_page_names_the_problem_and_the_remedy():
     assert said[-1] == "Grading here uses landlock."
 
 
+def test_resources_are_a_list_before_the_verdict():
+    said = doctor.in_words(examine(Machine(), broken()), ["2 cores", "no driver"]).splitlines()
+    assert said[-5:] == ["Resources:", "  2 cores", "  no driver", "", "Grading here uses bwrap."]
+
+
+def test_the_driver_is_named_where_there_is_one(tmp_path):
+    assert doctor.build_of_torch(tmp_path / "none").endswith("; no NVIDIA driver")
+    (tmp_path / "version").write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.1\nGCC\n")
+    assert doctor.build_of_torch(tmp_path / "version").endswith(
+        "; NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("left_out", "done"),
+    [([], "everything"), (["a backward pass (cuda0)"], "everything but a backward pass (cuda0)")],
+)
+def test_what_the_warm_process_leaves_out_is_said(monkeypatch, left_out, done):
+    @contextmanager
+    def warm(level):
+        yield SimpleNamespace(left_out=left_out)
+
+    monkeypatch.setattr(doctor, "Warm", warm)
+    assert doctor.warm_process("bwrap").endswith(f" that does {done} ahead")
+
+
+def test_a_warm_process_that_does_not_start_says_why(monkeypatch):
+    def warm(level):
+        raise IsolationUnavailable("it has 2 threads")
+
+    monkeypatch.setattr(doctor, "Warm", warm)
+    assert doctor.warm_process("bwrap") == "submissions cannot be started: it has 2 threads"
+
+
 def test_the_exit_status_follows_what_was_really_tried(capsys):
     works = [level for level in doctor.CONFINED if attempt(level) is None]
     assert main(["doctor"]) == (0 if works else 1)
-    assert all(f"{level:9} works" in capsys.readouterr().out for level in works[:1])
+    said = capsys.readouterr().out
+    assert all(f"{level:9} works" in said for level in works[:1])
+    assert ("forked from a process of one thread" in said) == bool(works)
 
 
 def test_where_nothing_works_the_exit_status_says_so(capsys, monkeypatch):

@@ -6,7 +6,8 @@ import io
 import pytest
 
 from autograder.examine import run_checks
-from autograder.homework import load, references, stubs
+from autograder.homework import references, stubs
+from autograder.loading import load
 from course.checks import CheckFailed, LocalLink, Unreachable, homework
 
 
@@ -57,12 +58,17 @@ def test_the_verdict_is_the_one_the_notebook_gives(source):
             }
 
 
-def test_a_submission_has_hidden_inputs_of_its_own_and_the_visible_ones_of_all(source, right):
+def test_a_submission_has_drawn_inputs_of_its_own_in_visible_checks_too(source, right):
     one, two = inputs(source, right, seed=1), inputs(source, right, seed=2)
-    hidden = "averages_are_right_for_any_width"
-    assert one.pop(hidden) != two.pop(hidden)
-    assert one == two
-    assert inputs(source, right, seed=1)[hidden] == inputs(source, right, seed=1)[hidden]
+    assert inputs(source, right, seed=1) == one
+    assert inputs(source, right, None)["there_is_one_average_per_window"] not in (
+        one["there_is_one_average_per_window"],
+        two["there_is_one_average_per_window"],
+    )
+    assert {name for name in one if one[name] != two[name]} == {
+        "there_is_one_average_per_window",
+        "averages_are_right_for_any_width",
+    }
 
 
 def test_only_the_named_checks_run(source, right):
@@ -76,10 +82,43 @@ def test_the_scope_is_left_as_it_was(source, right):
     assert scope == before
 
 
-def test_a_claim_that_stumbles_over_what_came_back_has_failed(source):
-    runs = run_checks(source, LocalLink({"moving_average": lambda values, width: 5}))
-    assert {done.result for done in runs} == {"failed"}
-    assert "TypeError" in runs[0].message
+def test_a_claim_that_stumbles_over_what_came_back_has_failed(source, right):
+    for known in (None, right):
+        runs = run_checks(source, LocalLink({"moving_average": lambda values, width: 5}), references=known)
+        assert {done.result for done in runs} == {"failed"}
+        assert "TypeError" in runs[0].message
+
+
+ORACLE = "    assert_equal(len(moving_average(values, 3)), 5)"
+
+
+@pytest.mark.parametrize("answer", [None, lambda values, width: []], ids=["the right answer", "a wrong one"])
+@pytest.mark.parametrize(
+    "fault",
+    ["import no_such_module", "homework.core", "raise MemoryError", "raise OSError('full')", "assert False"],
+)
+def test_what_goes_wrong_in_the_checks_own_oracle_could_not_run(mini, edit, right, answer, fault):
+    edit(mini / "mini_homework.py", ORACLE, f"    moving_average(values, 3)\n    {fault}\n{ORACLE}")
+    things = right if answer is None else {"moving_average": answer}
+    [done] = run_checks(
+        load(mini), LocalLink(things), only={"there_is_one_average_per_window"}, references=right
+    )
+    assert done.result == "could_not_run"
+
+
+DOWN = "\n\ndef down(n):\n    return 0 if n < 1 else down(n - 1)\n"
+
+
+@pytest.mark.parametrize(
+    ("looked_at", "said"), [("bytes(int(abs({})))", "too large"), ("down({})", "nested too deeply")]
+)
+def test_an_answer_that_is_too_much_to_look_at_is_the_students_fault(mini, edit, right, looked_at, said):
+    answer = looked_at.format("moving_average(values, 3)[0]")
+    edit(mini / "mini_homework.py", ORACLE, f"    {answer}\n{ORACLE}")
+    edit(mini / "mini_homework.py", ' = homework("mini_homework")', f' = homework("mini_homework"){DOWN}')
+    link = LocalLink({"moving_average": lambda values, width: [2.0**60]})
+    [done, *_] = run_checks(load(mini), link, references=right)
+    assert (done.result, said in done.message) == ("failed", True)
 
 
 @pytest.mark.parametrize(

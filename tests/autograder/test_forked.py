@@ -34,11 +34,54 @@ def test_a_crash_an_error_and_a_hang_cost_one_task_each():
             time.sleep(60)
         return task
 
-    done = dict(forked(["killed", "leaves", "hangs", "fine"], work, jobs=4, seconds=1))
+    done = dict(forked(["killed", "leaves", "hangs", "fine"], work, jobs=4, seconds=1, patience=3))
     assert done["fine"] == "fine"
-    assert done["killed"] == Lost("was ended by SIGKILL")
+    assert done["killed"].reason.startswith("was ended by SIGKILL")
     assert done["leaves"].reason.startswith("stopped with an error")
     assert done["hangs"] == Lost("did not finish in time")
+
+
+def test_seconds_are_those_of_the_processor_up_to_a_far_limit():
+    def work(task):
+        if task == "sleeps":
+            time.sleep(0.6)
+        elif task == "works":
+            while True:
+                pass
+        return task
+
+    done = dict(forked(["sleeps", "works"], work, jobs=2, seconds=0.3, patience=1000))
+    assert done == {"sleeps": "sleeps", "works": Lost("did not finish in time")}
+
+
+def test_a_process_has_its_time_for_every_task_anew():
+    def work(task):
+        begun = time.process_time()
+        while time.process_time() < begun + 0.2:
+            pass
+        return os.getpid()
+
+    done = dict(forked(range(5), work, jobs=1, seconds=0.5))
+    assert len(set(done.values())) == 1
+    assert not any(isinstance(result, Lost) for result in done.values())
+
+
+def test_a_task_that_takes_too_much_memory_is_lost_on_its_own_account():
+    def work(task):
+        return len(bytearray(task << 20))
+
+    done = dict(forked([1, 900, 2], work, jobs=1, seconds=30, memory_bytes=600 << 20))
+    assert (done[1], done[2]) == (1 << 20, 2 << 20)
+    assert done[900] == Lost("used more than 600 MB of memory", is_of_the_task=True)
+    assert done[900].sentence == (
+        "This submission could not be judged: the process that judged it used more than 600 MB of memory."
+    )
+
+
+def test_a_result_that_is_too_large_is_refused_on_its_own_account():
+    done = dict(forked([1, 65], lambda task: "x" * (task << 20), jobs=1, seconds=30))
+    assert len(done[1]) == 1 << 20
+    assert done[65] == Lost("made a record of more than 64 MB", is_of_the_task=True)
 
 
 def test_long_results_arrive_whole():
@@ -69,7 +112,7 @@ def test_a_process_does_one_task_after_another_and_a_new_one_takes_the_place_of_
 
     done = dict(forked(["a", "b", "killed", "c", "d"], work, jobs=1, seconds=30))
     assert done["a"] == done["b"] != done["c"] == done["d"]
-    assert done["killed"] == Lost("was ended by SIGKILL")
+    assert done["killed"].reason.startswith("was ended by SIGKILL, as the system does where memory runs out")
 
 
 def test_what_was_finished_in_time_is_not_lost_because_it_is_fetched_late():

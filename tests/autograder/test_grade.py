@@ -5,6 +5,8 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -19,11 +21,12 @@ from nbgrader.utils import determine_grade, is_grade
 from autograder import paper
 from autograder.clerk import Clerk
 from autograder.database import GradebookUnavailable
-from autograder.grade import grade
+from autograder.grade import grade, not_importable
 from autograder.interrupts import interrupts_wait
 from autograder.notebook import SourceError
 from autograder.plan import NotReleased, plan_for
 from autograder.records import RecordFolder, read_homework
+from autograder.redaction import DOES_NOT_HOLD
 from autograder.submission import not_run
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
@@ -137,9 +140,7 @@ def test_visible_messages_say_what_was_raised(graded):
 
 
 def test_hidden_messages_hold_nothing_that_the_student_wrote(graded):
-    assert messages(graded["tells"], hidden=True) == [
-        "This does not hold. The inputs of this check are not shown."
-    ]
+    assert messages(graded["tells"], hidden=True) == [DOES_NOT_HOLD]
 
 
 def marks(course):
@@ -358,3 +359,24 @@ def test_ctrl_c_waits_until_a_student_is_entered_and_a_second_one_does_not():
             pressed(times, done)
     assert done == [0, 1]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_module_is_kept_out_of_an_import_and_of_nothing_else(tmp_path, monkeypatch):
+    (tmp_path / "kept_out_for_a_while.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    with not_importable("kept_out_for_a_while"), pytest.raises(ImportError):
+        import kept_out_for_a_while
+    import kept_out_for_a_while
+
+    with not_importable("kept_out_for_a_while"):
+        import kept_out_for_a_while as again
+    assert again is kept_out_for_a_while is sys.modules["kept_out_for_a_while"]
+
+
+def test_opening_the_gradebook_leaves_every_module_importable(three_students):
+    code = (
+        "import sys; from pathlib import Path; from autograder.grade import mark_book\n"
+        f"with mark_book(Path({str(three_students)!r}), {NAME!r}, None): pass\n"
+        "assert not [name for name, module in sys.modules.items() if module is None]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

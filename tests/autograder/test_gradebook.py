@@ -5,10 +5,11 @@ import sqlite3
 
 import pytest
 from grading import NAME, new_course
-from nbgrader.api import Gradebook
+from nbgrader.api import Comment, Gradebook
 
+from autograder import first_submission
 from autograder.database import GradebookUnavailable
-from autograder.gradebook import MarkBook, one_transaction
+from autograder.gradebook import MarkBook
 from autograder.plan import NotReleased
 
 POINTS = {
@@ -65,26 +66,60 @@ def test_a_time_that_is_none_is_left_out(marks):
     assert "ada" in marks.entered()
 
 
-def test_an_error_in_the_middle_leaves_nothing_of_the_student(marks, course):
-    def half_a_student():
-        with one_transaction(marks._gradebook):
-            marks._gradebook.update_or_create_student("ada")
-            marks._gradebook.update_or_create_submission(NAME, "ada")
-            raise ZeroDivisionError
+class Torn(Exception):
+    """What goes wrong in the middle of a student."""
 
-    with pytest.raises(ZeroDivisionError):
-        half_a_student()
+
+@pytest.fixture
+def in_the_middle(monkeypatch):
+    """Do something when half of a student's rows are written: in_the_middle(act)."""
+    insert = first_submission._insert_cells
+
+    def arrange(act):
+        def watched(session, table, *rest):
+            if table is Comment:  # the marks are there already
+                act()
+            insert(session, table, *rest)
+
+        monkeypatch.setattr(first_submission, "_insert_cells", watched)
+
+    yield arrange
+    monkeypatch.undo()
+
+
+def test_an_error_in_the_middle_leaves_nothing_of_the_student(marks, course, in_the_middle, monkeypatch):
+    def tear():
+        raise Torn
+
+    in_the_middle(tear)
+    with pytest.raises(Torn):
+        marks.write("ada", EARNED, {})
     with Gradebook(f"sqlite:///{course}/gradebook.db", "language-models") as other:
         assert not other.students
+    monkeypatch.undo()
     marks.write("ada", EARNED, {})
     assert "ada" in marks.entered()
 
 
-def test_nobody_else_sees_half_a_student(marks, course):
-    with one_transaction(marks._gradebook):
-        marks._gradebook.update_or_create_student("ada")
+def test_nobody_else_sees_half_a_student(marks, course, in_the_middle):
+    seen = []
+
+    def look():
         with sqlite3.connect(course / "gradebook.db") as other:
-            assert other.execute("select count(*) from student").fetchone() == (0,)
+            seen.append(other.execute("select count(*) from student").fetchone())
+
+    in_the_middle(look)
+    marks.write("ada", EARNED, {})
+    assert seen == [(0,)]
+    assert "ada" in marks.entered()
+
+
+def test_a_student_is_written_with_nbgraders_session_as_it_is(marks, in_the_middle):
+    session, seen = marks._gradebook.db, []
+    before = dict(vars(session))
+    in_the_middle(lambda: seen.append(dict(vars(session))))
+    marks.write("ada", EARNED, {})
+    assert seen == [before]
 
 
 def test_points_by_hand_are_kept_and_looked_at_again_only_for_new_work(marks):

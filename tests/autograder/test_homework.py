@@ -4,8 +4,10 @@ import traceback
 
 import pytest
 
-from autograder.homework import clear_solution, find, load, names, references, stubs
+from autograder.homework import clear_solution, references, stubs
+from autograder.loading import find, load, names
 from autograder.notebook import SourceError
+from autograder.sample_submissions import as_answer
 
 
 @pytest.fixture
@@ -144,3 +146,11 @@ def test_a_catalogue_may_be_a_folder_with_one_file_per_theme(mini):
         entry.name for entry in before.misconceptions
     ]
     assert load(mini).not_code == before.not_code
+
+
+def test_two_courses_in_one_process_keep_their_catalogues_apart(tmp_path, lay_out, edit):
+    first, second = (lay_out(tmp_path / name) / "solutions" / "mini_homework" for name in ("one", "two"))
+    edit(first / "misconceptions.py", "albatross_windows", "puffin_windows")
+    kept, _ = load(first), load(second)
+    [entry] = [entry for entry in kept.misconceptions if entry.name == "divides_by_all"]
+    assert "puffin_windows" in as_answer(entry)

@@ -1,5 +1,6 @@
 """Whatever ends the grader in the middle, no finished mark is lost and none is wrong."""
 
+import itertools
 import os
 import random
 import shutil
@@ -18,8 +19,11 @@ from interrupted import (
     hand_in_all,
     marks,
     records,
+    spill,
     start,
 )
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 
@@ -106,6 +110,46 @@ def test_a_grader_killed_just_before_a_step_writes_no_wrong_mark(course, course_
     assert status == -signal.SIGKILL, said
     assert_nothing_is_wrong(place, *allowed)
     assert_all_is_done(place, answers)
+
+
+def kill_at_commit(number):
+    """A grader that dies with its pages in the file and its journal beside it, unfinished."""
+
+    def spoil():
+        spill()
+        grader, calls = os.getpid(), itertools.count(1)
+
+        def die(connection):
+            if os.getpid() == grader and next(calls) == number:
+                kill_oneself()
+
+        event.listen(Engine, "commit", die)
+
+    return spoil
+
+
+def journals_of(course):
+    return [path for path in course.glob("gradebook.db-*") if path.stat().st_size > 0]
+
+
+@pytest.mark.parametrize("is_again", [False, True], ids=["first marks", "marks changed"])
+def test_a_gradebook_whose_journal_was_left_behind_is_whole(course, course_again, is_again):
+    place, answers, allowed = (
+        (course_again, SECOND, (FIRST, SECOND)) if is_again else (course, FIRST, (FIRST,))
+    )
+    left = 0
+    for number in range(1, 7):
+        before = marks(place)
+        status, said = start(place, kill_at_commit(number)).wait()
+        if status == 0:
+            break
+        assert status == -signal.SIGKILL, said
+        left += bool(journals_of(place))
+        assert_nothing_is_wrong(place, *allowed)
+        assert before.keys() <= marks(place).keys()
+    assert left >= 2  # otherwise nothing was tried
+    assert_all_is_done(place, answers)
+    assert journals_of(place) == []
 
 
 def judges_of(process):

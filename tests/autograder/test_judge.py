@@ -1,19 +1,24 @@
 """One submission on trial: what counts, what it costs, what is said, and what never gets out."""
 
+import builtins
 import json
 import sys
 
 import pytest
 from grading import MINI, RIGHT, SHORT, catalogue
+from memoriser import memoriser
 from nbformat import from_dict
 
 from autograder.address import Address
-from autograder.build import build_homework
 from autograder.handed_in import parse
-from autograder.homework import load
-from autograder.isolation import Warm, choose
+from autograder.isolation import CellResult, Warm, choose
 from autograder.judge import judge
+from autograder.loading import load
+from autograder.memorised import ONLY_THE_EXAMPLES
+from autograder.outputs import Outputs
 from autograder.plan import Plan
+from autograder.products import build_homework
+from autograder.redaction import DOES_NOT_HOLD, ENDED
 from autograder.released import source_cells
 from autograder.repair import repair
 from autograder.sample_submissions import answered, released
@@ -158,15 +163,113 @@ def moving_average(values, width):
 """
     judgement = judged(answer, after=["print(seen)"])
     assert results(judgement) == ["passed", "passed", "failed"]
-    assert messages(judgement)[2] == "This does not hold. The inputs of this check are not shown."
+    assert messages(judgement)[2] == DOES_NOT_HOLD
     assert "0." not in json.dumps(judgement.outputs)
 
 
-def test_pythons_own_errors_are_named_in_hidden_checks_too(judged):
-    answer = RIGHT.replace("heron_starts =", "if width == 4: raise KeyError(str(values))\n    heron_starts =")
-    assert messages(judged(answer))[2] == (
-        "`moving_average` raised KeyError. The inputs of this check are not shown."
+HIDDEN_WIDTHS = "if width not in (2, 3):"  # what only the hidden check asks for
+
+
+def in_hidden(*lines):
+    """The right answer, which does something else where it meets a hidden input."""
+    body = "\n".join(f"        {line}" for line in lines)
+    begin = f"{RIGHT}\nright = moving_average\n\ndef moving_average(values, width):"
+    return f"{begin}\n    {HIDDEN_WIDTHS}\n{body}\n    return right(values, width)\n"
+
+
+ERRORS = [
+    name
+    for name, thing in vars(builtins).items()
+    if isinstance(thing, type) and issubclass(thing, Exception) and not issubclass(thing, UnicodeError)
+]
+LETTERS = {
+    **{name: in_hidden(f"raise {name}('no')") for name in ERRORS},
+    "a class called NotWritten": in_hidden("class NotWritten(Exception): pass", "raise NotWritten"),
+    "a class called Unreachable": in_hidden("class Unreachable(Exception): pass", "raise Unreachable"),
+    "a class called Died": in_hidden("class Died(Exception): pass", "raise Died"),
+    "a stub": in_hidden("raise NotImplementedError"),
+    **{f"exit status {n}": in_hidden("import os", f"os._exit({n})") for n in (0, 1, 71, 200)},
+    **{f"signal {n}": in_hidden("import os", f"os.kill(os.getpid(), {n})") for n in (6, 9, 11, 24)},
+    "a sleep": in_hidden("import time", "time.sleep(0.3)", "return []"),
+    "a long sleep": in_hidden("import time", "time.sleep(3)"),
+    "too much memory": in_hidden("x = bytearray(8 << 30)"),
+    "a large answer": in_hidden("return [0.0] * 20_000_000"),
+    "a huge range": in_hidden("return range(2**62)"),
+    "an answer nested deeply": in_hidden("x = []", "for _ in range(900): x = [x]", "return x"),
+    "an object": in_hidden("return object()"),
+    "nothing": in_hidden("return None"),
+    **{name: in_hidden(f"return ({text})(values, width)") for name, text in {
+        "divides by all": "lambda v, w: [sum(v[i:i+w])/len(v) for i in range(len(v)-w+1)]",
+        "forgets the last window": "lambda v, w: right(v, w)[:-1]",
+        "always three": "lambda v, w: right(v, 3)",
+    }.items()},
+}  # fmt: skip
+
+
+def test_a_hidden_check_has_one_sentence_for_whatever_the_code_does_there(judged):
+    told = {}
+    for letter, answer in LETTERS.items():
+        judgement = judged(answer)
+        [exercise] = judgement.exercises
+        assert results(judgement)[:2] == ["passed", "passed"], letter
+        if results(judgement)[2] == "failed":  # a right answer after a sleep is right
+            words = (exercise.checks[2].message, exercise.told, len(judgement.outputs))
+            told.setdefault(words, []).append(letter)
+    assert list(told) == [(DOES_NOT_HOLD, (), len(judgement.outputs))]
+    assert len(told.popitem()[1]) == len(LETTERS)
+
+
+def test_flags_tell_that_a_process_ended_in_a_hidden_check_and_not_how(judged):
+    ways = (
+        "import os; os._exit(3)",
+        "import os; os.abort()",
+        "x = bytearray(8 << 30); import os; os._exit(9)",
     )
+    assert {judged(in_hidden(way)).flags for way in ways} <= {
+        (f"The process running the code {ENDED}.",),
+        (),
+    }
+
+
+def test_a_stub_need_not_be_asked_for_hidden_inputs(judged, plan):
+    judgement = judged("def moving_average(values, width):\n    raise NotImplementedError")
+    assert messages(judgement)[2] == "`moving_average` is not written yet."
+
+
+def test_a_table_of_the_visible_checks_answers_earns_nothing(judged, plan):
+    judgement = judged("moving_average = None", after=[memoriser(plan.homework)])
+    assert results(judgement) == ["failed"] * 3
+    assert messages(judgement)[1] == ONLY_THE_EXAMPLES
+
+
+def test_what_holds_for_other_inputs_too_is_paid(judged):
+    judgement = judged(catalogue("misconceptions")["divides_by_all"])
+    assert results(judgement) == ["passed", "failed", "failed"]
+
+
+def test_an_error_of_the_students_that_is_called_as_ours_is_an_error_all_the_same(judged):
+    for name in ("NotWritten", "Unreachable", "Died"):
+        answer = f"class {name}(Exception): pass\ndef moving_average(v, w): raise {name}('x')"
+        judgement = judged(answer)
+        assert set(results(judgement)) == {"failed"}
+        assert f"`moving_average` raised {name}" in messages(judgement)[0]
+        assert not any("not written" in message or "did not" in message for message in messages(judgement))
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("range(2**62)", "a range of more than 1,000,000 numbers"),
+        ("torch.empty(2**39, 0)", "a shape with a dimension of more than 100,000,000"),
+        ("np.empty((2**39, 0))", "a shape with a dimension of more than 100,000,000"),
+        ("[object() for _ in range(20_000)]", "more than 10,000 objects that are not plain data"),
+    ],
+)
+def test_an_answer_that_would_fill_the_grader_is_a_wrong_one(judged, answer, sentence):
+    judgement = judged(f"import numpy as np, torch\ndef moving_average(v, w): return {answer}")
+    assert set(results(judgement)) == {"failed"}
+    assert f"ValueError: {sentence}" in messages(judgement)[0]
+    assert judgement.flags == ()
 
 
 WITH_MEAN = """
@@ -186,6 +289,26 @@ def test_forbidden_calls_cost_their_exercise_or_only_a_flag(judged, plan):
     assert [judgement.exercises[0].points for judgement in judgements] == [0, 4]
     for judgement in judgements:
         assert judgement.flags[0] == "`moving_average` uses `statistics.mean` in line 4."
+
+
+def test_outputs_end_at_a_total_with_a_sentence():
+    shown = Outputs(most=100)
+    results = [CellResult("x" * 60, [], None) for _ in range(4)]
+    first, second, *others = [shown.of(result) for result in results]
+    assert first[0]["text"] == "x" * 60
+    assert second[0]["text"] == "[A submission may show 100 bytes; what comes from here on is left out.]"
+    assert others == [[], []]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def moving_average(v, w):\n    return getattr(v, 'a')" + "-" * 9_000 + "1",
+        "x = 1  # getattr\n" * 100_000,
+    ],
+)
+def test_an_answer_that_nobody_can_read_gets_a_sentence(judged, text):
+    assert results(judged(text)) == ["failed"] * 3
 
 
 def test_a_forbidden_call_that_no_reader_finds_is_caught_when_it_is_made(judged):

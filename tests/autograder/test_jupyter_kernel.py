@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import provisioner
 from autograder.isolation import IsolationUnavailable, choose
-from autograder.provisioner import SandboxProvisioner
+from autograder.provisioner import ForkedKernel, SandboxProvisioner
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -124,6 +124,18 @@ def test_notebooks_have_nothing_in_common_and_their_kernels_end():
     while len(children.read_text().split()) > 1 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert len(children.read_text().split()) == 1  # the warm process
+
+
+def test_a_kernel_that_has_ended_leaves_no_descriptor_open():
+    process = os.fork()
+    if process == 0:
+        os._exit(0)
+    before = len(os.listdir("/proc/self/fd"))
+    kernel = ForkedKernel(process)
+    assert kernel.wait(30) == kernel.poll() == kernel.wait(30) == 0
+    kernel.kill()
+    assert len(os.listdir("/proc/self/fd")) == before
+    os.waitpid(process, 0)
 
 
 def test_a_machine_without_a_sandbox_starts_no_kernel(monkeypatch, capfd):

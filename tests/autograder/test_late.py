@@ -54,6 +54,7 @@ def course(tmp_path_factory):
     for student, stamp in (("intime", "2026-11-20 11:00:00 UTC"), ("late", "2026-11-21 13:00:00 UTC")):
         submit(course, student, solved(course, RIGHT)).with_name("timestamp.txt").write_text(stamp)
     set_due_date(course, NAME, datetime(2026, 11, 20, 12, tzinfo=UTC))
+    grade(NAME, course / "submitted", root=course, limits=SHORT, jobs=2)
     return course
 
 
@@ -67,7 +68,6 @@ def entered(course):
 
 
 def test_grading_enters_the_penalty_in_the_gradebook(course):
-    grade(NAME, course / "submitted", root=course, limits=SHORT, jobs=2)
     found = entered(course)
     points, penalty = found["late"]
     assert points > 0

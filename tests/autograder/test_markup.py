@@ -7,6 +7,7 @@ import pytest
 from nbconvert.filters import markdown2html
 
 from autograder.markup import (
+    ACTIVE_LATEX,
     WORD_JOINER,
     harmless_attachments,
     harmless_markdown,
@@ -72,9 +73,38 @@ def test_active_latex_is_disarmed_and_the_rest_left_alone():
     assert harmless_markdown(r"$\frac{1}{2} \log p$") == r"$\frac{1}{2} \log p$"
 
 
+@pytest.mark.parametrize("command", ACTIVE_LATEX)
+@pytest.mark.parametrize("after", ["{x}{y}", "[href=javascript:alert(1)]{x}", " x", "1{y}", "_x", "\\alpha"])
+def test_every_command_that_makes_links_styles_or_more_commands_is_disarmed(command, after):
+    assert f"\\{command}" not in harmless_markdown(f"$\\{command}{after}$")
+
+
+@pytest.mark.parametrize(
+    "text", ["\\classical", "\\unicodes x", "\\database", "\\frac12", "\\styled", "\\mathbb{R}", "\\bboxes"]
+)
+def test_commands_that_only_begin_alike_are_left_alone(text):
+    assert harmless_markdown(f"${text}$") == f"${text}$"
+
+
+def test_a_picture_that_was_pasted_is_shown_and_no_other():
+    kept = "![image.png](attachment:3f2a-11.png)"
+    assert harmless_markdown(kept, ["3f2a-11.png"]) == kept
+    assert harmless_markdown(kept, ["another.png"]).startswith("!" + WORD_JOINER)
+    for other in (
+        "![a [b](attachment:x) c](https://evil.example)",
+        "![a][attachment:x]",
+        "![a](attachment:x y)",
+    ):
+        assert harmless_markdown(other).startswith("!" + WORD_JOINER)
+
+
 def test_making_harmless_twice_changes_nothing_more():
     once = harmless_markdown("<b>![x](http://y) \\href{z}")
     assert harmless_markdown(once) == once
+
+
+def test_codes_of_eight_bits_are_dropped():
+    assert plain_text("a\x9b31mb\x85c\x9d") == "a31mbc"
 
 
 def test_terminal_codes_and_direction_marks_are_dropped():
@@ -101,3 +131,7 @@ def test_attachments_keep_pictures_under_plain_names():
     picture = {"image/png": PNG}
     attachments = {"sketch.png": picture, 'x" onerror="y': picture, "page": {"text/html": "<b>"}}
     assert harmless_attachments(attachments) == {"sketch.png": picture}
+
+
+def test_a_page_is_made_of_a_text_whose_picture_is_missing():
+    assert "attachment" in markdown2html(harmless_markdown("![a](attachment:gone.png)"))

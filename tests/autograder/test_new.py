@@ -4,7 +4,7 @@ import pytest
 
 from autograder.build import build
 from autograder.cli import main
-from autograder.homework import load
+from autograder.loading import load
 from autograder.new import CannotBegin, new
 from autograder.release import release
 from autograder.verify import verify

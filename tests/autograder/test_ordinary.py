@@ -14,9 +14,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
+from autograder.data_files import MOST_BYTES
 from autograder.grade import grade
-from autograder.homework import assignments, find, names
-from autograder.in_place import SENTENCE, UNFINISHED
+from autograder.homework import Check
+from autograder.in_place import NOT_PASSED, SENTENCE, UNFINISHED, verdict
+from autograder.isolation import CellResult, Fault
+from autograder.loading import assignments, find, names
+from autograder.notebook import SourceError
 from autograder.records import RecordFolder
 from autograder.release import release
 
@@ -168,6 +172,7 @@ def test_every_record_says_that_its_checks_ran_in_place(course):
         assert record.isolation.endswith(", checks in place")
     summary = json.loads((course / "grades" / f"{NAME}.json").read_text())
     assert summary["isolation"]["checks"] == SENTENCE
+    assert summary["notes"] == []  # it is as it was released
 
 
 def test_the_report_says_it_too(course):
@@ -221,3 +226,108 @@ def test_nbgraders_own_command_grades_it_with_the_judge(released, tmp_path):
         "ada": "passed",
         "bob": "failed",
     }
+
+
+def test_an_error_called_died_is_no_death():
+    check = Check("a_check", "a", "It holds.", hidden=True, points=1, source="", line=0)
+    fault = Fault("Died", "as if")
+    dead, alive = (CellResult("", [], fault, died=died) for died in (True, False))
+    whole = CellResult("", [], None)
+    assert verdict(check, whole, dead).message == UNFINISHED
+    assert verdict(check, whole, alive).message == NOT_PASSED
+
+
+DATA = "homework,points\nps1,7\n"
+READS = "import csv, os\nwith open('data.csv') as file:\n    points = list(csv.reader(file))[1][1]"
+
+
+def with_data(course, files):
+    """An ordinary assignment beside these files, released; its check wants 7 points and a certain table."""
+    folder = course / "solutions" / "ps2"
+    for name, text in {"data.csv": DATA, **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    cells = [
+        new_code_cell("### BEGIN SOLUTION\n" + READS + "\n### END SOLUTION", metadata=answer("points")),
+        new_code_cell("assert points == '7'", metadata=graded("read", 2)),
+        new_code_cell("assert open('tables/more.csv').read() == 'more'", metadata=graded("nested", 1)),
+    ]
+    nbformat.write(new_notebook(cells=cells), folder / "ps2.ipynb")
+    return release(course, "ps2")
+
+
+def hand_in(course, student, files=None):
+    handed = nbformat.read(course / "homeworks" / "ps2" / "ps2.ipynb", as_version=4)
+    named(handed, "points").source = READS
+    folder = course / "submitted" / student / "ps2"
+    folder.mkdir(parents=True)
+    nbformat.write(handed, folder / "ps2.ipynb")
+    for name, content in (files or {}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def results(course, student):
+    record = RecordFolder(course / "grades", "ps2").find(student)
+    return [check.result for exercise in record.exercises for check in exercise.checks], record.flags
+
+
+@pytest.fixture(scope="module")
+def course_with_data(tmp_path_factory):
+    course = new_course(tmp_path_factory.mktemp("data") / "course")
+    with_data(course, {"tables/more.csv": "more"})
+    hand_in(course, "ada")
+    hand_in(
+        course, "bob", {"data.csv": b"homework,points\nps1,700\n", "tables": b"in the way", "mine.csv": b""}
+    )
+    hand_in(course, "cleo", {"tables/more.csv/nested.csv": b"in the way"})
+    hand_in(course, "dora", {"large.npz": bytes(MOST_BYTES + 1)})
+    grade("ps2", course / "submitted", root=course, limits=SHORT)
+    return course
+
+
+def test_data_is_released_beside_the_notebook_in_its_folder_too(course_with_data):
+    folder = course_with_data / "homeworks" / "ps2"
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert files == {"ps2.ipynb", "data.csv", "tables/more.csv"}
+
+
+def test_a_notebook_reads_the_data_of_its_assignment_in_its_folder_too(course_with_data):
+    assert results(course_with_data, "ada") == (["passed", "passed"], ())
+
+
+@pytest.mark.parametrize("student", ["bob", "cleo"])
+def test_of_one_name_the_courses_data_is_read_whatever_was_handed_in(course_with_data, student):
+    assert results(course_with_data, student) == (["passed", "passed"], ())
+
+
+def test_data_that_is_too_large_is_left_out_and_flagged(course_with_data):
+    verdicts, flags = results(course_with_data, "dora")
+    assert verdicts == ["passed", "passed"]
+    assert flags == (
+        "The data files that were handed in are left out: "
+        "the files beside the notebook take more than 64 MB.",
+    )
+
+
+def test_data_of_the_course_that_is_too_large_is_said_before_anything_is_graded(course_with_data, tmp_path):
+    course = shutil.copytree(course_with_data, tmp_path / "course")
+    (course / "solutions" / "ps2" / "large.npz").write_bytes(bytes(MOST_BYTES + 1))
+    with pytest.raises(SourceError, match="take more than 64 MB"):
+        grade("ps2", course / "submitted", root=course, limits=SHORT)
+
+
+def test_what_a_student_handed_in_beside_the_notebook_lies_there(course_with_data, tmp_path):
+    course = shutil.copytree(course_with_data, tmp_path / "course")
+    (course / "solutions" / "ps2" / "data.csv").unlink()
+    shutil.rmtree(course / "submitted")
+    hand_in(course, "ada", {"data.csv": DATA.encode()})
+    hand_in(course, "bob")
+    grade("ps2", course / "submitted", root=course, limits=SHORT)
+    assert results(course, "ada")[0] == ["passed", "passed"]
+    assert results(course, "bob")[0] == ["failed", "passed"]
+    record = RecordFolder(course / "grades", "ps2").find("ada")
+    (course / "submitted" / "ada" / "ps2" / "data.csv").write_text(DATA.replace("7", "8"))
+    grade("ps2", course / "submitted", root=course, limits=SHORT)
+    assert results(course, "ada")[0] == ["failed", "passed"]
+    assert RecordFolder(course / "grades", "ps2").find("ada").source != record.source

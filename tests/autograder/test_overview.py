@@ -1,6 +1,6 @@
 """The instructor's page says of every exercise what it asks and what its checks separate."""
 
-from autograder.homework import load
+from autograder.loading import load
 from autograder.overview import overview
 
 

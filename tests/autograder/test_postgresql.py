@@ -196,6 +196,60 @@ def test_what_is_no_url_is_refused_without_repeating_it(course, capsys):
     assert "s3cret" not in said
 
 
+def variants(server):
+    """Addresses that are wrong in one way each, and what must not be told of them."""
+    good, secret = server.url, server.password
+    place = f"127.0.0.1:{server.port}"
+    return {
+        "a word for the port": good.replace(f":{server.port}/", ":portword/"),
+        "an @ in the password": good.replace(secret, f"{secret}@tailofit"),
+        "an @ and a : in the password": good.replace(secret, f"{secret}@tailofit:99x"),
+        "a / in the password": good.replace(secret, f"{secret}/tailofit"),
+        "a server that is not there": good.replace("127.0.0.1", "nowhere.invalid"),
+        "a port at which nobody listens": good.replace(str(server.port), str(free_port())),
+        "a port beyond all ports": good.replace(str(server.port), "99999"),
+        "another password": good.replace(secret, "tailofit"),
+        "no password": good.replace(f":{secret}", ""),
+        "another user": good.replace("marker:", "somebodyelse:"),
+        "another database": good.replace("/postgres", "/otherbase"),
+        "an option with a secret": f"{good}?sslpassword=tailofit&sslmode=require",
+        "an option that is none": f"{good}?tailofit=1",
+        "an option that is no number": f"{good}?connect_timeout=tailofit",
+        "a file of a certificate": f"{good}?sslmode=verify-full&sslrootcert=/tailofit.pem",
+        "another driver": good.replace("postgresql://", "postgresql+tailofit://"),
+        "another kind of database": good.replace("postgresql://", "tailofit://"),
+        "MySQL, which is not installed": good.replace("postgresql://", "mysql://"),
+        "no scheme": f"marker:{secret}@{place}/postgres",
+        "an IPv6 address that breaks off": good.replace("127.0.0.1", "[::1"),
+    }
+
+
+KINDS = list(variants(Server(Path(), 1, "secret")))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("word", ["grade", "export"])
+def test_a_wrong_address_is_refused_in_a_sentence_that_tells_nothing_of_it(
+    course, server, capsys, kind, word
+):
+    url = variants(server)[kind]
+    rest = {"grade": words(course, 2)[1:], "export": [NAME, "csv"]}[word]
+    assert main([word, *rest, "--root", f"{course}", "--gradebook", url]) == 2
+    said = "".join(capsys.readouterr())
+    assert f"autograder {word}: The gradebook cannot be used (" in said
+    told = (server.password, "tailofit", "marker", "somebodyelse", "127.0.0.1", "nowhere", str(server.port))
+    assert [word for word in (*told, "portword", "otherbase", "Traceback") if word in said] == []
+
+
+def test_whoever_asks_for_the_traceback_sees_no_address_either(course, server):
+    url = variants(server)["an @ in the password"]
+    command = [sys.executable, "-m", "autograder", "export", NAME, "csv", "--root", f"{course}"]
+    done = subprocess.run([*command, "--gradebook", url, "--traceback"], capture_output=True, text=True)
+    assert "Traceback" in done.stderr
+    assert "tailofit" not in done.stderr
+    assert server.password not in done.stderr
+
+
 def test_a_missing_driver_is_named_with_what_brings_it(course, server, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     assert main(with_url(course, server)) == 2

@@ -59,7 +59,7 @@ def test_the_json_has_the_documented_fields():
     documented = {"student", "points", "max_points", "status", "problem", "flags", "seconds", "exercises"}
     assert documented <= submission.keys()
     exercise = submission["exercises"][0]
-    assert exercise.keys() == {"name", "points", "max_points", "diagnosis", "checks"}
+    assert exercise.keys() == {"name", "points", "max_points", "diagnosis", "checks", "told"}
     assert exercise["checks"][0].keys() == {"name", "hidden", "result", "message"}
 
 

@@ -1,23 +1,28 @@
 """A fixed check or changed points touch their own exercise, keep what a person did, and say who changes."""
 
 import json
+import re
 import shutil
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 from grading import ROOT, SHORT
 from nbgrader.api import Gradebook
 
-from autograder import paper, pool
+from autograder import paper, plan, pool
 from autograder.changes import changes, examined_again, in_words, marked_by_hand
 from autograder.cli import main
 from autograder.demo import make_course
 from autograder.grade import grade
 from autograder.gradebook import MarkBook
-from autograder.homework import load
+from autograder.loading import load
 from autograder.plan import NotReleased
-from autograder.records import RecordFolder
+from autograder.records import RecordFolder, read_homework
 from autograder.release import release
+from autograder.report import report
 from autograder.sample_submissions import answered, hand_in, reference_answers
+from autograder.software import software
 from autograder.versions import exercise_versions
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
@@ -165,7 +170,7 @@ def judged(monkeypatch):
     return seen
 
 
-def one_after_the_other(tasks, work, jobs, seconds):
+def one_after_the_other(tasks, work, **options):
     for task in tasks:
         yield task, work(task)
 
@@ -209,7 +214,7 @@ def test_a_fixed_check_is_examined_again_for_its_exercise_alone(course, judged):
     assert all(judged[student][1] == before[student].seed for student in ("ada", "bob", "cleo"))
     assert {student: record.points for student, record in after.items()} == {
         "ada": 5,
-        "bob": 3,
+        "bob": 2,
         "cleo": 5,
         "dan": 0,
     }
@@ -222,7 +227,7 @@ def test_who_changes_is_said_with_the_exercise_and_by_how_much(course):
     after = run(course)
     [one] = changes(before.values(), after.values())
     assert (one.student, one.before, one.after, one.exercises) == ("cleo", 3, 5, (("square", 0, 2),))
-    assert examined_again(before.values(), after.values()) == {"square": 4}
+    assert examined_again(before.values(), after.values()) == {"`square`": 4}
     assert list(in_words(before.values(), after.values()))[1:] == [
         "1 mark changed:",
         "  cleo  3 → 5  (+2)  square 0 → 2",
@@ -235,7 +240,7 @@ def test_changed_points_are_counted_without_running_anything(course, judged):
     assert judged == {}
     assert {student: (record.points, record.max_points) for student, record in after.items()} == {
         "ada": (7, 7),
-        "bob": (3, 7),
+        "bob": (2, 7),
         "cleo": (5, 7),
         "dan": (0, 7),
     }
@@ -268,7 +273,8 @@ def test_what_a_person_marked_and_wrote_stays(course, pairs):
         assert gradebook.find_grade("any_number_is_doubled", NAME, NAME, "bob").manual_score == 0.5
         comment = gradebook.find_comment("double", NAME, NAME, "bob")
         assert comment.manual_comment == "A good try."
-        assert comment.auto_comment.startswith("Three is added.")
+        assert comment.auto_comment is None  # what only a hidden check shows is for whoever teaches
+    assert records(course)["bob"].exercises[0].diagnosis == ("adds_three",)
 
 
 def test_a_mistake_that_is_described_anew_is_looked_for_again_in_its_exercise(course, judged):
@@ -285,11 +291,159 @@ def test_what_all_checks_rest_on_regrades_everything(course, judged):
     assert {frozenset(names) for names, _ in judged.values()} == {frozenset({"double", "square"})}
 
 
+def test_a_check_edited_after_its_release_is_graded_with_and_named(course, capsys, monkeypatch):
+    path = course / "solutions" / NAME / f"{NAME}.py"
+    path.write_text(path.read_text().replace("assert_equal(square(3), 9)", "assert square(3) in (9, 27)"))
+    monkeypatch.setattr("autograder.grade.Limits", lambda: SHORT)
+    words = ["grade", NAME, "--submissions", f"{course / 'submitted'}", "--root", f"{course}", "--jobs", "1"]
+    assert main(words) == 0
+    said = (
+        f"solutions/{NAME} was edited after its release: 1 cell differs (three_squared_is_nine). "
+        "Marks follow what is there now, students have the older one; "
+        f"`autograder release {NAME}` gives them this one."
+    )
+    assert f"Note: {said}" in capsys.readouterr().out
+    assert records(course)["cleo"].points == 5
+    assert read_homework(course / "grades" / f"{NAME}.json").notes == (said,)
+    assert said.replace("`", "") in re.sub("</?code>|`", "", report(NAME, course).read_text())
+    release(course, NAME)
+    assert main(words) == 0
+    assert "Note: " not in capsys.readouterr().out
+    assert read_homework(course / "grades" / f"{NAME}.json").notes == ()
+
+
+def test_looking_for_what_is_due_reads_each_file_once_and_draws_no_seed(course, monkeypatch):
+    reads = Counter()
+    read = paper.read
+    monkeypatch.setattr(paper, "read", lambda path: reads.update([path.parts[-3]]) or read(path))
+    monkeypatch.setattr(paper.secrets, "randbits", lambda bits: pytest.fail("a seed was drawn"))
+    run(course)
+    assert reads == dict.fromkeys(("ada", "bob", "cleo", "dan"), 1)
+
+
+def test_a_homework_that_was_never_built_is_refused_with_the_command_that_builds_it(course):
+    (course / "solutions" / NAME / f"{NAME}.ipynb").unlink()
+    with pytest.raises(NotReleased, match=f"is not there. Run `autograder release {NAME}`"):
+        run(course)
+
+
+def test_nobody_is_accused_after_a_corrected_release_but_who_changed_a_check(course):
+    cleos = course / "submitted" / "cleo" / NAME / f"{NAME}.ipynb"
+    cleos.write_text(cleos.read_text().replace("assert_equal(double(3), 6)", "pass"))
+    change(
+        course,
+        ("assert_equal(square(3), 9)", "assert square(3) in (9, 27)"),
+        ('check="any_number_is_doubled" points=2', 'check="any_number_is_doubled" points=4'),
+    )
+    after = run(course)
+    flags = {student: record.flags for student, record in after.items() if record.flags}
+    assert flags == {"cleo": ("Changed by the student and put back: 1 cell (three_doubled_is_six).",)}
+    notes = {student: record.notes for student, record in after.items() if record.notes}
+    old = (
+        "Made from an earlier release; brought up to date: 3 cells (double-statement, any_number_is_doubled, "
+    )
+    assert notes == dict.fromkeys(("ada", "bob", "cleo"), (f"{old}three_squared_is_nine).",))
+    shown = (course / "autograded" / "ada" / NAME / f"{NAME}.ipynb").read_text()
+    assert "Made from an earlier release" in shown
+    assert "by the student" not in shown
+    page = report(NAME, course).read_text()
+    assert "<h2>Made from another release</h2>" in page
+    assert page.count("Changed by the student") == 2  # in the list and with cleo
+
+
 def test_a_change_that_was_not_released_is_refused(course):
     path = course / "solutions" / NAME / f"{NAME}.py"
     path.write_text(path.read_text().replace("points=2 hidden", "points=9 hidden"))
     with pytest.raises(NotReleased, match=r"has changed since its release \(any_number_is_doubled\)"):
         run(course)
+
+
+@pytest.mark.parametrize(
+    ("part", "version", "said"),
+    [("grader", "older", "the grader"), ("torch", "0.1", "torch"), ("numpy", "0.1", "numpy")],
+)
+def test_everything_is_examined_again_after_an_upgrade_and_it_is_said_why(
+    course, judged, monkeypatch, part, version, said
+):
+    before = records(course)
+    monkeypatch.setattr(plan, "software", lambda: software() | {part: version})
+    after = run(course)
+    assert names_examined(judged) == {student: {"double", "square"} for student in ("ada", "bob", "cleo")}
+    assert all(judged[student][1] == before[student].seed for student in ("ada", "bob", "cleo"))
+    assert list(in_words(before.values(), after.values())) == [
+        f"Examined again, because {said} changed: 4 students.",
+        "No mark changed.",
+    ]
+    judged.clear()
+    run(course)
+    assert judged == {}
+
+
+def test_records_of_a_grader_that_named_no_conditions_are_examined_again(course, judged):
+    folder = RecordFolder(course / "grades", NAME)
+    for record in folder.all():
+        folder.add(replace(record, conditions={}))
+    before = records(course)
+    said = list(in_words(before.values(), run(course).values()))
+    assert said[0] == "Examined again, because the grader changed: 4 students."
+    assert set(judged) == set(before)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"limits": replace(SHORT, cpu_seconds=60)}, "the limits"),
+        ({"forbidden_costs_points": False}, "what a forbidden call costs"),
+    ],
+)
+def test_other_limits_or_another_price_regrade_everything_and_are_named(course, judged, options, said):
+    before = records(course)
+    after = grade(NAME, course / "submitted", root=course, jobs=1, **{"limits": SHORT, **options}).submissions
+    assert set(judged) == set(before)
+    assert next(in_words(before.values(), after)) == f"Examined again, because {said} changed: 4 students."
+
+
+def test_a_file_beside_the_source_regrades_everything_and_what_bears_on_no_verdict_nothing(course):
+    folder = course / "solutions" / NAME
+    before = exercise_versions(load(folder))
+    for name in ("README.md", "alternatives.py", "earlier_releases.json"):
+        (folder / name).write_text('"""Read by people."""\n')
+    assert exercise_versions(load(folder)) == before
+    (folder / "prices.csv").write_text("1,2\n")
+    after = exercise_versions(load(folder))
+    assert all(after[name] != before[name] for name in before)
+
+
+HELPED = """\
+def doubled_by(helper, number):
+    return helper(number)
+
+
+def twice_twice(number):
+    return doubled_by(double, number)
+"""
+
+
+def test_a_reference_that_a_check_reaches_through_a_provided_function_regrades_it(course):
+    path = course / "solutions" / NAME / f"{NAME}.py"
+    with_help = path.read_text().replace(
+        '# %% [markdown] exercise="double"',
+        f'# %% provided="help"\n{HELPED}\n\n# %% [markdown] exercise="double"',
+        1,
+    )
+    versions = []
+    for body in ("assert_equal(square(3), 9)", "assert_equal(twice_twice(3), 6)"):
+        for solution in ("return 2 * number", "return number + number"):
+            path.write_text(
+                with_help.replace("assert_equal(square(3), 9)", body).replace(
+                    "    return 2 * number\n    ### END", f"    {solution}\n    ### END"
+                )
+            )
+            versions.append(exercise_versions(load(path.parent)))
+    apart, changed, through_help, and_changed = versions
+    assert apart["double"] != changed["double"]
+    assert apart["square"] == changed["square"]
+    assert through_help["square"] != and_changed["square"]
 
 
 def test_a_file_of_mistakes_in_a_folder_counts_too(course):
@@ -320,7 +474,8 @@ def test_a_mark_by_hand_over_points_that_are_the_same_needs_no_other_look(course
         assert marks.to_look_at_again() == {}
 
 
-def test_the_word_prints_the_changes(course, capsys):
+def test_the_word_prints_the_changes(course, capsys, monkeypatch):
+    monkeypatch.setattr("autograder.grade.Limits", lambda: SHORT)  # as when it was graded first
     change(course, ("assert_equal(square(3), 9)", "assert square(3) in (9, 27)"))
     assert (
         main(
@@ -329,5 +484,5 @@ def test_the_word_prints_the_changes(course, capsys):
         == 0
     )
     out = capsys.readouterr().out
-    assert "Examined again, for so many students: square (4)." in out
+    assert "Examined again, because `square` changed: 4 students." in out
     assert "  cleo  3 → 5  (+2)  square 0 → 2" in out

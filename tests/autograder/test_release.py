@@ -13,8 +13,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbgrader.api import Gradebook
 
-from autograder.homework import find, load
 from autograder.leaks import leaks, secret_lines
+from autograder.loading import find, load
 from autograder.release import Leak, course_config, ignore_all_but, is_out_of_date, release
 
 REPOSITORY = Path(__file__).parents[2]
@@ -175,7 +175,7 @@ def test_everything_but_the_named_endings_is_ignored():
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "homeworks").glob("*")), ids=lambda path: path.name)
 def test_what_students_have_now_leaks_nothing_and_is_up_to_date(path):
     assert list(leaks(find(path.name, REPOSITORY), path)) == []
-    assert not is_out_of_date(REPOSITORY, path.name)
+    assert not is_out_of_date(REPOSITORY, find(path.name, REPOSITORY))
 
 
 def submit(course, student, answer):

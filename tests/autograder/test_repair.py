@@ -1,15 +1,19 @@
 """A submission, however it was mangled, is rebuilt on the release; what was done is said."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbgrader.preprocessors import ComputeChecksums
 
 from autograder.address import Address
-from autograder.build import build_homework
 from autograder.collect import Unreadable
+from autograder.earlier_releases import FILE, UnreadableHistory, keep, with_earlier
 from autograder.handed_in import parse
-from autograder.homework import load
+from autograder.loading import load
+from autograder.products import build_homework
 from autograder.released import source_cells
 from autograder.repair import repair
 from autograder.sample_submissions import answered, released
@@ -109,6 +113,134 @@ def test_a_copied_check_disappears(handed_in, built):
     handed_in["cells"].append(json.loads(json.dumps(check)))
     assert order(rebuilt(handed_in, built)).count("averages_are_right") == 1
     assert len(rebuilt(handed_in, built).cells) == len(built["cells"])
+
+
+@pytest.fixture
+def corrected(built):
+    """The homework after a correction: another text of a check, other points of another, one check more."""
+    after = json.loads(json.dumps(built))
+    named(after, "averages_are_right")["source"] += "\n# corrected"
+    named(after, "there_is_one_average_per_window")["metadata"]["nbgrader"]["points"] = 3
+    named(after, "why_smooth")["metadata"]["nbgrader"]["points"] = 4
+    more = json.loads(json.dumps(named(after, "averages_are_right")))
+    more["metadata"]["nbgrader"]["grade_id"] = more["id"] = "one_more"
+    after["cells"].insert(after["cells"].index(named(after, "averages_are_right")) + 1, more)
+    return after
+
+
+@pytest.fixture
+def rebuilt_on_correction(built, corrected, tmp_path):
+    """Rebuild on the corrected homework, whose folder keeps what was released before."""
+    keep(tmp_path, released(built), released(corrected))
+
+    def rebuild(notebook):
+        cells, _ = parse(json.dumps(notebook).encode())
+        return repair(cells, with_earlier(source_cells(corrected), tmp_path))
+
+    return rebuild
+
+
+OLD = (
+    "Made from an earlier release; brought up to date: "
+    "4 cells (there_is_one_average_per_window, averages_are_right, why_smooth, one_more)."
+)
+
+
+def test_an_honest_submission_of_an_earlier_release_has_a_note_and_no_flag(handed_in, rebuilt_on_correction):
+    repaired = rebuilt_on_correction(handed_in)
+    assert (repaired.flags, repaired.notes) == ((), (OLD,))
+    assert repaired.cell("averages_are_right").source.endswith("# corrected")
+    assert repaired.cell("there_is_one_average_per_window").of.nbgrader["points"] == 3
+
+
+def test_a_submission_of_the_latest_release_has_neither(corrected, rebuilt_on_correction):
+    repaired = rebuilt_on_correction(answered(released(corrected), {"moving_average": ANSWER}))
+    assert (repaired.flags, repaired.notes) == ((), ())
+
+
+def test_a_changed_cell_of_an_earlier_release_is_flagged_beside_the_note(handed_in, rebuilt_on_correction):
+    named(handed_in, "averages_are_right_for_any_width")["source"] = "pass"
+    named(handed_in, "there_is_one_average_per_window")["metadata"]["nbgrader"]["points"] = 99
+    repaired = rebuilt_on_correction(handed_in)
+    assert repaired.flags == (
+        "Changed by the student and put back: 1 cell (averages_are_right_for_any_width).",
+        "The points were changed and put back in 1 cell (there_is_one_average_per_window).",
+    )
+    assert repaired.notes == (OLD.replace("4 cells (there_is_one_average_per_window, ", "3 cells ("),)
+
+
+def test_the_earlier_text_of_another_cell_is_a_change(handed_in, rebuilt_on_correction):
+    other = named(handed_in, "averages_are_right")["source"]
+    named(handed_in, "there_is_one_average_per_window")["source"] = other
+    named(handed_in, "averages_are_right_for_any_width")["source"] = other
+    flags = rebuilt_on_correction(handed_in).flags
+    assert flags[0] == (
+        "Changed by the student and put back: 2 cells "
+        "(there_is_one_average_per_window, averages_are_right_for_any_width)."
+    )
+
+
+@pytest.mark.parametrize("keep_cell_ids", [True, False])
+def test_an_earlier_release_is_known_without_metadata_too(handed_in, rebuilt_on_correction, keep_cell_ids):
+    for cell in handed_in["cells"]:
+        cell["metadata"] = {}
+        if not keep_cell_ids:
+            del cell["id"]
+    repaired = rebuilt_on_correction(handed_in)
+    assert [flag.partition(" (")[0] for flag in repaired.flags] == ["The notebook has lost metadata"]
+    assert repaired.notes == (
+        "Made from an earlier release; brought up to date: 2 cells (averages_are_right, one_more).",
+    )
+
+
+def test_a_question_left_as_an_earlier_release_had_it_is_not_answered(built, corrected, tmp_path):
+    why = named(corrected, "why_smooth")
+    why["source"] = why["source"].replace("Why does", "Why, in your words, does")
+    keep(tmp_path, released(built), released(corrected))
+    cells, _ = parse(json.dumps(released(built)).encode())
+    repaired = repair(cells, with_earlier(source_cells(corrected), tmp_path))
+    assert repaired.cell("why_smooth").is_untouched
+
+
+def test_what_nbgrader_released_before_there_was_a_record_is_not_called_a_change(built, corrected):
+    before = as_nbgrader_releases(built)
+    notebook = answered(before, {"moving_average": ANSWER})
+    named(notebook, "averages_are_right_for_any_width")["source"] = "pass"
+    cells, _ = parse(json.dumps(notebook).encode())
+    repaired = repair(cells, source_cells(corrected))
+    assert repaired.flags[-1] == (
+        "Changed by the student and put back: 1 cell (averages_are_right_for_any_width)."
+    )
+    [note] = repaired.notes
+    assert note.startswith("Made from a release that is not on record, by nbgrader's checksums; ")
+    assert "3 cells (there_is_one_average_per_window, averages_are_right, why_smooth)" in note
+
+
+def as_nbgrader_releases(built):
+    """What students get, with the checksums that nbgrader itself computes."""
+    notebook = nbformat.from_dict(released(built))
+    return ComputeChecksums().preprocess(notebook, {})[0]
+
+
+def test_the_history_of_a_homework_grows_with_each_release_and_repeats_nothing(built, corrected, tmp_path):
+    again = json.loads(json.dumps(corrected))
+    named(again, "averages_are_right")["source"] += " twice"
+    versions = [released(notebook) for notebook in (built, corrected, again)]
+    for before, after in (*pairwise(versions), *pairwise(versions), (versions[2], versions[2])):
+        keep(tmp_path, before, after)
+    kept = {cell.name: cell.earlier for cell in with_earlier(source_cells(again), tmp_path) if cell.earlier}
+    assert {name: len(earlier) for name, earlier in kept.items()} == {
+        "averages_are_right": 2,
+        "there_is_one_average_per_window": 1,
+        "why_smooth": 1,
+        "one_more": 1,
+    }
+
+
+def test_a_history_that_cannot_be_read_is_named(built, tmp_path):
+    (tmp_path / FILE).write_text('{"averages_are_right": [{}]}')
+    with pytest.raises(UnreadableHistory, match=r"earlier_releases.json cannot be read"):
+        with_earlier(source_cells(built), tmp_path)
 
 
 @pytest.mark.parametrize("keep_cell_ids", [True, False])

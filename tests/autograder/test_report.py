@@ -6,7 +6,7 @@ import pytest
 from grading import MINI
 
 from autograder.class_statistics import class_statistics, histogram
-from autograder.homework import load
+from autograder.loading import load
 from autograder.page import rich, text
 from autograder.records import (
     CheckRecord,

@@ -1,18 +1,21 @@
 """Copied work is named however it is renamed; the homework, the class and short answers explain the rest."""
 
+import contextlib
 import itertools
 import json
+import signal
 import sys
 
 import pytest
 from grading import NAME, ROOT, new_course, solved
 
 from autograder.cli import main
-from autograder.homework import load
+from autograder.loading import load
+from autograder.prints import Prints
 from autograder.report import alike
 from autograder.sample_submissions import as_answer, without_markers
 from autograder.similar import NONE, NothingGraded, explained, section, similar
-from autograder.similarity import LEAST_IN_AN_ANSWER, Pair, Prints, SharedAnswer, similar_pairs
+from autograder.similarity import LEAST_IN_AN_ANSWER, Pair, SharedAnswer, similar_pairs
 
 STUB = "def viterbi(emissions, transitions):\n    # YOUR CODE HERE\n    raise NotImplementedError"
 ORIGINAL = """
@@ -69,6 +72,22 @@ def disguised(code):
     return code.replace("# the table of best scores, built from the left", "# dynamic programming").replace(
         " + ", "+"
     )
+
+
+@contextlib.contextmanager
+def at_most_seconds(limit):
+    """Fail when more processor time than this is used inside, however long it would take."""
+
+    def stop(number, frame):
+        raise AssertionError(f"more than {limit} s of processor time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def pairs_of(texts, known=(STUB,), exercise="viterbi"):
@@ -218,9 +237,41 @@ def test_a_class_without_copies_is_told_so(course, capsys, tmp_path, course_fold
 def test_without_the_library_the_word_says_what_to_install_and_the_report_leaves_it_out(
     course_folder, mini, capsys, monkeypatch
 ):
-    for name in ("autograder.similar", "autograder.similarity"):
+    for name in ("autograder.similar", "autograder.similarity", "autograder.prints"):
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "copydetect", None)
+    monkeypatch.setitem(sys.modules, "pygments.lexers.python", None)
     assert main(["similar", mini.name, "--root", str(course_folder)]) == 2
     assert "pip install -e '.[instructor]'" in capsys.readouterr().err
     assert alike(load(mini), course_folder) == ""
+
+
+ODD_ANSWERS = {
+    "parentheses": "(" * 4_000_000,
+    "one line": "x=1;" * 1_000_000,
+    "strings that do not end": "f'{" * 1_000_000,
+    "half characters": "\ud800" * 100_000,
+    "zeros": "\0" * 4_000_000,
+    "backslashes": "\\" * 4_000_000,
+    "attributes": "a." * 2_000_000,
+    "spaces": (" " * 1_000 + "x") * 4_000,
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("kind", ODD_ANSWERS)
+def test_an_odd_answer_neither_stops_the_search_nor_keeps_it_busy(kind):
+    texts = {"ada": ORIGINAL, "bo": disguised(ORIGINAL), "mallory": ODD_ANSWERS[kind]}
+    with at_most_seconds(20):  # of this process's own time
+        found = pairs_of(texts | {"trudy": ODD_ANSWERS[kind][:-1]})
+    assert ("ada", "bo") in [(pair.first, pair.second) for pair in found]
+
+
+def test_everybody_copying_from_everybody_takes_no_longer_than_is_bearable():
+    """Each of 200 answers is most of every other one."""
+    lines = [f"    value_{n} = values[{n}] * {n} + sum(values[: {n}]) - {n * n}" for n in range(60)]
+    own = [f"    {'[' * (n % 9 + 1)}values{']' * (n % 9 + 1)}" for n in range(200)]
+    texts = {
+        f"s{n}": "\n".join(["def f(values):", *lines[n % 30 :], own[n], *lines[: n % 30]]) for n in range(200)
+    }
+    with at_most_seconds(60):
+        pairs_of(texts)

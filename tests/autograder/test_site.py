@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.build import build_sources as build
-from autograder.homework import load
+from autograder.build import build
+from autograder.loading import load
 from autograder.release import release
 from autograder.site import ONLY_IN_COLAB, assemble, make_site
 from autograder.site_pages import glossary, mistakes, summary

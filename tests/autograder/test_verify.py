@@ -5,7 +5,7 @@ import json
 import pytest
 
 from autograder.cli import main
-from autograder.homework import load
+from autograder.loading import load
 from autograder.proof import summary, table
 from autograder.verify import prove, verify
 

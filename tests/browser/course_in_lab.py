@@ -5,7 +5,7 @@ import shutil
 
 from autograder import demo
 from autograder.grade import grade
-from autograder.homework import load
+from autograder.loading import load
 from autograder.sample_submissions import answered, as_answer, hand_in, reference_answers
 
 LECTURE = "lectures/03_perplexity.ipynb"

@@ -5,7 +5,7 @@ import json
 import pytest
 from course_in_lab import EXERCISE, HOMEWORK, MISTAKE, mistake, solved, stub
 
-from autograder.homework import load
+from autograder.loading import load
 from autograder.sample_submissions import reference_answers
 
 ONLY_THE_BADGE = {"https://colab.research.google.com/assets/colab-badge.svg"}

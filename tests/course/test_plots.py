@@ -11,7 +11,6 @@ from course.plots import (
     COLOURS,
     Picture,
     accuracy_by_distance,
-    gradient_strips,
     heat_map,
     ladder,
     loss_curves,
@@ -24,7 +23,6 @@ PICTURES = {
     "heat_map": lambda: heat_map(
         [[0.1, 0.9, 0.0], [0.6, 0.2, 0.2]], ["le", "chat"], ["the", "cat", "."], marked=[(0, 1)]
     ),
-    "gradient_strips": lambda: gradient_strips({"RNN": [1e-5, 0.01, 1.0], "LSTM": [0.2, 0.5, 0.4]}),
     "accuracy_by_distance": lambda: accuracy_by_distance(
         {"RNN": {5: 0.9, 40: 0.2}, "LSTM": {5: 1.0, 40: 0.8}}, chance=0.1
     ),
@@ -68,7 +66,6 @@ def test_the_alt_text_travels_with_the_notebook_output_and_the_file(picture):
         ("loss_curves", ["LSTM ends at 1.50", "RNN ends at 2.25", "floor is 1.25"]),
         ("ladder", ["uniform 7.32", "LSTM 1.80", "floor is 1.47"]),
         ("heat_map", ["le: cat 0.90", "chat: the 0.60"]),
-        ("gradient_strips", ["RNN 1.0e-05", "LSTM 4.0e-01"]),
         ("accuracy_by_distance", ["RNN 90% at 5 tokens, 20% at 40", "LSTM 100% at 5 tokens, 80% at 40"]),
     ],
 )
@@ -134,7 +131,7 @@ def test_a_matrix_that_does_not_fit_its_labels_is_refused():
         heat_map([[1.0, 2.0]], ["a", "b"], ["c"])
 
 
-@pytest.mark.parametrize("draw", [loss_curves, gradient_strips, accuracy_by_distance])
+@pytest.mark.parametrize("draw", [loss_curves, accuracy_by_distance])
 @pytest.mark.parametrize("nothing", [{}, {"RNN": []}])
 def test_nothing_to_draw_is_refused(draw, nothing):
     nothing = {name: {} for name in nothing} if draw is accuracy_by_distance else nothing

@@ -189,7 +189,13 @@ def added_along_the_features(x, offsets):
 
 
 @misconception(
-    of="add_per_position", fails={"what_was_given_stays_as_it_was", "other_offsets_go_by_position"}
+    of="add_per_position",
+    fails={
+        "what_was_given_stays_as_it_was",
+        "other_offsets_go_by_position",
+        "equal_sizes_change_nothing",
+        "the_example_is_11_to_26",
+    },
 )
 def added_in_place(x, offsets):
     """The offsets are written into x itself, which the caller still needs.
@@ -304,7 +310,13 @@ def place_of_the_first_padding(tokens, pad):
 
 
 @misconception(
-    of="real_lengths", fails={"the_tokens_stay_as_they_were", "other_sequences_have_their_lengths"}
+    of="real_lengths",
+    fails={
+        "the_tokens_stay_as_they_were",
+        "other_sequences_have_their_lengths",
+        "another_number_may_be_the_padding",
+        "the_example_has_lengths_2_4_3",
+    },
 )
 def tokens_overwritten(tokens, pad):
     """The real tokens are overwritten with 1 in the caller's own tensor.

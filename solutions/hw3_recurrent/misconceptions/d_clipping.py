@@ -70,7 +70,16 @@ def root_forgotten(gradients, threshold):
     return _scaled(gradients, min(1.0, threshold / size**2) if size > threshold else 1.0)
 
 
-@misconception(of="clipped", fails=UNCHANGED)
+@misconception(
+    of="clipped",
+    fails=UNCHANGED
+    | {
+        "all_together_are_as_long_as_the_threshold",
+        "other_gradients_are_clipped",
+        "the_direction_stays",
+        "the_example_becomes_0_6_and_0_8",
+    },
+)
 def multiplied_in_place(gradients, threshold):
     """The tensors that were handed in are themselves shortened.
 

@@ -163,7 +163,17 @@ def gradients_but_no_step(weights, batches, learning_rate):
     return {name: weight.clone() for name, weight in weights.items()}
 
 
-@misconception(of="after_steps", fails=GIVEN)
+@misconception(
+    of="after_steps",
+    fails=GIVEN
+    | {
+        "each_thing_rises_by_its_share",
+        "other_trainings_lead_where_they_should",
+        "the_example_step_raises_the_thing",
+        "the_question_is_put_after_the_last_word",
+        "the_second_step_goes_on_from_the_first",
+    },
+)
 def steps_made_in_what_was_given(weights, batches, learning_rate):
     """The tensors that were handed in are moved themselves.
 

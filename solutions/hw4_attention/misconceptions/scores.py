@@ -63,7 +63,12 @@ def cosines_for_dot_products(query, key):
 
 
 @misconception(
-    of="dot_scores", fails={"sentences_of_a_batch_do_not_meet", "other_pairs_have_their_dot_products"}
+    of="dot_scores",
+    fails={
+        "sentences_of_a_batch_do_not_meet",
+        "other_pairs_have_their_dot_products",
+        "each_key_has_its_own_column",
+    },
 )
 def keys_of_the_whole_batch(query, key):
     """The products are summed over all sentences of the batch, so a query meets the keys of other sentences.

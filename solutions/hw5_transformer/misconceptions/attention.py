@@ -51,7 +51,7 @@ def scaled_by_the_width_itself(query, key, value):
 
 @misconception(
     of="attention",
-    fails={"no_head_sees_another", "other_queries_get_their_averages"},
+    fails={"no_head_sees_another", "other_queries_get_their_averages", "each_query_gives_out_one"},
     seen="https://github.com/karpathy/ng-video-lecture/pull/6",
 )
 def scaled_by_the_width_of_the_model(query, key, value):
@@ -117,6 +117,7 @@ def queries_and_keys_exchanged(query, key, value):
         "the_example_query_gets_3_and_2",
         "the_width_of_a_key_sets_the_scale",
         "other_queries_get_their_averages",
+        "each_query_gives_out_one",
     },
     seen="https://github.com/duoan/TorchCode/issues/17",
 )

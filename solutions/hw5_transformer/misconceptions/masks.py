@@ -323,7 +323,17 @@ def masked_softmax_over_the_queries(scores, mask):
     return scores.masked_fill(~mask, -math.inf).softmax(-2)
 
 
-@misconception(of="masked_weights", fails={"the_example_shares_between_two_keys", "other_scores_are_masked"})
+@misconception(
+    of="masked_weights",
+    fails={
+        "the_example_shares_between_two_keys",
+        "other_scores_are_masked",
+        "a_forbidden_score_has_no_say",
+        "allowed_weights_sum_to_one",
+        "forbidden_weights_are_exactly_0",
+        "low_scores_are_not_lost",
+    },
+)
 def scores_overwritten(scores, mask):
     """The weights are right, and the scores that were handed in are changed.
 

@@ -191,7 +191,16 @@ class FirstRowForAll(_Positions):
         return x + self.table[0]
 
 
-@misconception(of="LearnedPositions", fails={"the_example_table_is_added", "other_tables_are_added"})
+@misconception(
+    of="LearnedPositions",
+    fails={
+        "the_example_table_is_added",
+        "other_tables_are_added",
+        "all_sequences_get_the_same_vectors",
+        "each_position_has_a_vector_of_its_own",
+        "only_used_positions_learn",
+    },
+)
 class AddedInPlace(_Positions):
     """The result is right, and the x that was handed in is changed.
 

@@ -141,6 +141,8 @@ def turned_numbers_in_two_halves(x, first):
         "neighbours_are_turned_together",
         "scores_depend_on_the_distance_alone",
         "other_vectors_are_turned_by_their_position",
+        "position_0_is_not_turned",
+        "positions_count_from_first",
     },
 )
 def first_number_overwritten(x, first):
@@ -155,7 +157,15 @@ def first_number_overwritten(x, first):
 
 
 @misconception(
-    of="rotate", fails={"the_example_vectors_are_turned", "other_vectors_are_turned_by_their_position"}
+    of="rotate",
+    fails={
+        "the_example_vectors_are_turned",
+        "other_vectors_are_turned_by_their_position",
+        "neighbours_are_turned_together",
+        "position_0_is_not_turned",
+        "positions_count_from_first",
+        "scores_depend_on_the_distance_alone",
+    },
 )
 def turned_in_place(x, first):
     """The result is right, and the x that was handed in is changed.

@@ -260,7 +260,12 @@ class WeightCopied(_Tied):
 
 
 @misconception(
-    of="TiedModel", fails={"both_ends_teach_the_embedding", "other_models_have_tied_logits_and_gradients"}
+    of="TiedModel",
+    fails={
+        "both_ends_teach_the_embedding",
+        "other_models_have_tied_logits_and_gradients",
+        "the_example_token_has_its_logits",
+    },
 )
 class OutputDetached(_Tied):
     """The output uses the embedding without its gradient, so only the entrance teaches it.
@@ -273,7 +278,12 @@ class OutputDetached(_Tied):
 
 
 @misconception(
-    of="TiedModel", fails={"both_ends_teach_the_embedding", "other_models_have_tied_logits_and_gradients"}
+    of="TiedModel",
+    fails={
+        "both_ends_teach_the_embedding",
+        "other_models_have_tied_logits_and_gradients",
+        "the_example_token_has_its_logits",
+    },
 )
 class EntranceDetached(_Tied):
     """The entrance uses the embedding without its gradient, so only the exit teaches it.

@@ -185,7 +185,17 @@ def one_history_for_all_rows(logits, history, penalty):
     return torch.where(_occurred(logits, everywhere), _penalised(logits, penalty), logits)
 
 
-@misconception(of="repetition_penalty", fails={"the_logits_stay_as_they_were"})
+@misconception(
+    of="repetition_penalty",
+    fails={
+        "the_logits_stay_as_they_were",
+        "every_row_has_its_own_history",
+        "once_or_often_is_the_same",
+        "other_histories_are_penalised",
+        "the_example_is_penalised",
+        "what_has_occurred_becomes_less_probable",
+    },
+)
 def logits_changed_in_place(logits, history, penalty):
     """The logits that were handed over are changed, and whoever handed them over reads other ones afterwards.
 

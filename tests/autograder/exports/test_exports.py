@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from autograder.exports import (
 )
 from autograder.exports.formats import FORMATS
 from autograder.exports.marks import ExportError
-from autograder.homework import load
+from autograder.loading import load
 from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -76,6 +77,7 @@ RECORD = SubmissionRecord(
                     "averages_are_right_for_any_width", True, "failed", "the secret 4.25 was expected"
                 ),
             ),
+            told=("width_is_always_three",),
         ),
     ),
 )
@@ -136,6 +138,11 @@ def test_what_a_hidden_check_says_stays_hidden():
     text = json.dumps(gradescope_results(RECORD, load(MINI)))
     assert "4.25" not in text
     assert "The width is taken to be three." in text
+    [exercise] = RECORD.exercises
+    by_hidden_inputs = replace(RECORD, exercises=(replace(exercise, told=()),), seconds=77.0)
+    text = json.dumps(gradescope_results(by_hidden_inputs, load(MINI)))
+    assert "The width is taken to be three." not in text
+    assert "77" not in text
 
 
 def test_what_could_not_be_run_says_why_and_has_no_tests():

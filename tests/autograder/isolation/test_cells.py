@@ -126,9 +126,17 @@ def test_output_is_cut_at_its_limit_and_says_so(warm):
     with warm.student(limits=Limits(output_bytes=1000, display_bytes=1000)) as student:
         result = student.run("for i in range(20000): print('x' * 100)\n'y' * 5000")
         assert len(result.output) < 1200
-        assert "[output cut after 1000 characters]" in result.output
+        assert "[output cut after 1000 bytes]" in result.output
         assert "[displays too large, left out]" in result.output
         assert result.displays == []
+
+
+def test_output_is_counted_in_bytes(warm):
+    with warm.student(limits=Limits(output_bytes=1000, display_bytes=1000)) as student:
+        result = student.run("print('€' * 400)\n'é' * 600")
+        assert result.output.startswith("€" * 333 + "\n[output cut")
+        assert result.displays == []
+        assert student.run("print('x' * 999)\n'é' * 400").displays != []
 
 
 def test_the_environment_holds_nothing_of_the_graders(warm, monkeypatch):

@@ -1,17 +1,17 @@
 """Every way in which a student's process can end has its sentence, at every level."""
 
 import dataclasses
+import socket
 
 import pytest
 from warm_levels import SMALL
 
-from autograder.isolation import Died, Limits
+from autograder.isolation import Died, Limits, wire
 from autograder.isolation.deaths import OUT_OF_MEMORY, how_it_ended
 
 # The connection to the grader is an open descriptor like any other: a student can write to it.
 FORGE = """
 import os, struct, time
-from autograder.isolation import wire
 def write(content):
     for descriptor in range(3, 9):
         try: os.write(descriptor, content)
@@ -42,7 +42,8 @@ ENDS = {
         "sent a reply that cannot be read",
     ),
     "reply of another form": (
-        FORGE + "reply = wire.encode({'value': {'error': 3}})\nwrite(struct.pack('<Q', len(reply)) + reply)",
+        f"{FORGE}reply = {wire.encode({'value': {'error': 3}})!r}\n"
+        "write(struct.pack('<Q', len(reply)) + reply)",
         "sent a reply that cannot be read",
     ),
 }
@@ -64,11 +65,41 @@ def test_processor_time_is_limited_for_each_process(warm):
     assert died.value.sentence == "used more than 1 s of processor time"
 
 
-def test_the_whole_submission_has_a_time_of_its_own(warm):
-    limits = dataclasses.replace(SMALL, submission_seconds=0.5)
+BUSY_TOGETHER = """
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        while True: pass
+time.sleep(60)
+"""
+BUSY_ONE_AFTER_ANOTHER = """
+import os, time
+while True:
+    child = os.fork()
+    if child == 0:
+        begun = time.process_time()
+        while time.process_time() < begun + 0.4: pass
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.parametrize("source", [BUSY_TOGETHER, BUSY_ONE_AFTER_ANOTHER])
+def test_processor_time_is_limited_for_all_processes_together(warm, source):
+    limits = dataclasses.replace(SMALL, cpu_seconds=2, cell_seconds=60.0)
     with warm.student(limits=limits) as student, pytest.raises(Died) as died:
-        student.run("import time\nwhile True: time.sleep(0.05)")
-    assert died.value.sentence == "did not finish within 0.5 s in all"
+        student.run(source)
+    assert died.value.sentence == "used more than 2 s of processor time"
+
+
+def test_a_submission_that_nobody_asks_anything_is_ended_at_last(warm):
+    limits = dataclasses.replace(SMALL, submission_seconds=0.1, patience=5.0)
+    with warm.student(limits=limits) as student:
+        student.run("pass")
+        assert student.control.recv(1, socket.MSG_PEEK)  # its keeper's last report
+        with pytest.raises(Died, match=r"was still there after 0\.5 s"):
+            student.run("pass")
 
 
 def test_one_process_that_wants_too_much_memory_gets_an_error_and_lives(student):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation import room
-from autograder.isolation.room import Room, allow_list, student_room
+from autograder.isolation.room import Room, allow_list, student_room, what_a_submission_sees
 
 
 @pytest.fixture
@@ -31,11 +31,36 @@ def test_every_path_comes_after_the_ones_that_contain_it(checkout):
     assert [visible for _, visible in steps] == [True, True, False]
 
 
-def test_an_allow_list_opens_everything_but_what_is_hidden(checkout):
+def test_an_allow_list_opens_everything_but_what_is_hidden(checkout, monkeypatch):
     packages = checkout / "prefix/lib/site-packages"
+    monkeypatch.setattr(room, "module_paths", lambda: {packages})
     readable, listable = allow_list(Room((checkout / "prefix",), (packages / "autograder",)))
     assert set(readable) == {checkout / "prefix/bin", packages / "torch"}
-    assert set(listable) == {checkout / "prefix", checkout / "prefix/lib", packages}
+    assert listable == [packages]  # to list the prefix would be to list the hidden as well
+
+
+def test_a_link_to_something_hidden_is_no_way_into_the_allow_list(checkout):
+    (checkout / "prefix/exchange/inbound").mkdir(parents=True)
+    (checkout / "prefix/way-in").symlink_to("exchange/inbound")
+    readable, listable = allow_list(Room((checkout / "prefix",), (checkout / "prefix/exchange",)))
+    assert set(readable) == {checkout / "prefix/bin", checkout / "prefix/lib"}
+    assert listable == []
+
+
+def test_a_folder_open_to_all_and_the_folder_in_use_are_in_nobodys_view(checkout, monkeypatch):
+    for name in ("prefix/share/nbgrader/exchange/inbound", "prefix/courses/submitted"):
+        (checkout / name).mkdir(parents=True)
+    exchange = checkout / "prefix/share/nbgrader/exchange"
+    exchange.chmod(0o777)
+    monkeypatch.setattr(room, "SYSTEM", (checkout / "prefix",))
+    monkeypatch.chdir(checkout / "prefix/courses")
+    hidden = student_room().hidden
+    assert {exchange, checkout / "prefix/courses"} <= set(hidden)
+
+
+def test_a_folder_in_use_that_holds_the_interpreter_does_not_hide_it(monkeypatch):
+    monkeypatch.chdir(sys.prefix)
+    assert Path(sys.prefix).resolve() not in student_room().hidden
 
 
 def test_a_course_inside_a_hidden_checkout_is_opened_again(checkout, monkeypatch):
@@ -51,3 +76,10 @@ def test_a_course_inside_a_hidden_checkout_is_opened_again(checkout, monkeypatch
     readable, _ = allow_list(here)
     assert inside / "course" in readable
     assert not any(room.within(inside / "solutions", path) for path in readable)
+
+
+def test_what_a_submission_sees_is_told_place_by_place(checkout):
+    prefix = checkout / "prefix"
+    lines = what_a_submission_sees(Room((prefix,), (prefix / "lib",)))
+    assert lines[0] == f"{prefix}, to read, without {prefix / 'lib'}"
+    assert any("with landlock" in line and "size" in line for line in lines)

@@ -6,6 +6,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from course.checks.seal import seal
+from course.checks.trace import Outcome
+
 CELLS = {
     "setup": """
 import sys
@@ -54,7 +57,8 @@ print(len(set(sys.modules) - loaded))
 """,
 }
 
-SQUARES = [[0, {"value": 1}], [1, {"value": 4}], [2, {"value": 25}]]
+RIGHT = [seal(Outcome("value", n)) for n in (2, 4, 10)]
+SQUARES = [seal(Outcome("value", 1)), "=", seal(Outcome("value", 25))]
 FINGERPRINTS = {
     "homework": "tiny",
     "exercises": {
@@ -67,7 +71,7 @@ FINGERPRINTS = {
         "Doubler": {"forbids": ["sum"]},
     },
     "checks": {
-        "doubles": {"exercise": "double", "answers": {"squared": SQUARES}},
+        "doubles": {"exercise": "double", "right": RIGHT, "answers": {"squared": SQUARES}},
         "uses": {"exercise": "Doubler", "answers": {}},
     },
 }

@@ -5,6 +5,9 @@ import torch
 
 from course.checks import LocalLink, examine, matches, replay
 from course.checks.diagnosis import candidates
+from course.checks.fingerprints import Sealed, differing, known
+from course.checks.seal import seal
+from course.checks.trace import Outcome
 
 
 def traces(toy, thing):
@@ -25,7 +28,7 @@ def named(toy, thing):
 def session(toy, thing, *claims):
     """As a student's notebook does it: by the fingerprints, from the checks made so far."""
     findings = [examine(claim, LocalLink({"attention_weights": thing})) for claim in claims or toy.claims]
-    answers = {check: about["answers"] for check, about in toy.fingerprints["checks"].items()}
+    answers = {check: known(about) for check, about in toy.fingerprints["checks"].items()}
     failed = {finding.check for finding in findings if finding.problem is not None}
     return candidates({finding.check: finding.trace for finding in findings}, failed, answers)
 
@@ -125,8 +128,6 @@ def wrong_from_the_second_call_on():
 
 
 def test_a_student_who_is_wrong_where_the_mistake_is_right_is_not_given_its_name(toy):
-    from course.checks.fingerprints import differing
-
     wrong = examine(two_halves, LocalLink({"attention_weights": wrong_from_the_second_call_on()})).trace
     answers = {"late": differing(wrong, replay(wrong, {"attention_weights": toy.reference}))}
     same_mistake = examine(
@@ -138,30 +139,32 @@ def test_a_student_who_is_wrong_where_the_mistake_is_right_is_not_given_its_name
     assert candidates({"two_halves": always_wrong}, {"two_halves"}, fingerprints) == []
 
 
-def test_of_two_mistakes_that_one_check_cannot_tell_apart_another_check_tells():
-    def first_only(answer):
-        return [[0, {"value": 1}]] if answer else []
+def wrong(value):
+    return Sealed(seal(Outcome("value", value)), is_right=False)
 
+
+def test_of_two_mistakes_that_one_check_cannot_tell_apart_another_check_tells():
     one = examine(lambda thing: thing(1), LocalLink({"thing": lambda x: x}))
-    fingerprints = {
-        "first": {"a": first_only(True), "b": first_only(True)},
-        "second": {"a": [[0, {"value": 7}]]},
-    }
+    fingerprints = {"first": {"a": [wrong(1)], "b": [wrong(1)]}, "second": {"a": [wrong(7)]}}
     assert candidates({"first": one.trace}, {"first"}, fingerprints) == ["a", "b"]
     both = {"first": one.trace, "second": copy.deepcopy(one.trace)}
     assert candidates(both, {"first"}, fingerprints) == ["b"]
 
 
-def test_a_check_that_failed_for_another_reason_rules_a_name_out(toy):
-    answers = {"a_check": {"known": [[0, {"value": 1}]]}}
+def test_a_check_that_failed_for_another_reason_rules_a_name_out():
+    answers = {"a_check": {"known": [wrong(1)]}}
     trace = examine(lambda thing: thing(1), LocalLink({"thing": lambda x: x})).trace
     assert candidates({"a_check": trace}, {"a_check"}, answers) == ["known"]
     assert candidates({"a_check": trace, "other": trace}, {"a_check", "other"}, answers) == []
 
 
-def test_events_beyond_the_students_first_failure_do_not_count():
-    answers = {"a_check": {"known": [[0, {"value": 1}], [5, {"value": 2}]]}}
+def test_a_mistake_that_stops_at_another_call_is_not_this_one():
     trace = examine(lambda thing: thing(1), LocalLink({"thing": lambda x: x})).trace
-    assert candidates({"a_check": trace}, {"a_check"}, answers) == ["known"]
-    later = {"a_check": {"known": [[5, {"value": 2}]]}}
+    later = {"a_check": {"known": [wrong(1), wrong(2)]}}
     assert candidates({"a_check": trace}, {"a_check"}, later) == []
+
+
+def test_a_failure_is_not_explained_by_answers_that_are_all_right():
+    right = {"a_check": {"known": [wrong(1)._replace(is_right=True)]}}
+    trace = examine(lambda thing: thing(1), LocalLink({"thing": lambda x: x})).trace
+    assert candidates({"a_check": trace}, {"a_check"}, right) == []

@@ -15,10 +15,8 @@ from course.checks import (
     StandIn,
     StudentError,
     Trace,
-    assert_unchanged,
     attribute,
 )
-from course.checks.compare import Mismatch
 
 
 def stand_in(thing, name="thing"):
@@ -88,14 +86,6 @@ def test_the_check_keeps_its_arguments_when_the_student_changes_them():
     assert left_words == ["a", "x"]
 
 
-def test_a_change_in_place_is_a_mismatch_that_names_the_argument():
-    function, _ = stand_in(lambda a, b: b.add_(1))
-    with pytest.raises(Mismatch, match="argument 2 was changed in place"):
-        assert_unchanged(function, torch.zeros(2), torch.zeros(3))
-    harmless, _ = stand_in(lambda a: a + 1)
-    assert torch.equal(assert_unchanged(harmless, torch.zeros(2)), torch.ones(2))
-
-
 def test_the_trace_records_what_was_asked_before_the_student_touched_it():
     function, trace = stand_in(lambda scores: scores.mul_(0))
     function(torch.ones(2))
@@ -160,7 +150,7 @@ def test_a_stub_is_not_written_yet_whichever_function_it_is():
     function, trace = stand_in(attention_weights, "attention_weights")
     with pytest.raises(NotWritten, match=r"^softmax is not written yet\."):
         function(1)
-    assert trace.events[0].outcome.error == "NotWritten"
+    assert trace.events[0].outcome.kind == "not_written"
 
 
 def test_a_kernel_that_torch_lacks_is_not_taken_for_a_stub():
@@ -283,10 +273,10 @@ def test_what_a_student_prints_to_standard_error_comes_to_standard_output(capsys
 
 
 class OtherLink:
-    """Somebody else's link: bare values, and handles numbered in its own way."""
+    """Somebody else's link, with handles numbered in its own way."""
 
     def request(self, target, method, args, kwargs, *, seed=0):
-        return Object(70, "Thing") if target == "thing" else [target.index, seed]
+        return Reply(Object(70, "Thing") if target == "thing" else [target.index, seed])
 
 
 def test_any_link_will_do_and_its_numbers_are_its_own():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course.data.shuffling import RandomWindows, ShuffledStories
+from course.data.shuffling import ShuffledStories
 from course.data.vocabulary import pad_sequences
 
 
@@ -56,21 +56,3 @@ def test_stories_of_a_batch_are_about_equally_long():
 def test_more_sequences_than_there_are_cannot_be_a_batch(stories):
     with pytest.raises(ValueError, match="batch_size: expected 1 … 23"):
         ShuffledStories(stories, batch_size=24)
-
-
-def test_windows_lie_inside_the_text_and_line_up():
-    text = torch.arange(50)
-    windows = RandomWindows(text, context_length=8, batch_size=200, seed=3)
-    inputs, targets = windows(0)
-    assert inputs.shape == (200, 8)
-    assert torch.equal(targets, inputs + 1)
-    assert inputs.min() == 0
-    assert targets.max() == 49
-    assert torch.equal(windows(0)[0], inputs)
-    assert not torch.equal(windows(1)[0], inputs)
-
-
-@pytest.mark.parametrize("text", [torch.arange(8), torch.zeros(3, 9)])
-def test_a_text_no_longer_than_a_window_is_refused(text):
-    with pytest.raises(ValueError, match="longer than 8 tokens"):
-        RandomWindows(text, context_length=8, batch_size=2)

@@ -1,24 +1,20 @@
 """Samplers in a row."""
 
-import inspect
 from functools import partial
 
 import pytest
 import torch
 from table_model import kept, probabilities
 
-import course.sampling as sampling
 from course.sampling import (
     Pipeline,
     min_p,
     presence_penalty,
-    repetition_penalty,
     temperature,
     top_k,
     top_p,
     xtc,
 )
-from course.sampling.pipeline import USUAL_ORDER, step_name
 
 WARM = partial(temperature, t=2.0)
 FILTER = partial(min_p, p=0.3)
@@ -43,31 +39,6 @@ def test_a_penalty_after_the_filter_cannot_bring_a_token_back():
     penalty = partial(presence_penalty, penalty=2.0)
     assert kept(Pipeline([penalty, partial(top_k, k=1)])(row, history)) == [[2]]
     assert kept(Pipeline([partial(top_k, k=1), penalty])(row, history)) == [[0]]
-
-
-def test_the_usual_order_puts_penalties_first_and_the_temperature_last():
-    steps = [WARM, FILTER, partial(repetition_penalty, penalty=1.1), partial(top_k, k=3)]
-    names = [step_name(step) for step in Pipeline(steps).in_usual_order().steps]
-    assert names == ["repetition_penalty", "top_k", "min_p", "temperature"]
-
-
-def test_a_step_of_ones_own_comes_last():
-    def my_step(logits, history):
-        return logits
-
-    pipeline = Pipeline([my_step, WARM]).in_usual_order()
-    assert [step_name(step) for step in pipeline.steps] == ["temperature", "my_step"]
-
-
-def test_the_usual_order_names_every_sampler_that_needs_no_state():
-    transforms = {
-        name
-        for name in sampling.__all__
-        if inspect.isfunction(thing := getattr(sampling, name))
-        and list(inspect.signature(thing).parameters)[:2] == ["logits", "history"]
-        and "mu" not in inspect.signature(thing).parameters
-    }
-    assert transforms - {"most_probable"} == set(USUAL_ORDER)
 
 
 def test_the_report_says_what_each_step_removed():

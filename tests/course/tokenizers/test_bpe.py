@@ -9,7 +9,7 @@ from tokenizers import Tokenizer as LibraryTokenizer
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from course.tokenizers import Tokenizer
-from course.tokenizers.bpe import BytePairTokenizer, encode_word, read_merges
+from course.tokenizers.bpe import BytePairTokenizer, encode_word
 from course.tokenizers.bpe_training import learn_merges, merge_pair
 from course.tokenizers.byte_symbols import byte_tokens, from_visible, visible
 from course.tokenizers.pre_tokens import split_pre_tokens
@@ -148,13 +148,6 @@ def test_two_merges_that_spell_the_same_share_a_token():
     tokenizer = BytePairTokenizer(merges)
     assert tokenizer.vocab_size == 259
     assert [tokenizer.spelling(token) for token in tokenizer.encode("abc")] == [b"abc"]
-
-
-def test_merges_in_the_form_of_gpt2_files_are_read(tmp_path, trained, documentation):
-    lines = [f"{visible(left)} {visible(right)}" for left, right in trained.merges]
-    file = tmp_path / "merges.txt"
-    file.write_text("#version: 0.2\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    assert BytePairTokenizer(read_merges(file)) == trained
 
 
 def test_it_is_a_tokenizer(trained):

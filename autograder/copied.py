@@ -1,0 +1,83 @@
+"""Functions and classes of the course's own package, known again by structure under any name."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import course
+from course.checks.forbidden import NEVER
+
+FEWEST_NODES = 150  # of a syntax tree, about ten lines: what is shorter two people write alike
+
+
+def copied(tree: ast.AST) -> Iterator[str]:
+    """The full names of the course's functions and classes that a tree holds under any name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and size(node) >= FEWEST_NODES:
+            name = of_the_course().get(structure(node))
+            if name:
+                yield name
+
+
+@cache
+def of_the_course() -> Mapping[str, str]:
+    """Structure → full name, of all that is forbidden and long enough."""
+    root = Path(course.__file__).parent
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
+        if not module.startswith(NEVER):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and size(node) >= FEWEST_NODES:
+                    found[structure(node)] = f"{module}.{node.name}"
+    return found
+
+
+def size(tree: ast.AST) -> int:
+    """How many nodes a tree has."""
+    return sum(1 for _ in ast.walk(tree))
+
+
+def structure(tree: ast.FunctionDef | ast.ClassDef) -> str:
+    """The tree as a text in which names are numbered, and annotations and docstrings left out."""
+    try:
+        return ast.dump(_Numbered().visit(copy.deepcopy(tree)))
+    except RecursionError:
+        return ""
+
+
+class _Numbered(ast.NodeTransformer):
+    """Gives names numbers in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, str] = {}
+
+    def number(self, name: str) -> str:
+        return self.numbers.setdefault(name, str(len(self.numbers)))
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.number(node.id), node.ctx)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return ast.arg(self.number(node.arg))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.name, node.returns, node.decorator_list = "", None, []
+        return self._without_docstring(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.name, node.decorator_list = "", []
+        return self._without_docstring(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.annotation = ast.Constant(None)
+        return self.generic_visit(node)
+
+    def _without_docstring(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+        return self.generic_visit(node)

@@ -1,0 +1,135 @@
+"""What a submission's processes use of the processors, and how long they wait for one.
+
+The kernel keeps for every thread how long it ran and how long it was ready and had to wait, in
+/proc/PID/task/TID/schedstat. Where it does not, waiting counts as any other time.
+https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat
+"""
+
+import bisect
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from autograder.isolation.spent import Spent
+from autograder.isolation.tree import Tree
+
+TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
+STATE, OWN, OF_CHILDREN, BORN = 0, slice(11, 13), slice(13, 15), 19  # in /proc/PID/stat, after the name
+
+
+class Reading(NamedTuple):
+    """What had passed at a moment of time.monotonic(), all in seconds."""
+
+    at: float
+    used: float = 0.0  # by the processors, for all processes together
+    waited: float = 0.0  # while some thread was ready to run and could not
+
+    def until(self, later: "Reading") -> Spent:
+        return Spent(later.at - self.at, later.used - self.used, later.waited - self.waited)
+
+
+class Thread(NamedTuple):
+    """What the kernel says of a thread: seconds that it ran and waited, and whether it is ready to run.
+
+    It enters a wait only when that has ended: `waits` is how long the present one has been seen to last.
+    """
+
+    ran: float = 0.0
+    waited: float = 0.0
+    is_ready: bool = False
+    waits: float = 0.0
+
+    def after(self, before: "Thread", passed: float) -> "Thread":
+        """The same thread, last seen so many seconds before."""
+        is_still_waiting = self.is_ready and self.ran == before.ran
+        return self._replace(waits=before.waits + passed if is_still_waiting else 0.0)
+
+
+class Clock:
+    """Looks at a submission's processes from time to time, and remembers what it saw."""
+
+    def __init__(self, tree: Tree):
+        self.tree = tree
+        self.threads: dict[tuple[int, int], Thread] = {}
+        self.own: dict[tuple[int, int], float] = {}  # processor seconds of each process that is there
+        self.gone = 0.0  # of those that are not
+        self.readings = [Reading(time.monotonic())]
+
+    @property
+    def last(self) -> Reading:
+        return self.readings[-1]
+
+    def look(self) -> Reading:
+        """Take a reading."""
+        before, now, pids = self.last, time.monotonic(), self.tree.pids()
+        used = max(before.used, self.used([fields for fields in map(stat_of, pids) if fields]))
+        waited = before.waited + self.waited(pids, now - before.at)
+        self.readings.append(Reading(now, used, waited))
+        return self.last
+
+    def since(self, moment: float) -> Spent:
+        """What has passed since a moment, up to now."""
+        now = self.look()
+        place = bisect.bisect(self.readings, moment, key=lambda reading: reading.at)
+        return self.at(place, moment).until(now)
+
+    def at(self, place: int, moment: float) -> Reading:
+        """The reading that there would have been at a moment, which lies before the reading at this place."""
+        if not 0 < place < len(self.readings):
+            return self.readings[0] if place == 0 else self.last
+        first, last = self.readings[place - 1 : place + 1]
+        share = (moment - first.at) / (last.at - first.at)
+        return Reading(*(a + share * (b - a) for a, b in zip(first, last, strict=True)))
+
+    def used(self, processes: list[list[str]]) -> float:
+        """The processor seconds of all there were: never too many, and too few only for short-lived ones."""
+        living = {(int(fields[-1]), int(fields[BORN])): seconds(fields[OWN]) for fields in processes}
+        self.gone += sum(spent for process, spent in self.own.items() if process not in living)
+        self.own = living
+        inherited = sum(seconds(fields[OF_CHILDREN]) for fields in processes)
+        reaped = sum(spent for _, spent in self.tree.ended.values())
+        total = sum(living.values())
+        return max(total + self.gone, total + inherited + reaped)
+
+    def waited(self, pids: list[int], passed: float) -> float:
+        """For how many of the seconds that passed some thread was ready and did not run.
+
+        More or fewer by what is known only now of those before.
+        """
+        before, self.threads = self.threads, {}
+        waits = []
+        for key, thread in threads_of(pids):
+            last = before.get(key, Thread())
+            now = self.threads[key] = thread.after(last, passed)
+            waits.append(now.waited + now.waits - last.waited - last.waits)
+        return max(waits, default=0.0)
+
+
+def threads_of(pids: list[int]) -> Iterator[tuple[tuple[int, int], Thread]]:
+    """Every thread, by the numbers of its process and its own."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with contextlib.suppress(OSError, ValueError):
+                    ran, waited, _ = map(int, Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split())
+                    state = stat_of(pid, f"task/{task}/")[STATE]
+                    yield (pid, int(task)), Thread(ran / 1e9, waited / 1e9, state == "R")
+
+
+def stat_of(pid: int, task: str = "") -> list[str]:
+    """What /proc/PID/stat says after the name, and the number; nothing where the process is gone."""
+    with contextlib.suppress(OSError):
+        return [*Path(f"/proc/{pid}/{task}stat").read_text().rpartition(")")[2].split(), str(pid)]
+    return []
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used of the processors itself; 0 where nothing tells."""
+    return seconds(stat_of(pid)[OWN])
+
+
+def seconds(ticks: list[str]) -> float:
+    return sum(map(int, ticks)) * TICK_SECONDS

@@ -1,0 +1,16 @@
+"""Time as it counts for a submission: what its processes use or sleep, not what they wait for a processor."""
+
+from typing import NamedTuple
+
+
+class Spent(NamedTuple):
+    """What passed while a submission ran, in seconds."""
+
+    wall: float = 0.0
+    used: float = 0.0  # by the processors, for all its processes together
+    waited: float = 0.0  # while some thread of it was ready to run and could not
+
+    @property
+    def counted(self) -> float:
+        """The seconds that count: never fewer than the processors worked."""
+        return max(self.used, self.wall - self.waited)

@@ -1,0 +1,54 @@
+"""What judges here: the code of the grader and of the course, and the versions of what they are built on."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGES = ("autograder", "course")  # whose code a verdict rests on
+LIBRARIES = ("torch", "numpy")
+
+
+@cache
+def software() -> dict[str, str]:
+    """The name of each part → its version, as it was when this process first asked.
+
+    The grader's version is a digest of its code and the course's; only what verdicts may differ by is in it.
+    """
+    libraries = {name: version(name).partition("+")[0] for name in LIBRARIES}
+    return {"grader": code_on_disk(), "Python": "{}.{}".format(*sys.version_info), **libraries}
+
+
+def code_on_disk() -> str:
+    """A digest of every Python file of the grader and of the course as they are now."""
+    folders = [Path(find_spec(name).submodule_search_locations[0]) for name in PACKAGES]
+    return digest(*(text for folder in folders for text in contents(folder, "*.py")))
+
+
+def contents(folder: Path, pattern: str = "*") -> Iterator[str]:
+    """Of every file in a folder whose name matches: its path within the folder, and its SHA-256."""
+    for path in files_in(folder):
+        if path.match(pattern):
+            yield f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """The files of a folder but hidden ones and what Python leaves there."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
+            yield path
+
+
+def digest(*texts: str) -> str:
+    """SHA-256 of several texts, each with its length, so that none runs into the next."""
+    whole = hashlib.sha256()
+    for text in texts:
+        data = text.encode()
+        whole.update(len(data).to_bytes(8, "big") + data)
+    return whole.hexdigest()

@@ -1,0 +1,46 @@
+"""What is handed in stays as it is: which argument a call left changed, in words."""
+
+import inspect
+from collections.abc import Callable
+
+from course.checks.closeness import same
+from course.checks.link import called
+from course.checks.trace import Event, Object, Trace
+
+Written = Callable[[str], object]  # the function or class of a name, or None where there is none
+
+
+def changed_in_place(trace: Trace, written: Written) -> str:
+    """A sentence about the first call that left an argument changed: "`f` changed its argument 1, `x`, in
+    place."; "" if none did. How far a generator has advanced does not count.
+
+    `written` gives the function or class of a name, whose signature names the arguments.
+    """
+    for event in trace.events:
+        if event.outcome.changed is not None:
+            return f"`{called(event.target, event.method)}` changed its {_argument(event, written)} in place."
+    return ""
+
+
+def _argument(event: Event, written: Written) -> str:
+    args, kwargs = event.outcome.changed
+    for place, (given, left) in enumerate(zip(event.args, args, strict=True)):
+        if not same(given, left):
+            name = _parameter(event, place, written)
+            return f"argument {place + 1}, `{name}`," if name else f"argument {place + 1}"
+    return next(f"argument `{name}`" for name, left in kwargs.items() if not same(event.kwargs[name], left))
+
+
+def _parameter(event: Event, place: int, written: Written) -> str:
+    """The parameter's name in the signature of what was called; "" where that is not known."""
+    thing = written(event.target.kind if isinstance(event.target, Object) else event.target)
+    method = event.method
+    if isinstance(event.target, Object) and not method:
+        method = "forward" if hasattr(thing, "forward") else "__call__"
+    try:
+        function = getattr(thing, method) if method else thing
+        parameters = inspect.signature(function).parameters.values()
+    except (AttributeError, TypeError, ValueError):
+        return ""
+    names = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL][bool(method) :]  # no self
+    return names[place] if place < len(names) else ""

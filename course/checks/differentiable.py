@@ -1,0 +1,127 @@
+"""Whether a student's function can be differentiated: the gradient that flows back is its own slope."""
+
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
+
+import torch
+from torch import Tensor
+
+from course.checks.closeness import near
+from course.checks.compare import Mismatch
+from course.checks.plain import mapped, tensors_in
+from course.checks.standin import StandIn
+from course.checks.trace import Object
+
+STEP = 1e-5  # how far to either side the slope is measured
+DIRECTIONS = 2
+TOLERANCE = (1e-4, 1e-6)
+
+CUT_OFF = "by `detach`, `item`, `data`, `torch.no_grad`, `torch.tensor` or numpy"
+NO_GRADIENT = f"no gradient flows back through what came back: it was cut off on the way, {CUT_OFF}"
+OTHER_SLOPE = (
+    "the gradient that flows back is not the slope of what {name} computes: "
+    f"part of the computation was cut off, {CUT_OFF}"
+)
+
+
+def assert_differentiable(function: StandIn, *arguments: object) -> None:
+    """The gradient that flows back through a call is the slope of what the call computes. Raises Mismatch.
+
+    The slope is measured along random directions, in float64, by moving all real numbers among the arguments
+    and, of a module, all parameters. No right answer is needed.
+    """
+    call, draw = _Call(function, arguments), torch.Generator().manual_seed(0)
+    inputs = [tensor.detach().double().requires_grad_() for tensor in _reals(arguments)]
+    outputs = call(inputs, call.weights)
+    if not outputs or not all(output.requires_grad for output in outputs):
+        raise Mismatch(message=NO_GRADIENT)
+    upstream = [_random(output, draw) for output in outputs]
+    _inner(outputs, upstream).backward()
+    gradients = [tensor.grad for tensor in inputs] + call.gradients()
+    at = [tensor.detach() for tensor in [*inputs, *call.parameters()]]
+    for _ in range(DIRECTIONS):
+        direction = [_random(tensor, draw) for tensor in at]
+        ahead, behind = (
+            _inner(call.at([x + step * d for x, d in zip(at, direction, strict=True)]), upstream)
+            for step in (STEP, -STEP)
+        )
+        known = [(g, d) for g, d in zip(gradients, direction, strict=True) if g is not None]
+        slope = (ahead - behind).item() / (2 * STEP)
+        if not near(slope, _inner(*zip(*known, strict=True)).item(), TOLERANCE):
+            raise Mismatch(message=OTHER_SLOPE.format(name=f"`{call.name}`"))
+    call.at(at)  # a module's parameters are as they were
+
+
+class _Call:
+    """A call of the student's as a function of real tensors: those of its arguments, and its parameters."""
+
+    def __init__(self, function: StandIn, arguments: tuple) -> None:
+        self._function, self._arguments = function, arguments
+        target = function._target
+        self.name = target.kind if isinstance(target, Object) else target
+        self._is_module = isinstance(target, Object)
+        self.weights: dict[str, Tensor] = {}
+        self._names: dict[str, str] = {}  # each name of a parameter → the first name of the same parameter
+        if self._is_module:
+            function.double()
+            function.zero_grad()
+            self.weights = function.state_dict()
+            self._names = _first_names(self.weights, function.gradients())
+
+    def __call__(self, inputs: Iterable[Tensor], weights: Mapping[str, Tensor]) -> list[Tensor]:
+        if self._is_module:
+            self._function.load_state_dict(weights)
+        rest = iter(inputs)
+        given = mapped(self._arguments, lambda entry: next(rest) if _is_real(entry) else entry)
+        return _reals(self._function(*given))
+
+    def at(self, tensors: list[Tensor]) -> list[Tensor]:
+        """What is computed with these in place of the inputs and, behind them, of the parameters."""
+        firsts = list(dict.fromkeys(self._names.values()))
+        n_inputs = len(tensors) - len(firsts)
+        moved = dict(zip(firsts, tensors[n_inputs:], strict=True))
+        return self(
+            tensors[:n_inputs], self.weights | {name: moved[one] for name, one in self._names.items()}
+        )
+
+    def parameters(self) -> list[Tensor]:
+        """Each parameter once."""
+        return [self.weights[name] for name in dict.fromkeys(self._names.values())]
+
+    def gradients(self) -> list[Tensor | None]:
+        """The parameters' gradients after a backward pass, in the same order."""
+        known = self._function.gradients() if self._is_module else {}
+        return [known[name] for name in dict.fromkeys(self._names.values())]
+
+
+def _first_names(weights: Mapping[str, Tensor], gradients: Mapping[str, object]) -> dict[str, str]:
+    """A tied parameter has a gradient under one of its names only; a buffer has none."""
+    firsts = {name: name for name in gradients}
+    for name, weight in weights.items():
+        equal = [one for one in gradients if torch.equal(weights[one], weight)]
+        if name not in gradients and equal:
+            firsts[name] = max(equal, key=lambda one: _same_ending(one, name))
+    return firsts
+
+
+def _same_ending(one: str, other: str) -> int:
+    """How many letters two names have in common at their ends."""
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _is_real(entry: object) -> bool:
+    return isinstance(entry, Tensor) and entry.is_floating_point()
+
+
+def _reals(value: object) -> list[Tensor]:
+    return [tensor for tensor in tensors_in(value) if tensor.is_floating_point()]
+
+
+def _random(like: Tensor, draw: torch.Generator) -> Tensor:
+    return torch.randn(like.shape, generator=draw, dtype=torch.float64)
+
+
+def _inner(ones: Iterable[Tensor], others: Iterable[Tensor]) -> Tensor:
+    """The sum of all products."""
+    return torch.stack([(one * other).sum() for one, other in zip(ones, others, strict=True)]).sum()

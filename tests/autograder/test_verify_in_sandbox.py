@@ -1,0 +1,61 @@
+"""The proof by the path that gives marks: that it holds, and that it notices what does not."""
+
+import re
+
+import pytest
+from grading import MINI, NAME, ROOT, new_course
+
+from autograder.isolation import choose
+from autograder.verify_in_sandbox import defined_in, verify_in_sandbox
+
+
+@pytest.mark.parametrize("homework", ["hw0_warmup", "hw1_language_models"])
+def test_right_answers_earn_everything_and_mistakes_fail_as_declared_and_are_named(homework):
+    proof = verify_in_sandbox(homework, ROOT, "best", jobs=1)
+    assert proof.violations == ()
+    assert proof.points == proof.max_points
+    assert (proof.alternatives > 0, proof.misconceptions > 0) == (True, True)
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A small course, whose catalogue may be spoilt."""
+    return new_course(tmp_path)
+
+
+def spoil(course, file, before, after):
+    path = course / "solutions" / NAME / file
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+
+def test_the_small_homework_holds(course):
+    assert verify_in_sandbox(NAME, course, "best", jobs=1).violations == ()
+
+
+def test_an_undeclared_failure_is_noticed(course):
+    text = (MINI / "misconceptions.py").read_text()
+    declared = re.search(r"fails=(\{[^}]*\}|\w+)", text)[0]
+    spoil(course, "misconceptions.py", declared, "fails=frozenset()")
+    violations = verify_in_sandbox(NAME, course, "best", jobs=1).violations
+    assert any("should fail []" in violation for violation in violations)
+
+
+def test_an_alternative_that_is_wrong_is_noticed(course):
+    spoil(course, "alternatives.py", "return", "return 1 +")
+    violations = verify_in_sandbox(NAME, course, "best", jobs=1).violations
+    assert any(
+        violation.startswith("the_alternative") or " failed: " in violation for violation in violations
+    )
+
+
+def test_the_level_asked_for_is_the_level_used(course):
+    assert verify_in_sandbox(NAME, course, "best", jobs=1).level == choose("best").name
+
+
+def test_names_bound_at_the_top_of_a_cell():
+    source = (
+        "import os\nfor i in range(2):\n    a = i\nB: int = 3\ndef f(x):\n    y = x\nclass C:\n    z = 1\n"
+    )
+    assert defined_in(source) == {"i", "a", "B", "f", "C"}
