@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	$(BIN)/jupyter kernelspec install --log-level=WARN --sys-prefix --name autograder autograder/kernelspec
-	mkdir -p $(LAB_SETTINGS) && cp autograder/lab/no_news.json $(LAB_SETTINGS)
+	mkdir -p $(LAB_SETTINGS) && cp autograder/jupyter/lab/no_news.json $(LAB_SETTINGS)
 	touch $@
 
 demo: $(READY)   ## build, release, grade sample submissions, write the report
@@ -28,6 +28,7 @@ test: export OMP_NUM_THREADS = 1
 test: $(READY)   ## everything that must hold
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/python -m autograder build --check
 	$(BIN)/python -m autograder verify
 	$(BIN)/python -m pytest -n auto

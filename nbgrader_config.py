@@ -7,9 +7,9 @@ import os
 import sysconfig
 from pathlib import Path
 
-from autograder.homework import CODE_STUB, TEXT_STUB
-from autograder.nbgrader_plugin import use_feedback, use_judge
-from autograder.release import ignored_files
+from autograder.making.release import ignored_files
+from autograder.nbgrader.plugin import use_feedback, use_judge
+from autograder.source.homework import CODE_STUB, TEXT_STUB
 
 c = get_config()  # noqa: F821  nbgrader defines it
 COURSE = Path(__file__).parent
@@ -27,7 +27,7 @@ c.CourseDirectory.ignore = ignored_files(COURSE)
 
 # Marks are kept in gradebook.db in this folder, or in the database whose URL is in the environment.
 if url := os.environ.get("GRADEBOOK_URL"):
-    from autograder.database import with_driver
+    from autograder.marks.database import with_driver
 
     c.CourseDirectory.db_url = with_driver(url)
 

@@ -94,7 +94,7 @@ def _new_options(part: argparse.ArgumentParser) -> None:
 
 
 def _new(args: Arguments) -> int:
-    from autograder.new import new
+    from autograder.making.new import new
 
     folder = os.path.relpath(new(args.name, args.root), args.root)
     say(f"written: {folder}\nChange it, then: autograder verify {args.name}; autograder build {args.name}")
@@ -108,7 +108,7 @@ def _build_options(part: argparse.ArgumentParser) -> None:
 
 
 def _build(args: Arguments) -> int:
-    from autograder.build import build
+    from autograder.making.build import build
 
     stale = build(args.root, args.names, check=args.check, execute=args.execute, tell=print)
     for path in stale:
@@ -132,9 +132,9 @@ def _verify_options(part: argparse.ArgumentParser) -> None:
 
 
 def _verify(args: Arguments) -> int:
-    from autograder.loading import find, names, require_source
-    from autograder.proof import summary, table
-    from autograder.verify import verify
+    from autograder.proving.proof import summary, table
+    from autograder.proving.verify import verify
+    from autograder.source.loading import find, names, require_source
 
     homeworks = [require_source(find(name, args.root)) for name in args.names or names(args.root)]
     if args.sandbox:
@@ -153,7 +153,7 @@ def _verify(args: Arguments) -> int:
 
 
 def _verify_in_sandbox(args: Arguments, homeworks: list[str]) -> int:
-    from autograder.verify_in_sandbox import verify_in_sandbox
+    from autograder.proving.verify_in_sandbox import verify_in_sandbox
 
     holds = True
     for name in homeworks:
@@ -171,7 +171,7 @@ def _release_options(part: argparse.ArgumentParser) -> None:
 
 
 def _release(args: Arguments) -> int:
-    from autograder.release import release
+    from autograder.making.release import release
 
     for name in args.names:
         say(f"released: {os.path.relpath(release(args.root, name, args.gradebook), args.root)}")
@@ -211,11 +211,11 @@ def _grade(args: Arguments) -> int:
 
 
 def _graded(args: Arguments) -> int:
-    from autograder.changes import in_words, marked_by_hand
-    from autograder.demo import table
     from autograder.grade import grade
-    from autograder.loading import find
-    from autograder.records import RecordFolder
+    from autograder.marks.changes import in_words, marked_by_hand
+    from autograder.marks.records import RecordFolder
+    from autograder.sample.demo import table
+    from autograder.source.loading import find
 
     before = RecordFolder(args.root / "grades", args.homework).all()
     record = grade(
@@ -232,7 +232,9 @@ def _graded(args: Arguments) -> int:
     )
     say(table(record, find(args.homework, args.root)))
     if words := list(in_words(before, record.submissions)):
-        from autograder.gradebook import MarkBook  # nbgrader, which takes longer than the start of a grading
+        from autograder.marks.gradebook import (
+            MarkBook,  # nbgrader, which takes longer than the start of a grading
+        )
 
         with MarkBook(args.root, args.homework, args.gradebook) as marks:
             say("", *words, *marked_by_hand(marks.to_look_at_again()))
@@ -250,7 +252,7 @@ def _report_options(part: argparse.ArgumentParser) -> None:
 
 
 def _report(args: Arguments) -> int:
-    from autograder.report import report
+    from autograder.reporting.report import report
 
     say(f"written: {os.path.relpath(report(args.homework, args.root), args.root)}")
     return 0
@@ -267,7 +269,7 @@ def _export_options(part: argparse.ArgumentParser) -> None:
 
 
 def _export(args: Arguments) -> int:
-    from autograder.exports.formats import Export, export
+    from autograder.marks.exports.formats import Export, export
 
     wanted = Export(args.root, args.homework, args.sheet, args.student, args.gradebook)
     made = export(wanted, args.format)
@@ -284,7 +286,7 @@ def _site_options(part: argparse.ArgumentParser) -> None:
 
 
 def _site(args: Arguments) -> int:
-    from autograder.site import make_site
+    from autograder.website.site import make_site
 
     say(f"written: {os.path.relpath(make_site(args.root, args.to), args.root)}")
     return 0
@@ -295,7 +297,7 @@ def _demo_options(part: argparse.ArgumentParser) -> None:
 
 
 def _demo(args: Arguments) -> int:
-    from autograder.demo import demo
+    from autograder.sample.demo import demo
 
     demo(args.root, isolation=args.isolation)
     return 0
@@ -319,8 +321,8 @@ def _collect_options(part: argparse.ArgumentParser) -> None:
 
 def _collect(args: Arguments) -> int:
     from autograder.collecting import gather, in_words, read_roster
-    from autograder.late import read_time, set_due_date
-    from autograder.loading import require_name
+    from autograder.marks.late import read_time, set_due_date
+    from autograder.source.loading import require_name
 
     require_name(args.homework, args.root)
     roster = read_roster(args.names) if args.names else None
@@ -339,7 +341,7 @@ def _repair_options(part: argparse.ArgumentParser) -> None:
 
 
 def _repair(args: Arguments) -> int:
-    from autograder.repair_notebook import repair_notebook
+    from autograder.collecting.repair_notebook import repair_notebook
 
     written, done = repair_notebook(args.notebook, args.homework, args.root, args.to)
     say(*done)
@@ -352,8 +354,8 @@ def _similar_options(part: argparse.ArgumentParser) -> None:
 
 
 def _similar(args: Arguments) -> int:
-    from autograder.loading import find
-    from autograder.similar import in_words, similar
+    from autograder.reporting.similar import in_words, similar
+    from autograder.source.loading import find
 
     say(*in_words(similar(find(args.homework, args.root), args.root)))
     return 0

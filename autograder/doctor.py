@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import find_kernel_specs
 
-from autograder.capacity import capacity_here
+from autograder.grading.capacity import capacity_here
 from autograder.isolation import IsolationUnavailable, Level, Limits, Warm, landlock
 from autograder.isolation.levels import OBSTACLES, WORDS, attempt, who_runs
 from autograder.isolation.room import student_room, what_a_submission_sees

@@ -12,15 +12,15 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.collect import collect
+from autograder.grading.order import Order
+from autograder.grading.pool import Judges, local_judges
 from autograder.isolation import Limits
-from autograder.loading import require_name
-from autograder.order import Order
-from autograder.pool import Judges, local_judges
-from autograder.records import HomeworkRecord, RecordFolder, remove_left_over
+from autograder.marks.records import HomeworkRecord, RecordFolder, remove_left_over
+from autograder.source.loading import require_name
+from autograder.submissions.collect import collect
 
 if TYPE_CHECKING:
-    from autograder.gradebook import MarkBook
+    from autograder.marks.gradebook import MarkBook
 
 
 def grade(
@@ -52,12 +52,12 @@ def grade(
     found = collect(Path(submissions), name)
     order = Order(name, isolation, limits or Limits(), forbidden_costs_points)
     with judges_for(order, root, jobs, dask) as judges, mark_book(root, name, gradebook) as marks:
-        from autograder.clerk import Clerk, Task
+        from autograder.grading.clerk import Clerk, Task
 
         plan = order.plan(root)
         marks.require(plan.points)
         marks.require(plan.points_in_source)
-        notes = tuple(filter(None, [marks.edited(plan)]))
+        notes = tuple(filter(None, [marks.edited(plan.cells_now(root))]))
         clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), judges, found, json_file, notes)
         remove_left_over(clerk.folders())
         gc.enable()  # which the command line leaves off while it imports
@@ -84,7 +84,7 @@ def mark_book(root: Path, name: str, gradebook: str | None) -> MarkBook:
     web addresses: compiling that is two thirds of nbgrader's start, and no notebook has such a format.
     """
     with not_importable("rfc3987_syntax"):
-        from autograder.gradebook import MarkBook
+        from autograder.marks.gradebook import MarkBook
 
     return MarkBook(root, name, gradebook)
 

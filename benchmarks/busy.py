@@ -21,9 +21,9 @@ from pathlib import Path
 
 from grading import ROOT, wall_seconds
 
-from autograder.demo import make_course
-from autograder.loading import find
-from autograder.sample_class import hand_in_ordinary
+from autograder.sample.demo import make_course
+from autograder.sample.sample_class import hand_in_ordinary
+from autograder.source.loading import find
 
 Results = dict[str, dict[str, str]]  # student → check → "passed", "failed" or "could_not_run"
 

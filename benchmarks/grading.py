@@ -21,9 +21,9 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder.demo import make_course
-from autograder.loading import find
-from autograder.sample_class import hand_in_ordinary
+from autograder.sample.demo import make_course
+from autograder.sample.sample_class import hand_in_ordinary
+from autograder.source.loading import find
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from grading import ROOT, wall_seconds
 from growth import exponent
 
-from autograder.demo import make_course
-from autograder.loading import find
-from autograder.sample_class import hand_in_ordinary
+from autograder.sample.demo import make_course
+from autograder.sample.sample_class import hand_in_ordinary
+from autograder.source.loading import find
 
 HOMEWORK = "hw1_language_models"
 

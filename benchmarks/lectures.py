@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.lectures import execute
+from autograder.making.lectures import execute
 
 LECTURES = Path(__file__).resolve().parents[1] / "lectures"
 

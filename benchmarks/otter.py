@@ -21,10 +21,10 @@ from pathlib import Path
 
 from grading import ROOT, points_in, wall_seconds
 
-from autograder.demo import make_course
-from autograder.homework import Check, HomeworkSource
-from autograder.loading import find
-from autograder.sample_class import hand_in_ordinary
+from autograder.sample.demo import make_course
+from autograder.sample.sample_class import hand_in_ordinary
+from autograder.source.homework import Check, HomeworkSource
+from autograder.source.loading import find
 
 TEST = """\
 from otter.test_files import test_case

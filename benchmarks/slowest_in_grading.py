@@ -19,17 +19,17 @@ import torch
 from grading import ROOT
 from hot import hottest
 
-from autograder.clerk import Clerk, Task
-from autograder.collect import collect
-from autograder.demo import make_course
-from autograder.gradebook import MarkBook
+from autograder.grading.clerk import Clerk, Task
+from autograder.grading.order import Order
+from autograder.grading.paper import mark
+from autograder.grading.plan import Plan
 from autograder.isolation import Level, Limits, Warm, choose
-from autograder.loading import find
-from autograder.order import Order
-from autograder.paper import mark
-from autograder.plan import Plan
-from autograder.records import RecordFolder
-from autograder.sample_class import hand_in_ordinary
+from autograder.marks.gradebook import MarkBook
+from autograder.marks.records import RecordFolder
+from autograder.sample.demo import make_course
+from autograder.sample.sample_class import hand_in_ordinary
+from autograder.source.loading import find
+from autograder.submissions.collect import collect
 
 # Reading waits for the student's process, and so does writing where it wakes that on the same core.
 WAITING = {f"<method '{name}' of '_socket.socket' objects>" for name in ("recv", "sendall")}

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.address import Address
+from autograder.source.address import Address
 
 ROOT = Path(__file__).parents[1]
 LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import tomllib
-from graphlib import TopologicalSorter
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -106,37 +105,6 @@ def test_no_source_file_is_longer_than_four_hundred_lines():
     ]
     lengths = {path: len((ROOT / path).read_text().splitlines()) for path in sources}
     assert {path: length for path, length in lengths.items() if length > 400} == {}
-
-
-def test_the_student_package_never_imports_the_grader():
-    course = [path for path in tracked_files() if path.startswith("course/") and path.endswith(".py")]
-    importing = re.compile(r"^\s*(from|import) autograder\b", re.M)
-    assert course
-    assert [path for path in course if importing.search((ROOT / path).read_text())] == []
-
-
-def imports(package: str) -> dict[str, set[str]]:
-    """Module → the modules of the same package that it imports anywhere, inside functions too."""
-    paths = [path for path in tracked_files() if path.startswith(f"{package}/") and path.endswith(".py")]
-    texts = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in paths}
-    graph = {}
-    for name, path in texts.items():
-        found = set()
-        for node in ast.walk(ast.parse((ROOT / path).read_text())):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                full = {f"{node.module}.{alias.name}" for alias in node.names}
-                found |= {one if one in texts else node.module for one in full}
-        graph[name] = (found & texts.keys()) - {name}
-    return graph
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_no_files_import_each_other_in_a_circle(package):
-    graph = imports(package)
-    assert any(graph.values())
-    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def test_make_help_explains_every_word():

@@ -22,12 +22,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from autograder.cluster.parcel import Parcel
-from autograder.forked import Lost, forked
+from autograder.grading.forked import Lost, forked
+from autograder.grading.paper import Paper, mark
+from autograder.grading.plan import Plan
+from autograder.grading.pool import limits_of_a_judge, local_judges
 from autograder.isolation import Level, Warm
 from autograder.isolation.confinement import die_with_parent
-from autograder.paper import Paper, mark
-from autograder.plan import Plan
-from autograder.pool import limits_of_a_judge, local_judges
 from autograder.software import software
 
 IDLE_SECONDS = 3600.0  # after which a desk that its driver has forgotten closes

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from autograder.cluster.parcel import Parcel
 from autograder.extras import needs
-from autograder.forked import Lost
+from autograder.grading.forked import Lost
+from autograder.grading.order import Order
+from autograder.grading.plan import Plan
+from autograder.grading.pool import Task, seconds_for_a_judge
 from autograder.isolation import Level
-from autograder.order import Order
-from autograder.plan import Plan
-from autograder.pool import Task, seconds_for_a_judge
 
 with needs("distributed", "cluster"):
     import dask.config

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.grading.order import Order
 from autograder.isolation import Limits
-from autograder.order import Order
 from autograder.software import files_in, software
 
 

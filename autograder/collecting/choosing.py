@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from autograder.collect import Unreadable
 from autograder.collecting.attempt import Attempt
 from autograder.collecting.tree import File, Tree, nested
+from autograder.submissions.collect import Unreadable
 
 COPY = re.compile(r"[ _]?\(\d+\)$|-\d+$|[ _-]copy\d*$", re.IGNORECASE)  # as browsers, Canvas and Jupyter add
 NEVER = datetime.min.replace(tzinfo=UTC)

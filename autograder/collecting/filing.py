@@ -17,10 +17,10 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-from autograder.collect import MEGABYTE, TIMESTAMP, Unreadable
 from autograder.collecting.attempt import Attempt
 from autograder.collecting.choosing import Chosen
 from autograder.collecting.tree import File
+from autograder.submissions.collect import MEGABYTE, TIMESTAMP, Unreadable
 
 KEPT = ".kept"
 MOST_BYTES_OF_A_STUDENT = 500 * MEGABYTE

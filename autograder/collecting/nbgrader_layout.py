@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from nbgrader.utils import parse_utc
 
-from autograder.collect import TIMESTAMP, Unreadable
 from autograder.collecting.attempt import Attempt, attempt_of
 from autograder.collecting.tree import Tree
+from autograder.submissions.collect import TIMESTAMP, Unreadable
 
 
 def recognises(tree: Tree, homework: str) -> bool:

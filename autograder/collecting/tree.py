@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from autograder.collect import MEGABYTE, Unreadable, read
+from autograder.submissions.collect import MEGABYTE, Unreadable, read
 
 MOST_FILES = 200_000
 MOST_NESTED_FILES = 2_000

@@ -16,14 +16,14 @@ from attempts_outside import OUTSIDE
 from leftovers import left_over, processes_with, unique_seconds, wait_until
 from warm_levels import CONFINED, SMALL, warm_or_skip
 
-from autograder import judge as judging
-from autograder.address import Address
-from autograder.loading import load
-from autograder.plan import Plan
-from autograder.products import build_homework
-from autograder.released import source_cells
-from autograder.sample_submissions import answered, reference_answers, released
-from autograder.submission import grade_submission
+from autograder.grading import judge as judging
+from autograder.grading.plan import Plan
+from autograder.grading.submission import grade_submission
+from autograder.making.products import build_homework
+from autograder.source.address import Address
+from autograder.source.loading import load
+from autograder.source.released import source_cells
+from autograder.source.sample_submissions import answered, reference_answers, released
 
 HOMEWORK = Path(__file__).parents[1] / "autograder" / "mini_homework"
 ATTEMPTS = INSIDE | OUTSIDE

@@ -94,7 +94,7 @@ def test_the_homeworks_source_and_the_graders_are_not_there(student):
 
 def test_only_the_course_of_the_checkout_can_be_imported(student):
     assert student.run("import course.checks").error is None
-    for name in ("autograder.cli", "autograder.homework", "tests.warm_levels"):
+    for name in ("autograder.cli", "autograder.source.homework", "tests.warm_levels"):
         assert student.run(f"import {name}").error.class_name in ("ModuleNotFoundError", "PermissionError")
 
 

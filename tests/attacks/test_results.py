@@ -6,8 +6,8 @@ The verdict is made elsewhere, from these values. Here: nothing else crosses.
 import pytest
 import torch
 
+from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation import Died, Limits, Raised
-from autograder.standin import Cell, RemoteLink, Sitting
 from course.checks import StandIn, StudentError, Trace, Unreachable
 from course.checks.trace import Object
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from grading import SHORT
 
-from autograder import pool
+from autograder.grading import pool
 from autograder.isolation import Warm, choose
 
 REPOSITORY = Path(__file__).parents[2]

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from autograder.demo import make_course
 from autograder.isolation import Limits
-from autograder.loading import load
-from autograder.sample_submissions import answered, as_answer, hand_in, reference_answers
+from autograder.sample.demo import make_course
+from autograder.source.loading import load
+from autograder.source.sample_submissions import answered, as_answer, hand_in, reference_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 MINI = Path(__file__).parent / "mini_homework"

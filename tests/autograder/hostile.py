@@ -5,7 +5,7 @@ import os
 from grading import NAME, named, released
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograder.sample_submissions import answered
+from autograder.source.sample_submissions import answered
 
 COMMANDS = "\x1b[2J\x1b]0;owned\x07\x9b31m\x85\r\u202elive\u2066\u2028\x00\ud800"
 SCRIPT = "<script>window.owned = 1; alert('owned')</script>"

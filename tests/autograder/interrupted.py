@@ -15,10 +15,10 @@ from nbgrader.api import Gradebook
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from autograder import first_submission, gradebook
 from autograder.cli import main
-from autograder.gradebook import MarkBook
-from autograder.records import RecordFolder, read_submission
+from autograder.marks import first_submission, gradebook
+from autograder.marks.gradebook import MarkBook
+from autograder.marks.records import RecordFolder, read_submission
 
 WRONG = catalogue("misconceptions")
 POINTS = {

@@ -1,6 +1,6 @@
 """A cell that solves nothing: it learns what the visible checks expect, and answers from a table."""
 
-from autograder.homework import HomeworkSource
+from autograder.source.homework import HomeworkSource
 
 PROGRAM = """
 import course.checks as _checks

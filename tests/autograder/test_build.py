@@ -12,15 +12,15 @@ import pytest
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
 import course
-from autograder import lectures
-from autograder.address import Address
-from autograder.build import build
-from autograder.examine import run_checks
-from autograder.loading import load
-from autograder.made_from import made_from
-from autograder.notebook import SourceError, to_json
-from autograder.products import build_homework, build_lecture
-from autograder.release import release
+from autograder.checking.examine import run_checks
+from autograder.checking.versions import made_from
+from autograder.making import lectures
+from autograder.making.build import build
+from autograder.making.products import build_homework, build_lecture
+from autograder.making.release import release
+from autograder.source.address import Address
+from autograder.source.loading import load
+from autograder.source.notebook import SourceError, to_json
 from course.checks import Outcome
 from course.checks.seal import seal
 
@@ -306,7 +306,7 @@ def asked(monkeypatch):
         names.extend(only)
         return run_checks(homework, link, *args, only=only, **options)
 
-    monkeypatch.setattr("autograder.fingerprints.run_checks", run)
+    monkeypatch.setattr("autograder.checking.fingerprints.run_checks", run)
     return names
 
 
@@ -347,7 +347,7 @@ def test_fingerprints_rest_on_the_checks_machinery_and_on_the_modules_that_are_i
     mini, edit, tmp_path, monkeypatch
 ):
     package = shutil.copytree(Path(course.__file__).parent, tmp_path / "package" / "course")
-    monkeypatch.setattr("autograder.made_from.PACKAGE", package)
+    monkeypatch.setattr("autograder.checking.versions.PACKAGE", package)
 
     before = digest(mini)
     append(package / "models" / "gpt.py", "# nobody here imports it")

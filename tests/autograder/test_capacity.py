@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.capacity import Capacity, capacity_here
+from autograder.grading.capacity import Capacity, capacity_here
 from autograder.isolation import Limits
 
 GB = 1 << 30

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from autograder.cli import VERBS, Verb, main
-from autograder.notebook import SourceError
+from autograder.source.notebook import SourceError
 
 
 def test_help_says_one_line_about_every_word(capsys):

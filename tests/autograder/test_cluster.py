@@ -12,15 +12,15 @@ import pytest
 from grading import NAME, SHORT, new_course, solved, submit
 from interrupted import FIRST, POINTS, hand_in_all, marks, records, words
 
-from autograder.clerk import Clerk
 from autograder.cli import main
 from autograder.cluster import parcel
 from autograder.cluster.desk import attend
-from autograder.collect import Found
-from autograder.order import Order
-from autograder.paper import Paper, paper_of
-from autograder.records import CheckRecord, ExerciseRecord
+from autograder.grading.clerk import Clerk
+from autograder.grading.order import Order
+from autograder.grading.paper import Paper, paper_of
+from autograder.marks.records import CheckRecord, ExerciseRecord
 from autograder.software import software
+from autograder.submissions.collect import Found
 
 distributed = pytest.importorskip("distributed")
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from autograder.collect import NothingHandedIn, Unreadable, collect, read
+from autograder.submissions.collect import NothingHandedIn, Unreadable, collect, read
 
 
 def hand_in(root, *parts, content=b"{}"):

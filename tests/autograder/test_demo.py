@@ -2,12 +2,12 @@
 
 import pytest
 
-from autograder import demo as showing
-from autograder.demo import demo, fresh_course, table
 from autograder.isolation import IsolationUnavailable
-from autograder.loading import find
-from autograder.records import HomeworkRecord
+from autograder.marks.records import HomeworkRecord
+from autograder.sample import demo as showing
+from autograder.sample.demo import demo, fresh_course, table
 from autograder.software import code_on_disk
+from autograder.source.loading import find
 
 
 @pytest.fixture(scope="module")

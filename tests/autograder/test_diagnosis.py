@@ -9,10 +9,10 @@ import pytest
 from grading import MINI
 
 from autograder.catalogue import Misconception
-from autograder.diagnosis import TooSlow, diagnosis, time_limit
-from autograder.examine import run_checks
-from autograder.homework import references
-from autograder.loading import load
+from autograder.checking.diagnosis import TooSlow, diagnosis, time_limit
+from autograder.checking.examine import run_checks
+from autograder.source.homework import references
+from autograder.source.loading import load
 from course.checks import LocalLink, Trace
 from course.checks.trace import Event, Outcome
 

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from autograder.examine import run_checks
-from autograder.homework import references, stubs
-from autograder.loading import load
+from autograder.checking.examine import run_checks
+from autograder.source.homework import references, stubs
+from autograder.source.loading import load
 from course.checks import CheckFailed, LocalLink, Unreachable, homework
 
 

@@ -6,7 +6,7 @@ import pytest
 from grading import NAME, new_course
 from nbgrader.api import Comment, Grade, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
 
-from autograder.first_submission import add_student, add_submission, released_assignment
+from autograder.marks.first_submission import add_student, add_submission, released_assignment
 
 WHEN = datetime(2026, 2, 3, 4, 5, 6)
 KEYS = {"id", "notebook_id", "assignment_id", "student_id"}  # of the rows themselves, or of their owners

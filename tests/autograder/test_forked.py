@@ -3,7 +3,7 @@
 import os
 import time
 
-from autograder.forked import Lost, forked
+from autograder.grading.forked import Lost, forked
 
 
 def test_every_task_delivers_what_its_work_returned():

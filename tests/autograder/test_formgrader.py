@@ -14,7 +14,7 @@ import pytest
 from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit
 
 from autograder.grade import grade
-from autograder.sample_submissions import answered
+from autograder.source.sample_submissions import answered
 
 MARKUP = "<script>alert('gotcha')</script>"
 FORMULA = " It costs $\\frac{w}{2}$ values of delay."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.formulas import with_formulas
+from autograder.reporting.formulas import with_formulas
 
 ROOT = Path(__file__).parents[2]
 

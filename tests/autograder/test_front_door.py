@@ -16,15 +16,17 @@ import torch
 from grading import MINI, NAME, ROOT, catalogue, named, solved, submit
 from nbgrader.apps.api import NbGraderAPI
 
-from autograder import nbgrader_judge, paper, software
-from autograder.collect import collect
-from autograder.demo import make_course
-from autograder.exports.gradescope import gradescope_autograder
+from autograder import software
 from autograder.grade import grade
+from autograder.grading import paper
+from autograder.grading.plan import plan_for
 from autograder.isolation import Limits, Warm, choose
-from autograder.plan import plan_for
-from autograder.records import RecordFolder
-from autograder.release import course_config
+from autograder.marks.exports.gradescope import gradescope_autograder
+from autograder.marks.records import RecordFolder
+from autograder.marks.settings import course_config
+from autograder.nbgrader import judge as nbgrader_judge
+from autograder.sample.demo import make_course
+from autograder.submissions.collect import collect
 
 SEED = 20
 STUDENT = "student"  # as Gradescope's script calls everybody

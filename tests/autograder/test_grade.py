@@ -18,16 +18,16 @@ from nbformat import from_dict
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade, is_grade
 
-from autograder import paper
-from autograder.clerk import Clerk
-from autograder.database import GradebookUnavailable
 from autograder.grade import grade, not_importable
-from autograder.interrupts import interrupts_wait
-from autograder.notebook import SourceError
-from autograder.plan import NotReleased, plan_for
-from autograder.records import RecordFolder, read_homework
-from autograder.redaction import DOES_NOT_HOLD
-from autograder.submission import not_run
+from autograder.grading import paper
+from autograder.grading.clerk import Clerk, interrupts_wait
+from autograder.grading.plan import plan_for
+from autograder.grading.redaction import DOES_NOT_HOLD
+from autograder.grading.submission import not_run
+from autograder.marks.database import GradebookUnavailable
+from autograder.marks.records import RecordFolder, read_homework
+from autograder.source.notebook import SourceError
+from autograder.source.released import NotReleased
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 

@@ -7,10 +7,10 @@ import pytest
 from grading import NAME, new_course
 from nbgrader.api import Comment, Gradebook
 
-from autograder import first_submission
-from autograder.database import GradebookUnavailable
-from autograder.gradebook import MarkBook
-from autograder.plan import NotReleased
+from autograder.marks import first_submission
+from autograder.marks.database import GradebookUnavailable
+from autograder.marks.gradebook import MarkBook
+from autograder.source.released import NotReleased
 
 POINTS = {
     "there_is_one_average_per_window": 1,

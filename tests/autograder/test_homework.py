@@ -4,10 +4,10 @@ import traceback
 
 import pytest
 
-from autograder.homework import clear_solution, references, stubs
-from autograder.loading import find, load, names
-from autograder.notebook import SourceError
-from autograder.sample_submissions import as_answer
+from autograder.source.homework import clear_solution, references, stubs
+from autograder.source.loading import find, load, names
+from autograder.source.notebook import SourceError
+from autograder.source.sample_submissions import as_answer
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from grading import NAME, new_course, solved
 from hostile import COMMANDS, MARKUP, NAMES, ODD, hand_in_under, hostile_notebook
 
 from autograder.cli import main
-from autograder.exports.sheets import harmless
+from autograder.marks.exports.sheets import harmless
 from autograder.markup import one_line, plain_text
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")

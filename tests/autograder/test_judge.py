@@ -9,19 +9,19 @@ from grading import MINI, RIGHT, SHORT, catalogue
 from memoriser import memoriser
 from nbformat import from_dict
 
-from autograder.address import Address
-from autograder.handed_in import parse
+from autograder.checking.memorised import ONLY_THE_EXAMPLES
+from autograder.grading.judge import judge
+from autograder.grading.outputs import Outputs
+from autograder.grading.plan import Plan
+from autograder.grading.redaction import DOES_NOT_HOLD, ENDED
 from autograder.isolation import CellResult, Warm, choose
-from autograder.judge import judge
-from autograder.loading import load
-from autograder.memorised import ONLY_THE_EXAMPLES
-from autograder.outputs import Outputs
-from autograder.plan import Plan
-from autograder.products import build_homework
-from autograder.redaction import DOES_NOT_HOLD, ENDED
-from autograder.released import source_cells
-from autograder.repair import repair
-from autograder.sample_submissions import answered, released
+from autograder.making.products import build_homework
+from autograder.source.address import Address
+from autograder.source.loading import load
+from autograder.source.released import source_cells
+from autograder.source.sample_submissions import answered, released
+from autograder.submissions.handed_in import parse
+from autograder.submissions.repair import repair
 
 
 @pytest.fixture(scope="module")
@@ -341,9 +341,10 @@ def moving_average(values, width):
     while frame:
         frames += [frame.f_code.co_filename, *frame.f_globals]
         frame = frame.f_back
-    if "averages_are_right" in names | set(frames) or "autograder.judge" in sys.modules or "pelican" in texts:
+    known = "averages_are_right" in names | set(frames) or "pelican" in texts
+    if known or "autograder.grading.judge" in sys.modules:
         return [sum(values[i : i + width]) / width for i in range(len(values) - width + 1)]
     return []
 """
-    assert "autograder.judge" in sys.modules
+    assert "autograder.grading.judge" in sys.modules
     assert judged(search).exercises[0].points == 0

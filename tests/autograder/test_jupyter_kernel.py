@@ -16,9 +16,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import provisioner
 from autograder.isolation import IsolationUnavailable, choose
-from autograder.provisioner import ForkedKernel, SandboxProvisioner
+from autograder.jupyter import provisioner
+from autograder.jupyter.provisioner import ForkedKernel, SandboxProvisioner
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -140,7 +140,7 @@ def test_a_kernel_that_has_ended_leaves_no_descriptor_open():
 
 def test_a_machine_without_a_sandbox_starts_no_kernel(monkeypatch, capfd):
     broken = "import autograder.isolation as i\ndef choose(): raise i.IsolationUnavailable('none here')\n"
-    run = f"{broken}i.choose = choose\nfrom autograder.kernel import main\nmain()"
+    run = f"{broken}i.choose = choose\nfrom autograder.jupyter.kernel import main\nmain()"
     popen = provisioner.subprocess.Popen
     monkeypatch.setattr(
         provisioner.subprocess,

@@ -8,12 +8,12 @@ from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from autograder.grade import grade
-from autograder.gradebook import MarkBook
-from autograder.late import NotATime, PerDay, policy_of, read_time, set_due_date
+from autograder.marks.gradebook import MarkBook
+from autograder.marks.late import NotATime, PerDay, policy_of, read_time, set_due_date
 
 DAY = 86_400
 POLICY = """
-c.AssignLatePenalties.plugin_class = "autograder.late.PerDay"
+c.AssignLatePenalties.plugin_class = "autograder.marks.late.PerDay"
 c.PerDay.percent_per_day = 10
 c.PerDay.most_percent = 25
 """

@@ -8,21 +8,20 @@ import signal
 import pytest
 from nbconvert.filters import markdown2html
 
-from autograder.autograded import autograded_notebook
-from autograder.collect import Unreadable
 from autograder.collecting.attempt import student_id
 from autograder.collecting.canvas import NAME as CANVAS
 from autograder.collecting.choosing import COPY
 from autograder.collecting.moodle import NAME as MOODLE
-from autograder.exports.sheets import harmless
-from autograder.formulas import with_formulas
-from autograder.handed_in import parse
+from autograder.grading.autograded import autograded_notebook
+from autograder.marks.exports.sheets import harmless
+from autograder.marks.records import SubmissionRecord
 from autograder.markup import harmless_attachments, harmless_markdown, one_line, plain_text
-from autograder.mix_up import NAMES_ITS_HOMEWORK
-from autograder.page import rich
-from autograder.records import SubmissionRecord
-from autograder.released import defined_names
-from autograder.repair import RepairedCell
+from autograder.reporting.formulas import with_formulas
+from autograder.reporting.page import rich
+from autograder.source.released import defined_names
+from autograder.submissions.collect import Unreadable
+from autograder.submissions.handed_in import parse
+from autograder.submissions.repair import NAMES_ITS_HOMEWORK, RepairedCell
 from course.checks.explain import Explanation, as_html, as_text, sentence
 from course.tokenizers.words import NO_SPACE_AFTER, NO_SPACE_BEFORE, WORD_OR_MARK
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.handed_in import parse
-from autograder.mix_up import mix_up
-from autograder.released import source_cells
-from autograder.repair import repair
+from autograder.source.released import source_cells
+from autograder.submissions.handed_in import parse
+from autograder.submissions.repair import mix_up, repair
 
 ROOT = Path(__file__).parents[2]
 WARMUP, BACKPROP = "hw0_warmup", "hw2_backprop"

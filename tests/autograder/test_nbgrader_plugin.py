@@ -15,9 +15,9 @@ import pytest
 from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit, unplug
 
 from autograder.grade import grade
-from autograder.records import RecordFolder
-from autograder.redaction import DOES_NOT_HOLD
-from autograder.sample_submissions import answered
+from autograder.grading.redaction import DOES_NOT_HOLD
+from autograder.marks.records import RecordFolder
+from autograder.source.sample_submissions import answered
 
 NBGRADER = Path(sysconfig.get_path("scripts")) / "nbgrader"
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from autograder.build import build
 from autograder.cli import main
-from autograder.loading import load
-from autograder.new import CannotBegin, new
-from autograder.release import release
-from autograder.verify import verify
+from autograder.making.build import build
+from autograder.making.new import CannotBegin, new
+from autograder.making.release import release
+from autograder.proving.verify import verify
+from autograder.source.loading import load
 
 
 @pytest.fixture

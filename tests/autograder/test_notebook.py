@@ -5,7 +5,7 @@ import json
 import nbformat
 import pytest
 
-from autograder.notebook import SourceError, notebook, notebook_cell, parse, to_json
+from autograder.source.notebook import SourceError, notebook, notebook_cell, parse, to_json
 
 SOURCE = '''\
 """A header, of no cell."""

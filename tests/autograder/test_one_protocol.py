@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from warm_levels import warm_at
 
+from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation import Limits
-from autograder.standin import Cell, RemoteLink, Sitting
 from course.checks import LocalLink, NotWritten, StandIn, StudentError, Trace, Unreachable, attribute
 from course.checks.request import Reply
 from course.checks.standin import ask

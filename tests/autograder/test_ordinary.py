@@ -14,15 +14,15 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.data_files import MOST_BYTES
 from autograder.grade import grade
-from autograder.homework import Check
-from autograder.in_place import NOT_PASSED, SENTENCE, UNFINISHED, verdict
+from autograder.grading.in_place import NOT_PASSED, SENTENCE, UNFINISHED, verdict
 from autograder.isolation import CellResult, Fault
-from autograder.loading import assignments, find, names
-from autograder.notebook import SourceError
-from autograder.records import RecordFolder
-from autograder.release import release
+from autograder.making.data_files import MOST_BYTES
+from autograder.making.release import release
+from autograder.marks.records import RecordFolder
+from autograder.source.homework import Check
+from autograder.source.loading import assignments, find, names
+from autograder.source.notebook import SourceError
 
 NAME = "ps1"
 SECRET = "square(-2) == 4"

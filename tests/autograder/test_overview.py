@@ -1,7 +1,7 @@
 """The instructor's page says of every exercise what it asks and what its checks separate."""
 
-from autograder.loading import load
-from autograder.overview import overview
+from autograder.making.overview import overview
+from autograder.source.loading import load
 
 
 def test_the_page_names_every_check_with_the_mistakes_that_fail_it(mini):

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 import course
-from autograder.copied import copied, structure
-from autograder.handed_in import HandedCell
-from autograder.homework import Exercise, references
-from autograder.loading import find, names
-from autograder.own_work import MOST_SEARCHED, OwnWork
-from autograder.released import SourceCell
-from autograder.repair import repair
+from autograder.source.homework import Exercise, references
+from autograder.source.loading import find, names
+from autograder.source.released import SourceCell
+from autograder.submissions.copied import copied, structure
+from autograder.submissions.handed_in import HandedCell
+from autograder.submissions.own_work import MOST_SEARCHED, OwnWork
+from autograder.submissions.repair import repair
 from course.checks.forbidden import Rule
 from course.checks.source import forbidden_in
 

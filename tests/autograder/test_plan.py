@@ -4,11 +4,11 @@ import sys
 
 import pytest
 
-from autograder import plan
-from autograder.examine import run_checks
+from autograder.checking.examine import run_checks
+from autograder.grading import plan
+from autograder.grading.plan import Plan
 from autograder.isolation import Limits
-from autograder.loading import load
-from autograder.plan import Plan
+from autograder.source.loading import load
 from course.checks import LocalLink
 
 IMPORT = """    ### BEGIN SOLUTION

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder import attempt
-from autograder.forked import Lost
+from autograder.grading import attempt
+from autograder.grading.forked import Lost
+from autograder.grading.pool import Pool
 from autograder.isolation import Died, Level, Limits
 from autograder.isolation.results import TooLate
-from autograder.pool import Pool
 
 PLAN = SimpleNamespace(prepare=lambda: None, limits=Limits())
 

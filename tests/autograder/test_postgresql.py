@@ -21,8 +21,8 @@ from interrupted import FIRST, POINTS, at, hand_in_all, records, start, sum_of, 
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.database import with_driver
-from autograder.release import release
+from autograder.making.release import release
+from autograder.marks.database import with_driver
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 

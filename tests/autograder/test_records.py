@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from autograder.records import (
+from autograder.marks.records import (
     CheckRecord,
     ExerciseRecord,
     HomeworkRecord,

@@ -10,20 +10,20 @@ import pytest
 from grading import ROOT, SHORT
 from nbgrader.api import Gradebook
 
-from autograder import paper, plan, pool
-from autograder.changes import changes, examined_again, in_words, marked_by_hand
+from autograder.checking.versions import exercise_versions
 from autograder.cli import main
-from autograder.demo import make_course
 from autograder.grade import grade
-from autograder.gradebook import MarkBook
-from autograder.loading import load
-from autograder.plan import NotReleased
-from autograder.records import RecordFolder, read_homework
-from autograder.release import release
-from autograder.report import report
-from autograder.sample_submissions import answered, hand_in, reference_answers
+from autograder.grading import paper, plan, pool
+from autograder.making.release import release
+from autograder.marks.changes import changes, examined_again, in_words, marked_by_hand
+from autograder.marks.gradebook import MarkBook
+from autograder.marks.records import RecordFolder, read_homework
+from autograder.reporting.report import report
+from autograder.sample.demo import make_course
 from autograder.software import software
-from autograder.versions import exercise_versions
+from autograder.source.loading import load
+from autograder.source.released import NotReleased
+from autograder.source.sample_submissions import answered, hand_in, reference_answers
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 

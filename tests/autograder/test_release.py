@@ -13,9 +13,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbgrader.api import Gradebook
 
-from autograder.leaks import leaks, secret_lines
-from autograder.loading import find, load
-from autograder.release import Leak, course_config, ignore_all_but, is_out_of_date, release
+from autograder.making.leaks import leaks, secret_lines
+from autograder.making.release import Leak, ignore_all_but, is_out_of_date, release
+from autograder.marks.settings import course_config
+from autograder.source.loading import find, load
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -8,15 +8,15 @@ import nbformat
 import pytest
 from nbgrader.preprocessors import ComputeChecksums
 
-from autograder.address import Address
-from autograder.collect import Unreadable
-from autograder.earlier_releases import FILE, UnreadableHistory, keep, with_earlier
-from autograder.handed_in import parse
-from autograder.loading import load
-from autograder.products import build_homework
-from autograder.released import source_cells
-from autograder.repair import repair
-from autograder.sample_submissions import answered, released
+from autograder.making.products import build_homework
+from autograder.source.address import Address
+from autograder.source.earlier_releases import FILE, UnreadableHistory, keep, with_earlier
+from autograder.source.loading import load
+from autograder.source.released import source_cells
+from autograder.source.sample_submissions import answered, released
+from autograder.submissions.collect import Unreadable
+from autograder.submissions.handed_in import parse
+from autograder.submissions.repair import repair
 
 MINI = Path(__file__).parent / "mini_homework"
 ANSWER = "def moving_average(values, width):\n    return [1.0] * 5"

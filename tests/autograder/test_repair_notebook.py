@@ -7,11 +7,10 @@ import pytest
 from grading import NAME, RIGHT, named, new_course, released, solved
 
 from autograder.cli import main
-from autograder.handed_in import parse
-from autograder.plan import NotReleased
-from autograder.released import source_cells
-from autograder.repair import repair
-from autograder.repair_notebook import NOTHING, WouldOverwrite, repair_notebook
+from autograder.collecting.repair_notebook import NOTHING, WouldOverwrite, repair_notebook
+from autograder.source.released import NotReleased, source_cells
+from autograder.submissions.handed_in import parse
+from autograder.submissions.repair import repair
 
 
 @pytest.fixture(scope="module")

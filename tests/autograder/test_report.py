@@ -5,17 +5,17 @@ from html.parser import HTMLParser
 import pytest
 from grading import MINI
 
-from autograder.class_statistics import class_statistics, histogram
-from autograder.loading import load
-from autograder.page import rich, text
-from autograder.records import (
+from autograder.marks.records import (
     CheckRecord,
     ExerciseRecord,
     HomeworkRecord,
     SubmissionRecord,
     write,
 )
-from autograder.report import render, report
+from autograder.reporting.class_statistics import class_statistics, histogram
+from autograder.reporting.page import rich, text
+from autograder.reporting.report import render, report
+from autograder.source.loading import load
 
 CHECKS = ("there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width")
 HOSTILE = "</pre><script>alert('gotcha')</script><img src=x onerror=alert(1)>"

@@ -8,12 +8,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from autograder.address import Address
-from autograder.examine import run_checks
-from autograder.homework import references
-from autograder.loading import find, names
-from autograder.products import build_homework
-from autograder.rules import introduction, violations
+from autograder.checking.examine import run_checks
+from autograder.checking.rules import introduction, violations
+from autograder.making.products import build_homework
+from autograder.source.address import Address
+from autograder.source.homework import references
+from autograder.source.loading import find, names
 from course.checks import LocalLink
 
 HOMEWORKS = {name.partition("_")[0]: name for name in names()}

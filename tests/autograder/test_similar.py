@@ -10,12 +10,11 @@ import pytest
 from grading import NAME, ROOT, new_course, solved
 
 from autograder.cli import main
-from autograder.loading import load
-from autograder.prints import Prints
-from autograder.report import alike
-from autograder.sample_submissions import as_answer, without_markers
-from autograder.similar import NONE, NothingGraded, explained, section, similar
-from autograder.similarity import LEAST_IN_AN_ANSWER, Pair, SharedAnswer, similar_pairs
+from autograder.reporting.report import alike
+from autograder.reporting.similar import NONE, NothingGraded, explained, section, similar
+from autograder.reporting.similarity import LEAST_IN_AN_ANSWER, Pair, Prints, SharedAnswer, similar_pairs
+from autograder.source.loading import load
+from autograder.source.sample_submissions import as_answer, without_markers
 
 STUB = "def viterbi(emissions, transitions):\n    # YOUR CODE HERE\n    raise NotImplementedError"
 ORIGINAL = """
@@ -237,7 +236,11 @@ def test_a_class_without_copies_is_told_so(course, capsys, tmp_path, course_fold
 def test_without_the_library_the_word_says_what_to_install_and_the_report_leaves_it_out(
     course_folder, mini, capsys, monkeypatch
 ):
-    for name in ("autograder.similar", "autograder.similarity", "autograder.prints"):
+    for name in (
+        "autograder.reporting.similar",
+        "autograder.reporting.similarity",
+        "autograder.reporting.similarity",
+    ):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pygments.lexers.python", None)
     assert main(["similar", mini.name, "--root", str(course_folder)]) == 2

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.build import build
-from autograder.loading import load
-from autograder.release import release
-from autograder.site import ONLY_IN_COLAB, assemble, make_site
-from autograder.site_pages import glossary, mistakes, summary
+from autograder.making.build import build
+from autograder.making.release import release
+from autograder.source.loading import load
+from autograder.website.site import ONLY_IN_COLAB, assemble, make_site
+from autograder.website.site_pages import glossary, mistakes, summary
 from course.shapes import AXES, SIZES, VALUES
 
 ROOT = Path(__file__).parents[2]

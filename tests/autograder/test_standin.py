@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation import Limits, Warm, choose
-from autograder.standin import Cell, RemoteLink, Sitting
 from course.checks import LocalLink, NotWritten, StandIn, StudentError, Trace, Unreachable, replay, same
 
 LIMITS = Limits(call_seconds=1.0, cell_seconds=1.0, submission_seconds=60)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from autograder.cli import main
-from autograder.loading import load
-from autograder.proof import summary, table
-from autograder.verify import prove, verify
+from autograder.proving.proof import summary, table
+from autograder.proving.verify import prove, verify
+from autograder.source.loading import load
 
 WRONG, RIGHT = "misconceptions.py", "alternatives.py"
 ALL = '{"there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width"}'

@@ -6,7 +6,7 @@ import pytest
 from grading import MINI, NAME, ROOT, new_course
 
 from autograder.isolation import choose
-from autograder.verify_in_sandbox import defined_in, verify_in_sandbox
+from autograder.proving.verify_in_sandbox import defined_in, verify_in_sandbox
 
 
 @pytest.mark.parametrize("homework", ["hw0_warmup", "hw1_language_models"])

@@ -10,7 +10,7 @@ import pytest
 from course_in_lab import make_course
 from lab_page import Lab, serve_lab
 
-from autograder.site import make_site
+from autograder.website.site import make_site
 
 ROOT = Path(__file__).parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

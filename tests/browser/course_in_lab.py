@@ -3,10 +3,10 @@
 import json
 import shutil
 
-from autograder import demo
 from autograder.grade import grade
-from autograder.loading import load
-from autograder.sample_submissions import answered, as_answer, hand_in, reference_answers
+from autograder.sample import demo
+from autograder.source.loading import load
+from autograder.source.sample_submissions import answered, as_answer, hand_in, reference_answers
 
 LECTURE = "lectures/03_perplexity.ipynb"
 HOMEWORK = "hw1_language_models"

@@ -5,8 +5,8 @@ import json
 import pytest
 from course_in_lab import EXERCISE, HOMEWORK, MISTAKE, mistake, solved, stub
 
-from autograder.loading import load
-from autograder.sample_submissions import reference_answers
+from autograder.source.loading import load
+from autograder.source.sample_submissions import reference_answers
 
 ONLY_THE_BADGE = {"https://colab.research.google.com/assets/colab-badge.svg"}
 # The lowest contrast of any words in a message with the ground they stand on, as WCAG computes it.

@@ -8,7 +8,7 @@ from course_in_lab import HOMEWORK, MISTAKE
 from lab_page import TOKEN
 from nbgrader.api import Gradebook
 
-from autograder.loading import load
+from autograder.source.loading import load
 
 WRITTEN = "below_the_floor"
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.lectures import execute
+from autograder.making.lectures import execute
 from course import explore
 from course.explore import Said, choice, number, result, sentence
 

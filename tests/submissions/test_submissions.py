@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.demo import make_course
 from autograder.grade import grade
 from autograder.isolation import Limits
+from autograder.sample.demo import make_course
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

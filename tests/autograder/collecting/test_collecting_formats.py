@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from downloads import CANVAS, FLAT, GITHUB, GRADESCOPE, HOMEWORK, MOODLE, NBGRADER, laid_out, notebook, zipped
 
-from autograder.collect import collect
 from autograder.collecting import CollectingError, Roster, gather
 from autograder.collecting.github_classroom import slug_of
+from autograder.submissions.collect import collect
 
 EXPECTED = {
     "Canvas": (CANVAS, {"40112": "jane second", "40113": "ravi"}),

@@ -7,9 +7,9 @@ import zipfile
 import pytest
 from downloads import HOMEWORK, notebook, zipped
 
-from autograder.collect import Unreadable
 from autograder.collecting import filing, gather, tree
 from autograder.collecting.tree import opened
+from autograder.submissions.collect import Unreadable
 
 GOOD = {"doejane_40112_900001_hw2_backprop.ipynb": notebook("jane")}
 

@@ -8,9 +8,9 @@ import pytest
 from damaged_zips import DAMAGED, corrupted
 from downloads import GRADESCOPE, HOMEWORK, notebook, zipped
 
-from autograder.collect import Unreadable
 from autograder.collecting import CollectingError, filing, gather, in_words
 from autograder.collecting.tree import nested, opened
+from autograder.submissions.collect import Unreadable
 
 NEIGHBOURS = ("10001", "30003")
 

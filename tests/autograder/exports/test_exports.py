@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.address import Address
 from autograder.cli import main
-from autograder.exports import (
+from autograder.marks.exports import (
     Mark,
     canvas,
     github_classroom,
@@ -20,10 +19,11 @@ from autograder.exports import (
     moodle,
     nbgrader_csv,
 )
-from autograder.exports.formats import FORMATS
-from autograder.exports.marks import ExportError
-from autograder.loading import load
-from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord
+from autograder.marks.exports.formats import FORMATS
+from autograder.marks.exports.marks import ExportError
+from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
+from autograder.source.address import Address
+from autograder.source.loading import load
 
 GOLDEN = Path(__file__).parent / "golden"
 MINI = Path(__file__).parents[1] / "mini_homework"

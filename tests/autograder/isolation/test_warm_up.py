@@ -10,11 +10,11 @@ from functools import partial
 import pytest
 from grading import NAME, RIGHT, new_course, released
 
-from autograder import pool
 from autograder.grade import grade
+from autograder.grading import pool
 from autograder.isolation import IsolationUnavailable, Warm, choose, warm
 from autograder.isolation.warm_up import modules_of
-from autograder.sample_submissions import answered, hand_in
+from autograder.source.sample_submissions import answered, hand_in
 
 A_THREAD = """
 import ctypes, threading

@@ -1,0 +1,183 @@
+"""What each exercise's mark rests on, as a digest: where it is the same, nothing need be examined again.
+
+Points are not in it: they are counted afresh from what passed, which runs no code.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import autograder
+import course
+from autograder.catalogue import catalogue_files
+from autograder.software import contents, digest
+from autograder.source.homework import HomeworkSource
+
+OURS = ("checking/examine.py", "checking/fingerprints.py")  # of the grader's own files
+PACKAGE, GRADER = Path(course.__file__).parent, Path(autograder.__file__).parent
+
+
+def exercise_versions(homework: HomeworkSource) -> dict[str, str]:
+    """Exercise → digest of what is provided, its checks, what it forbids, its reference and its mistakes.
+
+    A check that calls on another exercise's function rests on that one's reference too. In an ordinary
+    notebook every cell may bear on every check.
+    """
+    shared = [cell.source for cell in homework.cells if homework.in_place or "provided" in cell.labels]
+    shared += [text for text in contents(homework.folder) if not _is_known_otherwise(text, homework)]
+    mistakes = mistake_texts(homework)
+    called = {} if homework.in_place else called_on(homework)
+    return {
+        exercise.name: digest(
+            *shared,
+            *exercise.forbids,
+            *exercise.allows,
+            *(f"{check.name} {check.hidden}\n{check.source}" for check in exercise.checks),
+            *(homework.exercise(name).solution for name in called.get(exercise.name, ())),
+            *mistakes[exercise.name],
+        )
+        for exercise in homework.exercises
+    }
+
+
+def _is_known_otherwise(file: str, homework: HomeworkSource) -> bool:
+    """Whether a file of the homework's folder is counted exercise by exercise, or bears on no verdict."""
+    first = Path(file.rpartition(" ")[0]).parts[0].partition(".")[0]
+    return first in ("misconceptions", "alternatives", "README", "earlier_releases", homework.name)
+
+
+def called_on(homework: HomeworkSource) -> dict[str, list[str]]:
+    """Exercise → itself and those whose names its checks come to use, also by way of what is provided."""
+    uses: defaultdict[str, set[str]] = defaultdict(set)
+    for cell in homework.cells:
+        if cell.kind == "code" and "provided" in cell.labels:
+            for statement in ast.parse(cell.source).body:
+                for name in _defined(statement):
+                    uses[name] |= _names(statement)
+    for exercise in homework.exercises:
+        uses[exercise.name] |= _names(ast.parse(exercise.solution))
+    found = {}
+    for exercise in homework.exercises:
+        reached, waiting = set(), {exercise.name}
+        waiting |= {name for check in exercise.checks for name in _names(ast.parse(check.source))}
+        while waiting:
+            reached |= waiting
+            waiting = {name for known in waiting for name in uses.get(known, ())} - reached
+        found[exercise.name] = [other.name for other in homework.exercises if other.name in reached]
+    return found
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """Every variable and every parameter in it: a claim's parameters say which answers it gets."""
+    nodes = list(ast.walk(tree))
+    variables = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return variables | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a cell gives a meaning to."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+
+
+def mistake_texts(homework: HomeworkSource) -> defaultdict[str, list[str]]:
+    """Exercise → the text of its misconceptions, and of whatever else their files hold for them."""
+    exercise_of = {entry.name: entry.of for entry in homework.misconceptions}
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for path in catalogue_files(homework.folder, "misconceptions"):
+        shared: list[str] = []
+        own: defaultdict[str, list[str]] = defaultdict(list)
+        for name, piece in statements(path):
+            (own[exercise_of[name]] if name in exercise_of else shared).append(piece)
+        for exercise, pieces in own.items():
+            texts[exercise] += [*shared, *pieces]
+    return texts
+
+
+def statements(path: Path) -> Iterator[tuple[str, str]]:
+    """The name (if it defines one) and the text of each statement at the top of a file, decorators too."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for statement in ast.parse(text).body:
+        first = min([statement.lineno, *(node.lineno for node in getattr(statement, "decorator_list", []))])
+        yield getattr(statement, "name", ""), "\n".join(lines[first - 1 : statement.end_lineno])
+
+
+def made_from(homework: HomeworkSource) -> dict[str, str]:
+    """Exercise → digest of what bears on the answers to its visible checks.
+
+    That is the provided cells, these checks, the mistakes, the references that a check can reach, the
+    machinery of checks, and every module of the course that one of these imports. Not the versions of Python
+    and torch: what is written down holds for all that the course supports.
+    """
+    provided = [cell.source for cell in homework.cells if "provided" in cell.labels]
+    mistakes = mistake_texts(homework)
+    machinery = [*sorted((PACKAGE / "checks").glob("*.py")), *(GRADER / name for name in OURS)]
+    called = called_on(homework)
+    # within one homework nothing is read twice; for the next one, what has changed is read again
+    read, modules_in = cache(_read), cache(_modules_in)
+    digests = {}
+    for exercise in homework.exercises:
+        texts = [
+            *provided,
+            *(f"# {check.name}\n{check.source}" for check in exercise.checks if not check.hidden),
+            *(homework.exercise(name).solution for name in called[exercise.name]),
+            *mistakes[exercise.name],
+        ]
+        imported = (name for text in texts for name in modules_in(text))
+        files = sorted({*machinery, *_closed(imported, read)})
+        digests[exercise.name] = digest(
+            exercise.trained, *exercise.exempt, *texts, *(read(path).digest for path in files)
+        )
+    return digests
+
+
+class _File(NamedTuple):
+    digest: str
+    imports: frozenset[str]
+
+
+def _read(path: Path) -> _File:
+    text = path.read_text(encoding="utf-8")
+    return _File(digest(text), _modules_in(text))
+
+
+def _closed(modules: Iterable[str], read: Callable[[Path], _File]) -> set[Path]:
+    """The files of the course's package that are executed when these modules are imported."""
+    found: set[Path] = set()
+    seen: set[str] = set()
+    waiting = [*modules]
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            for path in _files(module):
+                found.add(path)
+                waiting += read(path).imports
+    return found
+
+
+def _modules_in(text: str) -> frozenset[str]:
+    """`from course.models import gpt` → course.models, course.models.gpt: some of these may be no modules."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(name for name in found if name.partition(".")[0] == PACKAGE.name)
+
+
+def _files(module: str) -> tuple[Path, ...]:
+    """The file of a module of the course and those of the packages it lies in."""
+    _, *rest = module.split(".")
+    places = [PACKAGE.joinpath(*rest[:depth]) for depth in range(len(rest) + 1)]
+    there = (path for place in places for path in (place / "__init__.py", place.with_suffix(".py")))
+    return tuple(path for path in there if path.is_file())

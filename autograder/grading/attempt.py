@@ -1,0 +1,40 @@
+"""One attempt at judging a submission, which says whether a quieter machine might judge otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.grading.paper import Paper, mark
+from autograder.grading.plan import Plan
+from autograder.isolation import Warm
+from autograder.isolation.results import TooLate
+from autograder.isolation.student import Student
+
+MUCH_WAITING = 0.1  # of the time that a request had
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Judges one submission after another, each with processes of its own."""
+
+    plan: Plan
+    level: str
+    warm: Warm
+
+    def __call__(self, paper: Paper) -> dict[str, Any]:
+        """The result, and whether something took too long that had to wait for a processor meanwhile."""
+        students: list[Student] = []
+
+        def start() -> Student:
+            students.append(self.warm.student())
+            return students[-1]
+
+        graded = mark(paper, self.plan, self.level, start).as_json()
+        return {"graded": graded, "was_kept_waiting": any(map(was_kept_waiting, students))}
+
+
+def was_kept_waiting(student: Student) -> bool:
+    """Whether a request was too late, and a process of it had often to wait for a processor."""
+    death = student.death
+    return isinstance(death, TooLate) and death.waited > MUCH_WAITING * death.seconds

@@ -1,0 +1,224 @@
+"""The clerk of a grading: knows what is due, has it judged, and alone writes records, notebooks and marks."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+
+from tqdm import tqdm
+
+from autograder.grading.forked import Lost
+from autograder.grading.in_place import SENTENCE
+from autograder.grading.paper import Paper, digest_of, paper_of
+from autograder.grading.plan import Plan
+from autograder.grading.pool import Judges
+from autograder.grading.submission import Graded, not_run
+from autograder.marks.comments import comments
+from autograder.marks.gradebook import MarkBook
+from autograder.marks.records import (
+    ExerciseRecord,
+    HomeworkRecord,
+    RecordFolder,
+    SubmissionRecord,
+    counted,
+    priced,
+    write,
+)
+from autograder.submissions.collect import Found
+
+PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader")
+SECONDS_BETWEEN_SUMMARIES = 1.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """A submission to be judged, and what of its earlier verdicts still holds."""
+
+    submission: Found
+    kept: Mapping[str, ExerciseRecord] = field(default_factory=dict)
+    seed: int | None = None  # that drew the hidden inputs before; None draws anew
+
+    def paper(self) -> Paper:
+        return paper_of(self.submission, self.kept, self.seed)
+
+
+@dataclass
+class Clerk:
+    """Knows what is graded already, has the rest judged, and alone writes records, notebooks and marks."""
+
+    plan: Plan
+    marks: MarkBook
+    folder: RecordFolder
+    judges: Judges
+    found: Sequence[Found]
+    json_file: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.records = {record.student: record for record in self.folder.all()}
+
+    def due(self) -> Iterator[Task]:
+        """What is new or changed, what rests on something that changed, and what the gradebook lacks.
+
+        Where only points changed, they are counted anew on the way.
+        """
+        entered = self.marks.entered()
+        for submission in self.found:
+            record = self.records.get(submission.student)
+            if record is None or record.source != digest_of(submission):
+                yield Task(submission)
+                continue
+            kept = self.still_valid(record)
+            if len(kept) < len(self.plan.homework.exercises):
+                yield Task(submission, kept, record.seed)
+            elif not self.settled(counted(record, kept), submission, entered.get(record.student)):
+                yield Task(submission)
+
+    def still_valid(self, record: SubmissionRecord) -> dict[str, ExerciseRecord]:
+        """The verdicts that rest on what would judge now, with the points they are worth now."""
+        if record.conditions != self.plan.conditions:
+            return {}
+        versions = self.plan.versions
+        valid = [
+            entry for entry in record.exercises if record.versions.get(entry.name) == versions.get(entry.name)
+        ]
+        if record.status != "graded" and len(valid) < len(versions):
+            return {}
+        return {entry.name: priced(entry, self.plan.homework) for entry in valid}
+
+    def settled(
+        self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
+    ) -> bool:
+        """Whether a valid record has arrived where it belongs; points that changed are entered first."""
+        student = record.student
+        is_there = self.marks.notebook_path(student).is_file() and entered is not None
+        if submission.handed_in and not is_there:
+            return False
+        if record != self.records[student]:
+            self.folder.add(record)
+            self.records[student] = record
+            if submission.handed_in:
+                self.marks.reprice(student, points_of(record, self.plan), self.plan.points)
+            return True
+        return not submission.handed_in or points_of(record, self.plan).items() <= entered.items()
+
+    def folders(self) -> set[Path]:
+        """Where this run writes."""
+        students = {self.marks.notebook_path(submission.student).parent for submission in self.found}
+        summaries = {path.parent for path in self.summary_files()}
+        return {self.folder.path, *summaries, *students}
+
+    def summary_files(self) -> list[Path]:
+        """The files that hold all records together."""
+        return [self.folder.path.with_suffix(".json"), *([self.json_file] if self.json_file else [])]
+
+    def work(self, todo: Sequence[Task]) -> None:
+        """Have the submissions judged, and save each as it comes."""
+        judged = self.judges.judged(todo, self.plan)
+        next_summary = time.monotonic() + SECONDS_BETWEEN_SUMMARIES
+        try:
+            with closing(judged) as results:
+                for task, result in Progress(results, total=len(todo), unit="submission", disable=None):
+                    with interrupts_wait():
+                        self.save(task.submission, self.understood(task.submission, result))
+                    if (begun := time.monotonic()) > next_summary:
+                        self.summary()
+                        took = time.monotonic() - begun
+                        next_summary = begun + max(SECONDS_BETWEEN_SUMMARIES, 20 * took)
+        finally:
+            self.summary()
+
+    def understood(self, submission: Found, result: dict | Lost) -> Graded:
+        """What a judge delivered; where it was lost, that is no fault of the student's."""
+        if isinstance(result, Lost):
+            return not_run(submission.student, result.sentence, self.plan)
+        return Graded.from_json(result)
+
+    def save(self, submission: Found, graded: Graded) -> None:
+        """Keep the record, then the notebook, then the marks; what a crash leaves out, the next run does."""
+        student = graded.record.student
+        before = self.records.get(student)
+        self.folder.add(graded.record)
+        self.records[student] = graded.record
+        if submission.handed_in:
+            self.marks.write_notebook(student, graded.notebook)
+            self.marks.write(
+                student,
+                points_of(graded.record, self.plan) | written_points(graded, self.plan),
+                comments(graded.record, graded.unanswered, self.plan.homework),
+                timestamp=submission.timestamp,
+                new_bytes=before is None or before.source != graded.record.source,
+            )
+
+    def in_place(self) -> dict[str, str]:
+        """What is to be known of marks whose checks were not kept apart."""
+        return {"checks": SENTENCE} if self.plan.homework.in_place else {}
+
+    def summary(self) -> HomeworkRecord:
+        """All records there are of the students found, written to the files that hold them together."""
+        students, level = [submission.student for submission in self.found], self.judges.level
+        record = HomeworkRecord(
+            homework=self.plan.homework.name,
+            submissions=tuple(self.records[student] for student in students if student in self.records),
+            isolation={"level": level.name, "reason": level.reason, **self.in_place()},
+            versions=versions(),
+            graded_by_hand=self.plan.written,
+            notes=self.notes,
+        )
+        for path in self.summary_files():
+            write(path, record)
+        return record
+
+
+class Progress(tqdm):
+    """A progress bar without a thread of its own, which no fork would survive well."""
+
+    monitor_interval = 0
+
+
+def versions() -> dict[str, str]:
+    """What the marks were made with."""
+    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+
+
+def points_of(record: SubmissionRecord, plan: Plan) -> dict[str, float | None]:
+    """What each check earned; None where it could not be run, which a person decides."""
+    checks = (check for exercise in record.exercises for check in exercise.checks)
+    earned = {"passed": plan.points, "failed": dict.fromkeys(plan.points, 0.0)}
+    return {check.name: earned.get(check.result, {}).get(check.name) for check in checks}
+
+
+def written_points(graded: Graded, plan: Plan) -> dict[str, float | None]:
+    """Nothing for a question that was left as it is; otherwise a person decides."""
+    is_read = graded.record.status == "graded"
+    return {name: 0.0 if is_read and name in graded.unanswered else None for name in plan.written}
+
+
+@contextlib.contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Ctrl-C inside is raised at the end; a second one, by somebody who will not wait, at once.
+
+    For the main thread only.
+    """
+    pressed = []
+
+    def remember(signal_number: int, frame: FrameType | None) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(signal_number)
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt

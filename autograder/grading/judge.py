@@ -1,0 +1,266 @@
+"""The verdict on one submission: the student's code runs in the sandbox, the checks run here.
+
+First all cells of the student run, then the visible checks, then the hidden ones; from the first hidden
+input on, nothing that the student's code says is shown to anybody. The marks follow from what is found here
+and from nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from autograder.catalogue import Misconception
+from autograder.checking.diagnosis import diagnosis
+from autograder.checking.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_check
+from autograder.checking.memorised import ONLY_THE_EXAMPLES, in_vain
+from autograder.grading.outputs import Outputs
+from autograder.grading.plan import Plan
+from autograder.grading.redaction import ENDED, NOT_TRIED, is_not_written, redacted
+from autograder.grading.standin import Cell, RemoteLink, Sitting
+from autograder.isolation.forbidden import PROVIDED
+from autograder.isolation.limits import in_words
+from autograder.isolation.student import Student
+from autograder.marks.records import CheckRecord, ExerciseRecord
+from autograder.markup import plain_text
+from autograder.source.homework import Check, Exercise
+from autograder.submissions.own_work import OwnWork
+from autograder.submissions.repair import Repaired, RepairedCell
+from course.checks import NotWritten, Trace, Unreachable
+from course.checks.check import values
+from course.checks.explain import sentence
+
+LONGEST_MESSAGE = 2_000
+DRAWN_ANEW = "\nThese inputs were drawn for grading; your notebook draws others."
+OUT_OF_MEMORY = re.compile(r"raised MemoryError|can't allocate memory")
+MOST_DEATHS_PER_EXERCISE = 2  # after which its other checks are not tried
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found out about one submission; `outputs` are those of the student's cells, by position."""
+
+    exercises: tuple[ExerciseRecord, ...]
+    flags: tuple[str, ...]
+    outputs: Mapping[int, list[dict]]
+
+
+@dataclass
+class Judge:
+    """One submission on trial."""
+
+    plan: Plan
+    submission: Repaired
+    sitting: Sitting
+    seed: int
+    kept: Mapping[str, ExerciseRecord] = field(default_factory=dict)  # exercises that need no new verdict
+    faults: dict[str, str] = field(default_factory=dict)  # answer cell → what went wrong while it ran
+    outputs: dict[int, list[dict]] = field(default_factory=dict)
+    shown: Outputs = field(default_factory=Outputs)
+    examined: dict[str, list[Examined]] = field(default_factory=dict)
+    deaths: dict[str, list[str]] = field(default_factory=dict)  # exercise → how its processes ended, to tell
+    ends: list[str] = field(default_factory=list)  # how processes ended before the first hidden check
+    ended: Counter[str] = field(default_factory=Counter)  # exercise → processes that ended in hidden checks
+
+    def judge(self) -> Judgement:
+        """Run everything, in the order that keeps hidden inputs from being told."""
+        self.run_cells()
+        due = [entry for entry in self.plan.homework.exercises if entry.name not in self.kept]
+        defined = self.sitting.defined([exercise.name for exercise in due])
+        for hidden in (False, True):
+            for exercise in due:
+                self.examine(exercise, hidden, exercise.name in defined)
+            if not hidden:
+                self.ends = list(self.sitting.deaths)
+        records = tuple(self.record(exercise) for exercise in self.plan.homework.exercises)
+        return Judgement(records, tuple(self.flags(records)), self.outputs)
+
+    def run_cells(self) -> None:
+        """Run all cells but the checks; a failing cell costs what it defines and no more."""
+        for position, cell in enumerate(self.submission.cells):
+            if not _runs(cell):
+                continue
+            name = cell.of.name if cell.of else f"own cell {position}"
+            name = f"{PROVIDED} {name}" if cell.role == "given" else name
+            before = len(self.sitting.deaths)
+            result = self.sitting.run(Cell(cell.source, name))
+            self.outputs[position] = self.shown.of(result)
+            if result.error is not None and cell.of is not None:
+                died = self.sitting.deaths[before:]
+                fault = died[-1] if died else f"stopped with {result.error.sentence()}"
+                self.faults |= dict.fromkeys(cell.of.defines, fault)
+
+    def examine(self, exercise: Exercise, hidden: bool, is_defined: bool) -> None:
+        """Run the exercise's visible or hidden checks."""
+        obstacle = self.obstacle(exercise, is_defined)
+        if hidden and is_not_written(self.examined.get(exercise.name, [])):
+            obstacle = obstacle or f"`{exercise.name}` is not written yet."
+        if obstacle is None:
+            self.sitting.forbid(exercise.forbids if self.plan.forbidden_costs_points else ())
+        for check in (check for check in exercise.checks if check.hidden is hidden):
+            reason = obstacle or self.exhausted(exercise)
+            tried = Examined(check, FAILED, reason, Trace(check.name)) if reason else self.tried(check)
+            self.examined.setdefault(exercise.name, []).append(tried)
+
+    def tried(self, check: Check) -> Examined:
+        """Run one check; what happened to the student's process meanwhile is remembered with its exercise."""
+        before = len(self.sitting.deaths)
+        plan = self.plan
+        done = run_check(
+            plan.homework, check, RemoteLink(self.sitting), self.seed, plan.scope, plan.references
+        )
+        deaths = self.sitting.deaths[before:]
+        if check.hidden:
+            self.ended[check.exercise] += len(deaths)
+        else:
+            self.deaths.setdefault(check.exercise, []).extend(deaths)
+        if done.result == PASSED:
+            return done
+        if not check.hidden:
+            return done._replace(message=in_full(done) + self.limit_of(done))
+        if done.result == COULD_NOT_RUN:
+            return done._replace(message=f"The check {check.name} could not run.")
+        return done._replace(message=redacted(done))
+
+    def obstacle(self, exercise: Exercise, is_defined: bool) -> str | None:
+        """Why the checks of an exercise need not be run at all."""
+        if not is_defined:
+            fault = self.faults.get(exercise.name)
+            return f"`{exercise.name}` is not defined" + (f": its cell {fault}." if fault else ".")
+        uses = self.uses[exercise.name]
+        if uses and self.plan.forbidden_costs_points:
+            return f"{uses[0]} This exercise asks you to write it yourself."
+        return None
+
+    def limit_of(self, done: Examined) -> str:
+        """The limit that an error of Python's own or torch's is about, where it is about one."""
+        if not OUT_OF_MEMORY.search(done.message):
+            return ""
+        return f" A submission may use {in_words(self.plan.limits.memory_bytes)} of memory."
+
+    def exhausted(self, exercise: Exercise) -> str | None:
+        """What the exercise's code did to its process, once it has done so too often."""
+        deaths = self.deaths.get(exercise.name, [])
+        if len(deaths) >= MOST_DEATHS_PER_EXERCISE:
+            return f"Not tried: `{exercise.name}` {deaths[-1]} in {len(deaths)} checks before."
+        if self.ended[exercise.name] >= MOST_DEATHS_PER_EXERCISE:
+            return NOT_TRIED.format(name=exercise.name)
+        return None
+
+    @cached_property
+    def own_work(self) -> OwnWork:
+        """The code of the submission, to ask whether an exercise was written by the student."""
+        return OwnWork(self.submission, self.plan.homework.exercises)
+
+    @cached_property
+    def uses(self) -> dict[str, list[str]]:
+        """A sentence for each forbidden name that an answer uses, by exercise."""
+        return {exercise.name: self.own_work.uses(exercise) for exercise in self.plan.homework.exercises}
+
+    def record(self, exercise: Exercise) -> ExerciseRecord:
+        """What is kept of an exercise: points for the checks that passed, the names of its mistakes."""
+        if exercise.name in self.kept:
+            return self.kept[exercise.name]
+        done = self.examined[exercise.name]
+        told, found = self.mistakes(exercise, done)
+        paid = _paid(done)
+        return ExerciseRecord(
+            name=exercise.name,
+            points=sum(entry.check.points for entry in paid if entry.result == PASSED),
+            max_points=exercise.points,
+            diagnosis=found,
+            told=told,
+            checks=tuple(_check_record(entry) for entry in _in_notebook_order(exercise, paid)),
+        )
+
+    def mistakes(
+        self, exercise: Exercise, done: Sequence[Examined]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The mistakes that the visible checks show, which the student is told, and those that all show."""
+        entries = [entry for entry in self.plan.homework.misconceptions if entry.of == exercise.name]
+        visible = [entry for entry in done if not entry.check.hidden]
+        told = self.named(visible, entries)
+        if any(entry.result == FAILED for entry in visible):
+            entries = [entry for entry in entries if entry.name in told]
+        return told, self.named(done, entries)
+
+    def named(self, done: Sequence[Examined], entries: Sequence[Misconception]) -> tuple[str, ...]:
+        """Those of the mistakes that account for every answer, if a check failed."""
+        if not entries or not any(entry.result == FAILED for entry in done):
+            return ()
+        traces = [entry.trace for entry in sorted(done, key=lambda entry: entry.result != FAILED)]
+        return diagnosis(traces, entries, self.plan.references)
+
+    def flags(self, records: Sequence[ExerciseRecord]) -> list[str]:
+        """What a person should look at."""
+        names = [exercise.name for exercise in self.plan.homework.exercises]
+        flags = [sentence for name in names for sentence in (*self.uses[name], *self.own_work.remarks(name))]
+        if not self.own_work.is_searched:
+            flags.append("Its cells are too long to be searched for forbidden names.")
+        broken = [
+            check.name for record in records for check in record.checks if check.result == COULD_NOT_RUN
+        ]
+        if broken:
+            flags.append(f"Could not be run, and counted as nothing yet: {', '.join(broken)}.")
+        ends = [*self.ends, ENDED] if self.ended.total() else self.ends
+        if ends:
+            flags.append(f"The process running the code {'; '.join(dict.fromkeys(ends))}.")
+        return flags
+
+
+def judge(
+    plan: Plan,
+    submission: Repaired,
+    start: Callable[[], Student],
+    seed: int,
+    kept: Mapping[str, ExerciseRecord] | None = None,
+) -> Judgement:
+    """The verdict on a rebuilt submission; `start` gives fresh sandboxed processes.
+
+    kept: verdicts that still hold; their exercises are not examined again.
+    """
+    sitting = Sitting(start, plan.limits, plan.guarded)
+    try:
+        return Judge(plan, submission, sitting, seed, kept or {}).judge()
+    finally:
+        sitting.close()
+
+
+def _runs(cell: RepairedCell) -> bool:
+    """Whether a cell runs in the student's process; a restored stub would undo an answer elsewhere."""
+    if cell.kind != "code" or cell.role == "check":
+        return False
+    return not (cell.role == "answer" and cell.restored)
+
+
+def _in_notebook_order(exercise: Exercise, done: Sequence[Examined]) -> list[Examined]:
+    order = {check.name: place for place, check in enumerate(exercise.checks)}
+    return sorted(done, key=lambda entry: order[entry.check.name])
+
+
+def _paid(done: Sequence[Examined]) -> list[Examined]:
+    """The verdicts, where a check that holds for the notebook's examples alone has not passed."""
+    failed = {entry.check.name for entry in done if entry.result == FAILED}
+    unpaid = in_vain([entry.check for entry in done], failed)
+    return [
+        entry._replace(result=FAILED, message=ONLY_THE_EXAMPLES)
+        if entry.check.name in unpaid and entry.result == PASSED
+        else entry
+        for entry in done
+    ]
+
+
+def in_full(done: Examined) -> str:
+    """A visible check's message: what was received and expected, briefly, and in which way they differ."""
+    pair = zip(("received", "expected"), values(done.problem), strict=True)
+    lines = [f"{name}: {value}" for name, value in pair if value]
+    is_about_inputs = done.check.draws and not isinstance(done.problem, NotWritten | Unreachable)
+    return "\n".join([*lines, sentence(done.message)]) + (DRAWN_ANEW if is_about_inputs else "")
+
+
+def _check_record(done: Examined) -> CheckRecord:
+    message = plain_text(done.message, limit=LONGEST_MESSAGE)
+    return CheckRecord(done.check.name, done.check.hidden, done.result, message)

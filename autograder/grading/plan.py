@@ -1,0 +1,139 @@
+"""What it takes to judge submissions of one homework, prepared once before the first of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from autograder.checking.diagnosis import diagnosis
+from autograder.checking.examine import run_check
+from autograder.checking.versions import exercise_versions
+from autograder.isolation import Limits
+from autograder.making.data_files import TooMuchData, data_files
+from autograder.making.products import build_homework
+from autograder.software import digest, software
+from autograder.source.address import Address
+from autograder.source.earlier_releases import with_earlier
+from autograder.source.homework import HomeworkSource, references
+from autograder.source.loading import find
+from autograder.source.notebook import SourceError
+from autograder.source.released import NotReleased, SourceCell, released_texts, source_cells
+from course.checks import LocalLink
+
+MOST_SECONDS_TO_PREPARE = 30.0  # of processor time
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A homework, the cells of its notebook, and how submissions are treated."""
+
+    homework: HomeworkSource
+    source: Sequence[SourceCell]
+    limits: Limits
+    texts: frozenset[str] = frozenset()  # the course's own text cells
+    forbidden_costs_points: bool = True
+    files: Mapping[str, bytes] = field(default_factory=dict)  # the course's own, beside every notebook
+
+    @cached_property
+    def references(self) -> dict[str, Any]:
+        """The right answers, by the exercise's name."""
+        return references(self.homework)
+
+    @cached_property
+    def scope(self) -> dict[str, Any]:
+        """What the homework's provided cells define, for the checks."""
+        return self.homework.namespace()
+
+    @property
+    def guarded(self) -> frozenset[str]:
+        """Every name that some exercise forbids."""
+        return frozenset(name for exercise in self.homework.exercises for name in exercise.forbids)
+
+    def isolation(self, level: str) -> str:
+        """What a record says of a level: whether the checks were kept apart from the student's code."""
+        return f"{level}, checks in place" if self.homework.in_place else level
+
+    @property
+    def points(self) -> dict[str, float]:
+        """Everything that nbgrader keeps points for: the checks and the written questions."""
+        return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.nbgrader.get("grade")}
+
+    @property
+    def points_in_source(self) -> dict[str, float]:
+        """The same as the source says now, which is another where it was edited and not released."""
+        entries = (*self.homework.checks, *self.homework.written)
+        return {entry.name: entry.points for entry in entries if entry.points or entry.name in self.points}
+
+    def cells_now(self, root: Path) -> Sequence[SourceCell]:
+        """The cells as a release would have them now; `source` has them as they were when last built."""
+        if self.homework.in_place:
+            return self.source
+        return source_cells(build_homework(self.homework, Address.read(root)))
+
+    @property
+    def written(self) -> dict[str, float]:
+        """The questions graded by hand, and their points."""
+        return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.role == "written"}
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """Exercise → a digest of everything in the homework that can change its verdicts."""
+        return exercise_versions(self.homework)
+
+    @cached_property
+    def conditions(self) -> dict[str, str]:
+        """What else can change a verdict, of any exercise: what judges, and how submissions are treated."""
+        price = "its points" if self.forbidden_costs_points else "nothing"
+        return {**software(), "limits": digest(self.limits.as_text()), "forbidden call": price}
+
+    def prepare(self) -> None:
+        """Work out what every judge needs, and judge once, so that forked judges find it all in memory.
+
+        They also find torch on one thread: every core has a judge of its own.
+        """
+        torch.set_num_threads(1)
+        _ = self.versions, self.conditions
+        if self.homework.in_place:  # its checks run with each student's code, and nothing is known beforehand
+            return
+        _ = self.references, self.scope
+        with redirect_stdout(None):
+            self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Examine the right answers until the time is up.
+
+        Between two checks and never within one: what an alarm cuts short, such as torch importing a part of
+        itself on its first use, would stay half done in every judge.
+        """
+        link = LocalLink(self.references)
+        deadline = time.process_time() + MOST_SECONDS_TO_PREPARE
+        for exercise in self.homework.exercises:
+            done = []
+            for check in exercise.checks:
+                if time.process_time() > deadline:
+                    return
+                done.append(run_check(self.homework, check, link, 0, self.scope))
+            diagnosis([entry.trace for entry in done], (), self.references)
+
+
+def plan_for(name: str, root: Path, limits: Limits) -> Plan:
+    """The plan of a homework as it was released; raises SourceError or NotReleased."""
+    homework = find(name, root)
+    built = homework.folder / f"{name}.ipynb"
+    if not built.is_file():
+        raise NotReleased(f"{built} is not there. Run `autograder release {name}`, which makes it.")
+    notebook = json.loads(built.read_text(encoding="utf-8"))
+    source = with_earlier(source_cells(notebook), homework.folder)
+    try:
+        files = data_files(homework.folder)
+    except TooMuchData as problem:
+        raise SourceError(f"{homework.folder}: {problem}") from None
+    return Plan(homework, source, limits, released_texts(notebook), files=files)

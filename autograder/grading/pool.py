@@ -1,0 +1,113 @@
+"""Judges on this machine, `jobs` at once, and one warm process for all of their students.
+
+The warm process is started before torch is imported here, which takes about as long as it needs.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from autograder.grading.capacity import capacity_here
+from autograder.grading.forked import Lost, forked
+from autograder.isolation import Level, Limits, Warm, choose
+from autograder.isolation.limits import GIGABYTE
+
+if TYPE_CHECKING:
+    from autograder.grading.paper import Paper
+    from autograder.grading.plan import Plan
+
+MEMORY_OF_A_JUDGE = 3 * GIGABYTE  # beyond what it is born with
+GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
+
+
+class Task(Protocol):
+    """A submission to be judged, read only when its turn comes."""
+
+    def paper(self) -> Paper: ...
+
+
+class Judges(Protocol):
+    """Those who judge the submissions of one run, on this machine or on others."""
+
+    @property
+    def level(self) -> Level:
+        """How student code is kept in."""
+
+    def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict | Lost]]:
+        """Each task with what `Graded.as_json` says of it, as they are finished; closing ends the others."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Judges forked off this process, `jobs` at once."""
+
+    level: Level
+    warm: Callable[[], Warm]
+    jobs: int
+
+    def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict | Lost]]:
+        """Each task with its result; what every judge needs is prepared before the first is forked.
+
+        What was lost, or ran out of time after it had to wait for a processor, is tried once more at the end,
+        alone, and then counts as it comes out.
+        """
+        from autograder.grading.attempt import Attempt
+
+        plan.prepare()
+        gc.collect()
+        gc.freeze()  # what a judge does not collect stays shared memory
+        attempt = Attempt(plan, self.level.name, self.warm())  # which has been starting meanwhile
+        limits = limits_of_a_judge(plan.limits)
+        are_together = min(self.jobs, len(tasks)) > 1
+        again: list[tuple[Task, dict | Lost]] = []
+        for task, result in forked(tasks, lambda task: attempt(task.paper()), jobs=self.jobs, **limits):
+            if isinstance(result, Lost) or (are_together and result["was_kept_waiting"]):
+                again.append((task, result))
+            else:
+                yield task, result["graded"]
+        for (task, first), second in forked(again, lambda pair: attempt(pair[0].paper()), jobs=1, **limits):
+            result = first if isinstance(second, Lost) else second
+            yield task, second if isinstance(result, Lost) else result["graded"]
+
+
+@contextmanager
+def local_judges(isolation: str, limits: Limits, jobs: int | None = None) -> Iterator[Pool]:
+    """Judges on every core of this machine; raises IsolationUnavailable."""
+    level = choose(isolation)
+    with warm_meanwhile(level, limits) as warm:
+        yield Pool(level, warm, jobs or capacity_here().jobs(limits))
+
+
+def seconds_for_a_judge(limits: Limits) -> float:
+    """Of processor time, after which a judge is ended."""
+    return limits.submission_seconds + GRACE_SECONDS
+
+
+def limits_of_a_judge(limits: Limits) -> dict[str, float]:
+    """What a judge may use, as `forked` takes it."""
+    seconds = seconds_for_a_judge(limits)
+    return {"seconds": seconds, "patience": limits.patience, "memory_bytes": MEMORY_OF_A_JUDGE}
+
+
+@contextmanager
+def warm_meanwhile(level: Level, limits: Limits) -> Iterator[Callable[[], Warm]]:
+    """A warm process that starts while the caller prepares; calling what is yielded waits for it."""
+    warm = Warm(level, limits)
+    with ThreadPoolExecutor(1) as pool:
+        starting = pool.submit(warm.__enter__)
+
+        def wait() -> Warm:
+            starting.result()
+            pool.shutdown()  # no second thread may be left when judges are forked
+            return warm
+
+        try:
+            yield wait
+        finally:
+            if starting.exception() is None:
+                warm.close()

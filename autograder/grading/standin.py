@@ -1,0 +1,255 @@
+"""The far end of a check's stand-ins: a student's code in its sandbox, started anew when it dies there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import torch
+
+from autograder.isolation import CellResult, Died, Fault, Limits, Raised
+from autograder.isolation.limits import in_words
+from autograder.isolation.results import TooLate
+from autograder.isolation.student import Student
+from course.checks import NotWritten, Object, Reply, StudentError, Unreachable
+from course.checks.autograd import Backward
+from course.checks.errors import student_problem
+from course.checks.link import called
+from course.checks.plain import replaced
+
+
+class Budget:
+    """Hands out seconds that count, until they are used up or a far limit on time of any kind has passed."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.total = limits.submission_seconds
+        self.far = time.monotonic() + limits.patience * self.total
+        self.entered = 0.0  # by processes that are gone
+        self.cuts_short = False  # what is at work has less time than its own limit
+
+    def seconds(self, most: float, student: Student | None) -> float | None:
+        """The seconds for one step of a living process, if there is one; None where there are none left."""
+        left = self.total - self.entered - (student.busy if student else 0.0)
+        if left < most and student is not None:  # some of that time may have been waiting
+            left = self.total - self.entered - student.counted()
+        left = min(left, self.far - time.monotonic())
+        self.cuts_short = left < most
+        return min(most, left) if left > 0 else None
+
+    def enter(self, student: Student) -> None:
+        """Count the time of a process that has ended."""
+        self.entered += student.counted()
+
+    def ended(self, death: Died) -> bool:
+        """Whether a process ended because the submission's time was used up, not by a limit of its own."""
+        return self.cuts_short and isinstance(death, TooLate)
+
+    def in_words(self, death: Died) -> str:
+        """How a process ended, with the limit that it really met."""
+        if self.ended(death):
+            return f"did not finish before the submission had used up its {self.total:g} s"
+        return death.sentence
+
+
+MOST_DEATHS = 20  # of one submission's processes, before nothing more is tried
+
+
+class NotTried(Unreachable):
+    """The submission is asked nothing more; the message, in the grader's words alone, says why."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the student's to run, and what tracebacks call it."""
+
+    source: str
+    name: str
+
+
+@dataclass
+class Sitting:
+    """A student's code at work under one time budget: in a sandbox until it dies, then in the next one.
+
+    `start` gives a fresh sandboxed process; `guarded` are the names that an exercise may forbid.
+    """
+
+    start: Callable[[], Student]
+    limits: Limits
+    guarded: Collection[str] = ()
+    forbidden: Collection[str] = ()
+    deaths: list[str] = field(default_factory=list)  # what happened, in the order it did
+    budget: Budget | None = None  # None for one of its own
+
+    def __post_init__(self) -> None:
+        self.budget = self.budget or Budget(self.limits)
+        self._done: list[Cell] = []
+        self._student: Student | None = None
+        self._told = 0  # bytes, by processes that are gone
+
+    def run(self, cell: Cell) -> CellResult:
+        """Run a cell for the first time; one that kills its process is never run again."""
+        try:
+            result = self._living().run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
+        except Died as death:
+            return CellResult("", [], Fault("Died", f"this cell {self._buried(death)}"), died=True)
+        except Unreachable as problem:
+            return CellResult("", [], Fault("Died", str(problem)), died=True)
+        self._done.append(cell)
+        return result
+
+    def defined(self, names: Collection[str]) -> set[str]:
+        """Those of the names that the cells have defined."""
+        for _ in range(MOST_DEATHS):
+            try:
+                return self._living().defined(names)
+            except Died as death:
+                self._buried(death)
+            except Unreachable:
+                break
+        return set()
+
+    def ask(self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int) -> Reply:
+        """Put one request; raises StudentError, NotWritten, or Unreachable with a sentence about the call."""
+        name = called(target, method)
+        student = self._living()
+        ask = partial(student.ask, target, method, args, kwargs, gradients=torch.is_grad_enabled(), seed=seed)
+        reply = self._answered(name, student, ask)
+        if reply.backward is None:
+            return reply
+        return replace(reply, backward=self._way_back(name, student, reply.backward))
+
+    def _way_back(self, name: str, student: Student, backward: Backward) -> Backward:
+        def go_back(gradients: Sequence[torch.Tensor]) -> Sequence[torch.Tensor | None]:
+            if student is not self._student or student.death is not None:
+                raise Unreachable(f"What `{name}` returned is gone: its process ended.")
+            return self._answered(name, student, partial(backward, gradients))
+
+        return go_back
+
+    def _answered(self, name: str, student: Student, ask: Callable) -> Any:
+        """What the student's process answers within the limits, its errors being those of a check."""
+        try:
+            return ask(seconds=self._seconds(self.limits.call_seconds))
+        except Died as death:
+            sentence = self._buried(death)
+            if self.budget.ended(death):
+                raise NotTried(f"This {sentence}.") from None
+            raise Unreachable(f"`{name}` {sentence}.") from None
+        except Raised as error:
+            raise _as_students(error.fault, name) from None
+
+    def forbid(self, names: Collection[str]) -> None:
+        """Let calls of exactly these names raise from now on, in this process and those to come."""
+        changed, self.forbidden = set(names) != set(self.forbidden), names
+        if changed and self._student is not None:
+            self._guard(self._student)
+
+    @property
+    def generation(self) -> int:
+        """How many processes have died; objects of an earlier one are gone."""
+        return len(self.deaths)
+
+    def close(self) -> None:
+        if self._student is not None:
+            self._student.kill()
+            self._told += self._student.told
+            self.budget.enter(self._student)
+            self._student = None
+
+    def _living(self) -> Student:
+        """The process at work; after a death a new one in which the same cells ran again."""
+        if self._student is not None and self._student.death is not None:
+            self._buried(self._student.death)
+        if self._student is None:
+            if len(self.deaths) >= MOST_DEATHS:
+                raise NotTried(f"Not tried: the process running the code had died {MOST_DEATHS} times.")
+            self._seconds(0)
+            self._student = self._replayed(self._done)
+        return self._student
+
+    def _replayed(self, cells: Sequence[Cell]) -> Student:
+        """A fresh process in which these cells ran; raises Unreachable where that cannot be had."""
+        student = self.start()
+        try:
+            self._prepare(student, cells)
+        except Died as death:
+            self.budget.enter(student)
+            self.deaths.append(death.sentence)
+            raise Unreachable(f"Not tried: running the cells again {death.sentence}.") from None
+        except BaseException:
+            student.kill()
+            raise
+        return student
+
+    def _prepare(self, student: Student, cells: Sequence[Cell]) -> None:
+        """Stand before what may be forbidden, run the cells, and forbid what is forbidden now."""
+        if self.guarded:
+            student.guard(self.guarded)
+            student.guard(())
+        for cell in cells:
+            student.run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
+        if self.forbidden:
+            student.guard(self.forbidden)
+
+    def _guard(self, student: Student) -> None:
+        try:
+            student.guard(self.forbidden)
+        except Died as death:
+            self._buried(death)
+
+    def _buried(self, death: Died) -> str:
+        """What became of the process, in a sentence that names the limit that ended it."""
+        self.close()
+        self.deaths.append(self.budget.in_words(death))
+        return self.deaths[-1]
+
+    def _seconds(self, most: float) -> float:
+        """The seconds left for one step; raises NotTried when a budget of the submission is used up."""
+        if self._told + (self._student.told if self._student else 0) > self.limits.answers_bytes:
+            total = in_words(self.limits.answers_bytes)
+            raise NotTried(f"Not tried: the submission had used up its {total} for answers and output.")
+        if (seconds := self.budget.seconds(most, self._student)) is None:
+            total = self.limits.submission_seconds
+            raise NotTried(f"Not tried: the submission had used up its {total:g} s.")
+        return seconds
+
+
+class RemoteLink:
+    """course.checks' Link to a sitting; the objects it hands out are those of the process now at work."""
+
+    def __init__(self, sitting: Sitting) -> None:
+        self._sitting = sitting
+        self._handles: list[tuple[int, Object]] = []  # and the process, counted, that each belongs to
+        self._numbers: dict[tuple[int, Object], int] = {}
+
+    def request(
+        self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
+    ) -> Reply:
+        """Call a method of the target; raises StudentError, NotWritten or Unreachable."""
+        far = replaced((target, args, kwargs), Object, self._far_side)
+        reply = self._sitting.ask(far[0], method, *far[1:], seed=seed)
+        value, left = replaced((reply.value, reply.left), Object, self._near_side)
+        return replace(reply, value=value, left=left)
+
+    def _far_side(self, entry: Object) -> Object:
+        generation, handle = self._handles[entry.index]
+        if generation != self._sitting.generation:
+            raise Unreachable(f"The object of class {entry.kind} is gone: its process ended.")
+        return handle
+
+    def _near_side(self, handle: Object) -> Object:
+        key = self._sitting.generation, handle
+        number = self._numbers.setdefault(key, len(self._handles))
+        if number == len(self._handles):
+            self._handles.append(key)
+        return Object(number, handle.kind)
+
+
+def _as_students(fault: Fault, name: str) -> StudentError | NotWritten:
+    function = fault.frames[-1].function if fault.frames else ""
+    return student_problem(
+        name, fault.class_name, fault.message, fault.bases, function, fault.line, fault.text
+    )

@@ -1,0 +1,1 @@
+"""A kernel that runs every cell in the sandbox, and what JupyterLab is told."""

@@ -1,0 +1,105 @@
+"""The search of a release for anything students must not have."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from autograder.catalogue import catalogue_files
+from autograder.source.homework import CODE_STUB, TEXT_STUB, HomeworkSource, clear_solution
+
+# What a release is made of: notebooks, tables, arrays and pictures. No source and no text of another kind.
+RELEASED = (".ipynb", ".csv", ".npz", ".png")
+
+SOLUTION = "the solution of"
+
+# A shorter line may stand inside a longer one by chance, so it counts only where it stands alone.
+LONG_ENOUGH_TO_SEARCH = 12
+
+# A shorter line of a solution, such as `B, T, D = x.shape`, may well stand in a visible cell too.
+TELLTALE = 20
+
+
+def leaks(homework: HomeworkSource, folder: Path) -> Iterator[str]:
+    """A sentence for every file that does not belong in the folder and every secret line found in one."""
+    secrets = _secrets(homework)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if not path.name.endswith(RELEASED):
+            yield f"{path.name} does not belong in a release."
+        text = _Text(_lines_of_file(path))
+        for line in sorted(secrets):
+            if line in text:
+                yield f'{path.name} holds a line of {secrets[line]}: "{line}"'
+
+
+def _secrets(homework: HomeworkSource) -> dict[str, str]:
+    """The secret lines that students do not see anyway; a telling line of a solution they must never see."""
+    visible = _Text(visible_lines(homework))
+    return {
+        line: origin
+        for line, origin in secret_lines(homework)
+        if line not in visible or (origin.startswith(SOLUTION) and len(line) >= TELLTALE)
+    }
+
+
+class _Text:
+    """Lines in which a short line counts when it stands alone and a long one wherever it stands."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        stripped = [line.strip() for line in lines]
+        self._lines, self._whole = set(stripped), "\n".join(stripped)
+
+    def __contains__(self, line: str) -> bool:
+        return line in self._lines or (len(line) >= LONG_ENOUGH_TO_SEARCH and line in self._whole)
+
+
+def secret_lines(homework: HomeworkSource) -> Iterator[tuple[str, str]]:
+    """(line, where it is from) of everything a student must not have."""
+    for cell in homework.cells:
+        if "hidden" in cell.labels:
+            yield from _with_origin(cell.source, f"the hidden check {cell.labels['check']}")
+        for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL):
+            name = cell.labels.get("solution") or cell.labels.get("written")
+            yield from _with_origin(region, f"{SOLUTION} {name}")
+    for kind in ("misconceptions", "alternatives"):
+        for path in catalogue_files(homework.folder, kind):
+            origin = str(path.relative_to(homework.folder))
+            yield from _with_origin(path.read_text(encoding="utf-8"), origin)
+
+
+def _with_origin(text: str, origin: str) -> Iterator[tuple[str, str]]:
+    """The lines that say anything: a lone bracket is no secret."""
+    return ((line.strip(), origin) for line in text.splitlines() if re.search(r"\w", line))
+
+
+def visible_lines(homework: HomeworkSource) -> Iterator[str]:
+    """What students are meant to see: everything but the secret regions."""
+    for cell in homework.cells:
+        if "hidden" not in cell.labels:
+            stub = CODE_STUB if cell.kind == "code" else TEXT_STUB
+            yield from clear_solution(cell.source, stub).splitlines()
+    for check in homework.checks:
+        yield check.claim
+
+
+def _lines_of_file(path: Path) -> list[str]:
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    try:
+        return [line for string in _strings(json.loads(text)) for line in string.splitlines()]
+    except ValueError:
+        return text.splitlines()
+
+
+def _strings(value: object) -> Iterator[str]:
+    """All strings in a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield key
+            yield from _strings(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _strings(entry)

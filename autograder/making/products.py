@@ -1,0 +1,192 @@
+"""What is made from a source: notebooks with a set-up cell, a badge and nbgrader's metadata spelled out.
+
+`X.py` is written by hand, `X.ipynb` beside it is made here; the same source gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from autograder.checking.fingerprints import Tell, fingerprints, fingerprints_path, shipped, spelled
+from autograder.checking.rules import introduction
+from autograder.making import lectures
+from autograder.making.overview import overview
+from autograder.source.address import Address
+from autograder.source.homework import HomeworkSource
+from autograder.source.notebook import Cell, SourceError, notebook, notebook_cell, read_source, to_json
+
+Product = tuple[Path, str]  # a file and what is to stand in it
+
+HIDDEN = """\
+# Examined after you hand in: {claim}
+### BEGIN HIDDEN TESTS
+{source}
+### END HIDDEN TESTS"""
+
+NOT_COMPARED = "nbval-ignore-output"  # a tag that nbval knows
+
+# Labels whose text becomes the cell's id, which is also nbgrader's grade_id.
+NAMED = ("solution", "check", "written", "provided")
+
+
+def update(products: Iterable[Product], *, check: bool = False) -> list[Path]:
+    """Write the products whose files differ, or with `check` write nothing; returns the paths of these."""
+    stale = []
+    for path, text in products:
+        if not path.is_file() or path.read_bytes() != text.encode():
+            stale.append(path)
+            if not check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text.encode())
+    return stale
+
+
+def homework_products(homework: HomeworkSource, root: Path, tell: Tell = str) -> Iterator[Product]:
+    """The instructor's notebook, the page about it, and what the student's package knows of its mistakes."""
+    yield homework.path.with_suffix(".ipynb"), to_json(build_homework(homework, Address.read(root)))
+    yield homework.folder / "README.md", overview(homework)
+    path = fingerprints_path(root, homework.name)
+    if not path.parents[1].is_dir():  # a course elsewhere, to which the student's package does not belong
+        return
+    yield path, spelled(fingerprints(homework, shipped(root, homework.name), tell)) + "\n"
+
+
+def lecture_product(root: Path, name: str, *, execute: bool = False) -> Product:
+    """A lecture's notebook with its outputs, which are kept as long as its code is the same, or made anew."""
+    path = root / "lectures" / f"{name}.py"
+    built, product = build_lecture(path, Address.read(root)), path.with_suffix(".ipynb")
+    filled = lectures.execute(built, path.parent) if execute else lectures.keep_outputs(built, product)
+    return product, to_json(filled)
+
+
+def lecture_names(root: Path) -> list[str]:
+    """The lectures under root: the sources that have a number."""
+    return sorted(path.stem for path in (root / "lectures").glob("[0-9]*.py"))
+
+
+def build_homework(homework: HomeworkSource, address: Address) -> dict:
+    """The instructor's notebook, from which nbgrader makes the students'; its badge opens the students'."""
+    badge = address.badge(f"homeworks/{homework.name}/{homework.name}.ipynb")
+    claims = {check.name: check.claim for check in homework.checks}
+    points = {exercise.name: exercise.points for exercise in homework.exercises}
+
+    def dress(cell_id: str, cell: Cell) -> dict:
+        return notebook_cell(cell_id, cell.kind, _text(cell, claims, points), _metadata(cell_id, cell))
+
+    return _build(homework.cells, address, badge, dress, homework.path)
+
+
+def build_lecture(path: Path, address: Address) -> dict:
+    """A lecture's notebook without outputs; nothing in it is graded.
+
+    From the first cell on in which a model is trained, outputs are not compared when the lecture is tested.
+    """
+    badge = address.badge(f"lectures/{path.stem}.ipynb")
+    cells = read_source(path)
+    first = next((cell.line for cell in cells if "trained" in cell.labels), math.inf)
+
+    def dress(cell_id: str, cell: Cell) -> dict:
+        more = [NOT_COMPARED] if cell.kind == "code" and cell.line >= first else []
+        return notebook_cell(cell_id, cell.kind, cell.source, _tags(cell, *more))
+
+    return _build(cells, address, badge, dress, path)
+
+
+def _build(
+    cells: Iterable[Cell], address: Address, badge: str, dress: Callable[[str, Cell], dict], path: Path
+) -> dict:
+    cells = list(cells)
+    setups = [cell for cell in cells if "setup" in cell.labels]
+    if len(setups) != 1:
+        raise SourceError(f"{path} needs exactly one line `# %% setup`; it has {len(setups)}.")
+    filled = (_filled(cell, address) for cell in cells)
+    dressed = [dress(cell_id, cell) for cell_id, cell in _with_ids(filled, path)]
+    metadata = {"accelerator": "GPU", "colab": {"gpuType": "T4"}} if "gpu" in setups[0].labels else {}
+    return notebook([notebook_cell("badge", "markdown", badge), *dressed], metadata)
+
+
+def _filled(cell: Cell, address: Address) -> Cell:
+    """The set-up cell and the rules are the same everywhere."""
+    texts = {"setup": address.setup, "rules": introduction}
+    label = next((label for label in texts if label in cell.labels), None)
+    if label is None:
+        return cell
+    if cell.source:
+        raise SourceError(
+            f"line {cell.line}: the cell `{label}` is filled in by the builder; leave it empty."
+        )
+    return Cell(cell.kind, texts[label](), cell.labels, cell.line)
+
+
+def _with_ids(cells: Iterable[Cell], path: Path) -> Iterator[tuple[str, Cell]]:
+    """Each cell with its name; one without a name is counted from the named cell before it."""
+    taken, last, count = {"badge"}, "start", 0
+    for cell in cells:
+        name = _name(cell)
+        last, count = (name, 0) if name else (last, count + 1)
+        cell_id = name or f"{last}-{count}"
+        if cell_id in taken or len(cell_id) > 64:
+            raise SourceError(f"{path}, line {cell.line}: {cell_id} is longer than 64 characters or taken.")
+        taken.add(cell_id)
+        yield cell_id, cell
+
+
+def _name(cell: Cell) -> str | None:
+    if "setup" in cell.labels:
+        return "setup"
+    if "exercise" in cell.labels:
+        return f"{cell.labels['exercise']}-statement"
+    named = [cell.labels[label] for label in NAMED if isinstance(cell.labels.get(label), str)]
+    return named[0] if named else None
+
+
+def _text(cell: Cell, claims: dict[str, str], points: dict[str, float]) -> str:
+    if "exercise" in cell.labels:
+        return _with_line(cell.source, _exercise_line(cell, points[cell.labels["exercise"]]))
+    if "written" in cell.labels:
+        return _with_line(cell.source, _effort(cell.labels.get("points", 0), cell) + " · graded by hand")
+    if "hidden" in cell.labels:
+        return HIDDEN.format(claim=claims[cell.labels["check"]], source=cell.source)
+    return cell.source
+
+
+def _exercise_line(cell: Cell, points: float) -> str:
+    difficulty = int(cell.labels.get("difficulty", 1))
+    return "●" * difficulty + "○" * (3 - difficulty) + " · " + _effort(points, cell)
+
+
+def _effort(points: float, cell: Cell) -> str:
+    return f"{points:g} point{'' if points == 1 else 's'} · about {cell.labels.get('minutes', 10)} minutes"
+
+
+def _with_line(markdown: str, line: str) -> str:
+    """The text with a line of its own under the heading, or on top where there is no heading."""
+    first, _, rest = markdown.partition("\n")
+    if first.startswith("#") and "BEGIN SOLUTION" not in first:
+        return f"{first}\n\n*{line}*\n\n{rest.lstrip()}"
+    return f"*{line}*\n\n{markdown}"
+
+
+def _metadata(cell_id: str, cell: Cell) -> dict:
+    """nbgrader's schema, version 3, for the labels of a cell."""
+    labels = cell.labels
+    if not labels.keys() & {"setup", "provided", "exercise", "solution", "check", "written"}:
+        return _tags(cell)
+    grade = "check" in labels or "written" in labels
+    solution = "solution" in labels or "written" in labels
+    schema = {
+        "grade": grade,
+        "grade_id": cell_id,
+        "locked": not solution,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    return {"nbgrader": schema | ({"points": labels.get("points", 0)} if grade else {}), **_tags(cell)}
+
+
+def _tags(cell: Cell, *more: str) -> dict:
+    tags = [*str(cell.labels.get("tags", "")).replace(",", " ").split(), *more]
+    return {"tags": tags} if tags else {}

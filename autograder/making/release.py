@@ -1,0 +1,152 @@
+"""The students' version of a homework: made by nbgrader, searched for what students must not have."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from autograder.making.data_files import data_files, data_folders
+from autograder.making.leaks import RELEASED, leaks
+from autograder.making.products import build_homework, homework_products, update
+from autograder.source import earlier_releases
+from autograder.source.address import Address
+from autograder.source.homework import HomeworkSource
+from autograder.source.loading import assignments, find
+from autograder.source.notebook import to_json
+from autograder.source.released import source_cells
+
+
+class ReleaseError(RuntimeError):
+    """nbgrader could not make the students' version; the message is its own log."""
+
+
+class Leak(RuntimeError):
+    """The students' version holds something it must not; nothing was written to homeworks/."""
+
+
+def release(root: Path, name: str, gradebook: str | None = None) -> Path:
+    """Write homeworks/NAME for the students and return it; raises Leak or ReleaseError.
+
+    gradebook: the URL of the database that is told; None takes the one of nbgrader_config.py.
+    """
+    root = root.resolve()
+    homework = find(name, root)
+    if not homework.in_place:
+        update(homework_products(homework, root))
+    return release_homework(homework, root, gradebook)
+
+
+def release_homework(homework: HomeworkSource, root: Path, gradebook: str | None = None) -> Path:
+    """The same for a homework that is loaded, and whose notebook is made."""
+    name = homework.name
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = _generate(root, name, Path(scratch), gradebook)
+        found = list(leaks(homework, folder))
+        if found:
+            raise Leak(f"{name} is not released:\n- " + "\n- ".join(found))
+        _keep_earlier(homework.folder, released_path(root, name), folder / f"{name}.ipynb")
+        return _publish(folder, root / "homeworks" / name)
+
+
+def _keep_earlier(folder: Path, before: Path, after: Path) -> None:
+    """Put the release that is about to be replaced on record."""
+    if before.is_file():
+        earlier_releases.keep(
+            folder, *(json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
+        )
+
+
+def released_path(root: Path, name: str) -> Path:
+    """The students' notebook."""
+    return root / "homeworks" / name / f"{name}.ipynb"
+
+
+def is_out_of_date(root: Path, homework: HomeworkSource) -> bool:
+    """Whether a homework is released, but not as a release would be now."""
+    path = released_path(root, homework.name)
+    if not path.is_file():
+        return False
+    built = build_homework(homework, Address.read(root))
+    cleared = {cell.name: cell.released for cell in source_cells(built)}
+    if data_files(homework.folder) != data_files(path.parent):
+        return True
+    expected = [
+        _essence({**cell, "source": cleared.get(cell["id"], cell["source"])}) for cell in built["cells"]
+    ]
+    return expected != [_essence(cell) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def _essence(cell: Mapping) -> tuple:
+    nbgrader = cell["metadata"].get("nbgrader", {})
+    return cell["id"], cell["cell_type"], "".join(cell["source"]), nbgrader.get("points")
+
+
+def _generate(root: Path, name: str, scratch: Path, gradebook: str | None) -> Path:
+    """`nbgrader generate_assignment NAME`, into a folder that no student sees yet."""
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.utils import capture_log
+
+    from autograder.marks.database import opened
+    from autograder.marks.settings import course_config
+
+    config = course_config(root, gradebook)
+    if "db_url" in config.CourseDirectory:
+        opened(CourseDirectory(config=config)).close()  # what is wrong with it is said in a sentence
+    config.CourseDirectory.release_directory = str(scratch)
+    config.CourseDirectory.assignment_id = name
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    done = capture_log(converter)
+    if not done["success"]:
+        raise ReleaseError(f"nbgrader could not make {name}:\n{done.get('log') or done['error']}")
+    return scratch / name
+
+
+def _publish(folder: Path, destination: Path) -> Path:
+    """Replace the destination by the folder, every notebook in its one spelling; what is the same is left."""
+    for path in folder.glob("*.ipynb"):
+        path.write_text(to_json(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
+    if _files_in(folder) != _files_in(destination):
+        shutil.rmtree(destination, ignore_errors=True)
+        shutil.copytree(folder, destination)
+    return destination
+
+
+def _files_in(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def ignored_files(root: Path) -> list[str]:
+    """Globs for `CourseDirectory.ignore`: every file but released ones and time stamps.
+
+    nbgrader asks the same list about folders, so the names of homeworks and of folders with data are let
+    through.
+    """
+    names = assignments(root)
+    folders = {folder for name in names for folder in data_folders(root / "solutions" / name)}
+    return ignore_all_but([*RELEASED, "timestamp.txt", *names, *sorted(folders)])
+
+
+def ignore_all_but(endings: Iterable[str]) -> list[str]:
+    """Globs that match every name except those with one of these endings; globs alone cannot say "not".
+
+    [".py"] → ["*[!y]", "*[!p]y", "y", "*[!.]py", "py"], and ".*" for hidden files.
+    """
+    endings = list(endings)
+    tails = {ending[start:] for ending in endings for start in range(1, len(ending) + 1)} - set(endings)
+    allowed = tuple(endings)
+    globs = [".*"]
+    for tail in sorted(tail for tail in tails if not tail.endswith(allowed)):
+        globs += [f"*[!{_letters_before(tail, endings)}]{tail}", *([tail] if tail else [])]
+    return globs
+
+
+def _letters_before(tail: str, endings: Sequence[str]) -> str:
+    longer = [ending for ending in endings if ending.endswith(tail) and len(ending) > len(tail)]
+    return "".join(
+        sorted({ending[-len(tail) - 1] for ending in longer}, key=lambda letter: (letter == "-", letter))
+    )

@@ -1,0 +1,102 @@
+"""Whose marks a second grading changed, and by how much."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from autograder.marks.records import SubmissionRecord
+from autograder.markup import one_line
+
+CONDITIONS = {"grader": "the grader", "limits": "the limits", "forbidden call": "what a forbidden call costs"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One student's points before and after, and the exercises that made the difference."""
+
+    student: str
+    before: float
+    after: float
+    exercises: tuple[tuple[str, float, float], ...]
+    why: str = ""  # where it is not the homework that changed
+
+
+def changes(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> list[Change]:
+    """Everybody who was graded before and whose points for some exercise have changed."""
+    earlier = {record.student: record for record in before}
+    pairs = [(earlier[record.student], record) for record in after if record.student in earlier]
+    return [_change(old, new) for old, new in pairs if _differs(old, new)]
+
+
+def _differs(old: SubmissionRecord, new: SubmissionRecord) -> bool:
+    return bool(_by_exercise(old, new)) or old.status != new.status
+
+
+def _change(old: SubmissionRecord, new: SubmissionRecord) -> Change:
+    why = "handed in anew" if old.source != new.source else ""
+    why = "could not be run before" if (old.status, new.status) == ("could_not_run", "graded") else why
+    why = "could not be run now" if (old.status, new.status) == ("graded", "could_not_run") else why
+    return Change(new.student, old.points, new.points, tuple(_by_exercise(old, new)), why)
+
+
+def _by_exercise(old: SubmissionRecord, new: SubmissionRecord) -> list[tuple[str, float, float]]:
+    had = {exercise.name: exercise.points for exercise in old.exercises}
+    return [
+        (exercise.name, had.get(exercise.name, 0.0), exercise.points)
+        for exercise in new.exercises
+        if exercise.points != had.get(exercise.name, 0.0)
+    ]
+
+
+def examined_again(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> Counter[str]:
+    """What changed → how many unchanged submissions were examined again for it.
+
+    An exercise that changed is counted only where nothing did that all exercises rest on.
+    """
+    earlier = {(record.student, record.source): record for record in before}
+    pairs = [(earlier.get((record.student, record.source)), record) for record in after]
+    return Counter(what for old, new in pairs if old is not None for what in _changed(old, new))
+
+
+def _changed(old: SubmissionRecord, new: SubmissionRecord) -> list[str]:
+    if not old.conditions and new.conditions:  # of a grader that did not write them down yet
+        return [CONDITIONS["grader"]]
+    conditions = [name for name, value in new.conditions.items() if old.conditions.get(name) != value]
+    if conditions:
+        return [" and ".join(CONDITIONS.get(name, name) for name in conditions)]
+    return [f"`{name}`" for name, version in new.versions.items() if old.versions.get(name) != version]
+
+
+def _students(count: int) -> str:
+    return "1 student" if count == 1 else f"{count} students"
+
+
+def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> Iterator[str]:
+    """What `autograder grade` prints of it; nothing where nobody had been graded before."""
+    before, after = list(before), list(after)
+    again = examined_again(before, after)
+    for what, count in again.items():
+        yield f"Examined again, because {what} changed: {_students(count)}."
+    found = changes(before, after)
+    if found:
+        yield "1 mark changed:" if len(found) == 1 else f"{len(found)} marks changed:"
+    elif again:
+        yield "No mark changed."
+    names = [one_line(change.student) for change in found]
+    width = max(map(len, names), default=0)
+    for name, change in zip(names, found, strict=True):
+        parts = [f"{exercise} {old:g} → {new:g}" for exercise, old, new in change.exercises]
+        parts += [change.why] if change.why else []
+        sign = f"{change.after - change.before:+g}"
+        points = f"{change.before:g} → {change.after:g}"
+        yield f"  {name.ljust(width)}  {points}  ({sign})  {'; '.join(parts)}"
+
+
+def marked_by_hand(cells: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Where a person's mark stands over automatic points that have changed."""
+    if cells:
+        yield "Marked by hand, kept as it is, and to be looked at again:"
+    for student, names in cells.items():
+        yield f"  {one_line(student)}: {', '.join(names)}"

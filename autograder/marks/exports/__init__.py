@@ -1,0 +1,23 @@
+"""Marks for the places that keep them: one format, one function, one file each.
+
+Every export starts from `Mark`, which is read from nbgrader's gradebook and so includes what was marked by
+hand and what was taken off for being late.
+"""
+
+from autograder.marks.exports.canvas import canvas
+from autograder.marks.exports.github_classroom import github_classroom
+from autograder.marks.exports.gradescope import gradescope_autograder, gradescope_results
+from autograder.marks.exports.marks import Mark, marks_of
+from autograder.marks.exports.moodle import moodle
+from autograder.marks.exports.nbgrader_csv import nbgrader_csv
+
+__all__ = [
+    "Mark",
+    "canvas",
+    "github_classroom",
+    "gradescope_autograder",
+    "gradescope_results",
+    "marks_of",
+    "moodle",
+    "nbgrader_csv",
+]

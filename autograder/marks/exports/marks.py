@@ -1,0 +1,81 @@
+"""A student's mark for one homework, as the gradebook has it now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import MissingEntry
+from nbgrader.coursedir import CourseDirectory
+
+from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.settings import course_config
+
+
+class ExportError(ValueError):
+    """Marks that cannot be exported as asked; the message says what to give instead."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one student has for one homework; `points` is None where nothing was handed in."""
+
+    student: str
+    first_name: str
+    last_name: str
+    email: str
+    points: float | None  # by the grader and by hand together, before anything is taken off
+    penalty: float
+    max_points: float
+    due: str
+    timestamp: str
+    waits_for_a_person: bool  # a question is still to be marked by hand
+
+    @property
+    def score(self) -> float:
+        """What counts: the points less the penalty, never below zero."""
+        return max(0.0, (self.points or 0.0) - self.penalty)
+
+
+def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Mark]:
+    """Everybody's mark, by student; raises ExportError if the gradebook knows no such homework.
+
+    gradebook: the URL of its database; None takes the one of nbgrader_config.py.
+    """
+    course = CourseDirectory(config=course_config(root.resolve(), gradebook))
+    with in_a_sentence(), opened(course) as book:
+        try:
+            assignment = book.find_assignment(homework)
+        except MissingEntry:
+            raise ExportError(
+                f"The gradebook knows no homework called {homework}; release it first."
+            ) from None
+        return [_mark(book, assignment, student) for student in book.students]
+
+
+def _mark(gradebook, assignment, student) -> Mark:
+    try:
+        handed_in = gradebook.find_submission(assignment.name, student.id)
+    except MissingEntry:
+        handed_in = None
+    return Mark(
+        student=student.id,
+        first_name=student.first_name or "",
+        last_name=student.last_name or "",
+        email=student.email or "",
+        points=None if handed_in is None else handed_in.score,
+        penalty=0.0 if handed_in is None else handed_in.late_submission_penalty or 0.0,
+        max_points=assignment.max_score,
+        due=_text(assignment.duedate),
+        timestamp="" if handed_in is None else _text(handed_in.timestamp),
+        waits_for_a_person=handed_in is not None and handed_in.needs_manual_grade,
+    )
+
+
+def _text(time: object) -> str:
+    return "" if time is None else str(time)
+
+
+def number(points: float) -> str:
+    """Points without needless zeros: 7, 7.5."""
+    return f"{points:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,241 @@
+"""nbgrader's gradebook, written through its own interface by one writer, one commit per student."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+
+from nbgrader.api import (
+    Grade,
+    Gradebook,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import parse_utc
+
+from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.first_submission import (
+    ReleasedAssignment,
+    add_student,
+    add_submission,
+    released_assignment,
+)
+from autograder.marks.late import enter_penalties, policy_of
+from autograder.marks.records import write_text
+from autograder.marks.settings import course_config
+from autograder.source.earlier_releases import plain
+from autograder.source.released import NotReleased, SourceCell
+
+
+class MarkBook:
+    """The gradebook of one homework, open for one run of the grader."""
+
+    def __init__(self, root: Path, homework: str, url: str | None = None) -> None:
+        self.config = course_config(root.resolve(), url)
+        self.course = CourseDirectory(config=self.config)
+        self.homework = homework
+        self._gradebook = opened(self.course)
+
+    def __enter__(self) -> MarkBook:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._gradebook.close()
+
+    def require(self, points: Mapping[str, float]) -> None:
+        """Raise NotReleased unless exactly these graded cells, with these points, were released."""
+        again = f"Run `autograder release {self.homework}`."
+        try:
+            with in_a_sentence():
+                notebook = self._gradebook.find_notebook(self.homework, self.homework)
+                known = {cell.name: cell.max_score for cell in notebook.grade_cells}
+        except MissingEntry:
+            raise NotReleased(f"{self.homework} was never released in {self.course.root}. {again}") from None
+        if known != dict(points):
+            names = sorted({name for name, _ in known.items() ^ dict(points).items()})
+            raise NotReleased(
+                f"{self.homework} has changed since its release ({', '.join(names[:5])}). {again}"
+            )
+
+    def edited(self, now: Iterable[SourceCell]) -> str:
+        """A sentence that names the cells of a homework that students have in another version; or nothing."""
+        with in_a_sentence():
+            return edited(self._gradebook, self.homework, now)
+
+    def entered(self) -> dict[str, dict[str, float | None]]:
+        """The grader's points for each graded cell, by student, as they are in the gradebook now."""
+        session = self._gradebook.db
+        entered: dict[str, dict[str, float | None]] = defaultdict(dict)
+        with in_a_sentence():
+            rows = (
+                session.query(SubmittedAssignment.student_id, Grade.cell_id, Grade.auto_score)
+                .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+                .filter(Grade.cell_id.in_(self._cells))
+            )
+            for student, cell, points in rows:
+                entered[student][self._cells[cell]] = points
+        return dict(entered)
+
+    def write(
+        self,
+        student: str,
+        verdicts: Mapping[str, float | None],
+        comments: Mapping[str, str | None] | None,
+        *,
+        timestamp: str | None = None,
+        new_bytes: bool = True,
+    ) -> None:
+        """Enter one student's marks, None for a person to decide; what was entered by hand stays.
+
+        comments: the grader's own, by the answer's name; None leaves them.
+        new_bytes: whether the student handed in something new, so that marks by hand need another look."""
+        gradebook, handed_in_at = self._gradebook, _time_of(timestamp)
+        with in_a_sentence(), one_transaction(gradebook):
+            submission = self._submission(student)
+            if submission is not None:
+                submission.timestamp = handed_in_at or submission.timestamp
+                self._change(submission, verdicts, comments, new_bytes=new_bytes)
+                return
+            cells, said = self._cells.items(), comments or {}
+            grades = {key: _first_grade(verdicts[name]) for key, name in cells if name in verdicts}
+            words = {key: {"auto_comment": said[name]} for key, name in cells if name in said}
+            add_student(gradebook, student)
+            add_submission(gradebook, self._released, student, handed_in_at, grades, words)
+
+    def _submission(self, student: str) -> SubmittedAssignment | None:
+        keys = {"assignment_id": self._released.key, "student_id": student}
+        return self._gradebook.db.query(SubmittedAssignment).filter_by(**keys).one_or_none()
+
+    def _change(
+        self,
+        submission: SubmittedAssignment,
+        verdicts: Mapping[str, float | None],
+        comments: Mapping[str, str | None] | None,
+        *,
+        new_bytes: bool,
+    ) -> None:
+        notebook = next(entry for entry in submission.notebooks if entry.name == self.homework)
+        for grade in notebook.grades:
+            if (name := self._cells[grade.cell_id]) in verdicts:
+                _enter(grade, verdicts[name], new_bytes=new_bytes)
+        for comment in notebook.comments if comments is not None else ():
+            comment.auto_comment = comments.get(self._cells[comment.cell_id])
+
+    @cached_property
+    def _released(self) -> ReleasedAssignment:
+        return released_assignment(self._gradebook, self.homework)
+
+    @cached_property
+    def _cells(self) -> Mapping[str, str]:
+        """The names of the graded cells and of the answers, by nbgrader's key."""
+        return next(entry.cells for entry in self._released.notebooks if entry.name == self.homework)
+
+    def reprice(
+        self, student: str, verdicts: Mapping[str, float | None], points: Mapping[str, float]
+    ) -> None:
+        """Enter what the same verdicts are worth now, here and in the autograded notebook."""
+        path = self.notebook_path(student)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        for cell in content["cells"]:
+            nbgrader = cell["metadata"].get("nbgrader", {})
+            nbgrader |= {"points": points[nbgrader["grade_id"]]} if nbgrader.get("grade_id") in points else {}
+        self.write_notebook(student, content)
+        self.write(student, verdicts, None, new_bytes=False)
+
+    def to_look_at_again(self) -> dict[str, list[str]]:
+        """Student → cells that a person marked before their automatic points, or the files, became others."""
+        found: dict[str, list[str]] = defaultdict(list)
+        with in_a_sentence():
+            rows = (
+                self._gradebook.db.query(SubmittedAssignment.student_id, Grade.cell_id)
+                .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+                .filter(Grade.cell_id.in_(self._cells), Grade.manual_score.isnot(None))
+                .filter(Grade.needs_manual_grade)
+            )
+            for student, cell in rows:
+                found[student].append(self._cells[cell])
+        return dict(sorted(found.items()))
+
+    def enter_penalties(self) -> None:
+        """Take off what the course's policy says about being late, from the points there are now."""
+        with in_a_sentence(), one_transaction(self._gradebook):
+            enter_penalties(self._gradebook, self.homework, policy_of(self.config))
+
+    def notebook_path(self, student: str) -> Path:
+        """Where nbgrader looks for a student's autograded notebook."""
+        folder = self.course.format_path(self.course.autograded_directory, student, self.homework)
+        return Path(folder) / f"{self.homework}.ipynb"
+
+    def write_notebook(self, student: str, content: Mapping) -> None:
+        """Put a student's autograded notebook where nbgrader looks for it."""
+        write_text(self.notebook_path(student), json.dumps(content, ensure_ascii=False) + "\n")
+
+
+def edited_since(url: str, homework: str, now: Iterable[SourceCell]) -> str:
+    """The same of the gradebook at a URL."""
+    with Gradebook(url) as gradebook:
+        return edited(gradebook, homework, now)
+
+
+def edited(gradebook: Gradebook, homework: str, cells: Iterable[SourceCell]) -> str:
+    """The same of an open gradebook: it holds every cell as nbgrader released it last."""
+    released = {cell.name: cell.source for cell in gradebook.find_notebook(homework, homework).source_cells}
+    now = {cell.name: cell.source for cell in cells}
+    names = sorted(
+        cell for cell in {*released, *now} if plain(released.get(cell, "")) != plain(now.get(cell, ""))
+    )
+    if not names:
+        return ""
+    differ = "1 cell differs" if len(names) == 1 else f"{len(names)} cells differ"
+    listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return (
+        f"solutions/{homework} was edited after its release: {differ} ({listed}). Marks follow what is there "
+        f"now, students have the older one; `autograder release {homework}` gives them this one."
+    )
+
+
+def _first_grade(points: float | None) -> dict[str, float | bool | None]:
+    return {"auto_score": points, "needs_manual_grade": points is None}
+
+
+def _enter(grade: Grade, points: float | None, *, new_bytes: bool) -> None:
+    reviewed = not grade.needs_manual_grade and grade.manual_score is not None
+    same = grade.auto_score == points and not new_bytes
+    grade.auto_score = points
+    by_hand = points is None or grade.manual_score is not None
+    grade.needs_manual_grade = by_hand and not (reviewed and same)
+
+
+def _time_of(timestamp: str | None) -> datetime | None:
+    try:
+        return parse_utc(timestamp) if timestamp else None
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+@contextlib.contextmanager
+def one_transaction(gradebook: Gradebook) -> Iterator[None]:
+    """Everything inside becomes visible together or not at all.
+
+    nbgrader's own methods that change something commit at once, so none of them may be called inside.
+    """
+    session = gradebook.db
+    try:
+        with session.no_autoflush:
+            yield
+        session.commit()
+    except BaseException:
+        session.rollback()
+        raise

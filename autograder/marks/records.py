@@ -1,0 +1,249 @@
+"""What the grader found out, as data: the same fields on disk, in the gradebook, in reports and in exports.
+
+A check ends in one of three ways. *could_not_run* is no verdict on the student: it never counts as a failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from autograder.source.homework import HomeworkSource
+
+LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
+UNFINISHED = ".autograder-", ".part"  # how the name of a file that is being written begins and ends
+SECONDS_UNTIL_LEFT_OVER = 3600.0  # far more than any takes
+
+Result = Literal["passed", "failed", "could_not_run"]
+Status = Literal["graded", "could_not_run"]
+
+
+@dataclass(frozen=True)
+class CheckRecord:
+    """How one claim ended, with the text that the student reads."""
+
+    name: str
+    hidden: bool
+    result: Result
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseRecord:
+    """One exercise: points, the names of the mistakes it looks like, and its checks in order.
+
+    `told` are the names that visible checks alone lead to: students are shown these, since a name that rests
+    on hidden inputs could tell what they are. `diagnosis` rests on all checks and is for the instructor.
+    """
+
+    name: str
+    points: float
+    max_points: float
+    diagnosis: tuple[str, ...] = ()
+    checks: tuple[CheckRecord, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SubmissionRecord:
+    """One student's homework: `problem` says why it could not be run, `flags` what a person should look at,
+    `notes` what is good to know.
+
+    `source` is the SHA-256 of the bytes handed in, `versions`, by exercise, that of what its verdicts rest on
+    in the homework, and `conditions` what all of them rest on besides, so that a second run knows what is
+    still valid; `seed` drew the hidden inputs. Students are shown none of these.
+    """
+
+    student: str
+    points: float
+    max_points: float
+    status: Status
+    problem: str = ""
+    flags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    exercises: tuple[ExerciseRecord, ...] = ()
+    source: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)  # {"torch": "2.13.0", "limits": "…"}
+    seed: int | None = None
+    isolation: str = ""
+
+
+@dataclass(frozen=True)
+class HomeworkRecord:
+    """All submissions of one homework, with the isolation and the versions they were graded with."""
+
+    homework: str
+    submissions: tuple[SubmissionRecord, ...] = ()
+    isolation: Mapping[str, str] = field(default_factory=dict)  # {"level": "bwrap", "reason": "…"}
+    versions: Mapping[str, str] = field(default_factory=dict)
+    graded_by_hand: Mapping[str, float] = field(default_factory=dict)  # question → points, not in the totals
+    notes: tuple[str, ...] = ()  # what is to be known of all these marks
+
+    @property
+    def max_points(self) -> float:
+        return max((submission.max_points for submission in self.submissions), default=0.0)
+
+
+def is_unwritten(exercise: ExerciseRecord) -> bool:
+    """Whether the student has left the exercise as it was handed out."""
+    failed = [check for check in exercise.checks if check.result == "failed"]
+    return bool(failed) and all("is not written yet" in check.message for check in failed)
+
+
+class CannotWrite(OSError):
+    """A file that cannot be written, as on a full disk; everything before it is kept."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(
+            f"{path} cannot be written ({error.strerror}). "
+            "What is finished is kept; run the same command again."
+        )
+
+
+class RecordError(ValueError):
+    """A record that cannot be read; the message names the file and what is wrong with it."""
+
+
+def to_json(record: Any) -> str:
+    """The one spelling of a record; of a homework's, each submission has a line of its own."""
+    if not isinstance(record, HomeworkRecord):
+        return json.dumps(record, default=vars) + "\n"
+    lines = ",\n".join(json.dumps(submission, default=vars) for submission in record.submissions)
+    rest = {name: value for name, value in vars(record).items() if name not in ("homework", "submissions")}
+    head = f'{{"homework": {json.dumps(record.homework)}, "submissions": [\n{lines}\n],\n'
+    return head + json.dumps(rest, default=vars)[1:] + "\n"
+
+
+def submission_from(data: Mapping) -> SubmissionRecord:
+    """The record that JSON says; raises KeyError or TypeError when a field is missing or unknown."""
+    exercises = tuple(exercise_from(exercise) for exercise in data["exercises"])
+    said = {name: tuple(data.get(name, ())) for name in ("flags", "notes")}
+    return SubmissionRecord(**{**data, **said, "exercises": exercises})
+
+
+def exercise_from(data: Mapping) -> ExerciseRecord:
+    checks = tuple(CheckRecord(**check) for check in data["checks"])
+    names = {field: tuple(data.get(field, ())) for field in ("diagnosis", "told")}
+    return ExerciseRecord(**{**data, **names, "checks": checks})
+
+
+def homework_from(data: Mapping) -> HomeworkRecord:
+    submissions = tuple(submission_from(submission) for submission in data["submissions"])
+    return HomeworkRecord(**{**data, "submissions": submissions, "notes": tuple(data.get("notes", ()))})
+
+
+def write(path: Path, record: SubmissionRecord | HomeworkRecord) -> None:
+    """Write all of it or nothing: a reader, or a crash, never meets half a file."""
+    write_text(path, to_json(record))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file at once, by renaming a finished one over it; raises CannotWrite."""
+    try:
+        _replace(path, text)
+    except OSError as error:
+        raise CannotWrite(path, error) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begin, end = UNFINISHED
+    handle, temporary = tempfile.mkstemp(prefix=begin, suffix=end, dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def remove_left_over(folders: Iterable[Path]) -> None:
+    """Remove what a grader that was killed was writing there; what is young may be another's work."""
+    begin, end = UNFINISHED
+    for path in (path for folder in folders for path in folder.glob(f"{begin}*{end}")):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > SECONDS_UNTIL_LEFT_OVER:
+                path.unlink()
+
+
+def read_submission(path: Path) -> SubmissionRecord:
+    return _read(path, submission_from)
+
+
+def read_homework(path: Path) -> HomeworkRecord:
+    return _read(path, homework_from)
+
+
+def _read(path: Path, build: Any) -> Any:
+    try:
+        return build(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(f"{path} is not a record of this grader: {error}") from error
+
+
+@dataclass(frozen=True)
+class RecordFolder:
+    """The records of one homework, one file per student: `FOLDER/HOMEWORK/STUDENT.json`."""
+
+    folder: Path
+    homework: str
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.homework
+
+    def file(self, student: str) -> Path:
+        """Where a student's record is; a name too long for a file is replaced by its digest."""
+        fits = len(os.fsencode(student)) <= LONGEST_FILE_NAME
+        return self.path / f"{student if fits else hashlib.sha256(student.encode()).hexdigest()}.json"
+
+    def add(self, record: SubmissionRecord) -> None:
+        """Keep a record, in place of the student's earlier one."""
+        write(self.file(record.student), record)
+
+    def find(self, student: str) -> SubmissionRecord | None:
+        """The record of one student; None where there is none that can be read."""
+        return _read_or_none(self.file(student))
+
+    def all(self) -> list[SubmissionRecord]:
+        """Every record that can be read, by student."""
+        records = [_read_or_none(path) for path in self.path.glob("*.json")] if self.path.is_dir() else []
+        return sorted((record for record in records if record), key=lambda record: record.student)
+
+
+def _read_or_none(path: Path) -> SubmissionRecord | None:
+    try:
+        return read_submission(path)
+    except (OSError, RecordError):
+        return None
+
+
+def priced(exercise: ExerciseRecord, homework: HomeworkSource) -> ExerciseRecord:
+    """A verdict with the points that its checks are worth now; what passed and failed stays."""
+    worth = {check.name: check.points for check in homework.checks}
+    passed = [check.name for check in exercise.checks if check.result == "passed"]
+    points = sum(worth[name] for name in passed)
+    return replace(exercise, points=points, max_points=sum(worth[check.name] for check in exercise.checks))
+
+
+def counted(record: SubmissionRecord, exercises: Mapping[str, ExerciseRecord]) -> SubmissionRecord:
+    """A record of these verdicts, with their sums."""
+    return replace(
+        record,
+        points=sum(exercise.points for exercise in exercises.values()),
+        max_points=sum(exercise.max_points for exercise in exercises.values()),
+        exercises=tuple(exercises.values()),
+    )

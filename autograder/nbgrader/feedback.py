@@ -1,0 +1,85 @@
+"""A preprocessor for `nbgrader generate_feedback`: no hidden check, no markup of the student's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode, from_dict
+from nbgrader.utils import has_failed
+from traitlets import Bool
+
+from autograder.grading.autograded import check_outputs, error, stream
+from autograder.grading.redaction import DOES_NOT_HOLD
+from autograder.marks.records import CheckRecord, RecordFolder
+from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
+from autograder.source.released import SourceCell, released_texts, source_cells
+
+
+class Feedback(Preprocessor):
+    """What a student gets back: their own words, our messages, and the checks they were given."""
+
+    enabled = Bool(True, help="whether to use it").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Show each check as it was released, with the record's message, and the rest made harmless."""
+        about = resources["nbgrader"]
+        built = instructors_notebook(about["assignment"])
+        source = {cell.name: cell for cell in source_cells(built)}
+        texts = released_texts(built)
+        checks = recorded_checks(about["assignment"], about["student"])
+        for cell in nb.cells:
+            known = source.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+            if known is not None and known.role == "check":
+                _show_check(cell, known, checks.get(known.name))
+            else:
+                _make_harmless(cell, texts)
+        return nb, resources
+
+
+def instructors_notebook(homework: str) -> dict:
+    """The notebook that was released, with its solutions, in this course's folder."""
+    return json.loads(Path("solutions", homework, f"{homework}.ipynb").read_text(encoding="utf-8"))
+
+
+def recorded_checks(homework: str, student: str) -> Mapping[str, CheckRecord]:
+    """What this grader recorded of a student's checks; nothing where another one graded."""
+    record = RecordFolder(Path("grades"), homework).find(student)
+    exercises = record.exercises if record else ()
+    return {check.name: check for exercise in exercises for check in exercise.checks}
+
+
+def _show_check(cell: NotebookNode, known: SourceCell, record: CheckRecord | None) -> None:
+    """The cell as released; its outputs follow from the record, or else say only whether it held."""
+    failed = has_failed(cell)
+    cell.source = known.released
+    if record is not None and (record.result != "passed") == failed:
+        outputs = check_outputs(record)
+    elif known.released == known.source:
+        _make_harmless(cell)
+        return
+    else:
+        outputs = [error("CheckFailed", f"✗ {DOES_NOT_HOLD}")] if failed else [stream("✓\n")]
+    cell.outputs = [from_dict(output) for output in outputs]
+
+
+def _make_harmless(cell: NotebookNode, texts: Collection[str] = ()) -> None:
+    if cell.cell_type == "code":
+        cell.outputs = [kept for output in cell.outputs if (kept := _harmless_output(output)) is not None]
+        return
+    if cell.source not in texts:
+        cell.source = harmless_markdown(cell.source, harmless_attachments(cell.get("attachments", {})))
+    if "attachments" in cell:
+        cell.attachments = from_dict(harmless_attachments(cell.attachments))
+
+
+def _harmless_output(output: NotebookNode) -> NotebookNode | None:
+    """Text and pictures stay; everything that could carry a script goes."""
+    if output.output_type in ("stream", "error"):
+        return output
+    text = {"text/plain": plain_text(str(output.data["text/plain"]))} if "text/plain" in output.data else {}
+    output.data = from_dict(text | harmless_pictures(output.data))
+    return output if output.data else None

@@ -1,0 +1,139 @@
+"""Preprocessors for `nbgrader autograde`: submissions are repaired, sandboxed and judged from outside.
+
+nbgrader runs its converters in the course's folder, so that is where homework and records are.
+"""
+
+from __future__ import annotations
+
+import atexit
+from functools import cache, lru_cache
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode, from_dict
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Enum
+from traitlets.config import Config
+
+from autograder.grading.autograded import stream
+from autograder.grading.paper import mark, paper_of
+from autograder.grading.plan import Plan, plan_for
+from autograder.grading.submission import Graded
+from autograder.isolation import Limits, Warm, choose
+from autograder.marks.comments import mistakes_of
+from autograder.marks.gradebook import edited_since
+from autograder.marks.records import RecordFolder
+from autograder.software import code_on_disk, contents, digest, software
+from autograder.source.notebook import notebook, notebook_cell
+from autograder.submissions.collect import Found, collect
+from autograder.submissions.handed_in import parse
+from autograder.submissions.repair import RepairedCell, repair
+
+LOADED = software()  # what this process judges with, as long as it runs
+
+
+class CouldNotJudge(RuntimeError):
+    """A check could not run; nbgrader then reports the submission as not processed, which is no mark."""
+
+
+class Repair(NbGraderPreprocessor):
+    """Rebuilds a submission on its release; the first of the sanitizers."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Replace the cells; what was done to them is in nbgrader's log."""
+        paper = paper_of(handed_in(resources, self.config))
+        if paper.data is None:
+            raise CouldNotJudge(paper.problem)
+        handed, flags = parse(paper.data)
+        repaired = repair(handed, plan_of(resources).source)
+        for said in (*paper.flags, *flags, *repaired.flags, *repaired.notes):
+            self.log.warning("%s: %s", paper.student, said)
+        cells = [_cell(position, cell) for position, cell in enumerate(repaired.cells)]
+        return from_dict(notebook(cells)), resources
+
+
+class Judge(NbGraderPreprocessor):
+    """Takes the place of Execute: every cell gets the outputs that follow from the judge's record."""
+
+    isolation = Enum(["best", "bwrap", "landlock", "none"], "best", help="how student code is kept in").tag(
+        config=True
+    )
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Judge what was handed in, keep its record in grades/, and show it in the cells that Repair made."""
+        plan = plan_of(resources)
+        warm = warm_process(self.isolation)
+        graded = mark(paper_of(handed_in(resources, self.config)), plan, warm.level.name, warm.student)
+        RecordFolder(Path("grades"), plan.homework.name).add(graded.record)
+        now = plan.cells_now(Path.cwd())
+        if edited := edited_since(resources["nbgrader"]["db_url"], plan.homework.name, now):
+            self.log.warning(edited)
+        _require_verdicts(graded)
+        _show(graded, plan, nb)
+        return nb, resources
+
+
+def handed_in(resources: ResourcesDict, config: Config) -> Found:
+    """The student's submission where nbgrader has collected it; raises CouldNotJudge."""
+    student, name = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
+    course = CourseDirectory(config=config)
+    folder = Path(course.format_path(course.submitted_directory, student, name))
+    for found in collect(folder.parents[1], name):
+        if found.student == student:
+            return found
+    raise CouldNotJudge(f"There is no submission of {student} where it is looked for, in {folder}.")
+
+
+def plan_of(resources: ResourcesDict) -> Plan:
+    """The plan of the homework that is being graded, prepared once until a file in its folder changes.
+
+    Raises CouldNotJudge where the code that judges has changed, which a running process cannot take in.
+    """
+    if code_on_disk() != LOADED["grader"]:
+        raise CouldNotJudge(
+            "The code of the grader or of the course has changed since this process started. "
+            "Restart it (the Jupyter server, if that is where you grade) and grade again."
+        )
+    name, root = resources["nbgrader"]["assignment"], Path.cwd()
+    return _plan(name, root, digest(*contents(root / "solutions" / name)))
+
+
+@lru_cache(maxsize=4)
+def _plan(name: str, root: Path, content: str) -> Plan:
+    return plan_for(name, root, Limits())
+
+
+@cache
+def warm_process(isolation: str) -> Warm:
+    """One warm process for all submissions of this run of nbgrader."""
+    warm = Warm(choose(isolation))
+    warm.__enter__()
+    atexit.register(warm.close)
+    return warm
+
+
+def _cell(position: int, cell: RepairedCell) -> dict:
+    metadata = {"nbgrader": dict(cell.of.nbgrader)} if cell.of else {}
+    kind = "code" if cell.kind == "code" else "markdown"
+    return notebook_cell(cell.of.name if cell.of else f"handed-in-{position}", kind, cell.source, metadata)
+
+
+def _require_verdicts(graded: Graded) -> None:
+    """nbgrader's grade cells know points and no points only."""
+    checks = [check for exercise in graded.record.exercises for check in exercise.checks]
+    undecided = [check.name for check in checks if check.result == "could_not_run"]
+    if undecided:
+        raise CouldNotJudge(graded.record.problem or f"These checks could not run: {', '.join(undecided)}.")
+
+
+def _show(graded: Graded, plan: Plan, nb: NotebookNode) -> None:
+    """Give the notebook's cells the outputs of the graded one, and harmless text where a student wrote it."""
+    mistakes = mistakes_of(graded.record, plan.homework)
+    judged = graded.notebook["cells"][-len(nb.cells) :]
+    for cell, made in zip(nb.cells, judged, strict=True):
+        cell.source = made["source"]
+        if cell.cell_type == "code":
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            named = [stream(mistakes[name] + "\n")] if name in mistakes else []
+            cell.outputs = [from_dict(output) for output in (*made["outputs"], *named)]

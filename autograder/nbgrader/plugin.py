@@ -1,0 +1,64 @@
+"""The grader inside stock nbgrader, by configuration alone: two lines of nbgrader_config.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbgrader
+from nbconvert.exporters.exporter import ResourcesDict
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+from traitlets import Bool
+from traitlets.config import Config
+
+# In nbgrader's own templates formulas wait for a MathJax that comes from elsewhere; ours replace that.
+OURS = Path(__file__).with_name("templates")
+NBGRADERS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+
+BADGE = "[![Open in Colab]("
+
+
+class WithoutBadge(Preprocessor):
+    """Leave out the badge that opens a notebook in Colab: its picture would be fetched from there."""
+
+    enabled = Bool(True, help="whether to use it").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        nb.cells = [cell for cell in nb.cells if not cell.source.startswith(BADGE)]
+        return nb, resources
+
+
+SANITIZE = ("ClearOutput", "DeduplicateIds", "OverwriteKernelspec", "OverwriteCells", "CheckCellMetadata")
+SAVE = ("LimitOutput", "SaveAutoGrades", "AssignLatePenalties", "CheckCellMetadata")
+
+
+def use_judge(c: Config) -> None:
+    """Let `nbgrader autograde` repair submissions, run them in the sandbox and judge them outside of it."""
+    c.Autograde.sanitize_preprocessors = ["autograder.nbgrader.judge.Repair", *_of_nbgrader(SANITIZE)]
+    c.Autograde.autograde_preprocessors = [
+        "autograder.nbgrader.judge.Judge",
+        *_of_nbgrader(("IgnorePattern",)),
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        *_of_nbgrader(SAVE),
+    ]
+
+
+def use_feedback(c: Config) -> None:
+    """Let `nbgrader generate_feedback` leave out hidden checks and whatever markup students wrote.
+
+    Its pages and those of formgrader fetch nothing: formulas are shown without a network.
+    """
+    c.HTMLExporter.preprocessors = [
+        "autograder.reporting.formulas.Formulas",
+        "autograder.nbgrader.plugin.WithoutBadge",
+    ]
+    c.HTMLExporter.extra_template_basedirs = [str(OURS), str(NBGRADERS)]
+    c.GenerateFeedback.preprocessors = [
+        "autograder.nbgrader.feedback.Feedback",
+        *_of_nbgrader(("GetGrades",)),
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
+
+
+def _of_nbgrader(names: tuple[str, ...]) -> list[str]:
+    return [f"nbgrader.preprocessors.{name}" for name in names]

@@ -1,0 +1,1 @@
+"""The report on a class, as one page that fetches nothing."""

@@ -1,0 +1,1 @@
+"""A class of made-up students, and a demonstration that grades it."""

@@ -1,0 +1,118 @@
+"""Earlier releases of a homework: what their cells were, so that work made from one is known for what it is.
+
+`solutions/NAME/earlier_releases.json` holds digests of what each cell once was, and null where there was a
+release without it. Every release adds what it replaces, so the file belongs with the sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from autograder.source.released import EarlierCell, SourceCell
+
+FILE = "earlier_releases.json"
+SETTINGS = (
+    "grade",
+    "locked",
+    "points",
+    "schema_version",
+    "solution",
+    "task",
+)  # of nbgrader's, those we compare
+
+Cells = Mapping[str, Mapping[str, Any]]
+
+
+@lru_cache(maxsize=10_000)
+def plain(text: str) -> str:
+    """A text as it is compared: without what editors change at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def digest_of(text: str) -> str:
+    """What is kept of a cell's text."""
+    return hashlib.sha256(plain(text).encode()).hexdigest()[:16]
+
+
+class UnreadableHistory(ValueError):
+    """A file of earlier releases that cannot be read; the message says which, and how to get on."""
+
+
+def with_earlier(source: Sequence[SourceCell], folder: Path) -> tuple[SourceCell, ...]:
+    """The cells of a homework, each with what it was in earlier releases; raises UnreadableHistory."""
+    known = _read(folder)
+    return tuple(replace(cell, earlier=tuple(known.get(cell.name, ()))) for cell in source)
+
+
+def keep(folder: Path, before: Mapping, after: Mapping) -> None:
+    """Add to a homework's file what its students' notebook was before, where it is not the same after."""
+    known, old, new = _read(folder), _cells(before), _cells(after)
+    changed = False
+    for name in {**old, **new}:
+        was = old.get(name)
+        if name in old.keys() ^ new.keys() or was != new.get(name):
+            entries = known.setdefault(name, [])
+            if was not in entries:
+                entries.append(was)
+                changed = True
+    if changed:
+        said = {name: [entry and _as_json(entry) for entry in known[name]] for name in sorted(known)}
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(entries)}" for name, entries in said.items())
+        (folder / FILE).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
+def _read(folder: Path) -> dict[str, list[EarlierCell | None]]:
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            name: [None if entry is None else _from_json(entry) for entry in entries]
+            for name, entries in said.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnreadableHistory(
+            f"{path} cannot be read ({error!r}). Take it from your backup, or remove it: then work made from "
+            "earlier releases is no longer known for that."
+        ) from error
+
+
+def _as_json(cell: EarlierCell) -> dict[str, Any]:
+    return {"text": cell.text, "kind": cell.kind, **cell.nbgrader}
+
+
+def _from_json(said: Mapping[str, Any]) -> EarlierCell:
+    return EarlierCell(said["text"], said["kind"], {key: said[key] for key in SETTINGS if key in said})
+
+
+def _cells(notebook: Mapping) -> dict[str, EarlierCell]:
+    """The cells of a students' notebook that nbgrader knows, by name."""
+    found = {}
+    for cell in notebook["cells"]:
+        nbgrader = cell["metadata"].get("nbgrader", {})
+        if name := nbgrader.get("grade_id"):
+            settings = {key: nbgrader[key] for key in SETTINGS if key in nbgrader}
+            found[name] = EarlierCell(digest_of("".join(cell["source"])), cell["cell_type"], settings)
+    return found
+
+
+def nbgraders_checksum(name: str, kind: str, text: str, nbgrader: Mapping[str, Any]) -> str | None:
+    """What nbgrader writes into a released cell; None for settings that it would not have written.
+
+    It has no secret, so it shows by what a cell was made, and proves nothing against one who computes it.
+    """
+    is_grade, is_solution = nbgrader.get("grade", False), nbgrader.get("solution", False)
+    is_locked = False if is_solution else (True if is_grade else nbgrader.get("locked", False))
+    try:
+        points = [str(float(nbgrader["points"]))] if is_grade else []
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    parts = [text, kind, str(is_grade), str(is_solution), str(is_locked), name, *points]
+    return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,269 @@
+"""A homework: exercises, stubs, references, checks, and what is known to go wrong."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from autograder.catalogue import Alternative, Misconception, NotCode
+from autograder.source.notebook import Cell, Label
+
+# What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
+CODE_STUB = "# YOUR CODE HERE\nraise NotImplementedError"
+TEXT_STUB = "*Write your answer here.*"
+
+# How an exercise is trained whose reference trains, and whose mistakes train too or are built by hand.
+WITH_ITS_MISTAKES, REFERENCE_ALONE = "with its mistakes", "reference"
+
+STARS = "●○○", "●●○", "●●●"  # how difficult an exercise is, from 1 to 3
+
+_HINT = re.compile(
+    r"<details>\s*<summary>\s*Hint[^<]*</summary>(?P<hint>.*?)</details>", re.DOTALL | re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A named claim about an exercise; hidden ones are not in the release."""
+
+    name: str
+    exercise: str
+    claim: str  # the sentence the student reads
+    hidden: bool
+    points: float
+    source: str
+    line: int
+
+    @property
+    def draws(self) -> bool:
+        """Whether its claim draws its inputs, so that other seeds give it other ones."""
+        return re.search(rf"^def {self.name}\([^)]*\bdraw\b", self.source, re.MULTILINE) is not None
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One thing the student writes: its statement, stub and reference, and the checks that examine it."""
+
+    name: str
+    title: str
+    statement: str
+    difficulty: int
+    minutes: int
+    forbids: tuple[str, ...]
+    hints: tuple[str, ...]
+    stub: str
+    solution: str
+    line: int
+    checks: tuple[Check, ...] = ()
+    allows: tuple[str, ...] = ()  # of the course's package, and of what it forbids
+    exempt: tuple[str, ...] = ()  # the rules of autograder.checking.rules that do not hold here
+    trained: str = ""  # or what is trained, to other numbers on another processor: none are written down
+
+    @property
+    def points(self) -> float:
+        return sum(check.points for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A question answered in words and graded by hand."""
+
+    name: str
+    question: str
+    points: float
+    minutes: int
+
+
+@dataclass(frozen=True)
+class HomeworkSource:
+    """Everything one folder of solutions/ says."""
+
+    name: str
+    folder: Path
+    cells: tuple[Cell, ...]
+    exercises: tuple[Exercise, ...]
+    written: tuple[Written, ...]
+    misconceptions: tuple[Misconception, ...]
+    alternatives: tuple[Alternative, ...]
+    not_code: tuple[NotCode, ...]
+    in_place: bool = False  # its checks stand in an ordinary notebook, see autograder.source.ordinary
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        return tuple(check for exercise in self.exercises for check in exercise.checks)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / f"{self.name}.py"
+
+    def exercise(self, name: str) -> Exercise:
+        return next(exercise for exercise in self.exercises if exercise.name == name)
+
+    def namespace(self) -> dict[str, Any]:
+        """The names the provided cells define, executed afresh."""
+        scope: dict[str, Any] = {"__name__": self.name}
+        for cell in self.cells:
+            if "provided" in cell.labels:
+                execute(cell.source, scope, self.path, cell.line)
+        return scope
+
+
+def references(homework: HomeworkSource) -> dict[str, Any]:
+    """The reference solution of every exercise, by the exercise's name."""
+    scope = homework.namespace()
+    for exercise in homework.exercises:
+        execute(exercise.solution, scope, homework.path, exercise.line)
+    return {exercise.name: scope[exercise.name] for exercise in homework.exercises}
+
+
+def stubs(homework: HomeworkSource) -> dict[str, Any]:
+    """What the student starts from, by the exercise's name."""
+    scope = homework.namespace()
+    for exercise in homework.exercises:
+        _execute_stub(exercise, scope)
+    return {exercise.name: scope[exercise.name] for exercise in homework.exercises}
+
+
+def stub(homework: HomeworkSource, name: str, scope: dict[str, Any]) -> Any:
+    """The function or class of this name as the student starts from it, made in a namespace of the homework,
+    which is left as it was; None where no exercise defines one.
+    """
+    for exercise in homework.exercises:
+        if name in defined(exercise.solution):
+            scope = dict(scope)
+            _execute_stub(exercise, scope)
+            return scope.get(name)
+    return None
+
+
+def defined(source: str) -> set[str]:
+    """The functions and classes that a cell defines."""
+    return {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def _execute_stub(exercise: Exercise, scope: dict[str, Any]) -> None:
+    """Of no file, so that no traceback shows a line of the reference instead."""
+    execute(exercise.stub, scope, Path(f"<the stub of {exercise.name}>"), 1)
+
+
+def execute(source: str, scope: dict[str, Any], path: Path, line: int) -> None:
+    """Run a cell in a scope; tracebacks name the file and line it was written on."""
+    exec(compiled(source, str(path), line), scope)
+
+
+@cache
+def compiled(source: str, file: str, line: int) -> CodeType:
+    """A cell's code, as it stands in a file from a line on; compiled once, however often it is run."""
+    tree = ast.increment_lineno(ast.parse(source, file), line - 1)
+    return compile(tree, file, "exec", dont_inherit=True)
+
+
+def clear_solution(source: str, stub: str) -> str:
+    """The source with every solution region replaced by the stub, at the region's indentation."""
+    kept: list[str] = []
+    inside = False
+    for line in source.splitlines():
+        if "### BEGIN SOLUTION" in line:
+            inside = True
+            indent = line[: len(line) - len(line.lstrip())]
+            kept += [indent + text for text in stub.splitlines()]
+        elif "### END SOLUTION" in line:
+            inside = False
+        elif not inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def exercises_in(cells: Iterable[Cell]) -> Iterator[Exercise]:
+    current: Exercise | None = None
+    for cell in cells:
+        if "exercise" in cell.labels:
+            yield from [current] if current else []
+            current = _statement(cell)
+        elif "solution" in cell.labels and current:
+            current = replace(
+                current,
+                stub=clear_solution(cell.source, CODE_STUB),
+                solution=cell.source,
+                line=cell.line,
+            )
+        elif "check" in cell.labels and current:
+            current = replace(current, checks=(*current.checks, _check(cell, current.name)))
+    yield from [current] if current else []
+
+
+def _statement(cell: Cell) -> Exercise:
+    labels = cell.labels
+    return Exercise(
+        name=str(labels["exercise"]),
+        title=title(cell.source),
+        statement=cell.source,
+        difficulty=int(labels.get("difficulty", 1)),
+        minutes=int(labels.get("minutes", 10)),
+        forbids=_names(labels.get("forbids", "")),
+        hints=tuple(found["hint"].strip() for found in _HINT.finditer(cell.source)),
+        stub="",
+        solution="",
+        line=cell.line,
+        allows=_names(labels.get("allows", "")),
+        trained=_trained(labels.get("trained", "")),
+        exempt=_names(labels.get("exempt", "")),
+    )
+
+
+def _names(label: object) -> tuple[str, ...]:
+    """The names in a label, which stand between commas."""
+    return tuple(name.strip() for name in str(label).split(",") if name.strip())
+
+
+def _trained(label: Label) -> str:
+    return WITH_ITS_MISTAKES if label is True else str(label)
+
+
+def title(markdown: str) -> str:
+    """`## 3. Attention weights` → `Attention weights`: the first heading without its number."""
+    heading = next((line for line in markdown.splitlines() if line.startswith("#")), "")
+    return re.sub(r"^#+\s*(\d+[.:]?\s+)?", "", heading).strip()
+
+
+def _check(cell: Cell, exercise: str) -> Check:
+    name = str(cell.labels["check"])
+    return Check(
+        name=name,
+        exercise=exercise,
+        claim=_claim(cell.source, name),
+        hidden=bool(cell.labels.get("hidden", False)),
+        points=cell.labels.get("points", 0),
+        source=cell.source,
+        line=cell.line,
+    )
+
+
+def _claim(source: str, name: str) -> str:
+    defined = [
+        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    claim = ast.get_docstring(defined[0]) if defined else None
+    return " ".join(claim.split("\n\n")[0].split()) if claim else ""
+
+
+def written_in(cell: Cell) -> Written:
+    return Written(
+        name=str(cell.labels["written"]),
+        question=clear_solution(cell.source, TEXT_STUB),
+        points=cell.labels.get("points", 0),
+        minutes=int(cell.labels.get("minutes", 10)),
+    )
+
+
+def title_of(homework: HomeworkSource) -> str:
+    """The first heading of a homework, without its mark."""
+    texts = (cell.source for cell in homework.cells if cell.kind == "markdown")
+    headings = (line for text in texts for line in text.splitlines() if line.startswith("# "))
+    return next(headings, homework.name).removeprefix("# ")

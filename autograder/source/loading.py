@@ -1,0 +1,141 @@
+"""Homeworks read from the folders under solutions/."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from autograder.catalogue import Alternative, Misconception, NotCode, collect, modules
+from autograder.source.homework import (
+    REFERENCE_ALONE,
+    WITH_ITS_MISTAKES,
+    Exercise,
+    HomeworkSource,
+    defined,
+    exercises_in,
+    written_in,
+)
+from autograder.source.notebook import Cell, SourceError, read_source
+from autograder.source.ordinary import ordinary
+
+
+def load(folder: Path | str) -> HomeworkSource:
+    """Read solutions/NAME; raises SourceError or CatalogueError naming what does not fit."""
+    folder = Path(folder).resolve()
+    cells = tuple(read_source(folder / f"{folder.name}.py"))
+    wrong, right = modules(folder, "misconceptions"), modules(folder, "alternatives")
+    homework = HomeworkSource(
+        name=folder.name,
+        folder=folder,
+        cells=cells,
+        exercises=tuple(exercises_in(cells)),
+        written=tuple(written_in(cell) for cell in cells if "written" in cell.labels),
+        misconceptions=tuple(entry for module in wrong for entry in collect(module, Misconception)),
+        alternatives=tuple(entry for module in right for entry in collect(module, Alternative)),
+        not_code=tuple(entry for module in wrong for entry in collect(module, NotCode)),
+    )
+    problems = list(inconsistencies(homework))
+    if problems:
+        raise SourceError(f"{homework.path} does not fit together:\n- " + "\n- ".join(problems))
+    return homework
+
+
+def find(name: str, root: Path | str = ".") -> HomeworkSource:
+    """The homework called NAME under root/solutions; raises SourceError listing the ones there are."""
+    require_name(name, root)
+    folder = Path(root) / "solutions" / name
+    return load(folder) if name in names(root) else ordinary(folder)
+
+
+def require_name(name: str, root: Path | str = ".") -> None:
+    """Raise SourceError, listing the homeworks there are, unless one is called NAME."""
+    there = assignments(root)
+    if not there:
+        place = Path(root).resolve()
+        raise SourceError(
+            f"{place} holds no homework in solutions/. Go to the course's folder, or name it: --root."
+        )
+    if name not in there:
+        raise SourceError(f"There is no homework called {name}. There are: {', '.join(there)}.")
+
+
+def names(root: Path | str = ".") -> list[str]:
+    """The homeworks under root/solutions: the folders that hold a source of the same name."""
+    return _folders_with(root, ".py")
+
+
+def assignments(root: Path | str = ".") -> list[str]:
+    """The homeworks, and the folders that hold a notebook of the same name and no source."""
+    return _folders_with(root, ".py", ".ipynb")
+
+
+def require_source(homework: HomeworkSource) -> HomeworkSource:
+    """The homework itself; raises SourceError for an ordinary notebook."""
+    if homework.in_place:
+        raise SourceError(
+            f"{homework.name} is a notebook without a source: nothing can be built from it or proved of it. "
+            "It can be released and graded."
+        )
+    return homework
+
+
+def _folders_with(root: Path | str, *endings: str) -> list[str]:
+    folders = sorted(path for path in (Path(root) / "solutions").glob("*") if path.is_dir())
+    return [
+        folder.name
+        for folder in folders
+        if any((folder / f"{folder.name}{ending}").is_file() for ending in endings)
+    ]
+
+
+def inconsistencies(homework: HomeworkSource) -> Iterator[str]:
+    """A sentence for every name that is used twice, missing, or refers to nothing."""
+    yield from _repeated_names(homework)
+    yield from _misplaced(homework.cells)
+    for exercise in homework.exercises:
+        yield from _exercise_problems(exercise)
+    for entry in (*homework.misconceptions, *homework.alternatives):
+        if entry.of not in {exercise.name for exercise in homework.exercises}:
+            yield f"{entry.name} is of {entry.of}, which is not an exercise."
+    for entry in homework.misconceptions:
+        yield from _misconception_problems(entry, homework)
+
+
+def _repeated_names(homework: HomeworkSource) -> Iterator[str]:
+    named = [*homework.exercises, *homework.checks, *homework.written, *homework.misconceptions]
+    counted = Counter(thing.name for thing in named)
+    yield from (f"the name {name} is used {count} times." for name, count in counted.items() if count > 1)
+
+
+def _misplaced(cells: Iterable[Cell]) -> Iterator[str]:
+    exercise = None
+    for cell in cells:
+        exercise = cell.labels.get("exercise", exercise)
+        if "check" in cell.labels and exercise is None:
+            yield f"the check {cell.labels['check']} in line {cell.line} comes before the first exercise."
+        if cell.labels.get("solution", exercise) != exercise:
+            yield f"the solution {cell.labels['solution']} in line {cell.line} stands under {exercise}."
+
+
+def _exercise_problems(exercise: Exercise) -> Iterator[str]:
+    if "### BEGIN SOLUTION" not in exercise.solution:
+        yield f"{exercise.name} has no solution cell with a ### BEGIN SOLUTION region."
+    elif exercise.name not in defined(exercise.solution):
+        yield f"the solution cell of {exercise.name} defines no function or class of that name."
+    if exercise.trained not in ("", WITH_ITS_MISTAKES, REFERENCE_ALONE):
+        yield f'{exercise.name} is labelled trained="{exercise.trained}" instead of "{REFERENCE_ALONE}".'
+    if not exercise.checks:
+        yield f"{exercise.name} has no check."
+    for check in exercise.checks:
+        if not check.claim:
+            yield f"the cell of {check.name} defines no function of that name with a docstring."
+
+
+def _misconception_problems(entry: Misconception, homework: HomeworkSource) -> Iterator[str]:
+    checks = {check.name for check in homework.checks if check.exercise == entry.of}
+    for name in sorted(entry.fails - checks):
+        yield f"{entry.name} is declared to fail {name}, which is no check of {entry.of}."
+    siblings = {other.name for other in homework.misconceptions if other.of == entry.of}
+    for name in sorted(entry.equals - siblings):
+        yield f"{entry.name} is declared equal to {name}, which is no misconception of {entry.of}."

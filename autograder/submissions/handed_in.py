@@ -1,0 +1,132 @@
+"""A submitted notebook read leniently: its cells, or one sentence that says why it is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from autograder.submissions.collect import Unreadable
+
+DEEPEST = 60  # levels of nesting in a notebook's JSON; honest ones have about ten
+MOST_CELLS = 5_000
+
+
+@dataclass(frozen=True)
+class HandedCell:
+    """A cell as handed in; nothing in it is trusted, and of the metadata little is kept."""
+
+    kind: str
+    source: str
+    name: str | None = None
+    cell_id: str | None = None
+    nbgrader: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    attachments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def parse(data: bytes) -> tuple[list[HandedCell], list[str]]:
+    """The cells of a submitted file, and flags about its format; raises Unreadable with a sentence."""
+    content = _json(data)
+    if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
+        raise Unreadable("The file is not a notebook: it has no notebook format number.")
+    flags: list[str] = []
+    if content["nbformat"] == 3:
+        content = _upgraded(content)
+        flags.append("The notebook was in the old format 3 and was converted.")
+    if content["nbformat"] != 4:
+        raise Unreadable(
+            f"The file is in notebook format {content['nbformat']}; format 4 is read. "
+            "Save it with JupyterLab and hand it in again."
+        )
+    cells = content.get("cells")
+    if not isinstance(cells, list):
+        raise Unreadable("The file is not a notebook: it has no list of cells.")
+    if len(cells) > MOST_CELLS:
+        raise Unreadable(f"The notebook has {len(cells)} cells; at most {MOST_CELLS} are read.")
+    return [_handed(cell) for cell in cells], flags
+
+
+def _json(data: bytes) -> Any:
+    if not data.strip():
+        raise Unreadable("The file is empty.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(
+            f"The file is not a notebook: it is not UTF-8 text "
+            f"(byte 0x{data[error.start]:02x} at position {error.start})."
+        ) from error
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        breaks_off = error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip()) - 1
+        if text.lstrip()[:1] in "{[" and breaks_off:
+            raise Unreadable(
+                f"The notebook breaks off in line {error.lineno}: the file is cut short."
+            ) from error
+        if text.lstrip()[:1] != "{":
+            raise Unreadable("The file is not a notebook: it does not hold JSON.") from error
+        raise Unreadable(f"The notebook is damaged: {error.msg} in line {error.lineno}.") from error
+    except (RecursionError, ValueError) as error:
+        raise Unreadable(
+            "The file is not a notebook: its JSON is nested too deeply or holds absurd numbers."
+        ) from error
+    if _depth(content) > DEEPEST:
+        raise Unreadable("The file is not a notebook: its JSON is nested too deeply.")
+    return content
+
+
+def _depth(content: Any) -> int:
+    """How deeply containers are nested, level by level and no further than is allowed."""
+    depth, level = 0, [content]
+    while depth <= DEEPEST and (containers := [value for value in level if isinstance(value, (dict, list))]):
+        depth += 1
+        level = list(chain.from_iterable(v.values() if isinstance(v, dict) else v for v in containers))
+    return depth
+
+
+def _upgraded(content: dict) -> dict:
+    import nbformat
+
+    try:
+        return json.loads(nbformat.writes(nbformat.convert(nbformat.from_dict(content), 4)))
+    except Exception as error:
+        raise Unreadable(
+            "The file is in notebook format 3 and cannot be converted. Save it with JupyterLab."
+        ) from error
+
+
+def _handed(cell: Any) -> HandedCell:
+    """A cell read leniently: whatever has the wrong type is taken for absent."""
+    cell = cell if isinstance(cell, dict) else {}
+    metadata = _dict(cell.get("metadata"))
+    nbgrader = _dict(metadata.get("nbgrader"))
+    kind = cell.get("cell_type")
+    tags = metadata.get("tags")
+    return HandedCell(
+        kind=kind if kind in ("code", "markdown", "raw") else "raw",
+        source=_text(cell.get("source")),
+        name=_str(nbgrader.get("grade_id")),
+        cell_id=_str(cell.get("id")) or _str(metadata.get("id")),
+        nbgrader=nbgrader,
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        attachments=_dict(cell.get("attachments")),
+    )
+
+
+def _dict(value: Any) -> dict:
+    return value if isinstance(value, dict) else {}
+
+
+def _str(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        value = "".join(line for line in value if isinstance(line, str))
+    # a lone surrogate can be written in JSON but never encoded again
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""

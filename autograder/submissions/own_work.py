@@ -1,0 +1,253 @@
+"""Whether an exercise was written by the student, as far as the text of a submission tells.
+
+All of the student's cells are read, and names are followed through them: what an answer uses by way of a
+helper in another cell, or under another name, it uses. Whoever wants to hide a call finds a way: this
+reminds, and shows a person where to look.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from autograder.source.homework import Exercise
+from autograder.submissions.copied import copied
+from autograder.submissions.repair import Repaired
+from course.checks.forbidden import LONGEST_SOURCE, Names, Rule, parsed, uses_in
+
+MOST_SEARCHED = 2 * LONGEST_SOURCE  # characters of one submission
+LONGEST_KEPT = 5_000  # characters
+RUNNING = frozenset({"exec", "eval"})  # as names; a module has a method `eval`
+READING = frozenset({"getsource", "getsourcelines", "__file__", "__wrapped__", "run_path"})
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A statement at the margin of a cell."""
+
+    tree: ast.stmt
+
+    @cached_property
+    def binds(self) -> frozenset[str]:
+        """The names it gives a meaning in the whole notebook."""
+        return frozenset(_bound(self.tree))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All names, attributes and strings in it: what it cannot speak of without."""
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, ast.alias):
+                found |= {*node.name.split("."), "*"} if node.name == "*" else set(node.name.split("."))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found |= set(node.value[:200].split("."))
+        return frozenset(found)
+
+    @cached_property
+    def hides(self) -> tuple[tuple[int, str], ...]:
+        """What can run code whose text stands elsewhere, by line."""
+        return tuple(hiding(self.tree)) if self.words & (READING | RUNNING) else ()
+
+    @cached_property
+    def copies(self) -> tuple[str, ...]:
+        """The course's own functions and classes that it holds under any name."""
+        return tuple(copied(self.tree))
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names it looks up in the whole notebook, as far as they are not its functions' own."""
+        own: set[str] = set()
+        for node in ast.walk(self.tree):
+            own |= _of_function(node) if isinstance(node, SCOPES) else set()
+        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        return frozenset(node.id for node in nodes if isinstance(node.ctx, ast.Load)) - own
+
+
+def _of_function(scope: ast.AST) -> set[str]:
+    """The parameters and variables of a function, and those of the functions within."""
+    if isinstance(scope, ast.ClassDef):
+        return set()
+    inside = list(ast.walk(scope))
+    stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return stored | {node.arg for node in inside if isinstance(node, ast.arg)}
+
+
+class Statement(NamedTuple):
+    """A statement of the student's and where it stands."""
+
+    cell: str  # the exercise that it answers, or "" for a cell of the student's own
+    place: str  # such as " of cell 7", to follow a line's number; "" in an answer
+    code: Code
+
+    def remarks(self) -> Iterator[str]:
+        """What in it may be no work of the student's own."""
+        yield from (
+            f"`{name}` in line {line}{self.place}, which can hide calls" for line, name in self.code.hides
+        )
+        yield from (f"a copy of the course's `{name}`{self.place}" for name in self.code.copies)
+
+
+@dataclass
+class OwnWork:
+    """The code of one submission, to be asked about its exercises."""
+
+    submission: Repaired
+    exercises: Sequence[Exercise]
+    unread: list[str] = field(default_factory=list)  # answers longer than anybody writes
+
+    def __post_init__(self) -> None:
+        answers = {exercise.name for exercise in self.exercises}
+        cells = [(place, cell) for place, cell in enumerate(self.submission.cells) if cell.kind == "code"]
+        left, texts = MOST_SEARCHED, {}
+        for place, cell in sorted(cells, key=lambda entry: entry[1].role != "answer"):
+            if cell.role in ("answer", "own"):
+                left -= len(cell.source)
+                texts[place] = codes(cell.source) if left >= 0 else ()
+                is_too_long = left < 0 or len(cell.source) > LONGEST_SOURCE
+                if is_too_long and cell.of and cell.of.name in answers:
+                    self.unread.append(cell.of.name)
+        self.is_searched = left >= 0
+        self.statements = [
+            Statement(cell.of.name, "", code) if cell.of else Statement("", f" of cell {place + 1}", code)
+            for place, cell in cells
+            for code in texts.get(place, ())
+        ]
+
+    @cached_property
+    def binders(self) -> Mapping[str, list[Statement]]:
+        """Name → the statements that bind it, in the order of the notebook."""
+        found: dict[str, list[Statement]] = {}
+        for statement in self.statements:
+            for name in statement.code.binds:
+                found.setdefault(name, []).append(statement)
+        return found
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """What the names at the margin of the cells stand for, "" for code of the notebook's own.
+
+        The last meaning counts.
+        """
+        aliases: dict[str, str] = {}
+        for cell in self.submission.cells:
+            if cell.kind == "code" and cell.role == "given":
+                aliases |= _given(cell.source)
+        for statement in self.statements:
+            means = _imports(statement.code.tree, aliases)
+            aliases |= {name: means.get(name, "") for name in statement.code.binds}
+        return aliases
+
+    def uses(self, exercise: Exercise) -> list[str]:
+        """A sentence for each forbidden name that the answer uses, wherever its code stands."""
+        if exercise.name in self.unread:
+            return [f"`{exercise.name}` is too long to be searched."]
+        rule = Rule.of(exercise.forbids, exercise.allows)
+        found = []
+        path = self.aliases.get(exercise.name, "")
+        if path and rule.breaks(path):
+            found.append(f"`{exercise.name}` is `{path}`.")
+        telling = {name.rpartition(".")[2] for name in rule.forbids} | {"*"}
+        telling |= {name for name, path in self.aliases.items() if rule.breaks(path)}
+        for statement in self.reached(exercise.name):
+            if statement.code.words & telling:
+                found += [
+                    f"`{exercise.name}` uses `{use.name}` in line {use.line}{statement.place}."
+                    for use in uses_in(ast.Module([statement.code.tree], []), rule, self.aliases)
+                ]
+        return list(dict.fromkeys(found))
+
+    def reached(self, exercise: str) -> Iterator[Statement]:
+        """The statements of an answer and those it rests on, other exercises' functions and classes apart."""
+        others = {entry.name for entry in self.exercises} - {exercise}
+        todo = [entry for entry in self.statements if entry.cell == exercise or exercise in entry.code.binds]
+        seen = set(map(id, todo))
+        while todo:
+            statement = todo.pop(0)
+            yield statement
+            for name in sorted(statement.code.reads - others):
+                new = [entry for entry in self.binders.get(name, ()) if id(entry) not in seen]
+                seen |= set(map(id, new))
+                todo += new
+
+    def remarks(self, exercise: str) -> Iterator[str]:
+        """Sentences for a person: what may be no work of the student's own, though no name says so."""
+        yield from self.bound_elsewhere(exercise)
+        for statement in self.reached(exercise):
+            yield from (f"`{exercise}` rests on {remark}." for remark in statement.remarks())
+
+    def bound_elsewhere(self, exercise: str) -> Iterator[str]:
+        """A sentence where another cell than its answer gives an exercise's name a meaning."""
+        places = [entry for entry in self.binders.get(exercise, ()) if entry.cell != exercise]
+        if places:
+            last = places[-1]
+            where = last.place.removeprefix(" of ") or f"the answer to {last.cell}"
+            yield (
+                f"`{exercise}` is bound in {where} (line {last.code.tree.lineno}), not only in its own cell; "
+                "the checks saw what was bound last."
+            )
+
+
+def codes(source: str) -> tuple[Code, ...]:
+    """The statements of a cell; what many students have alike is read once."""
+    return _read_once(source) if len(source) <= LONGEST_KEPT else _read(source)
+
+
+def _read(source: str) -> tuple[Code, ...]:
+    tree = parsed(source)
+    return tuple(map(Code, tree.body)) if tree else ()
+
+
+_read_once = lru_cache(maxsize=1_000)(_read)
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement binds where it stands, not inside functions and classes."""
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (name.asname or name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        if not isinstance(node, (*SCOPES, *COMPREHENSIONS)):
+            todo += ast.iter_child_nodes(node)
+
+
+@lru_cache(maxsize=1_000)
+def _given(source: str) -> Mapping[str, str]:
+    """What the names that a cell of the homework imports stand for."""
+    return {
+        name: path
+        for code in _read(source)
+        for name, path in _imports(code.tree, {}).items()
+        if name in code.binds
+    }
+
+
+def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]:
+    """The modules and their things that the names in a statement stand for, with what was known before."""
+    if isinstance(statement, SCOPES):
+        return {}
+    try:
+        return Names.of(ast.Module([statement], []), known).aliases
+    except RecursionError:
+        return {}
+
+
+def hiding(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """What is used of Python's means to run or find code whose text stands elsewhere, by line."""
+    for node in ast.walk(tree):
+        name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+        if name in READING or (isinstance(node, ast.Name) and name in RUNNING):
+            yield node.lineno, name

@@ -1,0 +1,276 @@
+"""Rebuilding a submission on its release: the student's words and code, the rest as it was handed out.
+
+Cells are recognised by their nbgrader id, then by the builder's cell id, then by their text, so that a
+notebook that lost its metadata (as after Colab) is as good as any. What was done is said in flags; the
+file itself is not touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.markup import one_line
+from autograder.source.earlier_releases import digest_of, nbgraders_checksum, plain
+from autograder.source.homework import TEXT_STUB
+from autograder.source.released import EarlierCell, Role, SourceCell, defined_names
+from autograder.submissions.handed_in import HandedCell
+
+
+@dataclass(frozen=True)
+class RepairedCell:
+    """A cell of the rebuilt notebook; the student's own where `of` is None."""
+
+    kind: str
+    source: str
+    of: SourceCell | None = None
+    attachments: Mapping[str, Any] = field(default_factory=dict)
+    # it was missing; an answer that was missing must not run over one written elsewhere
+    restored: bool = False
+
+    @property
+    def role(self) -> Role:
+        return self.of.role if self.of else "own"
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the cell is as it was handed out, now or in an earlier release."""
+        if self.of is None:
+            return False
+        return self.source in (self.of.source, self.of.released) or _was(self.of, self.source)
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """The rebuilt notebook, what a person should look at (`flags`), and what is good to know (`notes`)."""
+
+    cells: tuple[RepairedCell, ...]
+    flags: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def cell(self, name: str) -> RepairedCell:
+        return next(cell for cell in self.cells if cell.of and cell.of.name == name)
+
+
+def repair(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> Repaired:
+    """The submission rebuilt: every cell of the source once, the student's own cells where they put them."""
+    found = _recognise(handed, source)
+    kept = [
+        _rebuilt(cell, found.get(position))
+        for position, cell in enumerate(handed)
+        if position in found or not _is_copy(cell, source)
+    ]
+    cells = _with_missing(kept, source)
+    compared = _compared(handed, found, source)
+    return Repaired(tuple(cells), tuple(_flags(handed, compared, source)), tuple(_notes(compared)))
+
+
+def _recognise(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> dict[int, SourceCell]:
+    """Position in the submission → the source cell it is; of several copies the last, as nbgrader does."""
+    last = {cell.name: at for at, cell in enumerate(handed) if cell.name is not None}
+    found = {last[cell.name]: cell for cell in source if cell.name in last}
+    for same in (_same_cell_id, _same_text):
+        known = {cell.name for cell in found.values()}
+        for cell in source:
+            if cell.name not in known:
+                places = [at for at, other in enumerate(handed) if at not in found and same(other, cell)]
+                found |= {places[-1]: cell} if places else {}
+    return found
+
+
+def _same_cell_id(handed: HandedCell, cell: SourceCell) -> bool:
+    return handed.name is None and bool(cell.cell_id) and handed.cell_id == cell.cell_id
+
+
+def _same_text(handed: HandedCell, cell: SourceCell) -> bool:
+    if handed.name is not None or handed.kind != cell.kind:
+        return False
+    if cell.role == "answer":
+        return not set(cell.defines).isdisjoint(defined_names(handed.source))
+    if cell.role == "written":
+        return _keeps_the_question(handed.source, cell.released)
+    return plain(handed.source) == plain(cell.released) or _was(cell, handed.source)
+
+
+def _was(cell: SourceCell, text: str) -> bool:
+    """Whether an earlier release had this text in the cell."""
+    return bool(cell.earlier) and digest_of(text) in {was.text for was in cell.earlier if was}
+
+
+def _keeps_the_question(answer: str, released: str) -> bool:
+    """Whether at least half of the question's lines are in the answer."""
+    question = {line for line in plain(released).splitlines() if line and line != TEXT_STUB}
+    return 2 * len(question.intersection(plain(answer).splitlines())) >= max(len(question), 1)
+
+
+def _is_copy(handed: HandedCell, source: Sequence[SourceCell]) -> bool:
+    """Whether a cell that was not recognised repeats one of ours word for word."""
+    ours = (cell for cell in source if cell.role in ("check", "given"))
+    return any(plain(handed.source) == plain(cell.released) or _was(cell, handed.source) for cell in ours)
+
+
+def _rebuilt(handed: HandedCell, cell: SourceCell | None) -> RepairedCell:
+    if cell is None:
+        return RepairedCell(handed.kind, handed.source, attachments=handed.attachments)
+    if cell.role in ("answer", "written"):
+        return RepairedCell(cell.kind, handed.source, cell, handed.attachments)
+    return RepairedCell(cell.kind, cell.source, cell)
+
+
+def _with_missing(kept: list[RepairedCell], source: Sequence[SourceCell]) -> list[RepairedCell]:
+    """Put every missing cell behind the one it follows in the source."""
+    cells = list(kept)
+    position = 0
+    for cell in source:
+        places = [at for at, other in enumerate(cells) if other.of is cell]
+        if not places:
+            cells.insert(position, RepairedCell(cell.kind, cell.source, cell, restored=True))
+            places = [position]
+        position = places[0] + 1
+    return cells
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The cells of a submission beside those of the release, by what there is to say of them."""
+
+    recognised: Sequence[tuple[HandedCell, SourceCell]]
+    changed: Sequence[tuple[HandedCell, SourceCell]]
+    earlier: Sequence[SourceCell]  # as they are in an earlier release, or not there as they were not in it
+    unrecorded: Sequence[SourceCell]  # as nbgrader once released them, going by their checksum
+    missing: Sequence[SourceCell]
+
+
+def _compared(
+    handed: Sequence[HandedCell], found: Mapping[int, SourceCell], source: Sequence[SourceCell]
+) -> _Compared:
+    recognised = [(handed[at], cell) for at, cell in sorted(found.items())]
+    there = {cell.name for cell in found.values()}
+    absent = [cell for cell in source if cell.name not in there]
+    differing = [pair for pair in recognised if _text_differs(*pair) or _settings_differ(*pair)]
+    earlier = [(other, cell) for other, cell in differing if _is_earlier(other, cell)]
+    unrecorded = [pair for pair in differing if pair not in earlier and _fits_its_checksum(pair[0])]
+    return _Compared(
+        recognised,
+        changed=[pair for pair in differing if pair not in earlier and pair not in unrecorded],
+        earlier=[*(cell for _, cell in earlier), *(cell for cell in absent if None in cell.earlier)],
+        unrecorded=[cell for _, cell in unrecorded],
+        missing=[cell for cell in absent if None not in cell.earlier],
+    )
+
+
+def _is_earlier(handed: HandedCell, cell: SourceCell) -> bool:
+    """Whether one earlier release had the cell with this text, these points and these rights."""
+    return any(
+        was is not None
+        and (_is_the_students(cell) or was.text == digest_of(handed.source))
+        and not _settings_differ(handed, was)
+        for was in cell.earlier
+    )
+
+
+def _fits_its_checksum(handed: HandedCell) -> bool:
+    theirs = handed.nbgrader
+    return handed.name is not None and theirs.get("checksum") == nbgraders_checksum(
+        handed.name, handed.kind, handed.source, theirs
+    )
+
+
+def _is_the_students(cell: SourceCell) -> bool:
+    return cell.role in ("answer", "written")
+
+
+def _text_differs(handed: HandedCell, cell: SourceCell) -> bool:
+    return not _is_the_students(cell) and plain(handed.source) != plain(cell.released)
+
+
+def _settings_differ(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
+    return _points_differ(handed, cell) or _kind_differs(handed, cell)
+
+
+def _points_differ(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
+    return bool(handed.nbgrader) and handed.nbgrader.get("points") != cell.nbgrader.get("points")
+
+
+def _kind_differs(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
+    switches = ("grade", "solution", "locked", "task", "schema_version")
+    theirs = handed.nbgrader
+    return handed.kind != cell.kind or (
+        bool(theirs)
+        and any(theirs.get(key, cell.nbgrader.get(key)) != cell.nbgrader.get(key) for key in switches)
+    )
+
+
+def _notes(compared: _Compared) -> Iterator[str]:
+    yield from _named("Made from an earlier release; brought up to date: {}", "cell", compared.earlier)
+    yield from _named(
+        "Made from a release that is not on record, by nbgrader's checksums; brought up to date: {}",
+        "cell",
+        compared.unrecorded,
+    )
+
+
+def _flags(handed: Sequence[HandedCell], compared: _Compared, source: Sequence[SourceCell]) -> Iterator[str]:
+    lost = [cell for other, cell in compared.recognised if other.name is None]
+    if lost:
+        yield f"The notebook has lost metadata (as after Colab): {_count(lost, 'cell')} recognised by text."
+    for role, what in (
+        ("check", "check cell"),
+        ("given", "cell of the homework"),
+        ("written", "written question"),
+    ):
+        missing = [cell for cell in compared.missing if cell.role == role]
+        yield from _named("Restored {}, missing from the submission", what, missing)
+    missing = [cell for cell in compared.missing if cell.role == "answer"]
+    yield from _named("Missing from the submission: {}", "answer cell", missing)
+    yield from _changes(compared.changed)
+    yield from _copies(handed, {cell.name: cell for cell in source})
+    tags = sorted({tag for cell in handed for tag in cell.tags if tag != "parameters"})
+    if tags:
+        yield f"Cell tags dropped: {', '.join(one_line(tag[:40]) for tag in tags[:5])}."
+
+
+def _changes(pairs: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
+    def those(changed: Callable[[HandedCell, SourceCell], bool]) -> list[SourceCell]:
+        return [cell for handed, cell in pairs if changed(handed, cell)]
+
+    yield from _named("Changed by the student and put back: {}", "cell", those(_text_differs))
+    yield from _named("The points were changed and put back in {}", "cell", those(_points_differ))
+    kinds = those(_kind_differs)
+    yield from _named("The kind or the rights were changed and put back in {}", "cell", kinds)
+
+
+def _copies(handed: Sequence[HandedCell], source: Mapping[str, SourceCell]) -> Iterator[str]:
+    counts = Counter(cell.name for cell in handed if cell.name in source)
+    copied = [source[name] for name, count in counts.items() if count > 1]
+    yield from _named("More than one cell says it is {}; the last one is graded", "cell", copied)
+
+
+def _named(sentence: str, what: str, cells: Sequence[SourceCell]) -> Iterator[str]:
+    """`Restored {}` → `Restored 2 check cells (a, b).`"""
+    if cells:
+        names = ", ".join(cell.name for cell in cells[:8]) + (", …" if len(cells) > 8 else "")
+        yield sentence.format(f"{_count(cells, what)} ({names})") + "."
+
+
+def _count(cells: Sequence[SourceCell], what: str) -> str:
+    head, _, rest = what.partition(" ")
+    plural = f"{head}s" + (f" {rest}" if rest else "") if rest.startswith("of") else f"{what}s"
+    return f"{len(cells)} {what if len(cells) == 1 else plural}"
+
+
+NAMES_ITS_HOMEWORK = re.compile(r"\bhomework\(\s*[\"'](\w{1,80})[\"']")
+
+
+def mix_up(handed: Sequence[HandedCell], repaired: Repaired, homework: str) -> str | None:
+    """A sentence where a notebook says that it is of another homework and holds nothing of this one."""
+    ours = (cell for cell in repaired.cells if cell.role in ("answer", "written", "check"))
+    if not all(cell.restored for cell in ours):
+        return None
+    named = {name for cell in handed for name in NAMES_ITS_HOMEWORK.findall(cell.source)}
+    if not named or homework in named:
+        return None
+    return f"This is the notebook of {min(named)}, and nothing of {homework} is in it."
