@@ -236,11 +236,7 @@ def test_a_class_without_copies_is_told_so(course, capsys, tmp_path, course_fold
 def test_without_the_library_the_word_says_what_to_install_and_the_report_leaves_it_out(
     course_folder, mini, capsys, monkeypatch
 ):
-    for name in (
-        "autograder.reporting.similar",
-        "autograder.reporting.similarity",
-        "autograder.reporting.similarity",
-    ):
+    for name in ("autograder.reporting.similar", "autograder.reporting.similarity"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pygments.lexers.python", None)
     assert main(["similar", mini.name, "--root", str(course_folder)]) == 2

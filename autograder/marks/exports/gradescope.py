@@ -42,7 +42,7 @@ RUN = """\
 set -euo pipefail
 cd /autograder/source
 rm -rf submitted && mkdir -p submitted/student/{homework}
-cp /autograder/grading/submission/*.ipynb submitted/student/{homework}/
+cp /autograder/submission/*.ipynb submitted/student/{homework}/
 /autograder/venv/bin/autograder grade {homework} --submissions submitted --again --jobs 1
 /autograder/venv/bin/autograder export {homework} gradescope --to /autograder/results/results.json
 """
