@@ -2,7 +2,8 @@
 
 Basu, Ramachandran, Keskar, Varshney 2021, "Mirostat: a neural text decoding algorithm that directly controls
 perplexity". Surprise (surprisal) is −log2 P in bits, so a target of τ aims at a perplexity of 2^τ. The state
-is one number per row, μ, the largest surprise allowed. It is passed in and returned; it starts at 2τ, and each
+is one number per row, μ, the largest surprise allowed. It is passed in and returned, starts at 2τ, and is
+updated after each token:
 
     μ ← μ − learning_rate · (surprise of the token − τ)
 
