@@ -22,9 +22,10 @@ def attention_maps(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
     def watch(name: str, attention: MultiHeadAttention) -> nn.modules.module.RemovableHandle:
         def remember(module: MultiHeadAttention, arguments: tuple, keywords: dict) -> None:
-            *arguments, cache = (
-                arguments if len(arguments) == 6 else (*arguments, keywords.pop("cache", None))
-            )
+            if len(arguments) == 6:
+                *arguments, cache = arguments
+            else:
+                cache = keywords.pop("cache", None)
             if cache is not None:
                 raise ValueError("attention_maps: expected a call without a cache, got one with a cache")
             maps[name] = module.weights(*arguments, **keywords)

@@ -83,6 +83,7 @@ class BERT(nn.Module):
         does.
         """
         check_tokens(tokens, self.config.vocab_size, self.config.context_length)
+        _, T = tokens.shape
         segments = torch.zeros_like(tokens) if segments is None else segments
         for name, given in (("mask", mask), ("segments", segments)):
             if given is not None and given.shape != tokens.shape:
@@ -91,8 +92,9 @@ class BERT(nn.Module):
         if smallest < 0 or largest >= self.config.n_segments:
             outside = smallest if smallest < 0 else largest
             raise ValueError(f"segments: expected values in 0 … {self.config.n_segments - 1}, got {outside}")
-        x = self.embedding(tokens) + self.positions.weight[: tokens.shape[1]] + self.segments(segments)
-        return self.encoder(self.dropout(self.norm(x)), None if mask is None else mask[:, None, None, :])
+        x = self.embedding(tokens) + self.positions.weight[:T] + self.segments(segments)  # (B, T, D)
+        attendable = None if mask is None else mask[:, None, None, :]  # (B, 1, 1, T)
+        return self.encoder(self.dropout(self.norm(x)), attendable)
 
 
 class Pooler(nn.Module):

@@ -132,9 +132,8 @@ def translate(their_name: str, weight: Tensor, modules: dict[str, str | None]) -
     if ".c_" in module:  # GPT-2 stores its matrices as (inputs, outputs)
         weight = weight.mT if weight.ndim == 2 else weight
     ours = modules[pattern].replace("{}", layer).split(" ")
-    return {
-        own_name(module, part): piece for module, piece in zip(ours, weight.chunk(len(ours)), strict=True)
-    }
+    pieces = zip(ours, weight.chunk(len(ours)), strict=True)
+    return {own_name(module, part): piece for module, piece in pieces}
 
 
 def own_name(module: str, part: str) -> str:

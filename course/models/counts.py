@@ -133,11 +133,10 @@ class NGramCounts(nn.Module):
         row = torch.repeat_interleave(length)  # row i, length[i] times
         nth_in_row = torch.arange(len(row), device=row.device) - (length.cumsum(0) - length)[row]
         entry = first[row] + nth_in_row
-        rows = torch.zeros(
-            len(different), self.vocab_size, dtype=torch.get_default_dtype(), device=row.device
-        )
+        size = (len(different), self.vocab_size)
+        rows = torch.zeros(size, dtype=torch.get_default_dtype(), device=row.device)
         rows[row, ngram[entry] % self.vocab_size] = values[entry].to(rows.dtype)
-        return rows[inverse]
+        return rows[inverse]  # (contexts, V)
 
 
 class Uniform(nn.Module):
@@ -212,12 +211,8 @@ class InterpolatedNGram(CountingModel):
     def __init__(self, counts: NGramCounts, shares: Sequence[float]) -> None:
         """`shares` are λ_0 … λ_n: n + 1 numbers ≥ 0 that sum to one, the first above 0; else ValueError."""
         super().__init__(counts)
-        if (
-            len(shares) != counts.order + 1
-            or min(shares) < 0
-            or shares[0] == 0
-            or abs(sum(shares) - 1) > 1e-6
-        ):
+        is_mixture = min(shares, default=-1) >= 0 and abs(sum(shares) - 1) <= 1e-6
+        if len(shares) != counts.order + 1 or not is_mixture or shares[0] == 0:
             raise ValueError(
                 f"shares: expected {counts.order + 1} numbers ≥ 0 that sum to one (uniform, then orders "
                 f"1 … {counts.order}), the first above 0, got {tuple(shares)}"

@@ -101,7 +101,7 @@ class GPT(nn.Module):
         return None if kind is None else kind(config.context_length, config.d_model)
 
     def reset_parameters(self) -> None:
-        """As in GPT-2: normal, with a smaller deviation where a layer adds to the residual stream; biases 0."""
+        """As in GPT-2: normal, less for matrices whose output is added to the residual stream; biases 0."""
         deviation = self.config.initial_deviation
         for name, parameter in self.named_parameters():
             if name.endswith(("W_output.weight", "contract.weight")):
@@ -122,23 +122,22 @@ class GPT(nn.Module):
         With a cache, `tokens` are only the new ones, and are added to it. `mask` is False at padding and also
         covers the cached positions. Raises as `check_tokens` does, counting the cached positions.
         """
-        first = 0 if cache is None else cache.length
         check_tokens(tokens, self.vocab_size)
-        n_positions = tokens.shape[1]
-        if first + n_positions > self.context_length:
+        _, T = tokens.shape
+        first = 0 if cache is None else cache.length
+        if first + T > self.context_length:
             raise ValueError(
-                f"tokens: expected at most {self.context_length} positions, got T = {n_positions}"
+                f"tokens: expected at most {self.context_length} positions, got T = {T}"
                 + (f" after {first} remembered ones" if first else "")
             )
         x = self.embedding(tokens)  # (B, T, D)
         if self.positions is not None:
-            x = x + self.positions(n_positions, first)
+            x = x + self.positions(T, first)
         x = self.dropout(x)
-        keys = None if mask is None else attendable(mask, first, n_positions)
-        for block, layer in zip(
-            self.blocks, cache.layers if cache else [None] * len(self.blocks), strict=True
-        ):
-            x = block(x, keys, is_causal=True, cache=layer)
+        attendable_keys = None if mask is None else attendable(mask, first, T)  # (B, 1, T, keys)
+        layers = [None] * len(self.blocks) if cache is None else cache.layers
+        for block, layer in zip(self.blocks, layers, strict=True):
+            x = block(x, attendable_keys, is_causal=True, cache=layer)  # (B, T, D)
         return self.norm(x)
 
     def logits(
@@ -171,7 +170,7 @@ def attendable(
 
     Without this exception, padding at the start would have no key to attend to. Its output is never used.
     """
-    n_keys = mask.shape[1]
+    _, n_keys = mask.shape
     if not mask.any(dim=1).all():
         row = int((~mask.any(dim=1)).nonzero()[0])
         raise ValueError(
@@ -179,7 +178,6 @@ def attendable(
         )
     if n_keys != first + n_queries:
         raise ValueError(f"mask: expected {first + n_queries} keys (remembered and new), got {n_keys}")
-    itself = torch.arange(first, n_keys, device=mask.device)[:, None] == torch.arange(
-        n_keys, device=mask.device
-    )
-    return (mask[:, None, :] | itself)[:, None]  # (B, 1, queries, keys)
+    keys = torch.arange(n_keys, device=mask.device)
+    is_itself = keys[first:, None] == keys  # (queries, keys)
+    return (mask[:, None, :] | is_itself)[:, None]  # (B, 1, queries, keys)

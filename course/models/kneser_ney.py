@@ -101,9 +101,8 @@ class KneserNey(CountingModel):
         """Store each n-gram's discounted share and each context's γ; behind BOS, γ = 1 and the share 0."""
         context, ngram, _, _ = self.counts.table(k)
         owner = ngram // self.vocab_size
-        discount = torch.tensor((0.0, *triple), dtype=torch.float64, device=values.device)[
-            values.clamp(max=3)
-        ]
+        by_count = torch.tensor((0.0, *triple), dtype=torch.float64, device=values.device)
+        discount = by_count[values.clamp(max=3)]  # (N,)
         zeros = torch.zeros(len(context), dtype=torch.float64, device=values.device)
         total = zeros.index_add(0, owner, values.double())
         gamma = zeros.index_add(0, owner, discount) / total

@@ -27,12 +27,13 @@ def split_heads(
 ) -> Float[Tensor, "batch heads time d_head"]:
     """Split the last axis into heads and move the head axis before time, so each head attends by itself."""
     B, T, D = x.shape
-    return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, T, H, K) → (B, H, T, K)
+    H, K = n_heads, D // n_heads
+    return x.view(B, T, H, K).transpose(1, 2)  # (B, T, D) → (B, T, H, K) → (B, H, T, K)
 
 
 def merge_heads(x: Float[Tensor, "batch heads time d_head"]) -> Float[Tensor, "batch time d_model"]:
     """Concatenate the heads' outputs: the inverse of `split_heads`."""
-    return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, K) → (B, T, D)
+    return x.transpose(1, 2).flatten(start_dim=2)  # (B, H, T, K) → (B, T, H, K) → (B, T, D)
 
 
 @dataclass
@@ -104,8 +105,10 @@ class MultiHeadAttention(nn.Module):
         q, k, v = self._heads(query, key, value, cache)
         if self.is_fused:
             return self.W_output(merge_heads(self._fused(q, k, v, mask, is_causal)))
-        weights = attention_weights(self._scores(q, k), self._whole_mask(q, k, mask, is_causal))
-        return self.W_output(merge_heads(F.dropout(weights, self.dropout, self.training) @ v))
+        whole_mask = self._whole_mask(q, k, mask, is_causal)
+        weights = attention_weights(self._scores(q, k), whole_mask)  # (B, H, queries, keys)
+        heads = F.dropout(weights, self.dropout, self.training) @ v  # (B, H, queries, K)
+        return self.W_output(merge_heads(heads))  # (B, queries, D)
 
     def weights(
         self,
@@ -124,7 +127,7 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, K)
         k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, K)
-        v = split_heads(self.W_value(value), self.n_heads)
+        v = split_heads(self.W_value(value), self.n_heads)  # (B, H, keys, K)
         if self.has_rotation:
             first = 0 if cache is None else cache.length
             q, k = rotate(q, first), rotate(k, first)

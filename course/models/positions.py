@@ -29,9 +29,8 @@ def sinusoidal_positions(n_positions: int, d_model: int, first: int = 0) -> Floa
     positions = torch.arange(first, first + n_positions, dtype=torch.float64)
     radians = angles(positions, d_model)  # (T, ⌈D/2⌉)
     pairs = torch.stack([radians.sin(), radians.cos()], dim=-1)  # (T, ⌈D/2⌉, 2)
-    return pairs.flatten(start_dim=1)[:, :d_model].to(
-        torch.get_default_dtype()
-    )  # an odd D drops the last cos
+    table = pairs.flatten(start_dim=1)[:, :d_model]  # (T, D); an odd D drops the last cos
+    return table.to(torch.get_default_dtype())
 
 
 def rotate(
@@ -47,8 +46,9 @@ def rotate(
     precise = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell 1000 from 1001
     radians = angles(torch.arange(first, first + T, dtype=precise, device=x.device), K, base)  # (T, K/2)
     cos, sin = radians.cos().to(x.dtype), radians.sin().to(x.dtype)
-    even, odd = x[..., 0::2], x[..., 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)
+    even, odd = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
+    rotated = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # (…, T, K/2, 2)
+    return rotated.flatten(start_dim=-2)  # (…, T, K)
 
 
 def distances(n_queries: int, n_keys: int, device: torch.device | None = None) -> Int[Tensor, "queries keys"]:
@@ -111,5 +111,6 @@ class RelativeBias(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_buckets, n_heads))
 
     def forward(self, n_queries: int, n_keys: int) -> Float[Tensor, "heads queries keys"]:
-        bucket = self.buckets(distances(n_queries, n_keys, self.bias.device), self.n_buckets)
+        distance = distances(n_queries, n_keys, self.bias.device)  # (queries, keys)
+        bucket = self.buckets(distance, self.n_buckets)  # (queries, keys)
         return self.bias[bucket].permute(2, 0, 1)  # (queries, keys, H) → (H, queries, keys)

@@ -151,12 +151,12 @@ def skip_padding(
     Real steps are moved to the front, so that no padding precedes them; their states are then moved back.
     """
     order = mask.logical_not().to(torch.uint8).argsort(dim=0, stable=True)[:, :, None]  # (T, B, 1)
-    states = cell.run(x.gather(0, order.expand_as(x)), state)
-    hidden = states[0].gather(0, order.argsort(dim=0).expand_as(states[0]))
+    states = cell.run(x.gather(0, order.expand_as(x)), state)  # each part (T, B, D)
+    hidden = states[0].gather(0, order.argsort(dim=0).expand_as(states[0]))  # (T, B, D)
     n_real = mask.sum(dim=0)  # (B,)
     rows = torch.arange(len(n_real), device=x.device)
-    last = (part[n_real - 1, rows] for part in states)
-    has_read = n_real[:, None] > 0
+    last = (part[n_real - 1, rows] for part in states)  # each part (B, D)
+    has_read = n_real[:, None] > 0  # (B, 1)
     last = tuple(torch.where(has_read, part, first) for part, first in zip(last, state, strict=True))
     return torch.where(mask[:, :, None], hidden, 0.0), last
 
@@ -177,7 +177,8 @@ def unroll(
         hidden, last = states[0], tuple(part[-1] for part in states)
     else:
         hidden, last = skip_padding(cell, steps, state, mask)
-    return (hidden.flip(0) if is_backward else hidden).transpose(0, 1), last
+    hidden = hidden.flip(0) if is_backward else hidden
+    return hidden.transpose(0, 1), last  # (T, B, D) → (B, T, D)
 
 
 class RecurrentNetwork(nn.Module):

@@ -74,10 +74,9 @@ class DotScores(nn.Module):
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        has_other_width = config.d_memory != config.d_hidden
-        self.narrow = (
-            Linear(config.d_memory, config.d_hidden, bias=False) if has_other_width else nn.Identity()
-        )
+        self.narrow = nn.Identity()
+        if config.d_memory != config.d_hidden:
+            self.narrow = Linear(config.d_memory, config.d_hidden, bias=False)
 
     def forward(self, query: Tensor, key: Tensor) -> Float[Tensor, "batch time source"]:
         return dot_scores(query, self.narrow(key))
@@ -136,16 +135,18 @@ class Seq2SeqEncoder(nn.Module):
             raise ValueError(
                 f"source: expected at least one real token per sentence, got only padding in row {row}"
             )
-        memory, last = self.network(self.dropout(self.embedding(source)), mask=mask)  # (B, S, D · directions)
+        x = self.dropout(self.embedding(source))  # (B, S, E)
+        memory, last = self.network(x, mask=mask)  # (B, S, d_memory), the parts of the state (cells, B, D)
         return EncodedSource(memory, mask, tuple(self._first_state(part) for part in last))
 
     def _first_state(
         self, part: Float[Tensor, "cells batch d_hidden"]
     ) -> Float[Tensor, "layers batch d_hidden"]:
+        """One part of the decoder's first state, from the same part of the encoder's last state."""
         if self.bridge is None:
             return part
-        both_directions = torch.cat([part[0::2], part[1::2]], dim=-1)  # (L, B, 2 D)
-        return torch.tanh(self.bridge(both_directions))
+        both_directions = torch.cat([part[0::2], part[1::2]], dim=-1)  # (2 L, B, D) → (L, B, 2 D)
+        return torch.tanh(self.bridge(both_directions))  # (L, B, D)
 
 
 class Seq2SeqDecoder(nn.Module):
@@ -172,14 +173,18 @@ class Seq2SeqDecoder(nn.Module):
     ) -> tuple[Float[Tensor, "batch time vocab"], State, Float[Tensor, "batch time source"] | None]:
         """Logits of the next token at every position, the state after the last, and the attention weights."""
         check_tokens(tokens, self.config.target_vocab_size)
+        _, T = tokens.shape
         x = self.dropout(self.embedding(tokens))  # (B, T, E)
         if self.config.summary == "every_step":
-            x = torch.cat([x, encoded.summary[:, None].expand(-1, x.shape[1], -1)], dim=-1)
+            summaries = encoded.summary[:, None].expand(-1, T, -1)  # (B, D) → (B, T, D)
+            x = torch.cat([x, summaries], dim=-1)  # (B, T, E + D)
         hidden, state = self.network(x, encoded.state if state is None else state)  # s_1 … s_T (B, T, D)
         weights = None
         if self.scores is not None:
-            weights = attention_weights(self.scores(hidden, encoded.memory), encoded.mask[:, None, :])
-            hidden = torch.cat([hidden, weights @ encoded.memory], dim=-1)  # [s_t; c_t]
+            scores = self.scores(hidden, encoded.memory)  # (B, T, S)
+            weights = attention_weights(scores, encoded.mask[:, None, :])  # (B, T, S)
+            context = weights @ encoded.memory  # c_1 … c_T (B, T, d_memory)
+            hidden = torch.cat([hidden, context], dim=-1)  # [s_t; c_t] (B, T, D + d_memory)
         return self.output(self.dropout(hidden)), state, weights
 
 

@@ -77,9 +77,9 @@ class Translator(nn.Module):
         self, tokens: Int[Tensor, "batch time"], embedding: nn.Embedding
     ) -> Float[Tensor, "batch time d_model"]:
         check_tokens(tokens, embedding.num_embeddings, self.config.context_length)
-        return self.dropout(
-            embedding(tokens) * math.sqrt(self.config.d_model) + self.positions(tokens.shape[1])
-        )
+        _, T = tokens.shape
+        x = embedding(tokens) * math.sqrt(self.config.d_model) + self.positions(T)  # (B, T, D)
+        return self.dropout(x)
 
     def encode(
         self, source: Int[Tensor, "batch source"]
@@ -95,8 +95,9 @@ class Translator(nn.Module):
         memory_mask: Bool[Tensor, "batch 1 1 source"],
     ) -> Float[Tensor, "batch time vocab"]:
         """Logits of the token after each position of `target`."""
-        x = self.decoder(self._embed(target, self.target_embedding), memory, memory_mask=memory_mask)
-        return linear(x, self.target_embedding.weight)
+        x = self._embed(target, self.target_embedding)  # (B, T, D)
+        x = self.decoder(x, memory, memory_mask=memory_mask)  # (B, T, D)
+        return linear(x, self.target_embedding.weight)  # (B, T, V)
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch time"]
