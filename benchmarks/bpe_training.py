@@ -4,7 +4,7 @@
     python benchmarks/bpe_training.py --merges 500        fewer merges
     python benchmarks/bpe_training.py --text FILE         another text
 
-The two take turns, so that a slow moment of the machine meets both. Both get the same text, cut into
+The two take turns, so that a slow moment of the machine affects both. Both get the same text, split into
 pre-tokens by the same pattern, and must learn the same merges; otherwise the comparison stops.
 """
 
@@ -48,7 +48,7 @@ def theirs(text: str, n_merges: int) -> Merges:
 
 
 def seconds(train: Callable[[str, int], Merges], text: str, n_merges: int) -> tuple[float, Merges]:
-    """How long one training takes, and what it learned."""
+    """Seconds that one training took, and the merges it learned."""
     start = perf_counter()
     merges = train(text, n_merges)
     return perf_counter() - start, merges

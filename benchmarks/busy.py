@@ -1,9 +1,9 @@
-"""Whether a busy machine changes a mark: a class is graded in peace, and again beside busy loops.
+"""Does a busy machine change a mark? A class is graded on a quiet machine, and again beside busy loops.
 
     python benchmarks/busy.py [--homework NAME] [--count 60] [--loops 8] [--isolation best]
 
-Every fourth submission is all right, the others make one to three known mistakes. The loops, so many for each
-core, are programs of their own; ends with an error unless every check comes out the same.
+Every fourth submission is correct; the others make one to three known mistakes. Each busy loop is a separate
+program, and --loops says how many of them run per core. Ends with an error unless every result is the same.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def arguments() -> argparse.Namespace:
 
 @contextmanager
 def busy_loops(count: int) -> Iterator[None]:
-    """So many programs that do nothing but work."""
+    """Run this many programs that only keep a core busy."""
     loop = [sys.executable, "-c", "while True: pass"]
     programs = [subprocess.Popen(loop, start_new_session=True) for _ in range(count)]
     try:
@@ -84,7 +84,7 @@ def graded(course: Path, copy: Path, options: argparse.Namespace) -> tuple[Resul
 
 
 def table(quiet: tuple[Results, float], busy: tuple[Results, float], loops: int) -> str:
-    """How many checks each student passed, where that differs by name, and the seconds."""
+    """How many checks each student passed, the names of those that differ, and the seconds."""
     lines = [f"{'student':<16}{'quiet':>7}{'busy':>7}"]
     for student, alone in quiet[0].items():
         beside = busy[0].get(student, {})

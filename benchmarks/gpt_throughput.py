@@ -1,8 +1,8 @@
-"""Tokens per second of GPT training, beside nanoGPT's formulation: `python benchmarks/gpt_throughput.py`.
+"""GPT training in tokens per second, against nanoGPT's formulation: `python benchmarks/gpt_throughput.py`.
 
-On a GPU: bfloat16, fused AdamW, compiled, GPT-2 small by default; the share of the device's peak that is used
-for multiplying (model FLOPs utilisation, Chowdhery et al. 2022, section 4.1) is given where it is known.
-On a CPU a small model shows that the command works.
+On a GPU: bfloat16, fused AdamW, compiled, GPT-2 small by default. If the device's peak is known, the fraction
+of it that is reached (model FLOPs utilisation, Chowdhery et al. 2022, section 4.1) is printed too.
+On a CPU, a small model shows that the command works.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SIZES = {
     "gpt2-small": GPTConfig(50_304, 1024, d_model=768, n_heads=12, n_layers=12),
 }
 
-# Dense bfloat16 operations per second as the makers state them, by a part of the device's name.
+# Dense bfloat16 operations per second, as stated by the manufacturers, by a part of the device's name.
 PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L4": 121e12, "T4": 65e12}
 
 
@@ -95,7 +95,7 @@ def main() -> None:
 def report(
     config: GPTConfig, options: argparse.Namespace, device: torch.device, medians: dict[str, float]
 ) -> None:
-    """Tokens per second, the share of the peak, the ratio, and the memory."""
+    """Print tokens per second, the fraction of the peak, the ratio, and the memory."""
     card = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
     n_tokens = options.batch_size * config.context_length
     batch = f"{options.batch_size} × {config.context_length}"

@@ -2,8 +2,8 @@
 
     python benchmarks/grading.py [--homework NAME] [--counts 20 60] [--isolation best]
 
-Each is run from the command line, one after the other, in a fresh copy of the same released course, so that
-start-up counts. The slope is what each further submission adds. Both must give the same points.
+Each is run from the command line, one after the other, in a fresh copy of the same released course, so
+start-up time counts. The slope is the time that each further submission adds. Both must give the same points.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def unplug(course: Path) -> None:
 
 
 def wall_seconds(command: list[str], course: Path) -> float:
-    """How long a command takes in a course; its output is kept for the case that it fails."""
+    """How long a command takes in a course; its output is shown only if it fails."""
     environment = os.environ | {"PYTHONSAFEPATH": "1"}
     begun = time.perf_counter()
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)

@@ -1,7 +1,7 @@
 """How grading grows with the number of submissions and with jobs: `python benchmarks/grading_growth.py`.
 
 Seconds = start-up + slope · submissions, fitted by least squares; the exponent p is that of the larger half.
-A job is a judge and a sandbox that take turns; two of them keep a core busy.
+A job is a judge and a sandbox that take turns, so two jobs keep a core busy.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def seconds(template: Path, count: int, jobs: int | None = None) -> float:
 def draw(
     by_count: dict[int, float], by_jobs: dict[int, float], line: tuple[float, float], path: Path
 ) -> None:
-    """Left seconds over the size of the class, with the fitted line; right over jobs."""
+    """Left, seconds against the size of the class, with the fitted line; right, seconds against jobs."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2))

@@ -1,6 +1,6 @@
-"""How time grows: attention and RNN with T, training with the batch: `python benchmarks/growth.py`.
+"""How time grows: attention and a GRU with T, training with the batch: `python benchmarks/growth.py`.
 
-Each curve is fitted by seconds ∝ size^p over its larger half; p near 1 is linear, near 2 quadratic.
+The larger half of each curve is fitted by seconds ∝ size^p; p near 1 is linear, p near 2 quadratic.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def recurrence(T: int) -> Callable[[], object]:
 
 
 def training(batch_size: int) -> Callable[[], object]:
-    """Forwards and backwards of a small GPT."""
+    """Forward and backward pass of a small GPT."""
     model = GPT(GPTConfig(98, 64, d_model=64, n_heads=4, n_layers=2))
     tokens = torch.randint(98, (batch_size, 65))
 
@@ -57,7 +57,7 @@ CURVES = {
 
 
 def measured(make: Callable[[int], Callable[[], object]], sizes: tuple[int, ...]) -> Curve:
-    """The median of some runs at each size; sizes take turns."""
+    """The median of several runs at each size; the sizes take turns."""
     runs = {size: make(size) for size in sizes}
     times: dict[int, list[float]] = {size: [] for size in sizes}
     for round_number in range(ROUNDS + 1):
@@ -70,7 +70,7 @@ def measured(make: Callable[[int], Callable[[], object]], sizes: tuple[int, ...]
 
 
 def exponent(curve: Curve) -> float:
-    """The slope of log seconds over log size, in the larger half, where fixed costs no longer show."""
+    """The slope of log seconds against log size in the larger half, where fixed costs no longer show."""
     sizes = sorted(curve)[len(curve) // 2 :]
     return statistics.linear_regression(
         [math.log(size) for size in sizes], [math.log(curve[size]) for size in sizes]

@@ -1,4 +1,4 @@
-"""The places where a profile's time goes, as lines of a table."""
+"""The hottest functions of a profile, as lines of a table."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def hottest(stats: pstats.Stats, number: int = 10, *, without: Iterable[str] = ()) -> Iterator[str]:
-    """The functions with most time of their own: seconds, share of all, calls, name.
+    """The functions with the most time of their own: seconds, percentage of all time, calls, name.
 
-    without: functions that only wait, by name.
+    without: names of functions to leave out because they only wait.
     """
     counted = {place: entry for place, entry in stats.stats.items() if place[2] not in set(without)}
     total = sum(own for _, _, own, _, _ in counted.values())
@@ -23,7 +23,7 @@ def hottest(stats: pstats.Stats, number: int = 10, *, without: Iterable[str] = (
 
 
 def in_words(place: Place) -> str:
-    """A function and where it is from, without the folders of one machine."""
+    """A function and its file, without the folders of this machine."""
     file, line, function = place
     path = Path(file)
     if file == "~":

@@ -1,4 +1,4 @@
-"""How long each lecture runs from top to bottom, in a fresh kernel: `python benchmarks/lectures.py`."""
+"""How long each lecture takes from top to bottom in a fresh kernel: `python benchmarks/lectures.py`."""
 
 from __future__ import annotations
 

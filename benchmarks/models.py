@@ -1,7 +1,8 @@
-"""The course's models beside the field's own, on one machine in one run: `python benchmarks/models.py`.
+"""The course's models against the standard ones, on one machine in one run: `python benchmarks/models.py`.
 
-Each pair takes turns, so that both meet the same state of the machine; the table gives the median and the
-middle half of the times, and the ratio of the medians with the limit that the course has set itself.
+The two sides of a pair take turns, so that both meet the same state of the machine. The table gives the
+median and the middle half of the times, and the ratio of the medians with the limit that the course sets
+itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ B, T, D = 32, 64, 256
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two ways to do the same, and how much longer ours may take."""
+    """Two implementations of the same thing, and how much longer ours may take."""
 
     name: str
     ours: Callable[[], object]
@@ -36,7 +37,7 @@ class Comparison:
 
 
 def measure(comparison: Comparison, clock: Callable[[], float]) -> tuple[list[float], list[float]]:
-    """Seconds of every round of ours and of theirs, after two rounds that do not count."""
+    """Seconds of every round of ours and of theirs, after two warm-up rounds."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for round_number in range(comparison.n_rounds + 2):
         for run, times in zip((comparison.ours, comparison.theirs), seconds, strict=True):
@@ -64,7 +65,7 @@ def report(comparison: Comparison, clock: Callable[[], float]) -> None:
 
 
 def forward_and_backward(network: nn.Module, x: Tensor) -> Callable[[], None]:
-    """One pass forwards and one backwards, gradients of inputs and weights included."""
+    """One forward and one backward pass, with gradients of inputs and weights."""
 
     def run() -> None:
         network.zero_grad()
@@ -82,7 +83,7 @@ def recurrent(name: str, ours: type[nn.Module], theirs: type[nn.Module], n_round
 
 
 def training_step(model: nn.Module, loss: Callable[[nn.Module, Tensor], Tensor], tokens: Tensor) -> Callable:
-    """Forwards, backwards, and one step of AdamW."""
+    """Forward pass, backward pass, and one step of AdamW."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 
     def run() -> None:
@@ -94,12 +95,12 @@ def training_step(model: nn.Module, loss: Callable[[nn.Module, Tensor], Tensor],
 
 
 def our_loss(model: nn.Module, tokens: Tensor) -> Tensor:
-    """Through the one interface: log-probabilities in, their mean out."""
+    """The loss through the common interface: the mean of the targets' log-probabilities, negated."""
     return F.nll_loss(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
 
 
 def their_loss(model: nn.Module, tokens: Tensor) -> Tensor:
-    """Logits into cross-entropy."""
+    """The loss from logits, by PyTorch's cross-entropy."""
     return F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
 
 
@@ -115,7 +116,7 @@ def gpt(config: GPTConfig, n_rounds: int) -> Comparison:
 
 
 def counting(n_tokens: int, order: int, n_rounds: int) -> Comparison:
-    """Counting n-grams of orders up to n; ours also sorts them for look-up, theirs counts alone."""
+    """Counting n-grams of orders up to n; ours also sorts them for look-up, theirs only counts."""
     generator = torch.Generator().manual_seed(0)
     skewed = torch.rand(n_tokens // 20, 20, generator=generator).pow(3)  # few words are frequent, many rare
     sentences = 1 + (skewed * 4999).long()

@@ -1,4 +1,4 @@
-"""A GPT in the formulation of nanoGPT (github.com/karpathy/nanoGPT, model.py), to measure ours against."""
+"""A GPT in the formulation of nanoGPT (github.com/karpathy/nanoGPT, model.py), to compare ours with."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     python benchmarks/otter.py [--otter PROGRAM] [--homework NAME] [--count 10] [--isolation best]
 
 Otter gets the same checks as exception-based tests and runs each submission in a process of its own, without
-a sandbox; that is its documented way to grade on one's own machine. Needs otter-grader, which may live in an
-environment of its own if torch and the course are in it too; without it this benchmark says so and ends.
+a sandbox; that is its documented way to grade on your own machine. Needs otter-grader, which may be installed
+in a separate environment if torch and the course are there too; without it, this benchmark says so and ends.
 https://otter-grader.readthedocs.io/en/latest/otter_run.html
 """
 
@@ -88,12 +88,12 @@ def bundled(homework: HomeworkSource, folder: Path, otter: str) -> Path:
 
 
 def as_test(check: Check) -> str:
-    """A check as otter writes tests; it runs in a copy of the notebook's names."""
+    """A check in the form of an otter test; it runs in a copy of the notebook's names."""
     return TEST.format(name=check.name, points=check.points, source=check.source)
 
 
 def by_otter(submitted: Path, bundle: Path, otter: str) -> tuple[float, dict[str, float]]:
-    """Seconds for all submissions one after the other, and each student's points."""
+    """Seconds for all submissions, one after the other, and each student's points."""
     begun, points = time.perf_counter(), {}
     for notebook in sorted(submitted.glob("*/*/*.ipynb")):
         place = notebook.parent
@@ -105,7 +105,7 @@ def by_otter(submitted: Path, bundle: Path, otter: str) -> tuple[float, dict[str
 
 
 def run(command: list[str], folder: Path) -> None:
-    """Run a command quietly; what it said is shown if it fails."""
+    """Run a command quietly; its output is shown only if it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")

@@ -1,6 +1,6 @@
-"""Run benchmarks and keep what they print: `python benchmarks/record.py` writes docs/benchmarks.md.
+"""Run the benchmarks and record their output: `python benchmarks/record.py` writes docs/benchmarks.md.
 
-Times depend on the machine; what may be quoted are the ratios, each measured side by side in one run.
+Seconds depend on the machine. Only the ratios may be quoted, because both sides were measured in one run.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ HEADING = """# Speed, measured
 
     make bench
 
-Both sides of every comparison ran in turns in one run on one machine, so ratios carry over to other machines
-and seconds do not.
+The two sides of every comparison took turns in one run on one machine, so the ratios carry over to other
+machines; the seconds do not.
 
-![Seconds over size on logarithmic axes: attention and one GRU layer over the length of the text, training of
-a small GPT over the size of the batch; the exponents are below.](benchmarks/growth.png)
+![Seconds against size on logarithmic axes: attention and one GRU layer against the length of the text,
+training of a small GPT against the batch size; the exponents are below.](benchmarks/growth.png)
 
-![Left, seconds to grade a class over its size: a straight line above a start of some seconds. Right, seconds
-over the number of jobs.](benchmarks/grading_growth.png)
+![Left: seconds to grade a class against its size, a straight line above a start-up time of a few seconds.
+Right: seconds against the number of jobs.](benchmarks/grading_growth.png)
 """
 
 COMMANDS = {
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def section(title: str, command: list[str]) -> str:
-    """Run one script; its title, command, date and versions, and what it prints."""
+    """Run one script; return its title, command, date, versions and output as Markdown."""
     print(f"--- {title}", flush=True)
     done = subprocess.run(
         [sys.executable, str(HERE / command[0]), *command[1:]],

@@ -2,9 +2,10 @@
 
     python benchmarks/sandbox.py [--rounds 30] [--students 10]
 
-Milliseconds from `Warm.student()` to the end of its first cell and of a whole small notebook, for one request
-and for the end; megabytes that each further running student adds (shared pages divided among their users).
-The levels take turns, so that a slow moment of the machine meets all of them.
+Measures milliseconds from `Warm.student()` to the end of the first cell and to the end of a small notebook,
+milliseconds for one request and for ending the process, and the megabytes that each further running student
+adds (shared pages are divided among their users). The levels take turns, so that a slow moment of the machine
+affects all of them.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def arguments() -> argparse.Namespace:
 
 
 def levels() -> Iterator:
-    """The levels this machine has."""
+    """The isolation levels this machine has."""
     for name in ("bwrap", "landlock", "none"):
         try:
             yield choose(name)
@@ -87,7 +88,7 @@ def levels() -> Iterator:
 
 
 def one_student(warm: Warm) -> tuple[float, float, float, float]:
-    """Milliseconds of one student's life, by its stages."""
+    """Milliseconds of each stage of one student's process."""
     query = torch.randn(2, 4, 16, 32)
     begun = perf_counter()
     student = warm.student()
@@ -111,7 +112,7 @@ def run_cells(student: Student) -> None:
 
 
 def megabytes_per_student(warm: Warm, count: int) -> float:
-    """How the memory of the warm process and all below it grows with each student that has run its cells."""
+    """Memory that each student's process adds to the warm process and its descendants after its cells ran."""
     sizes = []
     with ExitStack() as stack:
         for _ in range(count):

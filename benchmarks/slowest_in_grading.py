@@ -1,7 +1,8 @@
-"""Where the grader's own time goes: `python benchmarks/slowest_in_grading.py [--count 30]`.
+"""Where the grader spends its time: `python benchmarks/slowest_in_grading.py [--count 30]`.
 
-One process judges and writes down a class, one submission after another, under Python's profiler; waiting for
-the student's process is left out of the table and said apart. Profiled seconds are longer than others.
+One process judges a class and records its marks, one submission after another, under Python's profiler.
+Waiting for the student's process is left out of the table and printed separately. Times under the profiler
+are longer than without it.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from autograder.sample.sample_class import hand_in_ordinary
 from autograder.source.loading import find
 from autograder.submissions.collect import collect
 
-# Reading waits for the student's process, and so does writing where it wakes that on the same core.
+# Reading waits for the student's process; so does writing, if it wakes that process on the same core.
 WAITING = {f"<method '{name}' of '_socket.socket' objects>" for name in ("recv", "sendall")}
 
 
 @dataclass
 class OneAfterAnother:
-    """Judges in this very process, so that one profile sees them."""
+    """Judges inside this process, so that one profile covers them all."""
 
     level: Level
     warm: Warm

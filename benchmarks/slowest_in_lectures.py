@@ -1,6 +1,6 @@
-"""Where the lectures' time goes, by cell and by function: `python benchmarks/slowest_in_lectures.py`.
+"""Where the lectures spend their time, by cell and by function: `python benchmarks/slowest_in_lectures.py`.
 
-Every lecture runs from top to bottom in a process of its own under Python's profiler.
+Every lecture runs from top to bottom, in a process of its own, under Python's profiler.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def apart(path: Path, profile: Path) -> Path:
-    """Run a lecture in a process of its own; the file with its profile."""
+    """Run a lecture in a process of its own; return the file with its profile."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
     subprocess.run(
         [sys.executable, __file__, path.stem, "--into", profile],
@@ -59,7 +59,7 @@ def apart(path: Path, profile: Path) -> Path:
 
 
 def run(path: Path, into: Path) -> None:
-    """Run a lecture's cells under the profiler; seconds and first line of each go to INTO.json."""
+    """Run a lecture's cells under the profiler; write the seconds and first line of each to INTO.json."""
     from IPython.core.interactiveshell import InteractiveShell
 
     shell, profile, seconds = InteractiveShell.instance(), cProfile.Profile(), []
@@ -77,7 +77,7 @@ def run(path: Path, into: Path) -> None:
 
 
 def first_line(source: str) -> str:
-    """The first line that says what a cell does, or its very first."""
+    """The first line that says what a cell does, or else its first line."""
     lines = [line for line in source.splitlines() if line.strip() and not line.startswith("#")]
     doing = (line for line in lines if not line.startswith(("import ", "from ")))
     return next(doing, lines[0])[:60]

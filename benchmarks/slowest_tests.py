@@ -1,6 +1,6 @@
-"""Where the time of `make test` goes, by part, file and test: `python benchmarks/slowest_tests.py`.
+"""Where `make test` spends its time, by part, file and test: `python benchmarks/slowest_tests.py`.
 
-With --report it reads the times of a run that is over, as `pytest --junitxml=FILE` has written them.
+With --report it reads the times of a finished run from the file that `pytest --junitxml=FILE` wrote.
 """
 
 from __future__ import annotations

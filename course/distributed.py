@@ -1,10 +1,10 @@
-"""The same training on several processes: each takes its rows of every batch, and gradients are averaged.
+"""The same training on several processes: each takes some rows of every batch, and gradients are averaged.
 
     torchrun --nproc-per-node 2 -m course.ladder --rungs gpt
 
-Whatever calls `course.training.train` after `join()` runs this way. Every process makes the whole batch,
-which costs little, and keeps its share; the gradient is the one of the whole batch, so the result does not
-depend on how many processes there are, up to rounding.
+Any program that calls `course.training.train` after `join()` runs this way. Every process builds the whole
+batch, which costs little, and keeps its own rows. The averaged gradient is that of the whole batch, so up to
+rounding the result does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Example = tuple[Tensor, ...]
 
 
 def join() -> torch.device | None:
-    """Join the processes that torchrun started; this one's device, or None where it started none."""
+    """Join the processes that torchrun started; return this process's device, or None without torchrun."""
     if "RANK" not in os.environ or not distributed.is_available():
         return None
     on_cuda = torch.cuda.is_available()
@@ -40,18 +40,18 @@ def is_joined() -> bool:
 
 
 def is_first() -> bool:
-    """Whether this process is the one that writes files and prints; alone it is."""
+    """Whether this process is the one that writes files and prints; a single process is."""
     return not is_joined() or distributed.get_rank() == 0
 
 
 def leave() -> None:
-    """Part from the others; call it last."""
+    """Leave the group of processes; call it last."""
     if is_joined():
         distributed.destroy_process_group()
 
 
 def replicated(model: nn.Module) -> nn.Module:
-    """The model with a backward pass that averages gradients over all processes."""
+    """Wrap a model so that its backward pass averages gradients over all processes."""
     on_cuda = next(model.parameters()).is_cuda
     return DistributedDataParallel(model, device_ids=[torch.cuda.current_device()] if on_cuda else None)
 
@@ -77,7 +77,7 @@ class Share:
         return (*(part[self.rank :: self.n_processes] for part in example), weight)
 
     def weight(self, example: Example) -> float:
-        """By how much this share's mean counts, so that the mean of all shares is the mean of the batch."""
+        """The weight of this share's mean, chosen so that all shares together give the mean of the batch."""
         counted = example[2] if len(example) > 2 else torch.ones(len(example[0]))  # a mask, or equal rows
         mine = counted[self.rank :: self.n_processes]
         return self.n_processes * float(mine.sum() / counted.sum())
@@ -85,7 +85,7 @@ class Share:
 
 @dataclass(frozen=True)
 class WeightedLoss:
-    """A loss that is a mean, weighted by the share that it is a mean of."""
+    """A mean loss over one process's rows, weighted as `Share.weight` says."""
 
     loss: Callable[[nn.Module, Example], Tensor]
 

@@ -1,6 +1,6 @@
-"""How good is a language model, in one unit: the negative log-probability of a text it has not seen.
+"""How good is a language model? Every answer comes from the negative log-probability of held-out text.
 
-Totals are added up before anything is divided, so the result does not depend on how the text was cut into
+Totals are added up before anything is divided, so the result does not depend on how the text was split into
 batches. Translations are judged by BLEU (Papineni et al. 2002, through sacrebleu), alignments by the error
 rate of Och and Ney (2003), "A systematic comparison of various statistical alignment models", section 5.
 """
@@ -24,7 +24,7 @@ Link = tuple[int, int]  # (position in the source, position in the target)
 
 @dataclass(frozen=True)
 class Score:
-    """The negative log-probability of a text; the same per token, per byte, as perplexity, above a floor."""
+    """The negative log-probability of a text: in total, per token, per byte, as perplexity, above a floor."""
 
     nll: float  # nats, of all tokens together
     n_tokens: int
@@ -47,11 +47,11 @@ class Score:
 
     @property
     def perplexity(self) -> float:
-        """e^(nats per token) = 2^(bits per token): between how many equally likely words it hesitates."""
+        """e^(nats per token) = 2^(bits per token): the number of equally likely words with this entropy."""
         return math.exp(self.cross_entropy) if self.cross_entropy < 700 else math.inf
 
     def bits_per_byte(self, n_bytes: int) -> float:
-        """Comparable between tokenisers, because everyone's text has the same number of bytes (UTF-8)."""
+        """Bits per UTF-8 byte: comparable between tokenizers, since a text always has the same bytes."""
         return self.nll / math.log(2) / n_bytes
 
     def percent_above(self, floor: Score) -> float:
@@ -74,7 +74,7 @@ def target_nll(
 def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Float[Tensor, " stories"]:
     """−log P of each sequence given its first token, in nats, float64, on the CPU.
 
-    A module is switched to evaluation and back, and reads where its parameters are.
+    A module is switched to evaluation mode and back, and gets the tokens on the device of its parameters.
     """
     totals = []
     with evaluating(model) as device:
@@ -90,7 +90,7 @@ def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Fl
 
 
 def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:
-    """Score every real token of every sequence but the first, which is given.
+    """Score every real token of every sequence except the first, which is given.
 
     Raises ValueError if no sequence has a token to predict.
     """
@@ -100,7 +100,7 @@ def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:
 
 @contextmanager
 def evaluating(model: LanguageModel) -> Iterator[torch.device]:
-    """Without dropout inside, as before outside; yields the device of the model's parameters."""
+    """Switch dropout off inside the block and restore it afterwards; yields the device of the parameters."""
     if not isinstance(model, nn.Module):
         yield torch.device("cpu")
         return
@@ -116,7 +116,7 @@ def evaluating(model: LanguageModel) -> Iterator[torch.device]:
 def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     """Corpus BLEU in percent, one reference per translation, by sacrebleu with its default settings.
 
-    Raises ModuleNotFoundError with the command to run where sacrebleu is missing.
+    Raises ModuleNotFoundError, with the command to run, if sacrebleu is missing.
     """
     if len(translations) != len(references) or not translations:
         raise ValueError(

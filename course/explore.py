@@ -1,10 +1,10 @@
-"""Controls that run Python again, beside a result that is complete without them.
+"""Controls that run Python again, below a result that is complete without them.
 
     explore(show, text=sentence("prompt", "the girls"), temperature=number("temperature", 1.0, 0.1, 3.0))
 
-`show(**values)` is displayed with the default values first, as any cell's result would be: that is what a
-page or a notebook without a kernel keeps. Where there is a kernel and ipywidgets, controls appear below it,
-and moving one replaces the result in its place. Only what ipywidgets 7 and 8 share is used.
+The result of `show` with the default values is displayed first, like any cell's result; a page or a notebook
+without a kernel keeps it. With a kernel and ipywidgets, controls appear below it, and moving one replaces the
+result. Only features common to ipywidgets 7 and 8 are used.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 @dataclass(frozen=True)
 class Control:
-    """Something to move: its default value, and how to make the widget for it."""
+    """One control: its default value, and how to make its widget."""
 
     value: Any
     widget: Callable[[], DOMWidget]
 
 
 def number(label: str, value: float, low: float, high: float, step: float = 0.1) -> Control:
-    """A number between two others. Raises ValueError where the default lies outside."""
+    """A number between two limits. Raises ValueError if the default lies outside."""
     if not low <= value <= high:
         raise ValueError(f"{label}: expected a default between {low} and {high}, got {value}")
 
@@ -42,7 +42,7 @@ def number(label: str, value: float, low: float, high: float, step: float = 0.1)
 
 
 def sentence(label: str, value: str) -> Control:
-    """A line of text; it counts when Enter is pressed or the line is left."""
+    """A line of text; it takes effect when Enter is pressed or the field loses focus."""
 
     def widget() -> DOMWidget:
         from ipywidgets import Layout, Text
@@ -53,7 +53,7 @@ def sentence(label: str, value: str) -> Control:
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> Control:
-    """One of several names, the first unless told otherwise. Raises ValueError where the default is none."""
+    """One of several names, by default the first. Raises ValueError if `value` is not one of them."""
     value = options[0] if value is None else value
     if value not in options:
         raise ValueError(f"{label}: expected one of {list(options)}, got {value!r}")
@@ -67,14 +67,14 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> Cont
 
 
 def described(label: str) -> dict[str, Any]:
-    """A widget's label, as wide as it needs."""
+    """A widget's label, as wide as its text."""
     return {"description": label, "style": {"description_width": "initial"}}
 
 
 def explore(show: Callable[..., Any], **controls: Control) -> None:
-    """Display `show(**defaults)`, and have it follow the controls where a kernel runs.
+    """Display `show(**defaults)`; where a kernel runs, the result follows the controls.
 
-    What `show` raises is displayed in place of its result, so that a control can be moved back.
+    An exception that `show` raises is displayed instead of its result, so the control can be moved back.
     """
     from IPython.display import display
 
@@ -82,7 +82,7 @@ def explore(show: Callable[..., Any], **controls: Control) -> None:
     handle = display(result(show, values), display_id=True)
     try:
         from ipywidgets import VBox
-    except ImportError:  # then the result stays as it is
+    except ImportError:  # the result stays without controls
         return
     widgets = {name: control.widget() for name, control in controls.items()}
 
@@ -99,7 +99,7 @@ def explore(show: Callable[..., Any], **controls: Control) -> None:
 
 
 def result(show: Callable[..., Any], values: dict[str, Any]) -> Any:
-    """What `show` returns, or a sentence on why it could not."""
+    """What `show` returns, or a sentence that says what it raised."""
     try:
         return show(**values)
     except Exception as error:

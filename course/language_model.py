@@ -1,13 +1,13 @@
-"""One question for every model of the course: given these tokens, how likely is each next token?
+"""One interface for every model of the course: given these tokens, how likely is each next token?
 
-A language model is anything that answers
+A language model is anything that can be called as
 
     model(tokens: (B, T) int64)  →  log_probs (B, T, V)
 
-where `log_probs[b, t, v]` is the natural logarithm of P(token t+1 is v | tokens 0 … t). The answer at
-position t depends on nothing to the right of t. Tables of counts, recurrent networks, Transformers and the
-true model of a generated language all answer it, so training, evaluation, sampling and plots are written
-once.
+where `log_probs[b, t, v]` is the natural logarithm of P(token t+1 is v | tokens 0 … t). The output at
+position t depends on nothing to the right of t. n-gram models, recurrent networks, Transformers and the
+true model of a generated language all have this interface, so training, evaluation, sampling and plots are
+written once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from course.shapes import Float, Int, Tensor
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """Answers tokens (B, T) with log-probabilities (B, T, V) of the next token at every position."""
+    """Maps tokens (B, T) to log-probabilities (B, T, V) of the next token at every position."""
 
     vocab_size: int  # V, tokens are 0 … V − 1
     context_length: int | None  # most positions the model can see; None: no limit
@@ -30,9 +30,9 @@ class LanguageModel(Protocol):
 
 
 def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = None) -> None:
-    """Stop with a sentence unless `tokens` is a (B, T) int64 tensor that a model of this size can read.
+    """Check that `tokens` is a (B, T) int64 tensor that a model of this size can read.
 
-    Raises TypeError for what is not an int64 tensor, ValueError for a wrong shape, too many positions
+    Raises TypeError for anything but an int64 tensor, ValueError for a wrong shape, too many positions
     or a token outside 0 … vocab_size − 1.
     """
     if not isinstance(tokens, Tensor):

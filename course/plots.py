@@ -1,11 +1,11 @@
-"""Pictures of the course: each function takes data and returns a figure that carries its own description.
+"""Plots of the course: each function takes data and returns a figure that carries its own description.
 
     figure = loss_curves({"LSTM": history.losses})
-    figure                      # the last line of a cell shows it; its alt text travels with the picture
+    figure                      # the last line of a cell shows it; the alt text is stored with the picture
     figure.savefig("loss.png")
 
-Backgrounds are transparent and all text is a grey that can be read on white and on black. Colours are those
-of Okabe and Ito (2008), which colour-blind readers tell apart, and lines also differ in their dashes.
+Backgrounds are transparent, and all text is a grey that can be read on white and on black. The colours are
+those of Okabe and Ito (2008), which colour-blind readers can tell apart; lines also differ in their dashes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from matplotlib.patches import Rectangle
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-GREY = "#767676"  # a contrast of 4.5 to 1 with white as with black
+GREY = "#767676"  # a contrast of 4.5 to 1 with white and with black
 
 
 class Picture(Figure):
-    """A matplotlib figure with `alt_text`: what someone who does not see the picture should know."""
+    """A matplotlib figure with `alt_text`: what a reader who cannot see the picture should know."""
 
     def __init__(self, alt_text: str, size: tuple[float, float] = (6.4, 3.6)) -> None:
         super().__init__(figsize=size, layout="constrained", facecolor="none")
@@ -44,7 +44,7 @@ class Picture(Figure):
         return axes
 
     def png(self) -> bytes:
-        """The picture as a file."""
+        """The picture as the bytes of a PNG file."""
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", dpi=110, transparent=True, metadata={"Description": self.alt_text})
         return buffer.getvalue()
@@ -69,7 +69,7 @@ def legend(axes: Axes, **placing: object) -> None:
 
 
 def smoothed(values: Sequence[float], share: float = 0.02) -> np.ndarray:
-    """A moving average over this share of the values, shorter at the beginning."""
+    """A moving average over this fraction of the values, shorter at the beginning."""
     width = max(1, round(len(values) * share))
     totals = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=float))])
     ends = np.arange(1, len(values) + 1)
@@ -98,7 +98,7 @@ def loss_curves(
 
 
 def check_series(series: Mapping[str, Sequence], name: str) -> None:
-    """Stop with a sentence unless there is something to draw."""
+    """Raise ValueError unless there is something to draw."""
     if not series or any(len(values) == 0 for values in series.values()):
         raise ValueError(f"{name}: expected at least one series with at least one value, got {dict(series)}")
 
@@ -106,7 +106,7 @@ def check_series(series: Mapping[str, Sequence], name: str) -> None:
 def ladder(
     bits_per_token: Mapping[str, float], floor: float, spread: Mapping[str, float] | None = None
 ) -> Picture:
-    """Each model as a rung at its bits per token, best at the bottom right, and the floor under all of them.
+    """Each model as a rung at its bits per token, best at the bottom right, with the floor below them all.
 
     `spread` is the largest minus the smallest value over seeds, drawn as a bar where given.
     """
@@ -183,7 +183,7 @@ def heat_map(
 def accuracy_by_distance(
     accuracy: Mapping[str, Mapping[float, float]], chance: float | None = None
 ) -> Picture:
-    """How often each model names the right word again, against how far back it was said."""
+    """How often each model recalls the right word, against the distance to its first mention."""
     check_series({name: list(points) for name, points in accuracy.items()}, "accuracy")
     ends = ", ".join(
         f"{name} {points[min(points)]:.0%} at {min(points):g} tokens, "

@@ -1,9 +1,10 @@
-"""Can a recurrent network learn to name a thing again, so many words after it was named?
+"""Can a recurrent network learn to recall an object many words after it was named?
 
     tickets  then she went to the shop   →  tickets        distance 6
 
-One thing, small talk of random words, and the question which thing it was. Every distance gets a fresh
-network, so that the accuracy says what the gradient could teach over this distance and no shorter one.
+A text is one object followed by small talk of random words; the model must predict the object again at the
+end. A new network is trained for every distance, so its accuracy shows what the gradient can teach over this
+distance, without help from shorter ones.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ WORDS = THINGS + SMALL_TALK
 
 
 def recall_texts(distance: int, n_texts: int, generator: torch.Generator) -> Tensor:
-    """Tokens (B, distance + 1): a thing at step 0, then small talk; the thing is to be named next.
+    """Tokens (B, distance + 1): an object at step 0, then small talk; the object is the next token.
 
     Raises ValueError for a distance below 1.
     """
@@ -34,7 +35,7 @@ def recall_texts(distance: int, n_texts: int, generator: torch.Generator) -> Ten
 
 
 def recall_loss(model: nn.Module, example: tuple[Tensor, ...]) -> Tensor:
-    """Nats that the thing of step 0 costs after the last word of a text."""
+    """−log P in nats of the object of step 0, predicted after the last word of a text."""
     (tokens,) = example
     return -model(tokens)[:, -1].gather(-1, tokens[:, :1]).mean()
 
@@ -49,7 +50,7 @@ def recall_network(cell: Literal["rnn", "lstm", "gru"], seed: int = 0) -> Recurr
 def recall_accuracy(
     cell: Literal["rnn", "lstm", "gru"], distance: int, n_steps: int = 150, seed: int = 0
 ) -> float:
-    """Share of things that a fresh network names rightly after training at this distance; chance is 1/8."""
+    """Fraction of objects that a new network recalls after training at this distance; chance is 1/8."""
     model = recall_network(cell, seed)
 
     def batches(step: int) -> tuple[Tensor]:

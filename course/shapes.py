@@ -1,11 +1,11 @@
 """The glossary: one word and one letter for every axis and every size of the course.
 
 A shape in a signature is written with the words, `Float[Tensor, "batch heads queries keys"]`; a comment
-at the end of a line is written with the letters, `# (B, H, T, K)`. The words are jaxtyping's notation: a test
-run checks them, and where jaxtyping is missing (as on Colab) they are simply read.
+at the end of a line is written with the letters, `# (B, H, T, K)`. The words are jaxtyping's notation: the
+tests check them, and without jaxtyping (as on Colab) they only document.
 
-Three dialects you will meet elsewhere stand beside each name: that of GPT-2's code, that of Hugging Face's
-configurations, and the keyword arguments of torch.nn.
+Each name is listed with its counterparts in three dialects you will meet elsewhere: GPT-2's code, Hugging
+Face's configurations, and the keyword arguments of torch.nn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 
 try:
     from jaxtyping import Bool, Float, Int
-except ImportError:  # the shapes stay readable; nothing checks them
+except ImportError:  # the shapes remain as documentation; nothing checks them
 
     class Float:
         """A floating-point tensor whose axes are named in the string."""
@@ -47,8 +47,8 @@ AXES = (
     Name("batch", "B", "sequences at once", "batch", "batch_size", "N"),
     Name("time", "T", "positions of these sequences; t = 1 … T", "sequence", "sequence_length", "L"),
     Name("source", "S", "positions of the sequence that is translated"),
-    Name("queries", "T", "positions that ask, in attention", torch="L"),
-    Name("keys", "S", "positions that are looked at, in attention (T in self-attention)", torch="S"),
+    Name("queries", "T", "positions of the queries, in attention", torch="L"),
+    Name("keys", "S", "positions that are attended to, in attention (T in self-attention)", torch="S"),
     Name("heads", "H", "attention heads", "heads", "num_attention_heads", "num_heads"),
     Name("vocab", "V", "the words the model chooses between"),
     Name("d_model", "D", "width of the residual stream", "n_embd", "hidden_size", "d_model, embed_dim"),
@@ -90,12 +90,12 @@ VALUES = (
     Name("targets", "y", "the integers that should come next", "labels", "labels", "target"),
     Name("context", "x_<t", "what precedes", "context", "input_ids"),
     Name("logits", "z", "numbers before the softmax over words", "logits", "logits", "input"),
-    Name("log_probs", "log P", "natural logarithms of probabilities, after it"),
+    Name("log_probs", "log P", "natural logarithms of probabilities, after that softmax"),
     Name("scores", "QKᵀ/√K", "numbers before the softmax over keys", "w", "attn_weights"),
     Name(
         "weights",
         "α",
-        "shares after it; each query's weights sum to one",
+        "the softmax of the scores; each query's weights sum to one",
         "w",
         "attentions",
         "attn_output_weights",

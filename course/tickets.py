@@ -1,10 +1,10 @@
-"""How far back can a model look? Accuracy of a word that returns, against the distance over which it returns.
+"""How far back can a model look? Accuracy of a recalled word against the distance to its first mention.
 
     tickets  then she went to the shop for toner  →  tickets
 
-The texts are those of `course.recall`. Every model gets a fresh start at every distance and the same number
-of steps, so the curves show what each can *learn* to carry: the state of an RNN, the cell of an LSTM;
-attention carries nothing, it looks the word up where it stands.
+The texts are those of `course.recall`. A new model is trained for every distance, always for the same number
+of steps, so the curves show what each kind can *learn* to carry. An RNN carries the word in its state, an
+LSTM in its cell; attention carries nothing, because it can look the word up at its position.
 
     python -m course.tickets                        a table and a picture
     python -m course.tickets --record docs          also the page in docs/ with its figure
@@ -75,7 +75,7 @@ def network(kind: str, distance: int, seed: int) -> nn.Module:
 
 
 def trial(kind: str, distance: int, seed: int, config: TicketsConfig) -> Trial:
-    """Train a fresh model at one distance and ask it for the word that returns; chance is 1 / 8."""
+    """Train a new model at one distance and measure its accuracy on the recalled word; chance is 1/8."""
     began = time.process_time()
     model = network(kind, distance, seed)
 
@@ -122,7 +122,7 @@ def reach(accuracy: dict[int, float], threshold: float = 0.9) -> int:
 
 
 def picture(accuracy: dict[str, dict[int, float]]) -> Picture:
-    """The curves, over a logarithmic axis of distance."""
+    """Accuracy against distance, on a logarithmic axis."""
     figure = accuracy_by_distance(
         {KINDS[kind]: curve for kind, curve in accuracy.items()}, chance=1 / len(THINGS)
     )
@@ -146,7 +146,7 @@ def lines(accuracy: dict[str, dict[int, float]]) -> list[list[str]]:
 
 
 def page(recorded: dict) -> str:
-    """The page of the documentation, made from a record and from nothing else."""
+    """The page of the documentation, made from a record alone."""
     accuracy = mean_accuracy(Trial(**each) for each in recorded["trials"])
     header, *rows = ["| " + " | ".join(line) + " |" for line in lines(accuracy)]
     ruler = "|" + " ---: |" * (header.count("|") - 1)
@@ -155,9 +155,10 @@ def page(recorded: dict) -> str:
     n_steps, batch_size, n_seeds = config["n_steps"], config["batch_size"], len(config["seeds"])
     return f"""# A word that returns: accuracy against distance
 
-One of {len(THINGS)} things is named, small talk follows, and the thing is to be named again. Every model is
-trained afresh at every distance, for {n_steps} steps of {batch_size} texts. The numbers are means over
-{n_seeds} seeds; chance is {1 / len(THINGS):.3f}. Reach: up to this distance it is right nine times in ten.
+Each text names one of {len(THINGS)} objects, small talk follows, and the model must name the object again
+(the recall task). A new model is trained for every distance, for {n_steps} steps of {batch_size} texts. The
+numbers are accuracies, averaged over {n_seeds} seeds; chance is {1 / len(THINGS):.3f}. Reach is the largest
+distance up to which the accuracy is at least 0.9.
 
     {recorded["command"]}
 
@@ -170,7 +171,7 @@ All trials together took {n_seconds:.0f} seconds of CPU time.
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
-    """What may be asked for."""
+    """The options of the command."""
     default = TicketsConfig()
     parser = argparse.ArgumentParser(prog="python -m course.tickets", description=__doc__.splitlines()[0])
     ask = parser.add_argument

@@ -2,9 +2,8 @@
 
     history = train(model, ShuffledStories(stories, batch_size=32), TrainingConfig(n_steps=600))
 
-A batch is a function of the step number and of nothing else, so a run that was interrupted goes on from its
-checkpoint exactly as if nothing had happened. On a CPU two runs with one seed give the same numbers, bit for
-bit.
+A batch is a function of the step number alone, so an interrupted run continues from its checkpoint exactly
+as if nothing had happened. On a CPU, two runs with the same seed give the same numbers, bit for bit.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ class TrainingConfig:
     n_steps: int = 1000
     learning_rate: float = 3e-3  # the highest, at the end of the warm-up
     n_warmup_steps: int = 50
-    final_learning_rate: float = 0.02  # as a share of the highest
+    final_learning_rate: float = 0.02  # as a fraction of the highest
     weight_decay: float = 0.01  # on matrices only
     beta2: float = 0.99
-    clip_norm: float = 1.0  # longest gradient, over all parameters together
-    seed: int = 0  # of dropout; batches have their own
+    clip_norm: float = 1.0  # largest gradient norm, over all parameters together
+    seed: int = 0  # of dropout; batches have their own seed
     is_compiled: bool = False  # torch.compile: slow to start, then faster on a GPU
     n_steps_between_checkpoints: int = 0  # 0: only after the last step
 
@@ -46,7 +45,7 @@ class TrainingConfig:
                 raise ValueError(f"{knob}: expected more than 0, got {getattr(self, knob)}")
 
     def learning_rate_at(self, step: int) -> float:
-        """Linear warm-up, then half a cosine down to the final share; step counts from 0."""
+        """Linear warm-up, then half a cosine down to the final fraction; steps count from 0."""
         if step < self.n_warmup_steps:
             return self.learning_rate * (step + 1) / self.n_warmup_steps
         progress = (step - self.n_warmup_steps) / max(1, self.n_steps - self.n_warmup_steps)
@@ -54,14 +53,14 @@ class TrainingConfig:
         return self.learning_rate * (self.final_learning_rate + (1 - self.final_learning_rate) * falling)
 
     def is_checkpoint_due(self, n_steps_done: int) -> bool:
-        """After the last step, and regularly before it if asked for."""
+        """Whether to save now: after the last step, and regularly before it if configured."""
         every = self.n_steps_between_checkpoints
         return n_steps_done == self.n_steps or (every > 0 and n_steps_done % every == 0)
 
 
 @dataclass
 class History:
-    """What happened, step by step."""
+    """Losses and gradient norms, step by step."""
 
     losses: list[float] = field(default_factory=list)  # nats per target
     gradient_norms: list[float] = field(default_factory=list)  # before clipping
@@ -77,7 +76,7 @@ class TrainingDiverged(ArithmeticError):
 
 
 def best_device() -> torch.device:
-    """CUDA, else Apple's MPS, else the CPU."""
+    """CUDA if available, else Apple's MPS, else the CPU."""
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
@@ -91,7 +90,7 @@ def next_token_loss(model: nn.Module, example: Example) -> Tensor:
 
 
 def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW that pulls matrices towards zero, but not biases and norms."""
+    """AdamW with weight decay on matrices, but not on biases and norms."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     matrices = [parameter for parameter in parameters if parameter.ndim >= 2]
     vectors = [parameter for parameter in parameters if parameter.ndim < 2]
@@ -104,7 +103,7 @@ def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
 
 
 class Training:
-    """A model, its optimiser and what has happened so far: everything that a checkpoint holds."""
+    """A model, its optimiser and its history so far: everything that a checkpoint holds."""
 
     def __init__(self, model: nn.Module, config: TrainingConfig, loss: Loss, device: torch.device) -> None:
         self.model, self.config, self.loss, self.device = model.to(device), config, loss, device
@@ -113,7 +112,7 @@ class Training:
         self.history = History()
 
     def runnable(self, model: nn.Module) -> nn.Module:
-        """What a step calls: the model itself, compiled if asked for, averaging gradients among processes."""
+        """The model as a step calls it: compiled if configured, averaging gradients over the processes."""
         model = torch.compile(model) if self.config.is_compiled else model
         return replicated(model) if is_joined() else model
 
@@ -135,7 +134,7 @@ class Training:
         self.history.seconds += time.perf_counter() - began
 
     def save(self, path: Path) -> None:
-        """Write everything that the rest of the run depends on; never leaves half a file."""
+        """Write everything that the rest of the run depends on; an interruption never leaves half a file."""
         state = {
             "config": asdict(self.config),
             "model": self.model.state_dict(),
@@ -149,7 +148,7 @@ class Training:
         unfinished.replace(path)
 
     def load(self, path: Path) -> None:
-        """Go on from a file that `save` wrote. Raises ValueError if it belongs to another configuration."""
+        """Continue from a file that `save` wrote. Raises ValueError if its configuration differs."""
         state = torch.load(path, map_location=self.device, weights_only=True)
         if state["config"] != asdict(self.config):
             mine = asdict(self.config)
@@ -175,12 +174,12 @@ def train(
     has_progress_bar: bool = False,
     after_step: Callable[[int, nn.Module], None] | None = None,
 ) -> History:
-    """Train in place on `batches(0) … batches(n_steps − 1)`, on the best device unless told otherwise.
+    """Train in place on `batches(0) … batches(n_steps − 1)`, by default on the best device.
 
-    With `checkpoint`, go on from that file if it exists, and write it on the way and at the end. `after_step`
-    is called with the number of steps done. Under torchrun (see `course.distributed`) every process takes its
-    share of each batch, and the first one writes the checkpoint. Raises TrainingDiverged when the loss is NaN
-    or infinite.
+    With `checkpoint`, continue from that file if it exists, and write it during the run and at the end.
+    `after_step` is called with the number of steps done. Under torchrun (see `course.distributed`) every
+    process takes its share of each batch, and the first one writes the checkpoint. Raises TrainingDiverged
+    when the loss is NaN or infinite.
     """
     if is_joined():
         batches = Share(batches, distributed.get_rank(), distributed.get_world_size())
@@ -206,7 +205,7 @@ def train(
 
 
 def steps_left(training: Training, has_progress_bar: bool) -> Iterable[int]:
-    """The steps that are still to do, under a progress bar if asked for."""
+    """The remaining steps, under a progress bar if wanted."""
     done, n_steps = training.history.n_steps, training.config.n_steps
     if not has_progress_bar:
         yield from range(done, n_steps)

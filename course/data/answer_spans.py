@@ -1,11 +1,11 @@
-"""Generated passages with a question whose answer is a span of words, and the best accuracy possible.
+"""Generated passages with a question whose answer is a span of words, and the best possible accuracy.
 
     ada put the red ball in the kitchen . ben left the green key under the old bed .
     where is the key ?                                          → "under the old bed", words 14 to 17
 
-A passage states where several things are. The question is about one of these statements, chosen at random;
-it names the thing, and with probability `p_colour` its colour too. Where several statements fit the question
-nobody can do better than guess one of them.
+A passage states where several objects are. The question is about one of these statements, chosen at random.
+It names the object, and with probability `p_colour` its colour too. If several statements fit the question,
+no model can do better than guess one of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from random import Random
 
 @dataclass(frozen=True)
 class SpanConfig:
-    """The knobs of the passages."""
+    """The parameters of the passages."""
 
     min_facts: int = 2
     max_facts: int = 4
@@ -45,7 +45,7 @@ class SpanConfig:
 
 @dataclass(frozen=True)
 class SpanQuestion:
-    """A question, a passage, and the places of the answer's first and last word, both included."""
+    """A question, a passage, and the positions of the answer's first and last word (inclusive)."""
 
     question: tuple[str, ...]
     passage: tuple[str, ...]
@@ -94,9 +94,9 @@ def possible_answers(config: SpanConfig, question: SpanQuestion) -> list[tuple[i
 
 
 def best_accuracy(config: SpanConfig) -> float:
-    """The share of questions that the best possible reader answers with exactly the right span.
+    """The fraction of questions that the best possible model answers with exactly the right span.
 
-    Another statement fits by chance with probability q (1 / things, or 1 / (things · colours)), so with n
+    Another statement fits by chance with probability q (1 / objects, or 1 / (objects · colours)), so with n
     statements k = 1 + Binomial(n − 1, q) fit, and E[1 / k] = (1 − (1 − q)ⁿ) / (n·q).
     """
     q_thing = 1 / len(config.things)

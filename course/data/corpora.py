@@ -1,6 +1,6 @@
-"""Real text: names, Tiny Shakespeare, Multi30k English-French, and the English every Python carries.
+"""Real text: names, Tiny Shakespeare, Multi30k English-French, and the documentation built into Python.
 
-Each is downloaded once, checked and kept (see `download`); Python's own documentation needs no network.
+Each is downloaded once, checked and cached (see `download`); Python's documentation needs no network.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def multi30k(split: Split = "train", folder: Path | None = None) -> list[tuple[s
 
 
 def python_documentation() -> str:
-    """What `help()` knows about the language: about half a million characters of English, always there.
+    """The text of `help()` on Python itself: about half a million characters of English, always available.
 
-    The text differs a little between versions of Python.
+    The text differs slightly between versions of Python.
     """
     from pydoc_data.topics import topics  # half a megabyte that nothing else needs
 
@@ -79,7 +79,7 @@ def python_documentation() -> str:
 
 
 def some_english(folder: Path | None = None) -> tuple[str, str]:
-    """A name and a long text: Tiny Shakespeare, or Python's documentation where there is no network."""
+    """A title and a long text: Tiny Shakespeare, or Python's documentation if there is no network."""
     try:
         return "Tiny Shakespeare", tiny_shakespeare(folder)
     except CorpusError:

@@ -1,8 +1,8 @@
-"""Fetching a public file once: checked by its SHA-256, kept in a cache, continued where it broke off.
+"""Download a public file once: check its SHA-256, keep it in a cache, resume an interrupted transfer.
 
 CorpusError (an OSError)
-├── NotReachable      no network, no such page: says where to put the file by hand
-├── BrokenOff         the transfer ended too early; what came is kept for the next attempt
+├── NotReachable      no network or no such page; the message says where to put the file by hand
+├── BrokenOff         the transfer ended too early; the bytes received are kept for the next attempt
 └── WrongContents     the bytes are not those of the file
 """
 
@@ -33,7 +33,7 @@ class RemoteFile:
 
 
 class CorpusError(OSError):
-    """A corpus cannot be had; the message says why and what to do."""
+    """A corpus is not available; the message says why and what to do."""
 
 
 class NotReachable(CorpusError):
@@ -45,11 +45,11 @@ class BrokenOff(CorpusError):
 
 
 class WrongContents(CorpusError):
-    """What was fetched or found is not the file."""
+    """The bytes that were downloaded or found are not those of the file."""
 
 
 def cache_folder() -> Path:
-    """Where corpora are kept: $COURSE_CACHE, or the place the operating system has for such files."""
+    """Where corpora are kept: $COURSE_CACHE, or the operating system's folder for caches."""
     chosen = os.environ.get("COURSE_CACHE")
     if chosen:
         return Path(chosen).expanduser()
@@ -71,8 +71,8 @@ def fetch(
 ) -> Path:
     """The path of the file in the cache, downloaded if it is not there yet.
 
-    A transfer that breaks off is continued, `attempts` times in one call and again in later calls. The file
-    gets its name only when it is complete and its SHA-256 is right. Raises NotReachable, BrokenOff or
+    An interrupted transfer is resumed, up to `attempts` times in one call and again in later calls. The file
+    gets its name only when it is complete and its SHA-256 is correct. Raises NotReachable, BrokenOff or
     WrongContents.
     """
     path = (cache_folder() if folder is None else folder) / file.name
@@ -93,7 +93,7 @@ def fetch(
 
 
 def accept(partial: Path, path: Path, file: RemoteFile) -> None:
-    """Give a transferred file its name, if it is complete and right."""
+    """Give a transferred file its name if it is complete and correct."""
     size = partial.stat().st_size
     if size < file.n_bytes:
         raise BrokenOff(
@@ -103,13 +103,13 @@ def accept(partial: Path, path: Path, file: RemoteFile) -> None:
     try:
         expect_contents(partial, file, advice=how_to_do_it_by_hand(file, path))
     except WrongContents:
-        partial.unlink()  # continuing it could never make it right
+        partial.unlink()  # resuming could never make it correct
         raise
     partial.replace(path)
 
 
 def transfer(file: RemoteFile, partial: Path, *, timeout: float, show_progress: bool) -> None:
-    """Append what is missing to `partial`; from the start if the server cannot continue."""
+    """Append the missing bytes to `partial`; start again if the server cannot resume."""
     have = partial.stat().st_size if partial.exists() else 0
     if have >= file.n_bytes:
         return
@@ -118,7 +118,7 @@ def transfer(file: RemoteFile, partial: Path, *, timeout: float, show_progress: 
     except HTTPError as error:
         if error.code != RANGE_NOT_SATISFIABLE or not have:
             raise
-        partial.write_bytes(b"")  # the server has another, shorter file: forget what came before
+        partial.write_bytes(b"")  # the server has a different, shorter file: discard the bytes so far
         return
     with response:
         expected = f"bytes {have}-"
@@ -127,12 +127,12 @@ def transfer(file: RemoteFile, partial: Path, *, timeout: float, show_progress: 
         with partial.open("ab" if continues else "wb") as out:
             for block in progress(blocks(response), file, start, show=show_progress):
                 out.write(block)
-                if out.tell() > file.n_bytes:  # not our file, perhaps a login page; the hash will say so
+                if out.tell() > file.n_bytes:  # not our file, perhaps a login page; the hash will show it
                     return
 
 
 def request(url: str, start: int, timeout: float):
-    """Ask for everything from byte `start` on."""
+    """Request everything from byte `start` on."""
     headers = {"User-Agent": "language-models-from-scratch"}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -140,7 +140,7 @@ def request(url: str, start: int, timeout: float):
 
 
 def blocks(response) -> Iterator[bytes]:
-    """The body in pieces; a connection that breaks simply ends it."""
+    """The body in blocks; if the connection breaks, the blocks simply end."""
     while True:
         try:
             block = response.read(BLOCK)
@@ -164,7 +164,7 @@ def progress(pieces: Iterator[bytes], file: RemoteFile, initial: int, *, show: b
 
 
 def expect_contents(path: Path, file: RemoteFile, *, advice: str) -> None:
-    """Stop unless the bytes at `path` are those of the file."""
+    """Raise WrongContents unless the bytes at `path` are those of the file."""
     received = hashlib.sha256(path.read_bytes()).hexdigest()
     if received != file.sha256:
         raise WrongContents(

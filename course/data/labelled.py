@@ -1,11 +1,11 @@
-"""Three small generated data sets with labels, whose best possible accuracy is known exactly.
+"""Three small generated data sets with labels, whose best possible (Bayes-optimal) accuracy is known exactly.
 
     sentiment        a review → positive or negative                     one label per text
     named_entities   a sentence → BIO tags                               one label per word
     answer_spans     a passage and a question → first and last word      two positions
 
-A model that stays below the best accuracy can still learn; one that exceeds it by more than chance has seen
-the test set.
+A model below the best accuracy can still improve; one that exceeds it by more than chance has seen the test
+set.
 """
 
 from course.data.answer_spans import SpanConfig, SpanQuestion, draw_questions

@@ -1,11 +1,11 @@
-"""Generated sentences with names tagged in BIO form, and the best accuracy any tagger can reach on them.
+"""Generated sentences with names tagged in BIO form, and the best accuracy that any tagger can reach.
 
     washington  lives in new    york   and ford   bought the   …
     B-PER       O     O  B-LOC  I-LOC  O   B-ORG  O
 
-Names are ambiguous: "washington" may be a person or a place, "new york" is the beginning of "new york times".
-A verb tells more or less about the kind of name on each side, so words on both sides are needed, and some
-sentences leave a doubt that nobody can remove.
+Names are ambiguous: "washington" may be a person or a place, and "new york" is the beginning of "new york
+times". A verb says something about the kind of name on each side, so words on both sides are needed, and
+some sentences remain ambiguous even so.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class TaggedSentence:
 
 @dataclass(frozen=True)
 class TaggingAccuracy:
-    """Shares of words and of whole names that are tagged rightly."""
+    """Fractions of words and of whole names that are tagged correctly."""
 
     words: float
     names: float
@@ -127,7 +127,7 @@ def _draw_name(
 
 
 def kind_weights(config: EntityConfig, probabilities: KindProbabilities, name: str) -> list[float]:
-    """P(kind and name) for each kind, at a place where the kinds have these probabilities."""
+    """P(kind and name) for each kind, at a position where the kinds have these probabilities."""
     return [
         probability * (names.count(name) / len(names))
         for probability, names in zip(probabilities, config.names, strict=True)
@@ -147,7 +147,7 @@ def best_tags(config: EntityConfig, words: Sequence[str]) -> list[str]:
 
 
 def _read(config: EntityConfig, words: Sequence[str]) -> Iterator[tuple[str, KindProbabilities | None]]:
-    """Names with the probabilities of their kinds, and in between the words that are no names, with None."""
+    """The sentence in parts: names with the probabilities of their kinds, other words with None."""
     clause: list[str] = []
     for word in words:
         if word not in ("and", "."):
@@ -162,10 +162,10 @@ def _read(config: EntityConfig, words: Sequence[str]) -> Iterator[tuple[str, Kin
 
 
 def best_accuracy(config: EntityConfig) -> TaggingAccuracy:
-    """What the best possible tagger reaches, by summing over every verb, side and name.
+    """The accuracy of the best possible tagger, by summing over every verb, side and name.
 
-    At each place the best choice is the kind with the largest P(kind, name); its probability is the chance to
-    be right. All other words are certain.
+    At each position the best choice is the kind with the largest P(kind, name), and its probability is the
+    chance of being right. All other words are certain.
     """
     right_names = right_words = name_words = 0.0
     sides = [side for pattern in config.verbs for side in (pattern.before, pattern.after)]

@@ -1,11 +1,11 @@
-"""Generated reviews with a label, and the best accuracy any classifier can reach on them.
+"""Generated reviews with a label, and the best accuracy that any classifier can reach.
 
     the plot is not boring and the music is lovely but the ending is weak .      → positive
 
 A review has a label, positive or negative, and 1 to `max_opinions` opinions. Each opinion agrees with the
-label with probability `reliability`, whatever the others say, and is put in one of two ways: a word of its
-own polarity, or "not" and a word of the other polarity. So words alone mislead; "not" must be read with the
-word after it, and the opinions must be weighed against each other.
+label with probability `reliability`, whatever the others say, and is expressed in one of two ways: by a word
+of its own polarity, or by "not" and a word of the opposite polarity. So single words mislead: "not" must be
+read with the word after it, and the opinions must be weighed against each other.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ CONNECTIVES = ("and", "but")
 
 @dataclass(frozen=True)
 class SentimentConfig:
-    """The knobs of the reviews."""
+    """The parameters of the reviews."""
 
     max_opinions: int = 4
     reliability: float = 0.85  # an opinion agrees with the label
-    p_negation: float = 0.3  # an opinion is put with "not"
+    p_negation: float = 0.3  # an opinion is expressed with "not"
     subjects: tuple[str, ...] = ("plot", "music", "ending", "cast", "story", "camera", "dialogue", "film")
     positive: tuple[str, ...] = ("lovely", "clever", "funny", "gripping", "fresh", "moving", "sharp", "warm")
     negative: tuple[str, ...] = ("boring", "weak", "silly", "flat", "stale", "clumsy", "dreadful", "cold")
@@ -84,7 +84,7 @@ def positive_probability(config: SentimentConfig, words: Sequence[str]) -> float
 
 
 def best_accuracy(config: SentimentConfig) -> float:
-    """The accuracy of the best possible classifier: go with the majority of the opinions.
+    """The accuracy of the best possible classifier, which follows the majority of the opinions.
 
     The mean over m = 1 … max_opinions of P(more than half of m opinions agree) + ½ P(exactly half agree).
     """

@@ -1,4 +1,4 @@
-"""Batches for training, each a function of its step: batch 17 is the same whenever it is asked for."""
+"""Batches for training, each a function of its step: batch 17 is always the same."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from course.data.vocabulary import Batch
 
 
 class ShuffledStories:
-    """Sequences of unequal length, reshuffled every epoch; sequences of a batch are about equally long.
+    """Sequences of unequal length, reshuffled every epoch; the sequences of a batch are about equally long.
 
-    `batches(step)` is (inputs, targets, mask), each (B, T): targets are the inputs moved by one, the mask is
-    False at padding. What is left over at the end of an epoch waits for another one.
+    `batches(step)` is (inputs, targets, mask), each (B, T): the targets are the inputs shifted by one, the
+    mask is False at padding. Sequences left over at the end of an epoch are not used in that epoch.
     """
 
     def __init__(self, stories: Batch, batch_size: int, seed: int = 0, n_batches_in_pool: int = 16) -> None:
@@ -43,7 +43,7 @@ class ShuffledStories:
 
 
 def next_token_example(stories: Batch, chosen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Inputs, targets and mask of some of the sequences, as wide as the longest of them."""
+    """Inputs, targets and mask of the chosen sequences, as wide as the longest of them."""
     tokens, mask = stories.tokens[chosen], stories.mask[chosen]
     width = int(mask.sum(dim=1).max())
     return tokens[:, : width - 1], tokens[:, 1:width], mask[:, 1:width]

@@ -1,4 +1,4 @@
-"""Exact filtering: where in the grammar may a prefix be, and so which word comes next with what probability.
+"""Exact filtering: the probability of each node of the grammar after a prefix, and so of each next word.
 
 For a belief b over the automaton's nodes and a memory m,
 
@@ -22,15 +22,15 @@ from course.shapes import Float, Int, Tensor
 
 @dataclass(frozen=True)
 class Emission:
-    """P(word | source, memory) of all sources; the distributions that never change lie ready in a table."""
+    """P(word | source, memory) for all sources; distributions that never change are stored in a table."""
 
     fixed: Tensor  # (S_fixed, V)
     remembering: tuple[Source, ...]
-    column_of: Tensor  # (N,) where a node's source stands: the fixed ones first
+    column_of: Tensor  # (N,) the column of a node's source: the fixed ones first
 
     @classmethod
     def of(cls, automaton: Automaton, vocab_size: int) -> Emission:
-        """The emission of an automaton's sources, sorted into fixed and remembering ones."""
+        """The emission of an automaton's sources, sorted into fixed ones and those that use the memory."""
         fixed = [source for source in automaton.sources if isinstance(source, Words)]
         remembering = [source for source in automaton.sources if not isinstance(source, Words)]
         order = fixed + remembering

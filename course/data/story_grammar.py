@@ -92,7 +92,7 @@ class Automaton:
 def compile_grammar(part: Part) -> Automaton:
     """Number the slots of a grammar and collect P(next slot | slot).
 
-    Raises ValueError if a text may begin or end with different slots.
+    Raises ValueError unless all texts begin with the same slot and end with the same slot.
     """
     slots: list[tuple[Source, dict[int, float]]] = []  # from the end of the text to its beginning
 
@@ -119,7 +119,7 @@ def compile_grammar(part: Part) -> Automaton:
 
 
 def _numbered(slots: list[tuple[Source, dict[int, float]]]) -> Automaton:
-    """Slots collected from the end become nodes that come after all that may precede them."""
+    """The automaton of slots collected from the end: each node is numbered after all that may precede it."""
     last = len(slots) - 1
     sources = tuple(dict.fromkeys(source for source, _ in reversed(slots)))
     follow = torch.zeros(len(slots), len(slots), dtype=torch.float64)

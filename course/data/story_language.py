@@ -3,13 +3,13 @@
 > nora had apples , lamps , tickets and drums . the girls near the mill sing .
 > she lit lamps and played drums . " who ate apples and printed tickets ? " said nora .
 
-What a model needs in order to predict a story well:
+To predict a story well, a model needs to know about:
 
-- word order: after "near" comes "the", after "ate" food (counts of short n-grams)
+- word order: after "near" comes "the", after "ate" comes food (counts of short n-grams)
 - agreement: the girls near the mill sing (a state)
 - quotes and brackets: each closes, in the right order (a stack)
 - hero and pronoun: nora … she, a whole story later (a lasting memory)
-- bindings: which food? which instrument? asked in any order (many memories, or attention)
+- bindings: which food, and which instrument, recalled in any order (several memories, or attention)
 
 `story_words` holds the lexicon, `story_rules` the grammar, `story_filter` the exact P(next word | prefix).
 """
@@ -34,7 +34,7 @@ from course.shapes import Float, Int, Tensor
 class StoryLanguage:
     """The language and its own true model: a `LanguageModel` that no other can beat.
 
-    After a prefix that the grammar cannot produce it answers with the uniform distribution.
+    After a prefix that the grammar cannot produce, its distribution is uniform.
     """
 
     context_length = None
@@ -50,7 +50,7 @@ class StoryLanguage:
         return len(self.vocabulary)
 
     def __call__(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
-        """Exact log-probabilities of the next word; −inf for what cannot come next."""
+        """Exact log-probabilities of the next word; −∞ for a word that cannot come next."""
         check_tokens(tokens, self.vocab_size)
         probs = next_word_probs(self.automaton, self.roles, tokens.cpu())
         impossible = probs.sum(-1, keepdim=True) == 0
@@ -58,7 +58,7 @@ class StoryLanguage:
         return probs.log().to(tokens.device, torch.get_default_dtype())
 
     def sample(self, n_stories: int, generator: torch.Generator) -> Batch:
-        """Stories from <s> to </s>, one per row; beyond its </s> a row is padding."""
+        """Stories from <s> to </s>, one per row, padded after </s>."""
         if n_stories < 1:
             raise ValueError(f"n_stories: expected at least 1, got {n_stories}")
         words, nodes = sample_derivations(self.automaton, self.roles, n_stories, generator)
@@ -83,7 +83,7 @@ class StoryLanguage:
 
     @cached_property
     def entropy_per_story(self) -> float:
-        """Bits that it takes on average to tell one story from all others, by exact summation."""
+        """The entropy of a story in bits, by exact summation."""
         return self.automaton.entropy() / math.log(2)
 
     @property

@@ -1,7 +1,7 @@
-"""What a story has said so far: who the hero is, and which thing each action is done to.
+"""The facts that a story has stated so far: who the hero is, and which object belongs to each action.
 
-The memory is read off the text itself, never off hidden choices, so two ways of parsing the same prefix
-always remember the same things. That is what keeps the filter of `story_filter` exact.
+The memory depends only on the text itself, never on hidden choices, so two ways of parsing the same prefix
+always have the same memory. That keeps the filter of `story_filter` exact.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ NOTHING = -1
 
 @dataclass(frozen=True)
 class Memory:
-    """What each of B prefixes has said so far; NOTHING where it has not said it yet."""
+    """The facts stated by each of B prefixes; NOTHING where one is not stated yet."""
 
     roles: Roles
     hero: Tensor  # (B,) the first name
     action: Tensor  # (B,) the last action, by number
-    thing_of: Tensor  # (B, A) for each action the thing that the story holds for it
+    thing_of: Tensor  # (B, A) the object of each action in this story
 
     @classmethod
     def empty(cls, roles: Roles, batch_size: int) -> Memory:
@@ -54,5 +54,5 @@ class Memory:
         )
 
     def is_known(self) -> Tensor:
-        """(B, A) for which actions the story holds a thing."""
+        """(B, A): True for the actions whose object the story has named."""
         return self.thing_of != NOTHING

@@ -28,11 +28,11 @@ from course.data.vocabulary import BOS, EOS, Vocabulary
 
 @dataclass(frozen=True)
 class StoryConfig:
-    """The knobs of the story language."""
+    """The parameters of the story language."""
 
-    n_bindings: int = 5  # things that each story introduces, each for another action
-    n_recalls: int = 3  # sentences that come back to them
-    recall_distance: int = 1  # most scenes in front of each of those, 0 … this many, equally likely
+    n_bindings: int = 5  # objects that each story introduces, each for a different action
+    n_recalls: int = 3  # sentences that refer back to them
+    recall_distance: int = 1  # scenes before each of those: 0 … this many, equally likely
     agreement_distance: int = 2  # most phrases between a subject and its verb
     nesting_depth: int = 2  # most brackets open at once
     zipf: float = 0.5  # the word of rank r in its class has a weight of 1 / r^zipf
@@ -49,7 +49,7 @@ class StoryConfig:
 
 @dataclass(frozen=True)
 class StoryRules:
-    """The grammar as parts of parts; each method is one rule."""
+    """The grammar, built from parts; each method is one rule."""
 
     config: StoryConfig
     vocabulary: Vocabulary
@@ -60,11 +60,11 @@ class StoryRules:
         return (self.word(BOS), self.introduction(), pieces, self.word(EOS))
 
     def word(self, text: str) -> Part:
-        """These very words."""
+        """Exactly these words."""
         return tuple(Slot(Words((token,), (1.0,))) for token in self.vocabulary.encode(text.split()))
 
     def one_of(self, words: tuple[str, ...]) -> Slot:
-        """A word of an open class; the first ones are the most frequent."""
+        """A word of an open class; the first words are the most frequent."""
         return Slot(Words(tuple(self.vocabulary.encode(words)), self.weights(len(words))))
 
     def weights(self, n_words: int) -> tuple[float, ...]:
@@ -72,7 +72,7 @@ class StoryRules:
         return tuple(rank**-self.config.zipf for rank in range(1, n_words + 1))
 
     def introduction(self) -> Part:
-        """A hero, and what the hero has: one thing each for several actions."""
+        """A hero and the hero's objects: one for each of several actions."""
         words, n_things = self.config.lexicon, self.config.n_bindings
         items: list[Part] = []
         for i in range(n_things):
@@ -81,12 +81,12 @@ class StoryRules:
         return (self.one_of(words.women + words.men), self.word("had"), *items, self.word("."))
 
     def fresh_thing(self, n_actions_left: int) -> Slot:
-        """A thing for an action that has none yet."""
+        """An object for an action that has none yet."""
         things = tuple(tuple(self.vocabulary.encode(each)) for each in self.config.lexicon.things)
         return Slot(FreshThing(n_actions_left, things, self.weights(len(things[0]))))
 
     def scenes(self, most: int) -> Part:
-        """Between no and `most` scenes, every number equally likely."""
+        """0 to `most` scenes, every number equally likely."""
         if most == 0:
             return ()
         return maybe(most / (most + 1), (self.scene(), self.scenes(most - 1)))
@@ -111,7 +111,7 @@ class StoryRules:
         return (self.word("the"), self.one_of(person), self.places(distance - 1), relative_clause)
 
     def places(self, most: int) -> Part:
-        """Between no and `most` times: near the mill. Nested, so that no text has two derivations."""
+        """0 to `most` places: near the mill. Nested, so that no text has two derivations."""
         if most < 1:
             return ()
         words = self.config.lexicon
@@ -119,7 +119,7 @@ class StoryRules:
         return maybe(0.5, (place, self.places(most - 1)))
 
     def recall(self) -> Part:
-        """A deed of the hero, or something said; both come back to things of the introduction."""
+        """A deed of the hero or a speech; both refer back to objects of the introduction."""
         return either(self.deed(), self.speech())
 
     def deed(self) -> Part:
@@ -143,16 +143,16 @@ class StoryRules:
         return (self.word('"'), sentence, self.word('"'), said)
 
     def action(self, verb: Source) -> Part:
-        """lit lamps: an action, and the thing that the story holds for it."""
+        """lit lamps: an action, and the story's object for it."""
         return (Slot(verb), Slot(RecalledThing()))
 
     def another_action(self) -> Part:
-        """and played drums; nothing where the story holds only one thing."""
+        """and played drums; nothing if the story has only one object."""
         n_things = self.config.n_bindings
         return (self.word("and"), self.action(OtherVerb(n_things))) if n_things > 1 else ()
 
     def aside(self, depth: int) -> Part:
-        """( they were old [ they were heavy ] ), closed in the order in which it was opened."""
+        """( they were old [ they were heavy ] ): the bracket opened last closes first."""
         if depth == 0:
             return ()
         inside = (

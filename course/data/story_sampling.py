@@ -1,4 +1,4 @@
-"""Stories drawn from the grammar, all at once, word by word."""
+"""Draw stories from the grammar, word by word, all stories in parallel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw(probs: Float[Tensor, "batch choices"], generator: torch.Generator) -> I
 def draw_words(
     automaton: Automaton, node: Int[Tensor, " batch"], memory: Memory, generator: torch.Generator
 ) -> Int[Tensor, " batch"]:
-    """One word for each prefix from the source of its node."""
+    """One word for each prefix, drawn from the source of its node."""
     source_of_prefix = automaton.source_of[node]
     words = torch.empty_like(node)
     for index in source_of_prefix.unique().tolist():
@@ -33,7 +33,7 @@ def draw_words(
 def sample_derivations(
     automaton: Automaton, roles: Roles, n_stories: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "stories longest"], Int[Tensor, "stories longest"]]:
-    """Words and nodes of whole stories; the end repeats to the right."""
+    """Words and nodes of whole stories; after its end, a story repeats the end node."""
     node = torch.zeros(n_stories, dtype=torch.int64)
     memory = Memory.empty(roles, n_stories)
     words, nodes = [], []

@@ -1,7 +1,7 @@
-"""Sources: where one slot of a story gets its word from, at random or from memory.
+"""Sources: the distributions from which the slots of a story draw their words, fixed or given by the memory.
 
-A source answers P(word | memory) for a batch of memories, and knows its entropy. The entropy is the same for
-every memory that the slot can meet, which is why the entropy of whole stories is a finite sum.
+A source gives P(word | memory) for a batch of memories, and its entropy. The entropy is the same for every
+memory that is possible at the slot, so the entropy of whole stories is a finite sum.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from course.shapes import Bool, Float, Int, Tensor
 
 
 class Source(Protocol):
-    """Where a slot gets its word from."""
+    """The distribution from which a slot draws its word."""
 
     @property
     def entropy(self) -> float:
@@ -26,12 +26,12 @@ class Source(Protocol):
         ...
 
     def probs(self, memory: Memory) -> Float[Tensor, "batch vocab"]:
-        """P(word | memory), float64; a row of zeros where the memory has nothing to offer."""
+        """P(word | memory), float64; a row of zeros if the memory holds no word for this slot."""
         ...
 
 
 def shares(weights: tuple[float, ...]) -> list[float]:
-    """Weights, scaled to sum to one."""
+    """The weights, scaled to sum to one."""
     return [weight / sum(weights) for weight in weights]
 
 
@@ -41,7 +41,7 @@ def entropy(probs: list[float]) -> float:
 
 
 def uniform(allowed: Bool[Tensor, "batch choices"]) -> Float[Tensor, "batch choices"]:
-    """Equal shares of what each row allows."""
+    """The uniform distribution over what each row allows."""
     return allowed.double() / allowed.sum(-1, keepdim=True).clamp(min=1)
 
 
@@ -52,7 +52,7 @@ def certain(words: Int[Tensor, " batch"], vocab_size: int) -> Float[Tensor, "bat
 
 @dataclass(frozen=True)
 class Words:
-    """A fixed distribution, whatever the story has said."""
+    """A fixed distribution, independent of the memory."""
 
     tokens: tuple[int, ...]
     weights: tuple[float, ...]
@@ -73,7 +73,7 @@ class Words:
 
 @dataclass(frozen=True)
 class FreshThing:
-    """A thing for an action that the story holds nothing for yet, when `n_left` such actions are left."""
+    """An object for an action that has none yet, when `n_left` such actions are left."""
 
     n_left: int
     things: tuple[tuple[int, ...], ...]  # for each action
@@ -98,7 +98,7 @@ def verbs_of(actions: Float[Tensor, "batch actions"], roles: Roles) -> Float[Ten
 
 @dataclass(frozen=True)
 class KnownVerb:
-    """One of the `n_known` actions that the story holds a thing for."""
+    """One of the `n_known` actions whose objects the story has named."""
 
     n_known: int
 
@@ -112,7 +112,7 @@ class KnownVerb:
 
 @dataclass(frozen=True)
 class OtherVerb:
-    """One of the `n_known` actions, but not the last one mentioned."""
+    """One of the `n_known` actions, except the last one mentioned."""
 
     n_known: int
 
@@ -127,7 +127,7 @@ class OtherVerb:
 
 @dataclass(frozen=True)
 class RecalledThing:
-    """The thing that the story holds for the action just mentioned."""
+    """The story's object for the action just mentioned."""
 
     entropy: float = 0.0
 
@@ -148,7 +148,7 @@ class HeroName:
 
 @dataclass(frozen=True)
 class HeroPronoun:
-    """She or he, whichever the hero's name demands."""
+    """She or he, according to the hero's name."""
 
     entropy: float = 0.0
 

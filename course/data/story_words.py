@@ -21,11 +21,11 @@ FUNCTION_WORDS = words('. , and ? " ( ) [ ] the who i had they were she he')
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The open word classes. Words at the same place belong together: girl and girls, red and burning."""
+    """The open word classes. Words with the same index belong together: girl and girls, sings and sing."""
 
     women: tuple[str, ...] = words("nora anna clara emma ivy ruth")
     men: tuple[str, ...] = words("ben hugo omar paul felix david")
-    actions: tuple[tuple[str, ...], ...] = (  # what one does, and the things that one does it to
+    actions: tuple[tuple[str, ...], ...] = (  # a verb and its objects
         words("printed tickets posters photos labels cards"),
         words("wore gloves boots scarves hats coats"),
         words("ate apples nuts plums cakes pears"),
@@ -68,21 +68,21 @@ class Lexicon:
 
     @property
     def verbs(self) -> tuple[str, ...]:
-        """What one does, in the order of the actions."""
+        """The verbs, in the order of the actions."""
         return tuple(verb for verb, *_ in self.actions)
 
     @property
     def things(self) -> tuple[tuple[str, ...], ...]:
-        """The things that each action is done to."""
+        """The objects of each action."""
         return tuple(tuple(things) for _, *things in self.actions)
 
     def first(self, n_words: int) -> Lexicon:
-        """The same classes cut to their first `n_words` words; as many actions, with as many things each."""
+        """The same classes cut to their first `n_words` words: as many actions, with as many objects each."""
         cut = {each.name: getattr(self, each.name)[:n_words] for each in fields(self)}
         return replace(self, **cut | {"actions": tuple(action[: n_words + 1] for action in cut["actions"])})
 
     def vocabulary(self) -> Vocabulary:
-        """<s>, </s>, the function words, then class after class."""
+        """<s>, </s>, the function words, then one class after another."""
         classes = [getattr(self, each.name) for each in fields(self) if each.name != "actions"]
         return Vocabulary((BOS, EOS, *FUNCTION_WORDS, *chain(*classes), *chain(*self.actions)))
 
@@ -92,10 +92,10 @@ NO_ACTION = -1
 
 @dataclass(frozen=True)
 class Roles:
-    """What the memory of a story watches for, word by word."""
+    """What each word means to the memory of a story: which action, object, name or pronoun it is."""
 
     action_of_verb: Tensor  # (V,) int64: the number of the action, NO_ACTION for other words
-    action_of_thing: Tensor  # (V,) int64: likewise for the things that it is done to
+    action_of_thing: Tensor  # (V,) int64: likewise for the action's objects
     n_actions: int
     is_name: Tensor  # (V,) bool
     pronoun_of: Tensor  # (V,) int64: she or he for a name

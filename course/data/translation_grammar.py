@@ -1,4 +1,4 @@
-"""One sentence in two languages: phrases are built in both at once, and know which word translates which.
+"""One sentence in two languages: phrases are built in both at once, with the links between their words.
 
     the  small  black  cats    never sleep          the  girl   that  saw    a    boat
      |     |  \\   /  |          |   \\ /             |     |     |    / \\    |     |
@@ -21,7 +21,7 @@ Manner = Literal["plain", "negated", "never"]
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """English words, French words, and for each French word the places of the English words it translates."""
+    """English words, French words, and for each French word the indices of its English words."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -38,9 +38,9 @@ class NounPhrase:
 
 
 def linked(source: Mapping[str, str], target: Sequence[tuple[str, str]]) -> Phrase:
-    """Parts with names in English order; French parts in their order, each with the names it translates.
+    """A phrase from named English parts in order, and French parts in order with the names they translate.
 
-    linked({"noun": "potato"}, [("pomme de terre", "noun")]): all words of a part share its origins.
+    linked({"noun": "potato"}, [("pomme de terre", "noun")]): all words of a part have the same links.
     """
     words: list[str] = []
     places: dict[str, tuple[int, ...]] = {}
@@ -68,7 +68,7 @@ def in_sequence(*phrases: Phrase) -> Phrase:
     return Phrase(tuple(source), tuple(target), tuple(origins))
 
 
-@cache  # a lexicon has some thousands of noun phrases; a corpus has each of them many times
+@cache  # a lexicon has a few thousand noun phrases, and a corpus repeats each of them many times
 def noun_phrase(
     determiner: Agreeing,
     noun: Noun,
@@ -110,7 +110,7 @@ def verb_phrase(
     manner: Manner = "plain",
     adverb: tuple[str, str] | None = None,
 ) -> Phrase:
-    """The verb with what surrounds it; negation exists in the present only, and without an adverb."""
+    """The verb with its auxiliaries, negation and adverb; negation only in the present, without an adverb."""
     present = verb.base if is_plural else verb.third
     french = verb.french_plural if is_plural else verb.french_singular
     if manner == "negated":

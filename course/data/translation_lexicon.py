@@ -1,4 +1,4 @@
-"""The words of the generated translation pair: what each English word is in French, in every form.
+"""The words of the generated translation pair: each English word with its French translation, in every form.
 
 All French nouns, verbs and adjectives before nouns begin with a consonant, so nothing is ever elided
 (l', qu', cet): one space-separated word is one token.
@@ -80,7 +80,7 @@ def _verbs(table: str) -> tuple[Verb, ...]:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The word classes. Genders alternate in each, so that any first few words hold both."""
+    """The word classes. Genders alternate in each, so that the first few words of a class include both."""
 
     people_and_animals: tuple[Noun, ...] = _nouns("""
         cat         | cats         | chat              | chats              | m
@@ -106,7 +106,7 @@ class Lexicon:
         clock   | clocks   | réveil            | réveils            | m
         bedroom | bedrooms | chambre à coucher | chambres à coucher | f
         """)
-    # A determiner stands with one number of the noun or with both; "the" is the only one with both.
+    # A determiner goes with one number of the noun or with both; "the" is the only one that goes with both.
     singular_determiners: tuple[Agreeing, ...] = _agreeing("""
         the   | le     | la     | |
         a     | un     | une    | |

@@ -3,10 +3,10 @@
     my small black cats that saw the potato never sleep .
     mes petits chats noirs qui ont vu la pomme de terre ne dorment jamais .
 
-What a translator has to learn: adjectives change places (some, not all), articles, adjectives and verbs
-agree with a noun that may be far away, one word becomes several and several become one, negation surrounds
-the verb. Each source has exactly one translation, so an exact match is meaningful. The alignment comes from
-the construction, so an attention map can be wrong.
+A translator has to learn that some adjectives (not all) move behind the noun; that articles, adjectives and
+verbs agree with a noun that may be far away; that one word can become several, and several one; and that
+negation surrounds the verb. Each source has exactly one translation, so an exact match is meaningful. The
+alignment is known from the construction, so an attention map can be wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_CLAUSES, MOST_SENTENCES = 200, 50  # attempts before giving up
 
 @dataclass(frozen=True)
 class TranslationConfig:
-    """The knobs of the pair. Lengths count the source's words, the full stop included."""
+    """The parameters of the pair. Lengths count the source's words, including the full stop."""
 
     min_length: int = 4
     max_length: int = 30
@@ -68,7 +68,7 @@ class TranslationConfig:
 
 @dataclass(frozen=True)
 class SentencePair:
-    """Source and target words, and the pairs (source place, target place) that translate each other."""
+    """Source and target words, and the pairs (source index, target index) that translate each other."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -78,8 +78,8 @@ class SentencePair:
     def sure(self) -> tuple[tuple[int, int], ...]:
         """The links of target words that translate exactly one source word.
 
-        In the alignment error rate (Och, Ney 2003) these are the sure links and `alignment` has the possible
-        ones: attention that peaks at any of several right words is then not counted as an error.
+        In the alignment error rate (Och, Ney 2003) these are the sure links, and `alignment` holds the
+        possible ones, so attention that peaks at any of several right words does not count as an error.
         """
         n_origins = Counter(t for _, t in self.alignment)
         return tuple((s, t) for s, t in self.alignment if n_origins[t] == 1)
@@ -94,7 +94,7 @@ def translation_pairs(
 ) -> list[SentencePair]:
     """Pairs whose source lengths are uniform from min_length to max_length.
 
-    Sources in `exclude` are drawn again: pass the training sources to get a test set apart from them.
+    Sources in `exclude` are drawn again: pass the training sources to keep them out of a test set.
     Raises ValueError if the settings leave too few sentences of some length.
     """
     if n_pairs < 1:
@@ -115,7 +115,7 @@ def _new_pair(config: TranslationConfig, rng: Random, exclude: Collection[tuple[
 
 
 def draw_pair(config: TranslationConfig, length: int, rng: Random) -> SentencePair:
-    """One pair whose source has exactly `length` words: as many clauses as it takes.
+    """One pair whose source has exactly `length` words, in as many clauses as needed.
 
     Raises ValueError if the settings allow no such sentence.
     """
@@ -141,7 +141,7 @@ def draw_clauses(config: TranslationConfig, n_words: int, rng: Random) -> list[P
 
 
 def finished_pair(config: TranslationConfig, clauses: list[Phrase], rng: Random) -> SentencePair:
-    """Join the clauses and write down who translates whom."""
+    """Join the clauses and record which words translate each other."""
     connectives = [rng.choice(config.lexicon.connectives) for _ in clauses[1:]]
     whole = sentence(clauses, connectives)
     links = sorted((s, t) for t, origins in enumerate(whole.origins) for s in origins)
@@ -149,7 +149,7 @@ def finished_pair(config: TranslationConfig, clauses: list[Phrase], rng: Random)
 
 
 def draw_clause(config: TranslationConfig, rng: Random) -> Phrase:
-    """Subject, verb and mostly an object."""
+    """A subject, a verb and, in most cases, an object."""
     lexicon = config.lexicon
     subject = draw_modified(config, lexicon.people_and_animals, rng)
     if rng.random() < config.p_intransitive:
@@ -160,8 +160,11 @@ def draw_clause(config: TranslationConfig, rng: Random) -> Phrase:
 
 
 def draw_modified(config: TranslationConfig, nouns: tuple[Noun, ...], rng: Random) -> NounPhrase:
-    """A noun phrase, perhaps with a place or a relative clause. These hold plain noun phrases only: so a verb
-    always belongs to the last noun phrase that waits for one, and no sentence can be read in two ways."""
+    """A noun phrase, perhaps with a place or a relative clause.
+
+    Places and relative clauses contain plain noun phrases only, so a verb always belongs to the last noun
+    phrase that has none yet, and no sentence is ambiguous.
+    """
     noun = draw_noun(config, nouns, rng)
     lexicon, chance = config.lexicon, rng.random()
     if chance < config.p_place:

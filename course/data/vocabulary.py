@@ -1,4 +1,4 @@
-"""Words become indices: a vocabulary, and batches of unequal sequences padded to one length."""
+"""Words as indices: a vocabulary, and batches of sequences padded to one length."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class UnknownWord(KeyError):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A fixed list of different words; a word's token is its place in the list.
+    """A fixed list of different words; a word's token is its index in the list.
 
     The special tokens are ordinary entries spelt <pad>, <s>, </s>, <unk>. Any of them may be absent.
-    With <unk>, unknown words share its token; without it, an unknown word raises `UnknownWord`:
-    nothing is ever dropped in silence, because dropped words make perplexities incomparable.
+    With <unk>, unknown words share its token; without it, an unknown word raises `UnknownWord`. No word
+    is ever dropped silently, because dropped words make perplexities incomparable.
     """
 
     words: tuple[str, ...]
@@ -46,9 +46,9 @@ class Vocabulary:
         min_count: int = 1,
         max_size: int | None = None,
     ) -> Vocabulary:
-        """Special tokens first, then words by falling frequency, equal counts in alphabetical order.
+        """Special tokens first, then words by decreasing frequency, equal counts in alphabetical order.
 
-        Raises ValueError when there is no word to learn from.
+        Raises ValueError for sentences without any word.
         """
         counts = Counter(word for sentence in sentences for word in sentence)
         if not counts:
@@ -96,7 +96,7 @@ class Vocabulary:
         return token
 
     def encode(self, words: Iterable[str], *, bos: bool = False, eos: bool = False) -> list[int]:
-        """["a", "cat"] → [7, 9], between <s> and </s> if asked for."""
+        """["a", "cat"] → [7, 9]; `bos` puts <s> before them, `eos` puts </s> after them."""
         before, after = [BOS] * bos, [EOS] * eos
         for word in before + after:
             if word not in self:
@@ -117,7 +117,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Batch:
-    """Sequences side by side: tokens (B, T), and a mask (B, T) that is True where a token is real."""
+    """Padded sequences: tokens (B, T), and a mask (B, T) that is True where a token is real."""
 
     tokens: Tensor
     mask: Tensor
@@ -132,10 +132,10 @@ class Batch:
 
 
 def pad_sequences(sequences: Sequence[Sequence[int]], pad: int, *, length: int | None = None) -> Batch:
-    """Fill shorter sequences at the end with `pad`, up to the longest one (or to `length`).
+    """Pad shorter sequences at the end with `pad`, to the length of the longest one (or to `length`).
 
-    The mask comes from the lengths, not from comparing tokens with `pad`, so a padding token that is also
-    used as </s> does not hide real ends of sentences.
+    The mask comes from the lengths, not from comparing tokens with `pad`, so real ends of sentences stay
+    visible even if the padding token is also used as </s>.
     """
     if not sequences:
         raise ValueError("expected at least one sequence, received none")
@@ -159,7 +159,7 @@ def batches(
 ) -> Iterator[Batch]:
     """All sequences once, `batch_size` at a time; in random order if a generator is given.
 
-    The last batch holds what is left over and may be smaller: no sequence is skipped.
+    The last batch may be smaller: no sequence is skipped.
     """
     if batch_size < 1:
         raise ValueError(f"expected a batch_size of at least 1, received {batch_size}")

@@ -1,4 +1,4 @@
-"""Figures that live everywhere; each accepts the reader's own tensors."""
+"""Interactive figures for notebooks and static pages; each accepts the reader's own tensors."""
 
 from course.figures.alignment import alignment
 from course.figures.attention import attention

@@ -16,11 +16,11 @@ def alignment(
     *,
     caption: str = "Choose a target word: the bars are its weights over the source words.",
 ) -> Figure:
-    """Explore where a translator looks, sentence by sentence, and how often it looks at the right word.
+    """Explore a translator's attention, sentence by sentence, and how often it finds the right word.
 
-    weights: for each pair the rows of its target words, at least (T, S); what stands beyond T (the row that
-    chooses </s>) and beyond S (padding) is left out. Any model's weights will do.
-    Raises ValueError where the numbers of sentences differ or weights are too small or no distributions.
+    weights: for each pair the rows of its target words, at least (T, S); rows beyond T (the one that
+    chooses </s>) and columns beyond S (padding) are left out. The weights may come from any model.
+    Raises ValueError if the numbers of sentences differ, or weights are too small or not distributions.
     """
     if len(weights) != len(pairs) or not pairs:
         raise ValueError(f"expected one map for each pair, got {len(weights)} maps and {len(pairs)} pairs")
@@ -48,7 +48,7 @@ def of_the_words(weights: Tensor, pair: SentencePair) -> Tensor:
 
 
 def sentence(weights: Tensor, pair: SentencePair) -> dict:
-    """What the module needs of one sentence."""
+    """The data that the module needs for one sentence."""
     return {
         "source": list(pair.source),
         "target": list(pair.target),

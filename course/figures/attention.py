@@ -1,4 +1,4 @@
-"""Attention weights as a heat map that the reader can question, with the gold alignment where it is known."""
+"""Attention weights as an interactive heat map, with the gold alignment if it is known."""
 
 from collections.abc import Sequence
 
@@ -16,11 +16,11 @@ def attention(
     gold: Sequence[tuple[int, int]] | None = None,
     caption: str = "Attention weights: each row is one query's distribution over the keys.",
 ) -> Figure:
-    """Show any attention weights, the reader's own included.
+    """Show any attention weights, including the reader's own.
 
     weights: (queries, keys) or (heads, queries, keys), each row summing to one. keys default to the queries
     (self-attention). gold: pairs (query, key) that are known to belong together.
-    Raises ValueError where the shapes and the names do not fit, or where a row is no distribution.
+    Raises ValueError if shapes and names do not match, or if a row is not a distribution.
     """
     keys = queries if keys is None else keys
     maps = checked(weights, queries, keys)
@@ -42,7 +42,7 @@ def attention(
 
 
 def checked(weights: Tensor, queries: Sequence[str], keys: Sequence[str]) -> Tensor:
-    """The weights as (heads, queries, keys) on the CPU, or an error that says what does not fit."""
+    """The weights as (heads, queries, keys) on the CPU, or an error that says what does not match."""
     maps = torch.as_tensor(weights).detach().to("cpu", torch.float32)
     maps = maps.unsqueeze(0) if maps.dim() == 2 else maps
     if maps.dim() != 3 or maps.shape[1:] != (len(queries), len(keys)):

@@ -17,12 +17,12 @@ def bottleneck(
     unit: str = "words",
     caption: str = "Move the slider; what does not stand in its place is underlined.",
 ) -> Figure:
-    """Show each model's quality by source length, and what it wrote.
+    """Show each model's quality by source length, and its translations.
 
     curves: name → {length: value}, at most three models, all with the same lengths. examples: length → some
     of (source, right translation, one written translation per model). highest: the value of a perfect model.
     unit: what lengths count.
-    Raises ValueError where lengths differ between models, or a length has no example for each model.
+    Raises ValueError if lengths differ between models, or a length lacks an example for some model.
     """
     lengths = sorted(next(iter(curves.values()), {}))
     check(curves, examples, lengths)
@@ -51,7 +51,7 @@ def bottleneck(
 
 
 def check(curves: Mapping, examples: Mapping, lengths: Sequence[int]) -> None:
-    """Raise ValueError, with what was expected, unless every model has every length and every sentence."""
+    """Raise ValueError, saying what was expected, unless every model has every length and every sentence."""
     if not 1 <= len(curves) <= 3:
         raise ValueError(f"curves: expected one to three models, got {len(curves)}")
     for name, values in curves.items():
@@ -68,7 +68,7 @@ def check(curves: Mapping, examples: Mapping, lengths: Sequence[int]) -> None:
 
 
 def example(source: Words, target: Words, written: Sequence[Words]) -> dict:
-    """One sentence as the module reads it."""
+    """One sentence in the form that the module reads."""
     return {"source": list(source), "target": list(target), "written": [list(words) for words in written]}
 
 

@@ -13,10 +13,10 @@ def bpe(
     *,
     caption: str = "Blue tiles were merged, grey ones are single bytes; ␣ is a space.",
 ) -> Figure:
-    """Show how the first n merges, pairs of bytes in the order learned, cut one of several texts.
+    """Show how the first n merges, pairs of bytes in the order learned, tokenize one of several texts.
 
-    texts: name → text; the first is shown at the start. Raises ValueError where there is no merge or no text,
-    or a merge joins what is not yet a token.
+    texts: name → text; the first is shown at the start. Raises ValueError if there is no merge or no text,
+    or if a merge joins two strings of bytes that are not both tokens yet.
     """
     if not merges or not texts:
         raise ValueError(f"expected at least one merge and one text, got {len(merges)} and {len(texts)}")
@@ -38,7 +38,7 @@ def bpe(
 
 
 def curve(counts: Sequence[int], n_tokens: Sequence[int]):
-    """The fallback picture: tokens against merges."""
+    """The fallback picture: number of tokens against number of merges."""
     import matplotlib.pyplot as plt
 
     drawing, axes = plt.subplots(figsize=(5, 2.4))

@@ -10,10 +10,10 @@ def chain_rule(
     *,
     caption: str = "Each tile is one factor P(token | what precedes it).",
 ) -> Figure:
-    """Show the factors of one or more sentences, those of the reader's own model included.
+    """Show the factors of one or more sentences, including those of the reader's own model.
 
     sentences: text → probability of each of its tokens given the tokens before it, in (0, 1].
-    Raises ValueError where a sentence has not exactly one probability for each of its tokens.
+    Raises ValueError unless each sentence has exactly one probability for each of its tokens.
     """
     ledgers = [{"tokens": text.split(), "probs": checked(text, probs)} for text, probs in sentences.items()]
     first = ledgers[0]
@@ -28,7 +28,7 @@ def chain_rule(
 
 
 def checked(text: str, probs: Sequence[float]) -> list[float]:
-    """The probabilities as numbers, or an error that says which token is without one."""
+    """The probabilities as numbers, or an error that says what was expected."""
     probs = [float(p) for p in probs]
     if len(probs) != len(text.split()):
         raise ValueError(f"{text!r} has {len(text.split())} tokens, got {len(probs)} probabilities")

@@ -1,4 +1,4 @@
-"""Cross-entropy as entropy plus KL divergence, with the reader's own guess."""
+"""Cross-entropy as entropy plus KL divergence, for a distribution that the reader guesses."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The counts of neighbouring symbols, as a table that can be smoothed and sampled from."""
+"""The counts of adjacent symbols, as a table that can be smoothed and sampled from."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ def count_matrix(
     *,
     caption: str = "Rows: the symbol before. Columns: the symbol after. The bluer, the more often.",
 ) -> Figure:
-    """Show counts (V, V) of what follows what, with held-out counts (V, V) to judge the smoothing by.
+    """Show bigram counts (V, V), with held-out counts (V, V) on which to judge the smoothing.
 
-    Row 0 and column 0 are the border of a word. Raises ValueError where the shapes and symbols do not fit.
+    Row 0 and column 0 are the boundary of a word. Raises ValueError if shapes and symbols do not match.
     """
     counts, held_out = (checked(table, symbols) for table in (counts, held_out))
     row, column = divmod(int(torch.tensor(counts).argmax()), len(symbols))

@@ -1,4 +1,4 @@
-"""Words as points of a plane, with the true neighbours of each."""
+"""Words as points in a plane, with the nearest neighbours of each in the full space."""
 
 from collections.abc import Sequence
 
@@ -15,10 +15,10 @@ def embedding(
     n_neighbours: int = 8,
     caption: str = "Each word at its two principal coordinates; the bars are cosines.",
 ) -> Figure:
-    """Show any embedding, vectors (V, D) of V words, and the nearest words of the one that is chosen.
+    """Show any embedding, vectors (V, D) of V words, and the words nearest to the chosen one.
 
-    start: the word chosen at first (otherwise the first one). Raises ValueError where vectors and words do
-    not fit, or `start` is not among the words.
+    start: the word chosen at first (by default the first word). Raises ValueError if vectors and words do
+    not match, or if `start` is not among the words.
     """
     words, start = list(words), words[0] if start is None else start
     if vectors.ndim != 2 or len(vectors) != len(words) or vectors.shape[1] < 2:
@@ -47,14 +47,14 @@ def embedding(
 
 
 def nearest(vectors: Tensor, chosen: int) -> list[int]:
-    """All other words, the largest cosine with the chosen one first."""
+    """All other words, in order of decreasing cosine with the chosen one."""
     directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
     order = (directions @ directions[chosen]).argsort(descending=True).tolist()
     return [i for i in order if i != chosen]
 
 
 def principal_coordinates(vectors: Tensor) -> Tensor:
-    """(V, 2): the plane in which the centred vectors (V, D) are spread most."""
+    """(V, 2): the coordinates of vectors (V, D) in their plane of largest variance."""
     _, _, directions = (vectors - vectors.mean(0)).svd()
     # A singular vector's sign is arbitrary and differs between machines: make its largest entry positive.
     signs = directions.gather(0, directions.abs().argmax(0, keepdim=True)).sign()

@@ -1,4 +1,4 @@
-"""A figure that is alive in JupyterLab, in Colab, in VS Code and on a static page with no kernel."""
+"""A figure that is interactive in JupyterLab, in Colab, in VS Code and on a static page with no kernel."""
 
 import base64
 import hashlib
@@ -14,11 +14,11 @@ MOST_DATA = 150_000  # bytes of JSON: a page holds several figures and should st
 
 @dataclass(frozen=True)
 class Figure:
-    """One interactive figure: an ES module, its data, and the picture for where scripts do not run.
+    """One interactive figure: an ES module, its data, and a fallback picture for viewers that run no scripts.
 
-    name: the module's file name without ending. data: what `model.get("data")` gives it (JSON values).
-    alt: what the picture shows, in a sentence. picture: PNG bytes of the same content at its default setting.
-    Raises ValueError where the data is larger than a page can carry, or where the alt text is missing.
+    name: the module's file name without ending. data: the JSON values that it gets from `model.get("data")`.
+    alt: a sentence that says what the picture shows. picture: PNG bytes of the figure at its default setting.
+    Raises ValueError if the data is larger than a page can carry, or if the alt text is missing.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Figure:
         return json.dumps(self.data, separators=(",", ":")).replace("</", "<\\/")
 
     def module(self) -> str:
-        """The ES module's text, complete: it imports nothing."""
+        """The complete text of the ES module, which imports nothing."""
         return read("frame.mjs") + read(f"{self.name}.mjs")
 
     def html(self) -> str:
@@ -88,7 +88,7 @@ def read(file: str) -> str:
 
 
 def png(drawing) -> bytes:
-    """A matplotlib figure as PNG, on white to be legible on light and dark pages; the figure is closed."""
+    """A matplotlib figure as PNG, on white to be legible on light and dark pages; closes the figure."""
     import matplotlib.pyplot as plt
 
     buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""A sentence with a hole that the reader moves, and what one or two models put there."""
+"""A sentence in which the reader masks one word, and the predictions of one or two models for it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,10 +16,10 @@ def fill_in(
     n_shown: int = 5,
     caption: str = "Click a word to hide it; underlined is the word that stood there.",
 ) -> Figure:
-    """Show P(word at t | the rest) for every position t of a sentence, one reader (name → probs) or two.
+    """Show P(word at t | the rest) for every position t of a sentence, by one or two models (name → probs).
 
-    readers: probabilities (T, V), row t computed with word t hidden. words: the V words. Raises ValueError
-    where shapes and names do not fit, or a row is no distribution.
+    readers: probabilities (T, V) of each model, row t computed with word t masked. words: the V words. Raises
+    ValueError if shapes and names do not match, or if a row is not a distribution.
     """
     tokens, words = list(tokens), list(words)
     if not 1 <= len(readers) <= 2:
@@ -42,7 +42,7 @@ def fill_in(
 
 
 def checked(name: str, probs: Tensor, n_tokens: int, words: Sequence[str]) -> Tensor:
-    """The probabilities on the CPU, if they are some."""
+    """The probabilities on the CPU, or an error that says what was expected."""
     if probs.shape != (n_tokens, len(words)):
         raise ValueError(f"{name}: expected shape ({n_tokens}, {len(words)}), got {tuple(probs.shape)}")
     probs = probs.detach().cpu().double()
@@ -52,7 +52,7 @@ def checked(name: str, probs: Tensor, n_tokens: int, words: Sequence[str]) -> Te
 
 
 def best(probs: Tensor, words: Sequence[str], n_shown: int) -> list[list[list]]:
-    """For each position the most probable words with their probability: [["plot", 0.71], …]."""
+    """For each position, the most probable words with their probabilities: [["plot", 0.71], …]."""
     values, places = probs.topk(min(n_shown, len(words)))
     return [
         [[words[place], round(value, 5)] for value, place in zip(*row, strict=True)]
@@ -65,7 +65,7 @@ def spoken(guesses: Sequence[Sequence]) -> str:
 
 
 def bars(readers: Sequence[dict], start: int, sentence: str):
-    """The fallback picture: the guesses at the first position shown."""
+    """The fallback picture: the predictions at the first position shown."""
     import matplotlib.pyplot as plt
 
     drawing, axes = plt.subplots(1, len(readers), figsize=(7, 2.4), squeeze=False)

@@ -1,4 +1,4 @@
-"""The gates of one LSTM unit in the reader's hand, over a short sequence."""
+"""One LSTM unit over a short sequence, with gates that the reader sets."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ def gates(
     *,
     caption: str = "Set the gates; watch what the cell keeps and how much of the gradient returns.",
 ) -> Figure:
-    """Show c_t = f c_{t−1} + i g, h_t = o tanh(c_t) and ∂c_T/∂c_t for one unit; the reader's own gates fit.
+    """Show c_t = f c_{t−1} + i g, h_t = o tanh(c_t) and ∂c_T/∂c_t for one unit, with any gates.
 
     candidate: g_t, in [−1, 1]. The gates: f_t, i_t, o_t at the same 2 … 16 steps, in [0, 1].
-    Raises ValueError where the lengths differ or a number lies outside.
+    Raises ValueError if the lengths differ or a number is outside its range.
     """
     given = {"candidate": candidate, "forget": forget_gate, "input": input_gate, "output": output_gate}
     series = {name: [round(float(value), 4) for value in values] for name, values in given.items()}
@@ -34,7 +34,7 @@ def gates(
 
 
 def check(series: dict[str, list[float]]) -> None:
-    """Raise ValueError, with what was expected, unless these can be a unit's gates."""
+    """Raise ValueError, saying what was expected, unless these can be a unit's gates."""
     lengths = {name: len(values) for name, values in series.items()}
     if len(set(lengths.values())) != 1 or not 2 <= lengths["candidate"] <= 16:
         raise ValueError(f"expected four equally long sequences of 2 … 16 numbers, got {lengths}")

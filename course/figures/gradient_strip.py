@@ -17,9 +17,9 @@ def gradient_strip(
 ) -> Figure:
     """Run h_t = tanh(U h_{t−1} + inputs_t) forwards and backwards, at any spectral radius of U.
 
-    U: (D, D), at most 6 wide. inputs: (T, D), the W x_t + b of each step, at most 60 of them. gradient: (D,)
-    of the loss by the last state; ones if left out. Raises ValueError where the shapes do not fit, or where U
-    has no eigenvalue but 0, which no factor gives another spectral radius.
+    U: (D, D) with D ≤ 6. inputs: (T, D), the W x_t + b of each step, at most 60 of them. gradient: (D,),
+    ∂loss/∂h_T; by default ones. Raises ValueError if the shapes do not match, or if all eigenvalues of U are
+    0, so that no factor can change its spectral radius.
     """
     U, inputs = U.detach().double(), inputs.detach().double()
     gradient = torch.ones(len(U)).double() if gradient is None else gradient.detach().double()
@@ -46,7 +46,7 @@ def gradient_strip(
 
 
 def check_shapes(U: Tensor, inputs: Tensor, gradient: Tensor) -> None:
-    """Raise ValueError, with what was expected, unless these belong together."""
+    """Raise ValueError, saying what was expected, unless the shapes match."""
     d_hidden = len(U)
     if U.shape != (d_hidden, d_hidden) or d_hidden > 6:
         raise ValueError(f"U: expected a square matrix, at most 6 wide, got shape {tuple(U.shape)}")

@@ -14,8 +14,8 @@ def guessing(
 ) -> Figure:
     """Hide a text after its first `given` letters.
 
-    models: name → bits that each hidden letter cost the model. Raises ValueError where a model has not one
-    number for each hidden letter.
+    models: name → bits that the model needs for each hidden letter. Raises ValueError unless each model has
+    one number for each hidden letter.
     """
     hidden = len(text) - given
     for name, bits in models.items():
@@ -39,7 +39,7 @@ def guessing(
 
 
 def bars(means: Mapping[str, float]):
-    """The fallback picture: what the models need."""
+    """The fallback picture: the bits per letter of the models."""
     import matplotlib.pyplot as plt
 
     drawing, axes = plt.subplots(figsize=(5, 1 + 0.4 * len(means)))

@@ -1,4 +1,4 @@
-"""Generation with and without a memory of keys and values."""
+"""Generation with and without a KV cache."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ def kv_cache(
     d_model: int = 64,
     caption: str = "Each row is one step: which keys and values must be computed to choose a word?",
 ) -> Figure:
-    """Show which keys and values each step of a generation computes: the first `n_prompt` tokens are given.
+    """Show which keys and values each step of generation computes, after a prompt of `n_prompt` tokens.
 
     tokens: the whole text, 2 … 24 tokens. Raises ValueError unless 1 ≤ n_prompt < number of tokens.
     """
@@ -34,7 +34,7 @@ def kv_cache(
 
 
 def pairs_computed(n_tokens: int, n_prompt: int) -> tuple[int, int]:
-    """Pairs of key and value per layer until the last token is chosen: with a memory, without one.
+    """Pairs of key and value per layer until the last token is chosen: with a cache, without one.
 
     12 tokens after a prompt of 5 → (11, 56): each of the first 11 once, or 5 + 6 + … + 11.
     """

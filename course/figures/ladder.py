@@ -1,4 +1,4 @@
-"""The whole ladder to explore: bits per token against the exact floor, along parameters and seconds."""
+"""The whole ladder: bits per token against the exact floor, by parameters or by seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from course.figures.figure import Figure, png
 
-if TYPE_CHECKING:  # measuring needs torch and every model; looking at what was measured does not
+if TYPE_CHECKING:  # measuring needs torch and every model; showing the results does not
     from course.ladder.records import Summary
 
 
@@ -18,10 +18,10 @@ def ladder(
     *,
     caption: str = "Choose what to plot against; click a rung to read it.",
 ) -> Figure:
-    """Show what each model pays per token, its parameters and its seconds: `ladder(summaries(…), floor)`.
+    """Show each model's bits per token, its parameters and its seconds: `ladder(summaries(…), floor)`.
 
-    Takes what `course.ladder.summaries` returns, or anything with the same fields. Raises ValueError where a
-    rung lies below the floor by more than its error can explain, or there is none.
+    Takes the result of `course.ladder.summaries`, or anything with the same fields. Raises ValueError if a
+    rung is below the floor by more than its error can explain, or if there is no rung.
     """
     if not rungs:
         raise ValueError("rungs: expected at least one, got none")
@@ -42,7 +42,7 @@ def ladder(
 
 
 def as_data(rung: Summary) -> dict[str, str | float]:
-    """One rung as the page needs it."""
+    """One rung in the form that the module reads."""
     if not math.isfinite(rung.bits_per_token):
         raise ValueError(f"{rung.title}: expected a finite number of bits, got {rung.bits_per_token}")
     return {

@@ -1,4 +1,4 @@
-"""What a GPT costs, as its sizes are changed: shapes, operations, and bytes against a card's memory."""
+"""The cost of a GPT of any size: shapes, operations, and bytes against a GPU's memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ def ledger(
     card: Card | None = None,
     caption: str = "Sizes in, costs out: what is stored and computed while training and while generating.",
 ) -> Figure:
-    """Show what a GPT of any sizes costs, beginning with the given models (the reader's own included).
+    """Show the cost of a GPT of any size, starting with the given models (including the reader's own).
 
-    A model's context length is both its table of positions and the length T of its texts. Activations are
-    counted for the fused kernels, which never store the T × T weights.
-    Raises ValueError where a size is none that the sliders can show.
+    A model's context length is both the size of its table of positions and the length T of its texts.
+    Activations are counted for fused kernels, which never store the T × T weights.
+    Raises ValueError for a size that the sliders cannot show.
     """
     models = MODELS if models is None else models
     presets = [preset(name, config, batch_size) for name, config in models.items()]
@@ -51,7 +51,7 @@ def ledger(
 
 
 def preset(name: str, config: GPTConfig, batch_size: int) -> dict[str, str | int]:
-    """A model's sizes under their letters, or an error that names the size that does not fit."""
+    """A model's sizes under their letters, or an error that names the size that cannot be shown."""
     T, D, F = config.context_length, config.d_model, config.block().d_ff
     for size, value in (("batch_size", batch_size), ("context_length", T)):
         if value & (value - 1) or value < 1:

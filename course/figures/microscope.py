@@ -20,10 +20,10 @@ def microscope(
 ) -> Figure:
     """Show causal self-attention step by step for the reader's own tensors.
 
-    query, key: (T, K), value: (T, any width), T ≤ 8. Where K = 2 queries and keys can be dragged in a plane.
+    query, key: (T, K), value: (T, any width), T ≤ 8. If K = 2, queries and keys can be dragged in a plane.
     The switches: no √K, mask after the softmax, softmax over the wrong axis, no mask (a weight on the future
     gets a red frame).
-    Raises ValueError where the shapes and the tokens do not fit.
+    Raises ValueError if shapes and tokens do not match.
     """
     given = {"query": query, "key": key, "value": value}
     tensors = {name: torch.as_tensor(tensor).detach().double().cpu() for name, tensor in given.items()}
@@ -42,7 +42,7 @@ def microscope(
 
 
 def check(tensors: dict[str, Tensor], tokens: Sequence[str]) -> None:
-    """Raise ValueError, with what was expected, unless these can attend to each other."""
+    """Raise ValueError, saying what was expected, unless these can attend to each other."""
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if not 2 <= len(tokens) <= 8 or any(
         len(shape) != 2 or shape[0] != len(tokens) for shape in shapes.values()

@@ -21,9 +21,9 @@ def optimizer_race(
 ) -> Figure:
     """Run SGD, SGD with momentum and Adam (Kingma & Ba, 2015) down L(θ) = ½ θᵀ H θ, side by side.
 
-    H: (2, 2), symmetric with two positive curvatures. start: (2,), the first θ. noise: (n_steps, 2) is added
-    to every gradient, scaled by the reader; none if left out, drawn once with a seed of its own.
-    Raises ValueError where shapes do not fit, or where the loss has no lowest point.
+    H: (2, 2), symmetric with two positive eigenvalues. start: (2,), the first θ. noise: (n_steps, 2), added
+    to the gradients with a factor that the reader sets; by default drawn once with a fixed seed.
+    Raises ValueError if shapes do not match, or if the loss has no minimum.
     """
     H, start = H.detach().double().cpu(), start.detach().double().cpu()
     check(H, start)
@@ -48,7 +48,7 @@ def optimizer_race(
 
 
 def check(H: Tensor, start: Tensor) -> None:
-    """Raise ValueError, with what was expected, unless this is a valley and a point."""
+    """Raise ValueError, saying what was expected, unless this is a valley and a point in it."""
     if H.shape != (2, 2) or not torch.allclose(H, H.T):
         raise ValueError(f"H: expected a symmetric matrix of shape (2, 2), got {H.tolist()}")
     if torch.linalg.eigvalsh(H).min() <= 0:
@@ -58,7 +58,7 @@ def check(H: Tensor, start: Tensor) -> None:
 
 
 def race(H: Tensor, start: Tensor, rate: float, adam_rate: float, n_steps: int) -> dict[str, list[Tensor]]:
-    """The ways of torch's own optimizers; the figure itself computes the updates."""
+    """The paths of torch's own optimizers; the figure itself computes the updates."""
     makers = {
         "SGD": lambda theta: torch.optim.SGD([theta], lr=rate),
         "SGD with momentum": lambda theta: torch.optim.SGD([theta], lr=rate, momentum=MOMENTUM),
@@ -68,7 +68,7 @@ def race(H: Tensor, start: Tensor, rate: float, adam_rate: float, n_steps: int) 
 
 
 def descend(H: Tensor, start: Tensor, make, n_steps: int) -> list[Tensor]:
-    """Every θ on the way of one optimizer."""
+    """Every θ on the path of one optimizer."""
     theta = start.clone().requires_grad_()
     optimizer = make(theta)
     path = [start.clone()]

@@ -1,4 +1,4 @@
-"""Order in attention: a sentence to shuffle under four kinds of positions, and two positions to turn."""
+"""Word order in attention: shuffle a sentence with four kinds of positions, and change two positions."""
 
 from collections.abc import Sequence
 
@@ -24,9 +24,9 @@ def position_dial(
     """Show self-attention (no mask) over the words in any order, with positions of four kinds.
 
     x: (T, D) embeddings without positions, T ≤ 5 and D ≤ 8 even. W_query, W_key: (K, D), K even. W_value:
-    (D, D). learned: (n_positions, D), the vectors of the learned kind. orders: orders of the words that get
-    a button. asks: which word's query meets which word's key under the dials.
-    Raises ValueError where shapes do not fit, or where an order does not name every word once.
+    (D, D). learned: (n_positions, D), the vectors of the learned kind. orders: word orders that get a
+    button. asks: the word of the query and the word of the key that the dials use.
+    Raises ValueError if shapes do not match, or if an order does not contain every word once.
     """
     given = {"x": x, "W_query": W_query, "W_key": W_key, "W_value": W_value, "learned": learned}
     numbers = {name: torch.as_tensor(tensor).detach().double().cpu() for name, tensor in given.items()}
@@ -58,7 +58,7 @@ def position_dial(
 
 
 def check(numbers: dict[str, Tensor], tokens: Sequence[str]) -> int:
-    """The number of words, or an error that says what does not fit."""
+    """The number of words, or an error that says what does not match."""
     T, D = numbers["x"].shape
     if len(tokens) != T or not 2 <= T <= 5 or D > 8 or D % 2:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""A bench for samplers: logits in the reader's hand, temperature and filters, and two hundred draws."""
+"""A bench for samplers: logits that the reader sets, temperature and filters, and two hundred draws."""
 
 import hashlib
 import math
@@ -18,10 +18,10 @@ def sampling_bench(
     is_hot_first: bool = False,
     caption: str = "Drag a green bar, or focus it and use the arrow keys; then filter, and draw.",
 ) -> Figure:
-    """Show what temperature, top-k, top-p and min-p leave of softmax(logits), for 2 … 16 tokens.
+    """Show how temperature, top-k, top-p and min-p change softmax(logits), for 2 … 16 tokens.
 
     The filters act in this order, the temperature after them or (`is_hot_first`) before. Logits are shown to
-    one decimal. Raises ValueError where tokens and logits do not fit, or a logit is not a number.
+    one decimal. Raises ValueError if tokens and logits do not match, or if a logit is not finite.
     """
     rounded = [round(float(z), 1) for z in logits]
     check(tokens, rounded)
@@ -52,7 +52,7 @@ def sampling_bench(
 
 
 def check(tokens: Sequence[str], logits: Sequence[float]) -> None:
-    """Raise ValueError, with what was expected, unless these can stand on the bench."""
+    """Raise ValueError, saying what was expected, unless the bench can show these."""
     if len(tokens) != len(logits) or not 2 <= len(tokens) <= 16:
         raise ValueError(
             f"expected 2 … 16 tokens with a logit each, got {len(tokens)} tokens and {len(logits)} logits"

@@ -1,4 +1,4 @@
-"""A matplotlib drawing that keeps its alt text wherever the notebook goes."""
+"""A matplotlib drawing that keeps its alt text wherever the notebook is shown."""
 
 import base64
 import html
@@ -9,7 +9,7 @@ from course.figures.figure import png
 
 @dataclass(frozen=True)
 class Still:
-    """A picture with the sentence that stands for it, shown as `<figure><img alt>`: no place drops that."""
+    """A picture with its alt text, shown as `<figure><img alt>`, which every viewer keeps."""
 
     picture: bytes
     alt: str
@@ -27,7 +27,7 @@ class Still:
 
 
 def still(drawing, alt: str, caption: str = "") -> Still:
-    """Close a matplotlib figure and show it with its alt text. Raises ValueError where that is empty."""
+    """Close a matplotlib figure and show it with its alt text. Raises ValueError if that is empty."""
     if not alt.strip():
         raise ValueError("a picture needs an alt text: what would you say to someone who cannot see it?")
     return Still(png(drawing), alt, caption)

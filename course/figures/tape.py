@@ -1,4 +1,4 @@
-"""A computation graph, forwards and backwards, one node at a time."""
+"""The forward and backward pass through a computation graph, one node at a time."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course.figures.figure import Figure, png
 
-Step = float | tuple[str, ...]  # an input's value, or an operation with the names of what it uses
+Step = float | tuple[str, ...]  # an input's value, or an operation with the names of its inputs
 
 OPERATIONS = {
     "add": torch.add,
@@ -28,9 +28,9 @@ def tape(
 ) -> Figure:
     """Show a graph of scalars: name → number, or (operation, name, …) with add, mul, div, exp, tanh, nlog.
 
-    The last entry is the loss. twice: (a, b) offers a switch that uses input b in place of input a as well.
+    The last entry is the loss. twice: (a, b) offers a switch that also uses input b in place of input a.
     claims: logit → (its probability, its target), compared as p − y at the end. Raises ValueError for an
-    operation that is unknown or that uses what is not yet computed.
+    operation that is unknown or uses a value that is not computed yet.
     """
     nodes, place = listed(graph), {name: i for i, name in enumerate(graph)}
     values, gradients = by_autograd(graph)
@@ -52,7 +52,7 @@ def tape(
 
 
 def listed(graph: Mapping[str, Step]) -> list[dict]:
-    """The nodes with places instead of names, or an error that says which name is missing."""
+    """The nodes with indices instead of names, or an error that says which name is missing."""
     known, nodes = {}, []
     for name, step in graph.items():
         is_given = not isinstance(step, tuple)

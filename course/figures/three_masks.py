@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from course.data.vocabulary import PAD
 from course.figures.figure import Figure, png
 
-LONGEST = 12  # words, so that three matrices stand side by side
+LONGEST = 12  # words, so that three matrices fit side by side
 
 
 def three_masks(
@@ -15,11 +15,11 @@ def three_masks(
     pad: str = PAD,
     caption: str = "Blue: may be looked at. Choose a cell, with the mouse or the sliders, to read why.",
 ) -> Figure:
-    """Show who may look at whom: encoder on itself, decoder on itself, decoder on the source.
+    """Show which positions may attend to which: encoder on itself, decoder on itself, decoder on the source.
 
     sources, targets: words of each sentence of a batch, padded at the end to lengths of at most 12; the
-    target as the decoder reads it, <s> first.
-    Raises ValueError where the numbers or the lengths differ, or a source is nothing but padding.
+    target as the decoder reads it, starting with <s>.
+    Raises ValueError if the numbers or the lengths differ, or if a source is only padding.
     """
     check(sources, targets, pad)
     n_real = sum(word != pad for word in sources[0])
@@ -41,7 +41,7 @@ def three_masks(
 
 
 def check(sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]], pad: str) -> None:
-    """Raise ValueError, with what was expected, unless these are the two sides of a padded batch."""
+    """Raise ValueError, saying what was expected, unless these are the two sides of a padded batch."""
     if len(sources) != len(targets) or not sources:
         raise ValueError(f"expected as many targets as sources, got {len(targets)} and {len(sources)}")
     for name, side in (("sources", sources), ("targets", targets)):

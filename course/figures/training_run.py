@@ -16,9 +16,9 @@ STYLES = ("-", "--", ":", "-.")
 
 @dataclass(frozen=True)
 class Measured:
-    """What the reader asks of the model at a snapshot.
+    """The measurements of a model at a snapshot, made by the reader's own function.
 
-    losses in nats per token. sample: a text it writes. embeddings: (V, D). activations: in [−1, 1].
+    losses in nats per token. sample: a text that it generates. embeddings: (V, D). activations: in [−1, 1].
     """
 
     training_loss: float
@@ -30,7 +30,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A model after `step` steps: what was measured, its gradients, and how far its last step went."""
+    """A model after `step` steps: its measurements, its gradients, and the relative size of its last step."""
 
     step: int
     measured: Measured
@@ -39,9 +39,9 @@ class Snapshot:
 
 
 class Recorder:
-    """Takes snapshots at the steps asked for; give it to `course.training.train` as `after_step`.
+    """Takes snapshots at given steps; pass it to `course.training.train` as `after_step`.
 
-    For a snapshot of the start, step 0, call it once before training.
+    For a snapshot at step 0, call it once before training.
     """
 
     def __init__(self, steps: Collection[int], measure: Callable[[nn.Module], Measured]) -> None:
@@ -50,7 +50,7 @@ class Recorder:
         self.before: dict[str, Tensor] = {}
 
     def __call__(self, step: int, model: nn.Module) -> None:
-        """Take a snapshot if it is time, and remember the weights if it will be at the next step."""
+        """Take a snapshot if one is due, and keep the weights if one is due at the next step."""
         if step in self.steps:
             gradients = [p.grad.flatten() for p in model.parameters() if p.grad is not None]
             self.snapshots.append(
@@ -69,7 +69,7 @@ class Recorder:
             self.before = {name: p.detach().clone() for name, p in model.named_parameters()}
 
     def ratio(self, name: str, parameter: Tensor) -> float:
-        """How far the last step went, as a share of the parameter's own length."""
+        """The norm of the last step, relative to the parameter's own norm."""
         before = self.before[name]
         return ((parameter.detach() - before).norm() / before.norm().clamp_min(1e-12)).item()
 
@@ -83,11 +83,11 @@ def training_run(
     floor: float | None = None,
     caption: str = "Move through the run: which of these numbers tells first that something is wrong?",
 ) -> Figure:
-    """Show runs side by side, every snapshot of each; all runs have snapshots of the same steps.
+    """Show runs side by side, snapshot by snapshot; all runs have snapshots at the same steps.
 
-    tokens: the vocabulary. shown: which of its tokens the map shows; the first 40 if left out. about: a line
-    on each run. floor: the entropy in nats per token, if it is known.
-    Raises ValueError where a run has no snapshot or a token is not in the embeddings.
+    tokens: the vocabulary. shown: the tokens on the map; by default the first 40. about: a line on each run.
+    floor: the entropy in nats per token, if it is known.
+    Raises ValueError if a run has no snapshot or if tokens and embeddings do not match.
     """
     for name, snapshots in runs.items():
         if not snapshots:
@@ -118,7 +118,7 @@ def training_run(
 
 
 def film(snapshots: Sequence[Snapshot], shown: Sequence[int]) -> list[dict[str, Any]]:
-    """Every snapshot as JSON; the map's directions are those in which the last embeddings differ most."""
+    """Every snapshot as JSON; the map's axes are the main directions of the last embeddings."""
     directions = main_directions(snapshots[-1].measured.embeddings[shown].double())
     return [
         {
@@ -149,14 +149,14 @@ def places(vectors: Tensor, directions: Tensor) -> list[list[float]]:
 
 
 def counts(values: Tensor, low: float, high: float) -> list[int]:
-    """How many values lie in each of N_BINS bins; what lies outside counts in the outermost."""
+    """How many values lie in each of N_BINS bins; values outside count in the outermost bins."""
     if not values.numel():
         return [0] * N_BINS
     return torch.histc(values.flatten().clamp(low, high), N_BINS, low, high).int().tolist()
 
 
 def sizes(gradients: Tensor) -> list[int]:
-    """Histogram of the gradients' sizes, by powers of ten; zeros are left out."""
+    """Histogram of the gradients' magnitudes, by powers of ten; zeros are left out."""
     return counts(gradients[gradients != 0].abs().log10(), SMALLEST, LARGEST)
 
 

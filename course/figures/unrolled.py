@@ -17,12 +17,12 @@ def unrolled(
     n_shown: int = 5,
     caption: str = "Blue: positive, orange: negative. Each column comes from the one before it and a token.",
 ) -> Figure:
-    """Step through any recurrent model's reading of a text, the reader's own included.
+    """Step through a text with any recurrent model, including the reader's own.
 
-    tokens: the T + 1 tokens of the text. states: (T, D) in [−1, 1] after each of the first T of them; at most
-    32 units are drawn well. probs: (T, V) of the next token at each of these steps. symbols: the V tokens
-    there are.
-    Raises ValueError where the shapes do not fit, a row is no distribution, or a token is no symbol.
+    tokens: the T + 1 tokens of the text. states: (T, D) in [−1, 1] after each of the first T of them, with
+    D ≤ 32 for a clear drawing. probs: (T, V) of the next token at each of these steps. symbols: the V tokens
+    of the vocabulary.
+    Raises ValueError if shapes do not match, a row is not a distribution, or a token is not a symbol.
     """
     states, probs = (torch.as_tensor(part).detach().to("cpu", torch.float64) for part in (states, probs))
     check(tokens, states, probs, symbols)
@@ -49,7 +49,7 @@ def unrolled(
 
 
 def check(tokens: Sequence[str], states: Tensor, probs: Tensor, symbols: Sequence[str]) -> None:
-    """Raise ValueError, with what was expected, unless all of these belong to one text."""
+    """Raise ValueError, saying what was expected, unless all of these belong to one text."""
     n_steps = len(tokens) - 1
     if n_steps < 1 or states.dim() != 2 or len(states) != n_steps:
         raise ValueError(

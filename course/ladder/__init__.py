@@ -1,8 +1,8 @@
 """The ladder: every model of the course on the same stories, in bits per token, against the exact floor.
 
-rungs      what stands on the ladder, and how long each rung is trained
-climb      train a rung, measure it
-records    results as a table, as JSON, as a page of the documentation
+rungs      the models on the ladder, and how long each is trained
+climb      train a rung and measure it
+records    results as a table, as JSON and as a page of the documentation
 
     python -m course.ladder                         every rung, a table and a picture
     python -m course.ladder --rungs lstm gpt        some of them

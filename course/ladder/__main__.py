@@ -1,4 +1,4 @@
-"""The command: train the rungs, print the table, draw the picture."""
+"""The command `python -m course.ladder`: train the rungs, print the table, draw the picture."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from course.training import best_device
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
-    """What may be asked for."""
+    """The options of the command."""
     parser = argparse.ArgumentParser(prog="python -m course.ladder", description=__doc__)
     ask = parser.add_argument
     ask("--rungs", nargs="+", choices=RUNGS, default=list(RUNGS), metavar="RUNG", help=", ".join(RUNGS))
-    ask("--seeds", nargs="+", type=int, default=[0], help="one run of every rung for each")
-    ask("--scale", choices=SCALES, default="default", help="how many stories, steps and units")
-    ask("--device", default=None, help="cpu, cuda or mps; the best one by default")
+    ask("--seeds", nargs="+", type=int, default=[0], help="one run of every rung per seed")
+    ask("--scale", choices=SCALES, default="default", help="number of stories, steps and units")
+    ask("--device", default=None, help="cpu, cuda or mps; by default the best one")
     ask("--picture", type=Path, default=Path("ladder.png"), help="where to draw the figure")
-    ask("--record", type=Path, metavar="FOLDER", help="write ladder.md there, and the course's own record")
+    ask("--record", type=Path, metavar="FOLDER", help="write ladder.md there and the course's own record")
     return parser.parse_args(words)
 
 
@@ -49,7 +49,7 @@ def main(words: list[str]) -> None:
 
 
 def line(result: Result) -> str:
-    """One result as it comes in."""
+    """One result as a line of text, printed as soon as it is known."""
     return (
         f"{result.title:<14} seed {result.seed}  {result.bits_per_token:.4f} bits/token, "
         f"{result.percent_above_floor:.2f} % above the floor, {result.seconds:.1f} s"
@@ -57,7 +57,7 @@ def line(result: Result) -> str:
 
 
 def show(results: list[Result], asked: argparse.Namespace, command: str) -> None:
-    """The table on standard output, the figure and, if asked for, the page and the record as files."""
+    """Print the table; write the figure and, with --record, the page and the record."""
     rungs, floor = summaries(results), results[0].floor
     print(as_table(rungs, floor))
     picture = asked.picture if asked.record is None else asked.record / "ladder" / "ladder.png"

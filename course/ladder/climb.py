@@ -1,4 +1,4 @@
-"""Train one rung, or all of them, and measure where it stands above the floor."""
+"""Train one rung, or all of them, and measure how far each is above the floor."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Result:
     bits_per_token: float
     floor: float  # bits per token of the true model on the same stories
     error: float  # standard error of the distance from the floor, in bits per token
-    seconds: float  # of building and training, by the clock
-    cpu_seconds: float  # the same, of all cores together
+    seconds: float  # of building and training, wall-clock time
+    cpu_seconds: float  # the same as CPU time of all cores together
 
     @property
     def percent_above_floor(self) -> float:
@@ -37,7 +37,7 @@ class Result:
 
 
 def n_parameters(model: nn.Module) -> int:
-    """Weights of a network; of a counting model the n-grams that it has to remember."""
+    """The weights of a network, or the n-grams that a counting model has to store."""
     if isinstance(model, CountingModel):
         return model.counts.n_ngrams
     return sum(parameter.numel() for parameter in model.parameters())
@@ -52,7 +52,7 @@ def climb(
     device: torch.device | str | None = None,
     has_progress_bar: bool = False,
 ) -> tuple[Result, nn.Module]:
-    """Build and train one rung with this seed; the result and the model itself."""
+    """Build and train one rung with this seed; return the result and the model."""
     began, cpu_began = time.perf_counter(), time.process_time()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -79,7 +79,7 @@ def climb(
 def measure(model: nn.Module, corpus: Corpus) -> tuple[Score, float]:
     """The score on the test stories, and the standard error of its distance from the floor, in bits/token."""
     nll: Tensor = story_nll(model, corpus.test)
-    above = nll - corpus.floor_by_story  # (N,) story by story, so that what all find hard cancels
+    above = nll - corpus.floor_by_story  # (N,) per story, so what makes a story hard for all models cancels
     measured = Score(float(nll.sum()), corpus.floor.n_tokens)
     deviation = float(above.std()) * math.sqrt(len(above))
     return measured, deviation / measured.n_tokens / math.log(2)
@@ -93,7 +93,7 @@ def climb_all(
     device: torch.device | str | None = None,
     has_progress_bar: bool = False,
 ) -> Iterator[Result]:
-    """Every rung with every seed, one result at a time."""
+    """Climb every rung with every seed, one result at a time."""
     rungs = list(rungs)
     for seed in seeds:
         corpus = Corpus(scale, seed)

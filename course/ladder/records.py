@@ -41,7 +41,7 @@ def summaries(results: Iterable[Result]) -> list[Summary]:
 
 
 def summary(results: Sequence[Result]) -> Summary:
-    """Means over the seeds of one rung, and how far they lie apart."""
+    """Means over the seeds of one rung, and the spread (range) over them."""
     bits = [result.bits_per_token for result in results]
     return Summary(
         title=results[0].title,
@@ -56,7 +56,7 @@ def summary(results: Sequence[Result]) -> Summary:
 
 
 def gaps(rungs: Sequence[Summary]) -> list[tuple[str, float, float]]:
-    """For neighbouring rungs: names, the bits that the better one saves, the larger of their spreads."""
+    """For neighbouring rungs: names, the bits that the better one saves, the larger of the two spreads."""
     return [
         (
             f"{lower.title} → {upper.title}",
@@ -113,7 +113,7 @@ def record(results: Sequence[Result], command: str) -> dict:
 
 
 def write_record(recorded: dict, path: Path) -> None:
-    """As JSON."""
+    """Write a record as JSON, in a folder that is made if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(recorded, indent=1) + "\n")
 
@@ -124,7 +124,7 @@ def read_recorded(path: Path = RECORDED) -> list[Result]:
 
 
 def page(recorded: dict, picture: str) -> str:
-    """The page of the documentation, made from a record and from nothing else."""
+    """The page of the documentation, made from a record alone."""
     results = [Result(**result) for result in recorded["results"]]
     rungs, floor = summaries(results), mean(result.floor for result in results)
     seeds = sorted({result.seed for result in results})
@@ -132,21 +132,23 @@ def page(recorded: dict, picture: str) -> str:
     alt_text = ", ".join(f"{rung.title} {rung.bits_per_token:.2f}" for rung in rungs)
     return f"""# The ladder, measured
 
-Every model of the course, trained on the same stories by the same loop, in bits per token on stories
-that none of them has seen. The floor is exact: what the true model of the language pays for the same stories.
+Every model of the course is trained on the same stories by the same loop and scored, in bits per token, on
+held-out stories. The floor (entropy) is exact: it is the score of the true model of the language on the same
+held-out stories.
 
     {recorded["command"]}
 
 {as_markdown(HEADINGS, map(cells, rungs))}
 
-Floor: {floor:.4f} bits per token. Seeds: {", ".join(map(str, seeds))}; another seed means other training
-stories, other first weights and another order. "Spread" is the largest minus the smallest of them. Seconds
-are of building and training: by the clock, on a machine that may have had other work to do, and as CPU time
-of all cores together. Machine: {recorded["machine"]}; PyTorch {recorded["torch"]}.
+Floor: {floor:.4f} bits per token. Seeds: {", ".join(map(str, seeds))}. Each seed has its own training
+stories, initial weights and order of stories. "Spread" is the range over seeds: the largest value minus the
+smallest. Seconds cover building and training: as wall-clock time, on a machine that may have been busy with
+other work, and as CPU time of all cores together.
+Machine: {recorded["machine"]}; PyTorch {recorded["torch"]}.
 
 ![The ladder in bits per token: {alt_text}; the floor is {floor:.2f}.]({picture})
 
-What each step down the ladder saves, and the larger spread of the two models it lies between:
+How many bits each step down the ladder saves, with the larger of the two models' spreads:
 
 {as_markdown(("step", "bits/token saved", "spread"), gap_lines)}
 """

@@ -1,4 +1,4 @@
-"""What stands on the ladder: one line per model, all trained on the same stories by the same loop."""
+"""The rungs of the ladder: one line per model, all trained on the same stories by the same loop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from course.training import TrainingConfig
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of everything: stories, steps, widths."""
+    """The size of a run: stories, steps and widths."""
 
     n_train_stories: int = 20_000
     n_test_stories: int = 1_000
@@ -46,7 +46,7 @@ SCALES = {
 
 
 class Corpus:
-    """The language, stories to train on (others for every seed), stories to test on (always the same)."""
+    """The language, training stories (different for every seed) and test stories (always the same)."""
 
     def __init__(self, scale: Scale, seed: int) -> None:
         self.language = StoryLanguage(scale.stories)
@@ -57,32 +57,32 @@ class Corpus:
 
     @property
     def sequences(self) -> list[Tensor]:
-        """The training stories without padding, as counting needs them."""
+        """The training stories without padding, for the counting models."""
         return [tokens[mask] for tokens, mask in zip(self.train.tokens, self.train.mask, strict=True)]
 
     @cached_property
     def floor_by_story(self) -> Tensor:
-        """What the true model pays for each test story, in nats."""
+        """−log P of each test story under the true model, in nats."""
         return story_nll(self.language, self.test)
 
     @property
     def floor(self) -> Score:
-        """What the true model pays for all of them."""
+        """The score of the true model on all test stories."""
         return Score(float(self.floor_by_story.sum()), int(self.test.mask[:, 1:].sum()))
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One model: how it is built and, if counting is not enough, how it is trained."""
+    """One model: how it is built and, unless it only counts, how it is trained."""
 
     name: str
     title: str
-    build: Callable[[Corpus, float], nn.Module]  # the corpus, and the width as a share of the default
+    build: Callable[[Corpus, float], nn.Module]  # the corpus, and the width relative to the default
     training: TrainingConfig | None = None
     batch_size: int = 32
 
     def at(self, scale: Scale, seed: int) -> TrainingConfig:
-        """The training of this rung at a scale."""
+        """How this rung is trained at a scale."""
         n_steps = max(2, round(self.training.n_steps * scale.share_of_steps))
         n_warmup_steps = min(self.training.n_warmup_steps, n_steps // 4)
         return replace(self.training, n_steps=n_steps, n_warmup_steps=n_warmup_steps, seed=seed)
@@ -94,7 +94,7 @@ def uniform(corpus: Corpus, width: float) -> nn.Module:
 
 
 def n_gram(order: int) -> Callable[[Corpus, float], nn.Module]:
-    """Modified Kneser-Ney of this order; unlike bare counts it gives every word a chance."""
+    """Modified Kneser-Ney of this order, which, unlike raw counts, gives every word some probability."""
 
     def build(corpus: Corpus, width: float) -> nn.Module:
         language = corpus.language
@@ -104,7 +104,7 @@ def n_gram(order: int) -> Callable[[Corpus, float], nn.Module]:
 
 
 def feed_forward(corpus: Corpus, width: float) -> nn.Module:
-    """Bengio's window of four words: what a 5-gram sees."""
+    """Bengio's model with a window of four words, the context of a 5-gram."""
     language = corpus.language
     return FeedForwardLanguageModel(
         FeedForwardConfig(

@@ -1,21 +1,21 @@
 """Every model of the course, in the order in which it is taught.
 
-counts, kneser_ney          tables of n-grams
+counts, kneser_ney          n-gram models
 cross_entropy, linear       from logits to a loss; the product behind every layer
 feedforward                 a window of words through a hidden layer
 recurrent                   RNN, LSTM and GRU: one step, one layer, a stack
 lstm_through_time           the LSTM's backward pass, written out
-recurrent_language_model    a language model made of them
+recurrent_language_model    a language model from these networks
 seq2seq                     recurrent encoder-decoder, with and without attention
 attention                   scores, masks, weights, as functions
 multi_head_attention        H attentions side by side, and their cache
-positions, layer_norm       what else a Transformer is made of
+positions, layer_norm       the other parts of a Transformer
 transformer                 encoder and decoder layers and their stacks
 gpt, bert, translator       decoder, encoder, encoder-decoder
-masked_tokens               what BERT practises on
-attention_maps              where a model looks
+masked_tokens               the training objective of BERT
+attention_maps              the attention weights inside a model
 checkpoints, torch_weights  weights from Hugging Face's layout and from torch.nn
-ledger                      parameters, operations and memory counted from sizes
+ledger                      parameters, operations and memory, computed from sizes
 """
 
 from course.models.attention import (

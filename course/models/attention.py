@@ -1,8 +1,8 @@
-"""Attention: every query takes a weighted average of values; the weights say where it looks.
+"""Attention: every query takes a weighted average of values, with weights computed from the keys.
 
 One convention holds for every mask of the course: **True means "may be attended to"**. A mask is broadcast to
 the scores, whose last two axes are always (queries, keys). A query that may attend to nothing has no weights
-that sum to one, so a mask with such a row is an error, never a row of NaN.
+that sum to one, so a mask with such a row raises an error instead of giving a row of NaN.
 
 Scores: Bahdanau, Cho and Bengio 2015 (additive), Luong, Pham and Manning 2015 (dot, bilinear),
 Vaswani et al. 2017 (scaled dot product, equation 1).
@@ -30,7 +30,7 @@ def bilinear_scores(
     key: Float[Tensor, "*batch keys d_key"],
     W: Float[Tensor, "d_query d_key"],
 ) -> Float[Tensor, "*batch queries keys"]:
-    """qᵀ W k: a dot product in which W decides what matches what; the two widths may differ."""
+    """qᵀ W k: a dot product in which W decides which features match; the two widths may differ."""
     return query @ W @ key.transpose(-2, -1)
 
 
@@ -41,7 +41,7 @@ def additive_scores(
     W_key: Float[Tensor, "d_hidden d_key"],
     v: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "*batch queries keys"]:
-    """vᵀ tanh(W_query q + W_key k): a small network looks at each pair."""
+    """vᵀ tanh(W_query q + W_key k): an MLP with one hidden layer scores each pair."""
     from_query = linear(query, W_query).unsqueeze(-2)  # (…, queries, 1, D)
     from_key = linear(key, W_key).unsqueeze(-3)  # (…, 1, keys, D)
     return torch.tanh(from_query + from_key) @ v
@@ -50,10 +50,11 @@ def additive_scores(
 def causal_mask(
     n_queries: int, n_keys: int | None = None, device: torch.device | str | None = None
 ) -> Bool[Tensor, "queries keys"]:
-    """The lower triangle: each position may attend to itself and to what precedes it.
+    """The lower triangle: each position may attend to itself and to all earlier ones.
 
-    With fewer queries than keys the queries are the last positions, as when a cache holds the earlier ones:
-    2 queries, 3 keys → [[True, True, False], [True, True, True]].
+    With fewer queries than keys, the queries are the last positions, as when a cache holds the earlier keys:
+    2 queries, 3 keys → [[True, True, False], [True, True, True]]. Raises ValueError for fewer keys than
+    queries.
     """
     n_keys = n_queries if n_keys is None else n_keys
     if n_keys < n_queries:
@@ -67,7 +68,7 @@ def padding_mask(tokens: Int[Tensor, "batch keys"], pad: int) -> Bool[Tensor, "b
 
 
 def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
-    """Stop with a sentence unless `mask` is boolean, fits the scores and leaves every query a key.
+    """Check that `mask` is boolean, broadcasts to the scores and leaves every query at least one key.
 
     Raises TypeError for a mask that is not boolean, ValueError for a wrong shape or a row without a key.
     """
@@ -91,7 +92,7 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
 def attention_weights(
     scores: Float[Tensor, "*batch queries keys"], mask: Bool[Tensor, ...] | None = None
 ) -> Float[Tensor, "*batch queries keys"]:
-    """Softmax over the keys; what may not be attended to gets −∞ before it, hence exactly 0 after it."""
+    """Softmax over the keys; a masked score is −∞ before the softmax, so its weight is exactly 0."""
     if mask is not None:
         check_mask(mask, scores.shape)
         scores = scores.masked_fill(~mask, -math.inf)

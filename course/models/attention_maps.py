@@ -1,4 +1,4 @@
-"""Where a trained model looks: the weights of every attention inside it, for one call."""
+"""The attention weights inside a model: those of every multi-head attention, for one call."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ def attention_maps(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     """Collect the weights (B, H, queries, keys) of every multi-head attention while the model is called.
 
     `with attention_maps(gpt) as maps: gpt(tokens)` → {"blocks.0.attention": …, "blocks.1.attention": …}
-    The weights are computed beside the model's own path, so a fused kernel need not be given up. Calls that
-    continue from a cache are refused with a ValueError: their queries do not see the whole text.
+    The weights are computed in addition to the model's own output, so the model may use a fused kernel. A
+    call that continues from a cache raises ValueError, because its queries do not cover the whole text.
     """
     maps: dict[str, Tensor] = {}
 
     def watch(name: str, attention: MultiHeadAttention) -> nn.modules.module.RemovableHandle:
         def remember(module: MultiHeadAttention, arguments: tuple, keywords: dict) -> None:
-            *arguments, cache = (
-                arguments if len(arguments) == 6 else (*arguments, keywords.pop("cache", None))
-            )
+            if len(arguments) == 6:
+                *arguments, cache = arguments
+            else:
+                cache = keywords.pop("cache", None)
             if cache is not None:
                 raise ValueError("attention_maps: expected a call without a cache, got one with a cache")
             maps[name] = module.weights(*arguments, **keywords)

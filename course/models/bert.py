@@ -1,8 +1,8 @@
-"""BERT: a Transformer encoder that sees both sides of every token, and the heads that put it to use.
+"""BERT: a Transformer encoder that sees both sides of every token, and heads for downstream tasks.
 
 Devlin et al. 2019. Token, position and segment embeddings are summed and normalised; the stack is post-norm
-with GELU. Pre-training fills in masked tokens; fine-tuning puts one linear layer on a sequence, on its
-tokens, or on the question where an answer begins and ends.
+with GELU. Pre-training predicts masked tokens. Fine-tuning adds one linear layer that classifies a sequence
+or each of its tokens, or finds the first and last token of an answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class BERTConfig:
     is_fused: bool = True
 
     def stack(self) -> TransformerConfig:
-        """What the encoder layers need to know."""
+        """The configuration of the encoder layers."""
         return TransformerConfig(
             d_model=self.d_model,
             n_heads=self.n_heads,
@@ -50,7 +50,7 @@ class BERTConfig:
 
 
 def initialise(module: nn.Module) -> None:
-    """As BERT: every matrix normal with deviation 0.02, biases 0; use as `model.apply(initialise)`."""
+    """As in BERT: every matrix normal with deviation 0.02, biases 0; use as `model.apply(initialise)`."""
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:
@@ -58,7 +58,7 @@ def initialise(module: nn.Module) -> None:
 
 
 class BERT(nn.Module):
-    """The encoder: tokens (B, T) → one vector per token (B, T, D), each aware of all the others."""
+    """The encoder: tokens (B, T) → one vector per token (B, T, D), which depends on all tokens."""
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
@@ -77,11 +77,13 @@ class BERT(nn.Module):
         mask: Bool[Tensor, "batch time"] | None = None,
         segments: Int[Tensor, "batch time"] | None = None,
     ) -> Float[Tensor, "batch time d_model"]:
-        """`mask` is True at real tokens; `segments` says which text a token belongs to, 0 if not given.
+        """`mask` is True at real tokens; `segments` says which text a token belongs to, by default 0.
 
-        Raises ValueError for a mask or segments of another shape than the tokens, and as `check_tokens` does.
+        Raises ValueError for a mask or segments whose shape is not that of the tokens, and as `check_tokens`
+        does.
         """
         check_tokens(tokens, self.config.vocab_size, self.config.context_length)
+        _, T = tokens.shape
         segments = torch.zeros_like(tokens) if segments is None else segments
         for name, given in (("mask", mask), ("segments", segments)):
             if given is not None and given.shape != tokens.shape:
@@ -90,12 +92,13 @@ class BERT(nn.Module):
         if smallest < 0 or largest >= self.config.n_segments:
             outside = smallest if smallest < 0 else largest
             raise ValueError(f"segments: expected values in 0 … {self.config.n_segments - 1}, got {outside}")
-        x = self.embedding(tokens) + self.positions.weight[: tokens.shape[1]] + self.segments(segments)
-        return self.encoder(self.dropout(self.norm(x)), None if mask is None else mask[:, None, None, :])
+        x = self.embedding(tokens) + self.positions.weight[:T] + self.segments(segments)  # (B, T, D)
+        attendable = None if mask is None else mask[:, None, None, :]  # (B, 1, 1, T)
+        return self.encoder(self.dropout(self.norm(x)), attendable)
 
 
 class Pooler(nn.Module):
-    """tanh(W h_1 + b): the vector of the first token, <cls>, made ready to stand for the whole sequence."""
+    """tanh(W h_1 + b): turns the vector of the first token, <cls>, into a summary of the sequence."""
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
@@ -107,7 +110,7 @@ class Pooler(nn.Module):
 
 
 class MaskedLanguageModel(nn.Module):
-    """BERT with the head that says which word stood at each position; its matrix is the embedding's."""
+    """BERT with the head that predicts the word at each position; its matrix is that of the embedding."""
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
@@ -130,7 +133,7 @@ class MaskedLanguageModel(nn.Module):
 
 
 class SequenceClassifier(nn.Module):
-    """BERT with one decision per sequence, read off the first token: sentiment, for instance."""
+    """BERT with one decision per sequence, made from the first token: sentiment, for instance."""
 
     def __init__(self, config: BERTConfig, n_classes: int) -> None:
         super().__init__()
@@ -171,7 +174,7 @@ class Tagger(nn.Module):
 
 
 class SpanFinder(nn.Module):
-    """BERT with two scores per token: does the answer begin here, does it end here."""
+    """BERT with two scores per token: does the answer begin here, and does it end here?"""
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Weights from elsewhere: GPT-2 and BERT checkpoints in the Hugging Face layout, for the course's models.
+"""Load GPT-2 and BERT checkpoints in the Hugging Face layout into the course's models.
 
 A checkpoint is a folder with `config.json` and `model.safetensors` (or several such files and an index).
-Its names appear here and nowhere else: each table maps one of their modules to one of ours, or to none.
+Its names occur only here: each table maps one of their modules to one of ours, or to none.
 
     model = load_weights(GPT(gpt_config(folder)), folder)
     model = load_weights(SequenceClassifier(bert_config(folder), n_classes=2), folder, fresh=("output",))
@@ -32,7 +32,7 @@ GPT_MODULES = {
     "h.{}.mlp.c_fc": "blocks.{}.feed_forward.expand",
     "h.{}.mlp.c_proj": "blocks.{}.feed_forward.contract",
     "ln_f": "norm",
-    "h.{}.attn": None,  # the triangle, which they once kept as a buffer named "bias"
+    "h.{}.attn": None,  # the causal mask, which used to be a buffer named "bias"
     "lm_head": None,  # the embedding again
 }
 
@@ -52,13 +52,13 @@ BERT_MODULES = {
 }
 
 BERT_WITHOUT_HEAD = {
-    "embeddings": None,  # position_ids, which they once kept as a buffer
+    "embeddings": None,  # position_ids, which used to be a buffer
     "pooler.dense": None,
     "cls.predictions": None,
     "cls.predictions.transform.dense": None,
     "cls.predictions.transform.LayerNorm": None,
     "cls.predictions.decoder": None,  # the embedding again
-    "cls.seq_relationship": None,  # next-sentence prediction, which the course leaves out
+    "cls.seq_relationship": None,  # next-sentence prediction, which the course omits
     "classifier": None,
     "qa_outputs": None,
 }
@@ -82,8 +82,8 @@ class CheckpointError(ValueError):
 def load_weights(model: Model, folder: Path | str, fresh: tuple[str, ...] = ()) -> Model:
     """Copy a checkpoint's weights into a model of the same sizes and return it.
 
-    `fresh` names what may be missing because fine-tuning will train it from its random start, e.g.
-    ("output",). Raises CheckpointError, naming them, for weights that are missing, unknown or of another
+    `fresh` names modules that may be missing because fine-tuning will train them from random weights, e.g.
+    ("output",). Raises CheckpointError, naming them, for weights that are missing, unknown or of a wrong
     shape.
     """
     folder = Path(folder)
@@ -119,7 +119,7 @@ def module_names(model: nn.Module) -> dict[str, str | None]:
 
 
 def translate(their_name: str, weight: Tensor, modules: dict[str, str | None]) -> dict[str, Tensor]:
-    """One of their tensors under our names: none, one, or three where they keep three matrices in one."""
+    """One of their tensors under our names: none, one, or three where they store three matrices as one."""
     name = their_name.removeprefix("transformer.").removeprefix("bert.")
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
     module, _, part = name.rpartition(".")
@@ -129,12 +129,11 @@ def translate(their_name: str, weight: Tensor, modules: dict[str, str | None]) -
         raise CheckpointError(f"expected the names of a checkpoint of this kind, got {their_name!r}")
     if modules[pattern] is None:
         return {}
-    if ".c_" in module:  # GPT-2 keeps its matrices as (inputs, outputs)
+    if ".c_" in module:  # GPT-2 stores its matrices as (inputs, outputs)
         weight = weight.mT if weight.ndim == 2 else weight
     ours = modules[pattern].replace("{}", layer).split(" ")
-    return {
-        own_name(module, part): piece for module, piece in zip(ours, weight.chunk(len(ours)), strict=True)
-    }
+    pieces = zip(ours, weight.chunk(len(ours)), strict=True)
+    return {own_name(module, part): piece for module, piece in pieces}
 
 
 def own_name(module: str, part: str) -> str:
@@ -159,7 +158,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def read_config(folder: Path | str, model_type: str, required: dict[str, object]) -> dict:
-    """Their `config.json`; raises CheckpointError for another kind of model or an unknown variant."""
+    """Their `config.json`; raises CheckpointError for a different kind of model or an unknown variant."""
     path = Path(folder) / "config.json"
     if not path.exists():
         raise CheckpointError(f"expected the file {path}, got none: fetch the checkpoint's folder as a whole")

@@ -1,13 +1,13 @@
 """n-gram counts, and the models that divide them: uniform, maximum likelihood, add-k, interpolation.
 
-An n-gram model of order n predicts a token from the n − 1 tokens before it. Every sequence is read as if
-BOS stood before it, and whatever precedes a BOS counts as BOS: no context reaches across the border of a
-sentence. BOS itself is never counted as a prediction.
+An n-gram model of order n predicts a token from the n − 1 tokens before it. Every sequence is preceded by
+BOS, and every position before a BOS also counts as BOS, so no context crosses a sentence boundary. BOS itself
+is never predicted.
 
-The counts live in sorted integer arrays. A context is numbered from its newest token to its oldest: the
-number of (u, v) is found from the number of its shorter version (v) and the one older token u. So all
-counting is a few sorts, all look-ups a few binary searches, and the shorter context to fall back to is
-always known.
+The counts are stored in sorted integer arrays. A context is numbered from its newest token to its oldest: the
+number of (u, v) is found from the number of the shorter context (v) and the one older token u. Counting then
+takes a few sorts, a look-up takes a few binary searches, and the shorter context to back off to is always
+known.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNSEEN = -1  # the number of a context that does not occur in the training text
 def as_stream(sequences: Tensor | Sequence[Tensor], bos: int) -> Int[Tensor, " stream"]:
     """All sequences one after another, BOS before each: [[5, 6], [7]] → [BOS, 5, 6, BOS, 7].
 
-    Raises ValueError where there is no token at all.
+    Raises ValueError if there is no token at all.
     """
     if isinstance(sequences, Tensor):
         stream = F.pad(sequences, (1, 0), value=bos).flatten()
@@ -41,7 +41,7 @@ def as_stream(sequences: Tensor | Sequence[Tensor], bos: int) -> Int[Tensor, " s
 def contexts_before(
     tokens: Int[Tensor, "*batch time"], n_context: int, bos: int
 ) -> Int[Tensor, "*batch time n_context"]:
-    """The tokens that end at each position, newest first; BOS fills everything before a BOS and the start.
+    """The `n_context` tokens that end at each position, newest first; BOS fills everything before a BOS.
 
     BOS = 0, [0, 5, 6], 2 → [[0, 0], [5, 0], [6, 5]]
     """
@@ -58,7 +58,7 @@ def find(keys: Int[Tensor, " sorted"], wanted: Int[Tensor, "*shape"]) -> Int[Ten
 
 
 class NGramCounts(nn.Module):
-    """How often each n-gram of orders 1 … n occurs, in a form that answers for many contexts at once.
+    """How often each n-gram of orders 1 … n occurs, stored so that many contexts are looked up at once.
 
     For contexts of k tokens: `context_k` (C,) sorted keys shorter · V + oldest; `ngram_k` (N,) sorted keys
     context · V + word; `count_k` (N,) their counts; `start_k` (C + 1,) where each context's n-grams begin.
@@ -72,7 +72,7 @@ class NGramCounts(nn.Module):
         bos: int,
         pad: int | None = None,
     ) -> None:
-        """Count every n-gram of `sequences`, (B, T), (T,) or a list of (T,); a token `pad` is no prediction.
+        """Count every n-gram of `sequences`, (B, T), (T,) or a list of (T,); a token `pad` is not predicted.
 
         Raises ValueError for an empty corpus, TypeError and ValueError for tokens as `check_tokens` does.
         """
@@ -107,11 +107,11 @@ class NGramCounts(nn.Module):
 
     @property
     def n_ngrams(self) -> int:
-        """How many different n-grams of the highest order were seen: what the model has to remember."""
+        """How many different n-grams of the highest order were seen: the size of the model."""
         return len(self.get_buffer(f"ngram_{self.order - 1}"))
 
     def look_up(self, contexts: Int[Tensor, "contexts n_context"]) -> list[Int[Tensor, " contexts"]]:
-        """For k = 0 … n − 1: the number of each context's k newest tokens, or UNSEEN."""
+        """For k = 0 … n − 1: the number of the context of each row's k newest tokens, or UNSEEN."""
         numbers = [contexts.new_zeros(len(contexts))]
         for k in range(1, self.order):
             found = find(self.get_buffer(f"context_{k}"), numbers[-1] * self.vocab_size + contexts[:, k - 1])
@@ -121,9 +121,9 @@ class NGramCounts(nn.Module):
     def rows(
         self, k: int, contexts: Int[Tensor, " contexts"], values: Tensor | None = None
     ) -> Float[Tensor, "contexts vocab"]:
-        """The counts of every word after each context of k tokens, zeros where it is unseen.
+        """The counts of every word after each context of k tokens; zeros for an unseen context.
 
-        Other `values` (N,), one for each n-gram, are laid out in the place of the counts if given.
+        If `values` (N,) are given, one for each n-gram, they take the place of the counts.
         """
         _, ngram, count, start = self.table(k)
         values = count if values is None else values
@@ -133,15 +133,14 @@ class NGramCounts(nn.Module):
         row = torch.repeat_interleave(length)  # row i, length[i] times
         nth_in_row = torch.arange(len(row), device=row.device) - (length.cumsum(0) - length)[row]
         entry = first[row] + nth_in_row
-        rows = torch.zeros(
-            len(different), self.vocab_size, dtype=torch.get_default_dtype(), device=row.device
-        )
+        size = (len(different), self.vocab_size)
+        rows = torch.zeros(size, dtype=torch.get_default_dtype(), device=row.device)
         rows[row, ngram[entry] % self.vocab_size] = values[entry].to(rows.dtype)
-        return rows[inverse]
+        return rows[inverse]  # (contexts, V)
 
 
 class Uniform(nn.Module):
-    """Every token is equally likely: the rung everything else is measured from, log V nats."""
+    """Every token is equally likely: the highest rung of the ladder, log V nats."""
 
     context_length = None
 
@@ -157,9 +156,9 @@ class Uniform(nn.Module):
 
 
 class CountingModel(nn.Module):
-    """What all n-gram models share: find the different contexts once, ask `probs` for their distributions."""
+    """The base of all n-gram models: find the different contexts, and call `probs` once for all of them."""
 
-    context_length = None  # any number of positions; each one sees n − 1 of them
+    context_length = None  # any number of positions; each one depends on n − 1 tokens
 
     def __init__(self, counts: NGramCounts) -> None:
         super().__init__()
@@ -167,11 +166,11 @@ class CountingModel(nn.Module):
         self.vocab_size = counts.vocab_size
 
     def probs(self, contexts: Int[Tensor, "contexts n_context"]) -> Float[Tensor, "contexts vocab"]:
-        """P(next | context) for contexts written newest token first."""
+        """P(next | context) for contexts with the newest token first."""
         raise NotImplementedError
 
     def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
-        """Log-probabilities of the next token at every position; −∞ where a model gives a word no chance."""
+        """Log-probabilities of the next token at every position; −∞ for a word of probability 0."""
         check_tokens(tokens, self.vocab_size)
         contexts = contexts_before(tokens, self.counts.order - 1, self.counts.bos)  # (B, T, n − 1)
         if contexts.shape[-1] == 0:
@@ -183,7 +182,7 @@ class CountingModel(nn.Module):
 class NGram(CountingModel):
     """P(w | context) = (count(context, w) + k) / (count(context) + k V); k = 0 is maximum likelihood.
 
-    A context that never occurred and k = 0 leave 0/0: then every word is equally likely.
+    For k = 0 and a context that never occurred, this is 0/0; then every word is equally likely.
     """
 
     def __init__(self, counts: NGramCounts, k: float = 0.0) -> None:
@@ -198,26 +197,22 @@ class NGram(CountingModel):
 
 
 def divide(rows: Float[Tensor, "contexts vocab"]) -> Float[Tensor, "contexts vocab"]:
-    """Each row by its sum; a row of zeros becomes uniform."""
+    """Divide each row by its sum; a row of zeros becomes uniform."""
     total = rows.sum(dim=-1, keepdim=True)
     return torch.where(total > 0, rows / total.clamp(min=torch.finfo(rows.dtype).tiny), 1 / rows.shape[-1])
 
 
 class InterpolatedNGram(CountingModel):
-    """λ_0/V + λ_1 P(w) + λ_2 P(w | v) + … + λ_n P(w | context), as Jelinek and Mercer 1980.
+    """λ_0/V + λ_1 P(w) + λ_2 P(w | v) + … + λ_n P(w | context) (Jelinek and Mercer 1980).
 
-    The share of a context that never occurred goes to the others, in proportion.
+    The weight of a context that never occurred is distributed over the others in proportion.
     """
 
     def __init__(self, counts: NGramCounts, shares: Sequence[float]) -> None:
         """`shares` are λ_0 … λ_n: n + 1 numbers ≥ 0 that sum to one, the first above 0; else ValueError."""
         super().__init__(counts)
-        if (
-            len(shares) != counts.order + 1
-            or min(shares) < 0
-            or shares[0] == 0
-            or abs(sum(shares) - 1) > 1e-6
-        ):
+        is_mixture = min(shares, default=-1) >= 0 and abs(sum(shares) - 1) <= 1e-6
+        if len(shares) != counts.order + 1 or not is_mixture or shares[0] == 0:
             raise ValueError(
                 f"shares: expected {counts.order + 1} numbers ≥ 0 that sum to one (uniform, then orders "
                 f"1 … {counts.order}), the first above 0, got {tuple(shares)}"
@@ -238,8 +233,8 @@ def fit_shares(
 ) -> tuple[float, ...]:
     """The shares λ_0 … λ_n that make a held-out text most likely, by expectation maximisation.
 
-    Each round asks for every token which order would have predicted it, and shares the vote. `held_out`
-    must not be the text that was counted, whose highest order predicts it best by having seen it, nor the
+    Each round divides one vote per token among the orders, in proportion to how well each predicted it.
+    `held_out` must not be the text that was counted, because the highest order has already seen it, nor the
     test text.
     """
     contexts = contexts_before(held_out[:, :-1], counts.order - 1, counts.bos).flatten(0, 1)

@@ -1,4 +1,4 @@
-"""From logits to a loss: the stable log-softmax, and the average surprise at the tokens that came."""
+"""From logits to a loss: the stable log-softmax, and the mean surprise (−log P) at the targets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 from course.shapes import Float, Int, Tensor
 
-IGNORED = -100  # a target that is not scored: padding, or a token that was not hidden
+IGNORED = -100  # a target that is not scored: padding, or a token that was not masked
 
 
 def log_softmax(logits: Float[Tensor, "*positions vocab"]) -> Float[Tensor, "*positions vocab"]:

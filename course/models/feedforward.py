@@ -22,7 +22,7 @@ from course.shapes import Float, Int, Tensor
 
 
 def windows(tokens: Int[Tensor, "batch time"], n_window: int, fill: int) -> Int[Tensor, "batch time window"]:
-    """The `n_window` tokens that end at each position; before the start stands `fill`.
+    """The `n_window` tokens that end at each position; the text is preceded by `fill`.
 
     [5, 6, 7], 2, fill 0 → [[0, 5], [5, 6], [6, 7]]
     """
@@ -36,7 +36,8 @@ def hidden_layer(
     b: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "batch time d_hidden"]:
     """h = tanh(W e + b), where e is the concatenation (not the sum) of the window's embeddings."""
-    return torch.tanh(linear(embedded.flatten(start_dim=2), W, b))
+    concatenated = embedded.flatten(start_dim=2)  # (B, T, N, E) → (B, T, N·E)
+    return torch.tanh(linear(concatenated, W, b))  # (B, T, D)
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class FeedForwardConfig:
     d_embedding: int = 32
     d_hidden: int = 128
     has_direct_connections: bool = False  # the paper found that they help little
-    fill: int = 0  # stands before the first token; give the id of BOS
+    fill: int = 0  # the token before the first one; use BOS
 
     def __post_init__(self) -> None:
         if not 0 <= self.fill < self.vocab_size:
@@ -58,9 +59,9 @@ class FeedForwardConfig:
 
 
 class FeedForwardLanguageModel(nn.Module):
-    """Bengio's model: the last n_window words, embedded, concatenated, through one hidden layer."""
+    """Bengio's model: the last n_window words, embedded and concatenated, go through one hidden layer."""
 
-    context_length = None  # any number of positions; each one sees n_window of them
+    context_length = None  # any number of positions; each one depends on n_window tokens
 
     def __init__(self, config: FeedForwardConfig) -> None:
         super().__init__()
@@ -75,10 +76,11 @@ class FeedForwardLanguageModel(nn.Module):
             self.direct = Linear(d_concatenated, config.vocab_size, bias=False)
 
     def logits(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
-        """Numbers before the softmax, for the next token at every position."""
+        """Logits of the next token at every position."""
         check_tokens(tokens, self.vocab_size)
-        embedded = self.embedding(windows(tokens, self.config.n_window, self.config.fill))  # (B, T, N, D)
-        logits = self.output(hidden_layer(embedded, self.hidden.weight, self.hidden.bias))
+        embedded = self.embedding(windows(tokens, self.config.n_window, self.config.fill))  # (B, T, N, E)
+        hidden = hidden_layer(embedded, self.hidden.weight, self.hidden.bias)  # (B, T, D)
+        logits = self.output(hidden)  # (B, T, V)
         if self.direct is not None:
             logits = logits + self.direct(embedded.flatten(start_dim=2))
         return logits

@@ -1,7 +1,7 @@
 """GPT: a stack of causal Transformer blocks that predicts the next token.
 
-The architecture of GPT-2 (Radford et al. 2019): learned positions, pre-norm, GELU in its tanh form, and one
-matrix that both embeds a token and scores it (tied weights). Positions can be exchanged for the other kinds.
+The architecture is that of GPT-2 (Radford et al. 2019): learned positions, pre-norm, GELU in its tanh form,
+and one matrix that both embeds and scores tokens (tied weights). The other kinds of positions are options.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class GPTConfig:
     dropout: float = 0.0
     epsilon: float = 1e-5
     positions: Literal["learned", "sinusoidal", "rotary", "relative", "none"] = "learned"
-    initial_deviation: float = 0.02  # GPT-2's; a width D far below 768 learns sooner from about 1/√D
+    initial_deviation: float = 0.02  # GPT-2's; for D far below 768, about 1/√D learns faster
     is_fused: bool = True  # PyTorch's kernels for attention and norm; False: the course's own lines
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class GPTConfig:
             raise ValueError(f"positions: expected one of {', '.join(POSITIONS)}, got {self.positions!r}")
 
     def block(self) -> TransformerConfig:
-        """What one block needs to know."""
+        """The configuration of one block."""
         return TransformerConfig(
             d_model=self.d_model,
             n_heads=self.n_heads,
@@ -60,25 +60,25 @@ class GPTConfig:
 
 
 class KeyValueCache:
-    """What a GPT remembers of the tokens it has read: keys and values, layer by layer."""
+    """The keys and values of the tokens that a GPT has read, layer by layer."""
 
     def __init__(self, n_layers: int) -> None:
         self.layers = [LayerCache() for _ in range(n_layers)]
 
     @property
     def length(self) -> int:
-        """How many positions are remembered; the next token stands at this position."""
+        """How many positions are cached; this is also the position of the next token."""
         return self.layers[0].length
 
     def select(self, rows: Tensor) -> KeyValueCache:
-        """A cache of its own for the chosen batch rows, so that beams do not write into each other's."""
+        """A separate cache for the chosen batch rows, so that beams do not overwrite each other."""
         chosen = KeyValueCache(0)
         chosen.layers = [layer.select(rows) for layer in self.layers]
         return chosen
 
 
 class GPT(nn.Module):
-    """Embeddings, causal blocks, a last norm, and the embedding matrix again to score every word."""
+    """Embeddings, causal blocks, a last norm, and the embedding matrix again to score every token."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class GPT(nn.Module):
         return None if kind is None else kind(config.context_length, config.d_model)
 
     def reset_parameters(self) -> None:
-        """As GPT-2: normally distributed, less for what is added to the residual stream, biases 0."""
+        """As in GPT-2: normal, less for matrices whose output is added to the residual stream; biases 0."""
         deviation = self.config.initial_deviation
         for name, parameter in self.named_parameters():
             if name.endswith(("W_output.weight", "contract.weight")):
@@ -119,26 +119,25 @@ class GPT(nn.Module):
     ) -> Float[Tensor, "batch time d_model"]:
         """The residual stream after the last norm.
 
-        With a cache, `tokens` are the new ones only and are remembered. `mask` is False at padding and covers
-        what is remembered too. Raises as `check_tokens` does, counting the remembered positions.
+        With a cache, `tokens` are only the new ones, and are added to it. `mask` is False at padding and also
+        covers the cached positions. Raises as `check_tokens` does, counting the cached positions.
         """
-        first = 0 if cache is None else cache.length
         check_tokens(tokens, self.vocab_size)
-        n_positions = tokens.shape[1]
-        if first + n_positions > self.context_length:
+        _, T = tokens.shape
+        first = 0 if cache is None else cache.length
+        if first + T > self.context_length:
             raise ValueError(
-                f"tokens: expected at most {self.context_length} positions, got T = {n_positions}"
+                f"tokens: expected at most {self.context_length} positions, got T = {T}"
                 + (f" after {first} remembered ones" if first else "")
             )
         x = self.embedding(tokens)  # (B, T, D)
         if self.positions is not None:
-            x = x + self.positions(n_positions, first)
+            x = x + self.positions(T, first)
         x = self.dropout(x)
-        keys = None if mask is None else attendable(mask, first, n_positions)
-        for block, layer in zip(
-            self.blocks, cache.layers if cache else [None] * len(self.blocks), strict=True
-        ):
-            x = block(x, keys, is_causal=True, cache=layer)
+        attendable_keys = None if mask is None else attendable(mask, first, T)  # (B, 1, T, keys)
+        layers = [None] * len(self.blocks) if cache is None else cache.layers
+        for block, layer in zip(self.blocks, layers, strict=True):
+            x = block(x, attendable_keys, is_causal=True, cache=layer)  # (B, T, D)
         return self.norm(x)
 
     def logits(
@@ -147,7 +146,7 @@ class GPT(nn.Module):
         cache: KeyValueCache | None = None,
         mask: Bool[Tensor, "batch keys"] | None = None,
     ) -> Float[Tensor, "batch time vocab"]:
-        """Numbers before the softmax, for the next token at every position."""
+        """Logits of the next token at every position."""
         return linear(self.hidden(tokens, cache, mask), self.embedding.weight)
 
     def forward(
@@ -160,7 +159,7 @@ class GPT(nn.Module):
         return self.logits(tokens, cache, mask).log_softmax(dim=-1)
 
     def new_cache(self) -> KeyValueCache:
-        """An empty memory, to be passed to each call while generating."""
+        """An empty KV cache, to pass to each call during generation."""
         return KeyValueCache(self.config.n_layers)
 
 
@@ -169,9 +168,9 @@ def attendable(
 ) -> Bool[Tensor, "batch 1 queries keys"]:
     """No query attends to padding, except that each position may attend to itself.
 
-    Without the exception padding at the start would have nothing to attend to; nobody reads its output.
+    Without this exception, padding at the start would have no key to attend to. Its output is never used.
     """
-    n_keys = mask.shape[1]
+    _, n_keys = mask.shape
     if not mask.any(dim=1).all():
         row = int((~mask.any(dim=1)).nonzero()[0])
         raise ValueError(
@@ -179,7 +178,6 @@ def attendable(
         )
     if n_keys != first + n_queries:
         raise ValueError(f"mask: expected {first + n_queries} keys (remembered and new), got {n_keys}")
-    itself = torch.arange(first, n_keys, device=mask.device)[:, None] == torch.arange(
-        n_keys, device=mask.device
-    )
-    return (mask[:, None, :] | itself)[:, None]  # (B, 1, queries, keys)
+    keys = torch.arange(n_keys, device=mask.device)
+    is_itself = keys[first:, None] == keys  # (queries, keys)
+    return (mask[:, None, :] | is_itself)[:, None]  # (B, 1, queries, keys)

@@ -1,8 +1,8 @@
-"""Modified Kneser-Ney smoothing: subtract a little from every count, give it to the shorter context.
+"""Modified Kneser-Ney smoothing: subtract a discount from every count, and give it to the shorter context.
 
 Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 3. The
-highest order uses counts; a lower order asks after how many *different* tokens the n-gram appears, because it
-speaks only where the longer context failed ("Francisco" is frequent, but only after "San").
+highest order uses counts. A lower order counts after how many *different* tokens an n-gram appears, because
+it matters only where the longer context is unseen ("Francisco" is frequent, but only after "San").
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import torch
 from course.models.counts import UNSEEN, CountingModel, NGramCounts
 from course.shapes import Float, Int, Tensor
 
-Discounts = tuple[float, float, float]  # what n-grams of count 1, 2, and 3 or more give away
+Discounts = tuple[float, float, float]  # subtracted from n-grams of count 1, 2, and 3 or more
 
 
 def chen_goodman_discounts(counts: Int[Tensor, " ngrams"]) -> Discounts:
     """D_i = i − (i + 1) Y n_{i+1}/n_i with Y = n_1/(n_1 + 2 n_2); n_i n-grams have the count i (equation 26).
 
-    Where a small corpus lacks one of the n_i, that discount is i/2, as in KenLM (Heafield et al. 2013).
+    If one of the n_i is 0 in a small corpus, that discount is i/2, as in KenLM (Heafield et al. 2013).
     """
     n_1, n_2, n_3, n_4 = (int((counts == i).sum()) for i in (1, 2, 3, 4))
     Y = n_1 / (n_1 + 2 * n_2) if n_1 + n_2 else 0.0
@@ -34,7 +34,7 @@ def chen_goodman_discounts(counts: Int[Tensor, " ngrams"]) -> Discounts:
 def continuation_counts(counts: NGramCounts, k: int) -> Int[Tensor, " ngrams"]:
     """After how many different older tokens each n-gram with a context of k tokens appears.
 
-    Contexts that begin a sentence keep their counts: nothing but BOS can stand before them.
+    Contexts that begin a sentence keep their counts, because only BOS can precede them.
     """
     V = counts.vocab_size
     _, ngram, count, _ = counts.table(k)
@@ -52,7 +52,7 @@ def begins_sentence(counts: NGramCounts, k: int) -> Tensor:
 
 
 def reaches_behind_bos(counts: NGramCounts, k: int) -> Tensor:
-    """For every context of k tokens: are its two oldest BOS, so that it says no more than its shorter one?"""
+    """For every context of k tokens: are its two oldest BOS, so that the shorter context says as much?"""
     if k < 2:
         return torch.zeros(len(counts.table(k)[0]), dtype=torch.bool, device=counts.table(k)[0].device)
     shorter = counts.table(k)[0] // counts.vocab_size
@@ -62,15 +62,16 @@ def reaches_behind_bos(counts: NGramCounts, k: int) -> Tensor:
 class KneserNey(CountingModel):
     """P(w | context) = (c(context, w) − D)/c(context) + γ(context) P(w | shorter context), down to 1/V.
 
-    γ(context) is what the discounts have collected, so every row sums to one and no word gets nothing, except
-    after a context whose discounts are all estimated as 0: in so regular a text what never came gets nothing.
-    Interpolated Kneser-Ney with one discount d is `discounts=[(d, d, d)] * order`.
+    γ(context) is the mass that the discounts free, so every row sums to one and every word has a positive
+    probability. The exception is a context whose discounts are all estimated as 0, as in a very regular text:
+    a word that never followed it has probability 0. Interpolated Kneser-Ney with one discount d is
+    `discounts=[(d, d, d)] * order`.
     """
 
     def __init__(self, counts: NGramCounts, discounts: Sequence[Discounts] | None = None) -> None:
-        """`discounts` holds (D1, D2, D3+) for orders 1 … n; estimated from the counts if not given.
+        """`discounts` holds (D1, D2, D3+) for orders 1 … n; by default they are estimated from the counts.
 
-        Raises ValueError for another number of orders or a discount outside 0 … count.
+        Raises ValueError for a wrong number of orders or a discount outside 0 … count.
         """
         super().__init__(counts)
         adjusted = [continuation_counts(counts, k) for k in range(counts.order - 1)]
@@ -97,12 +98,11 @@ class KneserNey(CountingModel):
             )
 
     def _store(self, k: int, values: Tensor, triple: Discounts) -> None:
-        """Keep each n-gram's discounted share and each context's γ; a context behind BOS hands all down."""
+        """Store each n-gram's discounted share and each context's γ; behind BOS, γ = 1 and the share 0."""
         context, ngram, _, _ = self.counts.table(k)
         owner = ngram // self.vocab_size
-        discount = torch.tensor((0.0, *triple), dtype=torch.float64, device=values.device)[
-            values.clamp(max=3)
-        ]
+        by_count = torch.tensor((0.0, *triple), dtype=torch.float64, device=values.device)
+        discount = by_count[values.clamp(max=3)]  # (N,)
         zeros = torch.zeros(len(context), dtype=torch.float64, device=values.device)
         total = zeros.index_add(0, owner, values.double())
         gamma = zeros.index_add(0, owner, discount) / total

@@ -1,4 +1,4 @@
-"""Layer normalisation: each position's vector gets mean 0 and variance 1, whatever the rest of the batch is.
+"""Layer normalisation: each position's vector gets mean 0 and variance 1, independently of all others.
 
 Ba, Kiros and Hinton 2016; RMSNorm (Zhang and Sennrich 2019) leaves out the mean.
 """
@@ -27,12 +27,12 @@ def layer_norm(
 def rms_norm(
     x: Float[Tensor, "*positions d_model"], gain: Float[Tensor, " d_model"], epsilon: float = 1e-5
 ) -> Float[Tensor, "*positions d_model"]:
-    """gain ⊙ x / √(mean of x² + ε): the length is normalised, the mean is left alone."""
+    """gain ⊙ x / √(mean of x² + ε): the norm is normalised, the mean is unchanged."""
     return gain * x * torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + epsilon)
 
 
 class LayerNorm(nn.Module):
-    """Layer normalisation with its trained gain and bias; `is_fused`: by PyTorch's kernel, the same sum."""
+    """Layer normalisation with trained gain and bias; `is_fused` computes the same by PyTorch's kernel."""
 
     def __init__(self, d_model: int, epsilon: float = 1e-5, is_fused: bool = True) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class LayerNorm(nn.Module):
 
 
 class RMSNorm(nn.Module):
-    """Root-mean-square normalisation with its trained gain."""
+    """Root-mean-square normalisation with trained gain."""
 
     def __init__(self, d_model: int, epsilon: float = 1e-5) -> None:
         super().__init__()

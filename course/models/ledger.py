@@ -1,7 +1,7 @@
-"""The ledger of a Transformer: how many parameters, where they sit, what a step costs, from the sizes alone.
+"""The ledger of a Transformer: its parameters, their places and the cost of a step, from the sizes alone.
 
-Every count follows from the configuration. GPT-2 small comes to 124,439,808, BERT large to about 335
-million, or 340 in its paper's rounding, GPT-3 (Brown et al. 2020, table 2.1) to about 175 billion.
+Every count follows from the configuration. GPT-2 small has 124,439,808 parameters, BERT large about 335
+million (340 in its paper's rounding), GPT-3 (Brown et al. 2020, table 2.1) about 175 billion.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GPT3 = GPTConfig(context_length=2048, d_model=12_288, n_heads=96, n_layers=96)
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ledger: what it is, its formula in the course's letters, and the number."""
+    """One line of the ledger: a name, a formula in the course's letters, and the number of parameters."""
 
     name: str
     formula: str
@@ -54,7 +54,7 @@ def layer_entries(n_layers: int, D: int, F: int) -> tuple[Entry, ...]:
 
 
 def gpt_ledger(config: GPTConfig) -> Ledger:
-    """The parameters of a GPT, line by line; the output matrix is the embedding and counted once."""
+    """The parameters of a GPT, line by line; the output matrix is the embedding and is counted once."""
     V, D, T = config.vocab_size, config.d_model, config.context_length
     positions = {
         "learned": (Entry("embedding of positions", "T D", T * D),),
@@ -86,10 +86,10 @@ def bert_ledger(config: BERTConfig) -> Ledger:
 
 
 def training_flops_per_token(config: GPTConfig) -> int:
-    """6 N + 12 L D T: forwards two operations per parameter, backwards four, and the scores beside them.
+    """6 N + 12 L D T: two operations per parameter forwards, four backwards, and those of the scores.
 
-    N leaves out the embedding of positions, which multiplies nothing (Kaplan et al. 2020, section 2.1, gives
-    6 N + 6 L D T with the causal half of the scores counted; here every score is).
+    N leaves out the embedding of positions, which takes part in no product. (Kaplan et al. 2020, section 2.1,
+    give 6 N + 6 L D T, which counts only the causal half of the scores; here every score counts.)
     """
     n_multiplying = gpt_ledger(config).n_parameters - (
         config.context_length * config.d_model if config.positions == "learned" else 0
@@ -98,13 +98,13 @@ def training_flops_per_token(config: GPTConfig) -> int:
 
 
 def training_bytes(config: GPTConfig, bytes_per_number: int = 4) -> int:
-    """Weights, gradients and Adam's two moments: four numbers per parameter; activations come on top."""
+    """Weights, gradients and Adam's two moments: four numbers per parameter; activations are not included."""
     return 4 * bytes_per_number * gpt_ledger(config).n_parameters
 
 
 def cache_bytes(
     config: GPTConfig, batch_size: int = 1, n_positions: int | None = None, bytes_per_number: int = 4
 ) -> int:
-    """Keys and values of every layer while generating: 2 · L · B · T · D numbers."""
+    """The KV cache, the keys and values of every layer during generation: 2 · L · B · T · D numbers."""
     T = config.context_length if n_positions is None else n_positions
     return 2 * config.n_layers * batch_size * T * config.d_model * bytes_per_number

@@ -1,7 +1,7 @@
-"""Multi-head attention: H attentions side by side, each in its own K = D/H dimensions.
+"""Multi-head attention: H attentions in parallel, each in its own K = D/H dimensions.
 
 Vaswani et al. 2017, section 3.2.2: head_h = attention(x W_query, y W_key, z W_value), and W_output mixes the
-concatenated heads. With `is_fused=True` PyTorch's kernel computes the same without storing the weights.
+concatenated heads. With `is_fused=True`, PyTorch's kernel computes the same without storing the weights.
 """
 
 from __future__ import annotations
@@ -25,46 +25,47 @@ Keys = Float[Tensor, "batch heads keys d_head"]
 def split_heads(
     x: Float[Tensor, "batch time d_model"], n_heads: int
 ) -> Float[Tensor, "batch heads time d_head"]:
-    """Cut the last axis into heads and move the head axis before time, so that each head attends alone."""
+    """Split the last axis into heads and move the head axis before time, so each head attends by itself."""
     B, T, D = x.shape
-    return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, T, H, K) → (B, H, T, K)
+    H, K = n_heads, D // n_heads
+    return x.view(B, T, H, K).transpose(1, 2)  # (B, T, D) → (B, T, H, K) → (B, H, T, K)
 
 
 def merge_heads(x: Float[Tensor, "batch heads time d_head"]) -> Float[Tensor, "batch time d_model"]:
-    """Put the heads' outputs side by side again: the inverse of `split_heads`."""
-    return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, K) → (B, T, D)
+    """Concatenate the heads' outputs: the inverse of `split_heads`."""
+    return x.transpose(1, 2).flatten(start_dim=2)  # (B, H, T, K) → (B, T, H, K) → (B, T, D)
 
 
 @dataclass
 class LayerCache:
-    """Keys and values one layer has computed so far; each step adds its own and never recomputes them."""
+    """The keys and values that one layer has computed so far; each step appends its own."""
 
     key: Keys | None = None
     value: Keys | None = None
 
     @property
     def length(self) -> int:
-        """How many positions are remembered."""
+        """How many positions are cached."""
         return 0 if self.key is None else self.key.shape[2]
 
     def extend(
         self, key: Float[Tensor, "batch heads new d_head"], value: Float[Tensor, "batch heads new d_head"]
     ) -> tuple[Keys, Keys]:
-        """Append along time and return everything remembered."""
+        """Append along time, and return all cached keys and values."""
         if self.key is not None:
             key, value = torch.cat([self.key, key], dim=2), torch.cat([self.value, value], dim=2)
         self.key, self.value = key, value
         return key, value
 
     def select(self, rows: Tensor) -> LayerCache:
-        """A cache of its own for the chosen batch rows; beam search continues a row several times."""
+        """A separate cache for the chosen batch rows; beam search may choose a row several times."""
         if self.key is None:
             return LayerCache()
         return LayerCache(self.key[rows], self.value[rows])
 
 
 class MultiHeadAttention(nn.Module):
-    """Queries from one sequence look at the keys and values of another, or of the same, in H ways at once."""
+    """Queries from one sequence attend to keys and values of another, or of the same, with H heads."""
 
     def __init__(
         self,
@@ -104,8 +105,10 @@ class MultiHeadAttention(nn.Module):
         q, k, v = self._heads(query, key, value, cache)
         if self.is_fused:
             return self.W_output(merge_heads(self._fused(q, k, v, mask, is_causal)))
-        weights = attention_weights(self._scores(q, k), self._whole_mask(q, k, mask, is_causal))
-        return self.W_output(merge_heads(F.dropout(weights, self.dropout, self.training) @ v))
+        whole_mask = self._whole_mask(q, k, mask, is_causal)
+        weights = attention_weights(self._scores(q, k), whole_mask)  # (B, H, queries, keys)
+        heads = F.dropout(weights, self.dropout, self.training) @ v  # (B, H, queries, K)
+        return self.W_output(merge_heads(heads))  # (B, queries, D)
 
     def weights(
         self,
@@ -115,7 +118,7 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, ...] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch heads queries keys"]:
-        """Where each head looks, for the same arguments as a call; for pictures."""
+        """The attention weights of each head, for the same arguments as a call; for pictures."""
         q, k, _ = self._heads(query, key, value, None)
         return attention_weights(self._scores(q, k), self._whole_mask(q, k, mask, is_causal))
 
@@ -124,7 +127,7 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, K)
         k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, K)
-        v = split_heads(self.W_value(value), self.n_heads)
+        v = split_heads(self.W_value(value), self.n_heads)  # (B, H, keys, K)
         if self.has_rotation:
             first = 0 if cache is None else cache.length
             q, k = rotate(q, first), rotate(k, first)

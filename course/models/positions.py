@@ -1,8 +1,9 @@
 """Positions: attention alone cannot tell "the man ate the fish" from "the fish ate the man".
 
-Added to the embeddings: sinusoidal (Vaswani et al. 2017, section 3.5) or learned. Added to the scores: a bias
-per distance (Shaw et al. 2018 clip the distance; Raffel et al. 2020, "T5", put far distances into buckets).
-Applied to queries and keys: a rotation (RoFormer, Su et al. 2021), after which q · k depends on the distance.
+Positions can be added to the embeddings: sinusoidal (Vaswani et al. 2017, section 3.5) or learned vectors. A
+bias per distance can be added to the scores (Shaw et al. 2018 clip the distance; Raffel et al. 2020, "T5",
+put far distances into buckets). Queries and keys can be rotated (RoFormer, Su et al. 2021), after which q · k
+depends on the positions only through their distance.
 """
 
 from __future__ import annotations
@@ -24,21 +25,20 @@ def angles(
 
 
 def sinusoidal_positions(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "time d_model"]:
-    """sin and cos of the position, at a different wavelength for each neighbouring pair (2i, 2i + 1)."""
+    """sin and cos of the position, with a different wavelength for each adjacent pair (2i, 2i + 1)."""
     positions = torch.arange(first, first + n_positions, dtype=torch.float64)
     radians = angles(positions, d_model)  # (T, ⌈D/2⌉)
     pairs = torch.stack([radians.sin(), radians.cos()], dim=-1)  # (T, ⌈D/2⌉, 2)
-    return pairs.flatten(start_dim=1)[:, :d_model].to(
-        torch.get_default_dtype()
-    )  # an odd D drops the last cos
+    table = pairs.flatten(start_dim=1)[:, :d_model]  # (T, D); an odd D drops the last cos
+    return table.to(torch.get_default_dtype())
 
 
 def rotate(
     x: Float[Tensor, "*batch time d_head"], first: int = 0, base: float = 10_000.0
 ) -> Float[Tensor, "*batch time d_head"]:
-    """Turn each neighbouring pair (x_2i, x_2i+1) by its position times base^(−2i/K) (RoFormer, equation 34).
+    """Rotate each adjacent pair (x_2i, x_2i+1) by its position times base^(−2i/K) (RoFormer, equation 34).
 
-    Positions count from `first`. Queries and keys are turned, values are not. Raises ValueError for an odd K.
+    Positions count from `first`. Queries and keys are rotated, values not. Raises ValueError for an odd K.
     """
     T, K = x.shape[-2:]
     if K % 2 != 0:
@@ -46,14 +46,15 @@ def rotate(
     precise = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell 1000 from 1001
     radians = angles(torch.arange(first, first + T, dtype=precise, device=x.device), K, base)  # (T, K/2)
     cos, sin = radians.cos().to(x.dtype), radians.sin().to(x.dtype)
-    even, odd = x[..., 0::2], x[..., 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)
+    even, odd = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
+    rotated = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # (…, T, K/2, 2)
+    return rotated.flatten(start_dim=-2)  # (…, T, K)
 
 
 def distances(n_queries: int, n_keys: int, device: torch.device | None = None) -> Int[Tensor, "queries keys"]:
     """j − i for query position i and key position j; negative = the key comes before the query.
 
-    With fewer queries than keys the queries are the last positions, as in `causal_mask`.
+    With fewer queries than keys, the queries are the last positions, as in `causal_mask`.
     """
     i = torch.arange(n_keys - n_queries, n_keys, device=device)
     return torch.arange(n_keys, device=device) - i[:, None]
@@ -66,7 +67,7 @@ def clipped_buckets(distance: Int[Tensor, "*shape"], n_buckets: int) -> Int[Tens
 
 
 def t5_buckets(distance: Int[Tensor, "*shape"], n_buckets: int, farthest: int = 128) -> Int[Tensor, "*shape"]:
-    """Half of the buckets for each direction; near distances one by one, far ones in logarithmic steps.
+    """Half of the buckets for each direction: one per near distance, far distances in logarithmic steps.
 
     Buckets 0 … N/2 − 1 hold keys at or before the query, the others keys after it (Raffel et al. 2020).
     """
@@ -90,7 +91,7 @@ class LearnedPositions(nn.Module):
 
 
 class SinusoidalPositions(nn.Module):
-    """The fixed sines and cosines, as a buffer: no gradient, moves with the model, not saved with it."""
+    """The fixed sines and cosines, as a buffer: without gradient, moved with the model, not saved with it."""
 
     def __init__(self, context_length: int, d_model: int) -> None:
         super().__init__()
@@ -101,7 +102,7 @@ class SinusoidalPositions(nn.Module):
 
 
 class RelativeBias(nn.Module):
-    """A trained number per head and bucket of distance, added to the scores."""
+    """A trained number per head and distance bucket, added to the scores."""
 
     def __init__(self, n_heads: int, n_buckets: int = 32, is_clipped: bool = False) -> None:
         super().__init__()
@@ -110,5 +111,6 @@ class RelativeBias(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_buckets, n_heads))
 
     def forward(self, n_queries: int, n_keys: int) -> Float[Tensor, "heads queries keys"]:
-        bucket = self.buckets(distances(n_queries, n_keys, self.bias.device), self.n_buckets)
+        distance = distances(n_queries, n_keys, self.bias.device)  # (queries, keys)
+        bucket = self.buckets(distance, self.n_buckets)  # (queries, keys)
         return self.bias[bucket].permute(2, 0, 1)  # (queries, keys, H) → (H, queries, keys)

@@ -1,9 +1,10 @@
-"""Recurrent networks: the same few lines applied at every step to a state that remembers.
+"""Recurrent networks: the same few lines, applied at every step to a state.
 
 RNN (Elman 1990), LSTM (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000) and
-GRU (Cho et al. 2014, in the variant of cuDNN and PyTorch). Each cell is split in two: `project` multiplies
-the inputs by W, which no earlier state can change, so all steps are done at once; `step` multiplies the state
-by U, which has to wait for the step before. A state is a tuple of tensors: (h,) or, for the LSTM, (h, c).
+GRU (Cho et al. 2014, in the variant of cuDNN and PyTorch). Each cell has two parts: `project` multiplies the
+inputs by W, which does not depend on the state, so all steps are computed at once; `step` multiplies the
+state by U, which has to wait for the previous step. A state is a tuple of tensors: (h,) or, for the LSTM,
+(h, c).
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ def rnn_step(projected: Tensor, state: State, U: Tensor) -> State:
 
 
 def lstm_step(projected: Tensor, state: State, U: Tensor) -> State:
-    """The gates i, f, o decide what is written, kept and shown; `projected` (B, 4D) is W x_t + b.
+    """The gates i, f, o decide what is written, kept and output; `projected` (B, 4D) is W x_t + b.
 
-    c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t); the rows of W, U and b are stacked i, f, g, o.
+    c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t); the rows of W, U and b are stacked as i, f, g, o.
     """
     h, c = state
     i, f, g, o = torch.addmm(projected, h, U.T).chunk(4, dim=-1)  # four times (B, D)
@@ -38,10 +39,10 @@ def lstm_step(projected: Tensor, state: State, U: Tensor) -> State:
 
 
 def gru_step(projected: Tensor, state: State, U: Tensor, b_candidate: Tensor) -> State:
-    """r and z decide what the candidate n may see and how much is kept; `projected` (B, 3D) is W x_t + b.
+    """r decides how much of h enters the candidate n, z how much of h is kept; `projected` is W x_t + b.
 
-    n = tanh(W_n x + b_n + r ⊙ (U_n h + b_candidate)),  h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}; stacked r, z, n.
-    Here r acts after the product U_n h, as in cuDNN; in the paper before it.
+    n = tanh(W_n x + b_n + r ⊙ (U_n h + b_candidate)),  h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}; stacked as r, z, n.
+    Here r is applied after the product U_n h, as in cuDNN; in the paper, before it.
     """
     (h,) = state
     d_hidden = h.shape[-1]
@@ -77,11 +78,11 @@ class RNNCell(nn.Module):
         return linear(x, self.W, self.b)
 
     def step(self, projected: Tensor, state: State) -> State:
-        """The next state, from a projected input and the last state."""
+        """The next state, from a projected input and the previous state."""
         return rnn_step(projected, state, self.U)
 
     def forward(self, x: Float[Tensor, "batch d_input"], state: State) -> State:
-        """The next state, from an input and the last state."""
+        """The next state, from an input and the previous state."""
         return self.step(self.project(x), state)
 
     def run(self, x: Float[Tensor, "time batch d_input"], state: State) -> State:
@@ -94,7 +95,7 @@ class RNNCell(nn.Module):
 
     @torch.no_grad()
     def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
-        """Take over weights in PyTorch's layout, which splits b into two that are only ever added."""
+        """Copy weights in PyTorch's layout, which splits b into two vectors that are always added."""
         self.W.copy_(W)
         self.U.copy_(U)
         self.b.copy_(b_input + b_hidden)
@@ -107,7 +108,7 @@ class LSTMCell(RNNCell):
     n_states = 2
 
     def reset_parameters(self) -> None:
-        """As for the RNN, and a forget bias of 1: a new cell remembers (Jozefowicz et al. 2015)."""
+        """As for the RNN, with a forget bias of 1, so that a new cell remembers (Jozefowicz et al. 2015)."""
         super().reset_parameters()
         nn.init.ones_(self.b[self.d_hidden : 2 * self.d_hidden])
 
@@ -123,7 +124,7 @@ class LSTMCell(RNNCell):
 
 
 class GRUCell(RNNCell):
-    """One step of a GRU; W, U and b hold the rows of r, z and n, and b_candidate stands beside U_n h."""
+    """One step of a GRU; W, U and b hold the rows of r, z and n, and b_candidate is added to U_n h."""
 
     n_gates = 3
 
@@ -145,17 +146,17 @@ class GRUCell(RNNCell):
 def skip_padding(
     cell: RNNCell, x: Float[Tensor, "time batch d_input"], state: State, mask: Bool[Tensor, "time batch"]
 ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
-    """Run a cell as if the steps with a False in `mask` were not there; their output is zero.
+    """Run a cell as if the steps with a False in `mask` did not exist; their output is zero.
 
-    Real steps move to the front, so that no padding comes before them; their states move back afterwards.
+    Real steps are moved to the front, so that no padding precedes them; their states are then moved back.
     """
     order = mask.logical_not().to(torch.uint8).argsort(dim=0, stable=True)[:, :, None]  # (T, B, 1)
-    states = cell.run(x.gather(0, order.expand_as(x)), state)
-    hidden = states[0].gather(0, order.argsort(dim=0).expand_as(states[0]))
+    states = cell.run(x.gather(0, order.expand_as(x)), state)  # each part (T, B, D)
+    hidden = states[0].gather(0, order.argsort(dim=0).expand_as(states[0]))  # (T, B, D)
     n_real = mask.sum(dim=0)  # (B,)
     rows = torch.arange(len(n_real), device=x.device)
-    last = (part[n_real - 1, rows] for part in states)
-    has_read = n_real[:, None] > 0
+    last = (part[n_real - 1, rows] for part in states)  # each part (B, D)
+    has_read = n_real[:, None] > 0  # (B, 1)
     last = tuple(torch.where(has_read, part, first) for part, first in zip(last, state, strict=True))
     return torch.where(mask[:, :, None], hidden, 0.0), last
 
@@ -167,7 +168,7 @@ def unroll(
     mask: Bool[Tensor, "batch time"] | None = None,
     is_backward: bool = False,
 ) -> tuple[Float[Tensor, "batch time d_hidden"], State]:
-    """Apply one cell at every step: its hidden states in the order of the text, and its last state."""
+    """Apply one cell at every step; return its hidden states in the order of the text, and its last state."""
     steps, mask = x.transpose(0, 1), None if mask is None else mask.T  # (T, B, …)
     if is_backward:
         steps, mask = steps.flip(0), None if mask is None else mask.flip(0)
@@ -176,11 +177,12 @@ def unroll(
         hidden, last = states[0], tuple(part[-1] for part in states)
     else:
         hidden, last = skip_padding(cell, steps, state, mask)
-    return (hidden.flip(0) if is_backward else hidden).transpose(0, 1), last
+    hidden = hidden.flip(0) if is_backward else hidden
+    return hidden.transpose(0, 1), last  # (T, B, D) → (B, T, D)
 
 
 class RecurrentNetwork(nn.Module):
-    """A stack of recurrent layers, read forwards or in both directions; RNN, LSTM and GRU choose the cell."""
+    """A stack of recurrent layers in one or both directions; RNN, LSTM and GRU differ only in the cell."""
 
     cell_type = RNNCell
 
@@ -245,7 +247,7 @@ class RecurrentNetwork(nn.Module):
             raise ValueError(f"mask: expected shape {tuple(x.shape[:2])} (B, T), got {tuple(mask.shape)}")
 
     def copy_from_torch(self, theirs: nn.RNNBase) -> None:
-        """Take over the weights of a torch.nn.RNN, LSTM or GRU of the same sizes."""
+        """Copy the weights of a torch.nn.RNN, LSTM or GRU of the same sizes."""
         weights = dict(theirs.named_parameters())
         for index, cell in enumerate(self.cells):
             layer, direction = divmod(index, self.n_directions)

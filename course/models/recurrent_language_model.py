@@ -1,4 +1,4 @@
-"""A recurrent language model: embed each token, update the state, read the next word off the state."""
+"""A recurrent language model: embed each token, update the state, predict the next word from the state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RecurrentConfig:
 
 
 class RecurrentLanguageModel(nn.Module):
-    """An RNN, LSTM or GRU that predicts the next token from its state; in principle it sees all before it."""
+    """An RNN, LSTM or GRU that predicts the next token from its state, a summary of all tokens before it."""
 
     context_length = None
 
@@ -50,16 +50,16 @@ class RecurrentLanguageModel(nn.Module):
     def read(
         self, tokens: Int[Tensor, "batch time"], state: State | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], State]:
-        """Logits at every position and the state after the last one, from which the next piece goes on.
+        """Logits at every position, and the state after the last one, from which the next segment continues.
 
-        For truncated backpropagation through time, detach the state between pieces.
+        For truncated backpropagation through time, detach the state between segments.
         """
         check_tokens(tokens, self.vocab_size)
         hidden, state = self.network(self.dropout(self.embedding(tokens)), state)  # (B, T, D)
         return self.output(self.dropout(hidden)), state
 
     def logits(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
-        """Numbers before the softmax, for the next token at every position."""
+        """Logits of the next token at every position."""
         return self.read(tokens)[0]
 
     def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:

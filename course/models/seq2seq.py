@@ -1,9 +1,9 @@
-"""Sequence to sequence: one recurrent network reads the source, another writes the target.
+"""Sequence to sequence: one recurrent network reads the source, another generates the target.
 
-Without attention the source reaches the decoder only as the encoder's last state, c = h_S: as the first
-state s_0 (Sutskever, Vinyals and Le 2014) or as an input to every step too (Cho et al. 2014). With
-attention each state s_t looks back at all of the encoder's states (Bahdanau et al. 2015; scored after the
-step, as in Luong et al. 2015), so all steps of teacher forcing are attended to at once:
+Without attention, the source reaches the decoder only as the encoder's last state, c = h_S: as the first
+state s_0 (Sutskever, Vinyals and Le 2014) or also as an input to every step (Cho et al. 2014). With
+attention, each state s_t attends to all of the encoder's states (Bahdanau et al. 2015). The scores are
+computed after the step (as in Luong et al. 2015), so with teacher forcing all steps attend at once:
 
     α_t = softmax(score(s_t, h_1 … h_S)),  c_t = Σ_i α_ti h_i,  P(y_{t+1}) = softmax(V [s_t; c_t] + b)
 """
@@ -27,7 +27,7 @@ NETWORKS = {"gru": GRU, "lstm": LSTM}
 
 @dataclass(frozen=True)
 class Seq2SeqConfig:
-    """Sizes of an encoder-decoder and the way in which the decoder sees the source."""
+    """Sizes of an encoder-decoder, and how the source reaches the decoder."""
 
     source_vocab_size: int
     target_vocab_size: int
@@ -35,7 +35,7 @@ class Seq2SeqConfig:
     d_hidden: int = 128
     cell: Literal["gru", "lstm"] = "gru"
     n_layers: int = 1
-    is_bidirectional: bool = True  # the encoder; the decoder cannot read what is not yet written
+    is_bidirectional: bool = True  # the encoder; the decoder cannot read tokens that it has not generated yet
     attention: Literal["none", "dot", "bilinear", "additive"] = "bilinear"
     summary: Literal["first_step", "every_step"] = "first_step"  # where c = h_S enters, besides attention
     dropout: float = 0.0
@@ -57,7 +57,7 @@ class Seq2SeqConfig:
 
 @dataclass(frozen=True)
 class EncodedSource:
-    """What the decoder may know of the source: all states, their mask (True = real) and its own s_0."""
+    """All that the decoder knows about the source: the states, their mask (True = real) and its own s_0."""
 
     memory: Float[Tensor, "batch source d_memory"]
     mask: Bool[Tensor, "batch source"]
@@ -70,14 +70,13 @@ class EncodedSource:
 
 
 class DotScores(nn.Module):
-    """s · h; a bidirectional memory is first brought to the decoder's width."""
+    """s · h; a bidirectional memory is first projected to the decoder's width."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        has_other_width = config.d_memory != config.d_hidden
-        self.narrow = (
-            Linear(config.d_memory, config.d_hidden, bias=False) if has_other_width else nn.Identity()
-        )
+        self.narrow = nn.Identity()
+        if config.d_memory != config.d_hidden:
+            self.narrow = Linear(config.d_memory, config.d_hidden, bias=False)
 
     def forward(self, query: Tensor, key: Tensor) -> Float[Tensor, "batch time source"]:
         return dot_scores(query, self.narrow(key))
@@ -112,7 +111,7 @@ SCORES = {"none": None, "dot": DotScores, "bilinear": BilinearScores, "additive"
 
 
 class Seq2SeqEncoder(nn.Module):
-    """Reads the source and hands over its states and the decoder's first state."""
+    """Reads the source and returns its states and the decoder's first state."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
@@ -127,7 +126,7 @@ class Seq2SeqEncoder(nn.Module):
     def forward(self, source: Int[Tensor, "batch source"]) -> EncodedSource:
         """Padding is skipped: the last state of a short sentence is that of its last real token.
 
-        Raises ValueError for a sentence that is nothing but padding.
+        Raises ValueError for a sentence that is only padding.
         """
         check_tokens(source, self.config.source_vocab_size)
         mask = source != self.config.pad
@@ -136,20 +135,22 @@ class Seq2SeqEncoder(nn.Module):
             raise ValueError(
                 f"source: expected at least one real token per sentence, got only padding in row {row}"
             )
-        memory, last = self.network(self.dropout(self.embedding(source)), mask=mask)  # (B, S, D · directions)
+        x = self.dropout(self.embedding(source))  # (B, S, E)
+        memory, last = self.network(x, mask=mask)  # (B, S, d_memory), the parts of the state (cells, B, D)
         return EncodedSource(memory, mask, tuple(self._first_state(part) for part in last))
 
     def _first_state(
         self, part: Float[Tensor, "cells batch d_hidden"]
     ) -> Float[Tensor, "layers batch d_hidden"]:
+        """One part of the decoder's first state, from the same part of the encoder's last state."""
         if self.bridge is None:
             return part
-        both_directions = torch.cat([part[0::2], part[1::2]], dim=-1)  # (L, B, 2 D)
-        return torch.tanh(self.bridge(both_directions))
+        both_directions = torch.cat([part[0::2], part[1::2]], dim=-1)  # (2 L, B, D) → (L, B, 2 D)
+        return torch.tanh(self.bridge(both_directions))  # (L, B, D)
 
 
 class Seq2SeqDecoder(nn.Module):
-    """Writes the target from left to right, each step from the last token, the state and the source."""
+    """Generates the target from left to right, each token from the last token, the state and the source."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
@@ -170,16 +171,20 @@ class Seq2SeqDecoder(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "batch time"], encoded: EncodedSource, state: State | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], State, Float[Tensor, "batch time source"] | None]:
-        """Logits of the next token at every position, the state after the last one, the attention weights."""
+        """Logits of the next token at every position, the state after the last, and the attention weights."""
         check_tokens(tokens, self.config.target_vocab_size)
+        _, T = tokens.shape
         x = self.dropout(self.embedding(tokens))  # (B, T, E)
         if self.config.summary == "every_step":
-            x = torch.cat([x, encoded.summary[:, None].expand(-1, x.shape[1], -1)], dim=-1)
+            summaries = encoded.summary[:, None].expand(-1, T, -1)  # (B, D) → (B, T, D)
+            x = torch.cat([x, summaries], dim=-1)  # (B, T, E + D)
         hidden, state = self.network(x, encoded.state if state is None else state)  # s_1 … s_T (B, T, D)
         weights = None
         if self.scores is not None:
-            weights = attention_weights(self.scores(hidden, encoded.memory), encoded.mask[:, None, :])
-            hidden = torch.cat([hidden, weights @ encoded.memory], dim=-1)  # [s_t; c_t]
+            scores = self.scores(hidden, encoded.memory)  # (B, T, S)
+            weights = attention_weights(scores, encoded.mask[:, None, :])  # (B, T, S)
+            context = weights @ encoded.memory  # c_1 … c_T (B, T, d_memory)
+            hidden = torch.cat([hidden, context], dim=-1)  # [s_t; c_t] (B, T, D + d_memory)
         return self.output(self.dropout(hidden)), state, weights
 
 
@@ -202,7 +207,7 @@ class Seq2Seq(nn.Module):
     def alignment(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time source"]:
-        """How much each step looks at each source token while the token *after* target position t is chosen.
+        """The weight of each source token at each step t, which predicts the token *after* target position t.
 
         Raises ValueError for a model without attention.
         """
@@ -215,7 +220,7 @@ class Seq2Seq(nn.Module):
     def translate(
         self, source: Int[Tensor, "batch source"], bos: int, eos: int, max_length: int
     ) -> Int[Tensor, "batch time"]:
-        """Free running, greedily: each step reads its own last word; EOS and what follows it are EOS."""
+        """Greedy, free-running translation: each step reads the last word generated; after EOS, only EOS."""
         if max_length < 1:
             raise ValueError(f"max_length: expected at least 1 token, got {max_length}")
         encoded = self.encoder(source)

@@ -1,8 +1,8 @@
-"""The same weights in PyTorch's layers and in the course's: for showing that both compute the same.
+"""Copy weights from PyTorch's layers into the course's, to show that both compute the same.
 
     copy_from_torch(Encoder(config), torch.nn.TransformerEncoder(…))
 
-PyTorch keeps the query, key and value matrices in one, numbers its norms, and says num_heads where we say
+PyTorch stores the query, key and value matrices as one, numbers its norms, and says num_heads where we say
 n_heads.
 """
 
@@ -33,9 +33,9 @@ Ours = LayerNorm | MultiHeadAttention | EncoderLayer | DecoderLayer | Encoder | 
 
 @torch.no_grad()
 def copy_from_torch(ours: Ours, theirs: nn.Module) -> None:
-    """Overwrite our weights by those of the torch.nn layer of the same sizes.
+    """Overwrite our weights with those of the torch.nn layer of the same sizes.
 
-    Raises RuntimeError, naming them, for weights that one of the two lacks or that differ in shape.
+    Raises RuntimeError, naming them, for weights that one of the two lacks or whose shapes differ.
     """
     if isinstance(ours, RecurrentNetwork):
         ours.copy_from_torch(theirs)
@@ -48,7 +48,7 @@ def copy_from_torch(ours: Ours, theirs: nn.Module) -> None:
 
 
 def translate(their_name: str, weight: Tensor, names: dict[str, str], is_norm: bool) -> dict[str, Tensor]:
-    """One of their tensors under our names; the stacked query, key and value matrices come apart."""
+    """One of their tensors under our names; the stacked query, key and value matrices are split."""
     *path, part = their_name.split(".")
     path = [names.get(piece, piece) for piece in path]
     if part.startswith("in_proj_"):

@@ -1,7 +1,8 @@
-"""The Transformer (Vaswani et al. 2017): attention, a feed-forward layer, residuals and norms, stacked.
+"""The Transformer (Vaswani et al. 2017): a stack of layers of attention, feed-forward, residuals and norms.
 
-An encoder layer reads one sequence; a decoder layer also looks at the encoder's output (`memory`). Post-norm
-is the paper's order, norm(x + f(x)); pre-norm, x + f(norm(x)), trains more easily and needs one last norm.
+An encoder layer reads one sequence; a decoder layer also attends to the encoder's output (`memory`).
+Post-norm is the paper's order, norm(x + f(x)). Pre-norm, x + f(norm(x)), trains more easily and needs one
+last norm.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": partial(F.gelu, appr
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Sizes of a stack of Transformer layers and the choices that all its layers share."""
+    """Sizes of a stack of Transformer layers, and the choices that all its layers share."""
 
     d_model: int = 512
     n_heads: int = 8
@@ -44,22 +45,22 @@ class TransformerConfig:
             raise ValueError(f"d_model: expected a multiple of n_heads = {self.n_heads}, got {self.d_model}")
 
     def norm(self) -> LayerNorm:
-        """A fresh layer norm of this width."""
+        """A new layer norm of this width."""
         return LayerNorm(self.d_model, self.epsilon, self.is_fused)
 
     def self_attention(self, position_bias: RelativeBias | None = None) -> MultiHeadAttention:
-        """A fresh attention of a sequence over itself."""
+        """A new self-attention."""
         return MultiHeadAttention(
             self.d_model, self.n_heads, self.dropout, self.is_fused, self.has_rotation, position_bias
         )
 
     def cross_attention(self) -> MultiHeadAttention:
-        """A fresh attention over another sequence, whose positions are not comparable."""
+        """A new attention over another sequence; no rotation or bias: positions are not comparable."""
         return MultiHeadAttention(self.d_model, self.n_heads, self.dropout, self.is_fused)
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a nonlinearity between them, applied to each position alone."""
+    """Two linear maps with a nonlinearity between them, applied to each position independently."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -69,13 +70,12 @@ class FeedForward(nn.Module):
         self.contract = Linear(config.d_ff, config.d_model)
 
     def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
-        return self.contract(
-            self.dropout(self.activation(self.expand(x)))
-        )  # (B, T, D) → (B, T, F) → (B, T, D)
+        hidden = self.activation(self.expand(x))  # (B, T, F)
+        return self.contract(self.dropout(hidden))  # (B, T, D)
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then the feed-forward layer. With `is_causal` it is the block of a GPT."""
+    """Self-attention, then the feed-forward layer; with `is_causal`, this is the block of a GPT."""
 
     def __init__(self, config: TransformerConfig, position_bias: RelativeBias | None = None) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, attention over the encoder's memory, then the feed-forward layer."""
+    """Masked self-attention, cross-attention to the encoder's memory, then the feed-forward layer."""
 
     def __init__(self, config: TransformerConfig, position_bias: RelativeBias | None = None) -> None:
         super().__init__()
@@ -129,7 +129,8 @@ class DecoderLayer(nn.Module):
     ) -> Float[Tensor, "batch time d_model"]:
         """One layer; queries come from `x`, the keys and values of cross-attention from `memory`.
 
-        `mask` is broadcast to (B, H, T, T) and joined with the triangle, `memory_mask` to (B, H, T, S).
+        `mask` is broadcast to (B, H, T, T) and combined with the causal mask, `memory_mask` is broadcast to
+        (B, H, T, S).
         """
 
         def attend(x: Tensor) -> Tensor:
@@ -167,7 +168,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers that all look at the same memory."""
+    """A stack of decoder layers that all attend to the same memory; pre-norm adds one norm at the end."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()

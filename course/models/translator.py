@@ -1,9 +1,8 @@
-"""The Transformer of 2017 as a translator: an encoder reads the source, a decoder writes the target.
+"""The Transformer of 2017 as a translator: an encoder reads the source, a decoder generates the target.
 
-Three masks: the source's padding, for the encoder; the triangle, for the decoder; and the source's padding
-again, for the decoder's look at the encoder. Embeddings are scaled by √D so that the positions, whose
-entries are as large as 1, do not drown them; one matrix embeds and scores the target's words (Vaswani et
-al. 2017, 3.4).
+There are three masks: the source's padding for the encoder, the causal mask for the decoder, and the source's
+padding again for cross-attention. Embeddings are scaled by √D so that the positions, with entries up to 1, do
+not dominate them. One matrix embeds and scores the target's words (Vaswani et al. 2017, 3.4).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class TranslatorConfig:
     pad: int = 0  # of the source
 
     def stack(self) -> TransformerConfig:
-        """What encoder and decoder layers need to know."""
+        """The configuration of encoder and decoder layers."""
         return TransformerConfig(
             d_model=self.d_model,
             n_heads=self.n_heads,
@@ -67,7 +66,7 @@ class Translator(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier for every matrix; embeddings with deviation 1/√D, so that scaled by √D they have 1."""
+        """Xavier for every matrix; embeddings with deviation 1/√D, which scaling by √D brings to 1."""
         for name, parameter in self.named_parameters():
             if "embedding" in name:
                 nn.init.normal_(parameter, std=1 / math.sqrt(self.config.d_model))
@@ -78,14 +77,14 @@ class Translator(nn.Module):
         self, tokens: Int[Tensor, "batch time"], embedding: nn.Embedding
     ) -> Float[Tensor, "batch time d_model"]:
         check_tokens(tokens, embedding.num_embeddings, self.config.context_length)
-        return self.dropout(
-            embedding(tokens) * math.sqrt(self.config.d_model) + self.positions(tokens.shape[1])
-        )
+        _, T = tokens.shape
+        x = embedding(tokens) * math.sqrt(self.config.d_model) + self.positions(T)  # (B, T, D)
+        return self.dropout(x)
 
     def encode(
         self, source: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
-        """The memory the decoder looks at, and the mask of its real positions."""
+        """The memory that the decoder attends to, and the mask of its real positions."""
         mask = padding_mask(source, self.config.pad)
         return self.encoder(self._embed(source, self.source_embedding), mask), mask
 
@@ -96,8 +95,9 @@ class Translator(nn.Module):
         memory_mask: Bool[Tensor, "batch 1 1 source"],
     ) -> Float[Tensor, "batch time vocab"]:
         """Logits of the token after each position of `target`."""
-        x = self.decoder(self._embed(target, self.target_embedding), memory, memory_mask=memory_mask)
-        return linear(x, self.target_embedding.weight)
+        x = self._embed(target, self.target_embedding)  # (B, T, D)
+        x = self.decoder(x, memory, memory_mask=memory_mask)  # (B, T, D)
+        return linear(x, self.target_embedding.weight)  # (B, T, V)
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch time"]
@@ -108,7 +108,7 @@ class Translator(nn.Module):
     def alignment(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch time"], layer: int = -1
     ) -> Float[Tensor, "batch time source"]:
-        """Cross-attention of one layer, averaged over heads, while the token *after* position t is chosen."""
+        """Cross-attention of one layer, averaged over heads; row t predicts the token *after* position t."""
         memory, mask = self.encode(source)
         seen: list[Tensor] = []
         cross_attention = self.decoder.layers[layer].cross_attention
@@ -125,7 +125,7 @@ class Translator(nn.Module):
     def translate(
         self, source: Int[Tensor, "batch source"], bos: int, eos: int, max_length: int
     ) -> Int[Tensor, "batch time"]:
-        """Free running, greedily: each step reads its own words; EOS and what follows it are EOS."""
+        """Greedy, free-running translation: each step reads the words so far; after EOS, only EOS."""
         if max_length < 1:
             raise ValueError(f"max_length: expected at least 1 token, got {max_length}")
         memory, mask = self.encode(source)

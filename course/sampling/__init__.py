@@ -4,10 +4,10 @@ temperatures: temperature, dynamic temperature, quadratic (smooth) sampling
 filters: top-k, top-p, min-p, top-a, top-n-sigma, epsilon cutoff, XTC
 entropy_filters: eta cutoff, locally typical, tail-free, top-h
 penalties: presence, frequency, repetition, DRY
-pipeline: several in a stated order, and a report of what each one removed
+pipeline: several samplers in a stated order, and a report of what each one removed
 mirostat: a controller with a state, versions 1 and 2
 generation: greedy decoding and sampling
-beam_search and contrastive_search: searching instead of drawing
+beam_search and contrastive_search: search instead of random draws
 """
 
 from course.sampling.beam_search import Hypothesis, beam_search

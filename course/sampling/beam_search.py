@@ -1,4 +1,4 @@
-"""Beam search: keep the best few beginnings instead of one (Graves 2012; Sutskever, Vinyals, Le 2014)."""
+"""Beam search: keep the best few prefixes instead of one (Graves 2012; Sutskever, Vinyals, Le 2014)."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ def beam_search(
 ) -> list[Hypothesis]:
     """The best continuations found, best score first, at most `beam_width` of them.
 
-    Each step extends every beginning by every token and keeps the `beam_width` most probable extensions
-    (log-probabilities added). One that ends in `eos` leaves the beam and waits among the finished. What is
-    not finished after `n_tokens` tokens is ranked with the rest, by log P / length^length_penalty: 0 prefers
-    short texts, 1 is the mean per token. A width of 1 is greedy decoding, a width of V^n_tokens exhaustive.
+    Each step extends every prefix by every token and keeps the `beam_width` most probable extensions
+    (log-probabilities are added). A prefix that ends in `eos` leaves the beam and joins the finished ones.
+    Prefixes that are not finished after `n_tokens` tokens are ranked with them, by
+    log P / length^length_penalty: a penalty of 0 prefers short texts, 1 gives the mean per token. A width of
+    1 is greedy decoding, a width of V^n_tokens is exhaustive search.
 
-    The search stops early only when no beginning can still overtake: log P never rises, so its best possible
-    score is log P / n_tokens^length_penalty.
+    The search stops early only when no prefix can still overtake: log P never rises, so the best possible
+    score of a prefix is log P / n_tokens^length_penalty.
     """
     expect_count("n_tokens", n_tokens, 10**9, "any length")
     expect_count("beam_width", beam_width, 10**9, "any width")
@@ -69,7 +70,7 @@ def beam_search(
 def extend(
     texts: Tensor, totals: Tensor, log_probs: Tensor, beam_width: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The most probable one-token extensions: texts (beams, T + 1), their log P, the rows they come from."""
+    """The most probable one-token extensions: texts (beams, T + 1), their log P, the rows they extend."""
     vocab_size = log_probs.shape[-1]
     candidates = (totals[:, None] + log_probs.double().cpu()).flatten()  # (beams · V,)
     possible = int((candidates > -torch.inf).sum())
@@ -85,14 +86,14 @@ def hypotheses(texts: Tensor, totals: Tensor, n_new: int, *, has_ended: bool) ->
 
 
 def best_first(found: list[Hypothesis], beam_width: int, length_penalty: float) -> list[Hypothesis]:
-    """Sorted by score, cut to the width of the beam."""
+    """The `beam_width` best hypotheses, sorted by score."""
     return sorted(found, key=lambda one: -one.score(length_penalty))[:beam_width]
 
 
 def nothing_can_overtake(
     finished: list[Hypothesis], totals: Tensor, n_tokens: int, beam_width: int, length_penalty: float
 ) -> bool:
-    """Whether `beam_width` finished texts score at least what the best beginning could ever reach."""
+    """Whether `beam_width` finished texts score at least as high as the best prefix ever could."""
     if len(finished) < beam_width:
         return False
     worst = best_first(finished, beam_width, length_penalty)[-1].score(length_penalty)

@@ -1,4 +1,4 @@
-"""Contrastive search: probable, but unlike what the model has just thought.
+"""Contrastive search: tokens that are probable but whose hidden vectors differ from those before.
 
 Su et al. 2022, "A contrastive framework for neural text generation", equation 5.
 """
@@ -16,7 +16,7 @@ from course.shapes import Float, Int, Tensor
 
 
 class ModelWithStates(LanguageModel, Protocol):
-    """A language model that also shows the vector it has at each position."""
+    """A language model that also returns its hidden vector at each position."""
 
     def hidden(self, tokens: Tensor) -> Tensor:
         """Tokens (B, T) → vectors (B, T, D)."""
@@ -25,7 +25,7 @@ class ModelWithStates(LanguageModel, Protocol):
 def degeneration_penalty(
     candidates: Float[Tensor, "k d_model"], context: Float[Tensor, "time d_model"]
 ) -> Float[Tensor, " k"]:
-    """How much each candidate's vector resembles the most similar one of the context (cosine, at most 1)."""
+    """The largest cosine between each candidate's vector and any vector of the context (at most 1)."""
     return cosine_similarity(candidates[:, None], context[None], dim=-1).amax(dim=-1)
 
 
@@ -39,10 +39,10 @@ def contrastive_search(
     alpha: float,
     eos: int | None = None,
 ) -> Int[Tensor, " longer"]:
-    """Append the candidate, out of the k most probable, with the largest (1 − α)·P(v) − α·max cos(h_v, h_j).
+    """Append, of the k most probable candidates, the one with the largest (1 − α)·P(v) − α·max cos(h_v, h_j).
 
-    h_v is the vector the model has after reading candidate v, h_j those of all positions before. α = 0 is
-    greedy decoding; larger values avoid repetition. No random numbers are used.
+    h_v is the model's hidden vector after reading candidate v, h_j runs over those of all earlier positions.
+    α = 0 is greedy decoding; larger values avoid repetition. No random numbers are used.
     """
     expect_count("n_tokens", n_tokens, 10**9, "any length")
     expect_count("k", k, model.vocab_size, "the size of the vocabulary")

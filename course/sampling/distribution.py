@@ -1,4 +1,4 @@
-"""What all samplers share: the shapes they take and return, and the operations on a row of logits."""
+"""Types and operations that all samplers share: logits, history, entropy, and keeping some tokens."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
 
 
 def keep_only(logits: Logits, keep: Bool[Tensor, "*batch vocab"]) -> Logits:
-    """Every token but the kept ones gets −∞; the most probable one is kept in any case."""
+    """Set every token but the kept ones to −∞; the most probable token is always kept."""
     best = logits.argmax(dim=-1, keepdim=True)
     return logits.masked_fill(~keep.scatter(-1, best, True), -torch.inf)
 
 
 def unsorted(values: Tensor, order: Int[Tensor, "*batch vocab"]) -> Tensor:
-    """Values in sorted order go back to the tokens they belong to; `order` is what `sort` returned."""
+    """Undo a sort: put sorted values back in token order; `order` is the index that `sort` returned."""
     return torch.zeros_like(values).scatter(-1, order, values)

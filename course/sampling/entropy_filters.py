@@ -1,4 +1,4 @@
-"""Filters that look at the whole distribution: how uncertain it is, and where it flattens out.
+"""Filters that depend on the whole distribution: how uncertain it is, and where it flattens out.
 
 The same form as in `filters`: `logits (…, V), history (…, T) → logits (…, V)`, tokens not kept get −∞.
 Entropies are in nats.
@@ -27,8 +27,8 @@ def eta_cutoff(logits: Logits, history: History | None = None, *, epsilon: float
 def locally_typical(logits: Logits, history: History | None = None, *, mass: float) -> Logits:
     """Keep the tokens whose surprise −log P is closest to the entropy, until they hold `mass`.
 
-    The most probable token can be too predictable to be typical; it is kept all the same. Tokens that tie
-    with the last one are kept. Meister et al. 2023, "Locally typical sampling".
+    The most probable token can be too predictable to be typical; it is kept in any case. Tokens that tie
+    with the last one are kept too. Meister et al. 2023, "Locally typical sampling".
     """
     expect_share("mass", mass)
     if mass == 1:
@@ -44,9 +44,9 @@ def locally_typical(logits: Logits, history: History | None = None, *, mass: flo
 def tail_free(logits: Logits, history: History | None = None, *, z: float) -> Logits:
     """Cut the tail where the sorted probabilities stop bending.
 
-    The absolute second differences of the sorted probabilities, as shares of their sum, are added up from
-    the top; a token stays while the sum before it is at most z. The first token always stays, the last
-    one goes (differences are centred). Phénix, Egan 2019, "Tail free sampling".
+    The absolute second differences of the sorted probabilities are divided by their sum and added up from
+    the top; a token is kept while this sum is at most z. The first token is always kept, the last one never
+    (differences are centred). Phénix, Egan 2019, "Tail free sampling".
     """
     expect_share("z", z)
     if z == 1 or logits.shape[-1] < 3:
@@ -60,7 +60,7 @@ def tail_free(logits: Logits, history: History | None = None, *, z: float) -> Lo
 
 
 def top_h(logits: Logits, history: History | None = None, *, h: float) -> Logits:
-    """Keep the most probable tokens while their part −Σ P log P of the entropy is at most h·H.
+    """Keep the most probable tokens while their contribution −Σ P log P to the entropy is at most h·H.
 
     Potraghloo et al. 2025, "Top-H decoding".
     """

@@ -1,8 +1,9 @@
-"""Filters that judge each token by its probability, rank or logit: the others get −∞.
+"""Filters that keep tokens by their probability, rank or logit; all other tokens get −∞.
 
 Each is a pure function `logits (…, V), history (…, T) → logits (…, V)`; filters ignore the history. A filter
-keeps the logits of what it keeps and, except for XTC, always keeps the most probable token. Probabilities
-are those of the logits as they arrive: what was filtered or cooled before is seen here (see `pipeline`).
+does not change the logits of the tokens it keeps and, except for XTC, always keeps the most probable token.
+Probabilities are computed from the logits as they arrive, after earlier filters and temperatures (see
+`pipeline`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def top_k(logits: Logits, history: History | None = None, *, k: int) -> Logits:
 def top_p(logits: Logits, history: History | None = None, *, p: float) -> Logits:
     """Keep the smallest set of most probable tokens that holds a probability of at least p (the nucleus).
 
-    The token with which the sum reaches p belongs to the set. Of equally probable tokens at the border, those
+    The token with which the sum reaches p belongs to the set. Of equally probable tokens at the limit, those
     with smaller numbers come first. Holtzman et al. 2020, "The curious case of neural text degeneration".
     """
     expect_share("p", p)
@@ -49,7 +50,7 @@ def min_p(logits: Logits, history: History | None = None, *, p: float) -> Logits
 
 
 def top_a(logits: Logits, history: History | None = None, *, a: float) -> Logits:
-    """Keep tokens with P(v) ≥ a · (max P)²: the surer the model, the stricter.
+    """Keep tokens with P(v) ≥ a · (max P)²: the more confident the model, the stricter the filter.
 
     Proposed with the RWKV language model (BlinkDL 2022).
     """
@@ -61,7 +62,7 @@ def top_a(logits: Logits, history: History | None = None, *, a: float) -> Logits
 def top_n_sigma(logits: Logits, history: History | None = None, *, n: float) -> Logits:
     """Keep tokens whose logit is within n standard deviations of the largest: z ≥ max z − n·σ(z).
 
-    Temperature divides both sides, so it changes nothing about who is kept. σ is the sample standard
+    Temperature divides both sides, so it does not change which tokens are kept. σ is the sample standard
     deviation of the finite logits. Tang et al. 2024, "Top-nσ: not all logits are you need".
     """
     expect_positive("n", n)
@@ -90,10 +91,10 @@ def xtc(
     probability: float,
     generator: torch.Generator,
 ) -> torch.Tensor:
-    """Exclude top choices: with the given probability drop all tokens with P(v) ≥ threshold but the last.
+    """Exclude top choices: with the given probability, drop all tokens with P(v) ≥ threshold except the last.
 
-    The least probable of the viable tokens stays, so the text still makes sense but takes a road less
-    travelled. With fewer than two viable tokens nothing happens. One coin is thrown per row. P. E. Weidmann
+    The least probable of these viable tokens stays, so the text still makes sense but is less predictable.
+    With fewer than two viable tokens nothing changes. One random number is drawn per row. P. E. Weidmann
     2024 (text-generation-webui, pull request 6335).
     """
     expect_share("threshold", threshold)

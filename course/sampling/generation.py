@@ -1,4 +1,4 @@
-"""The loop that turns a language model into a writer: read, choose, append, again."""
+"""The loop that generates text from a language model: read, choose a token, append it, repeat."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def generate(
     """Append up to `n_tokens` tokens to each row of the prompt.
 
     `choose(logits (B, V), history (B, T)) → tokens (B,)` is `most_probable`, a `Sampler` or a `Mirostat`.
-    A row that has produced `eos` is filled with `eos` and no longer changes; generation ends when all rows
-    have. A module is put into evaluation mode meanwhile, so that dropout is off.
+    Once a row has generated `eos`, it is filled with `eos`; generation ends when all rows have done so.
+    Meanwhile a module is in evaluation mode, so dropout is off.
     """
     expect_count("n_tokens", n_tokens, 10**9, "any length")
     check_tokens(prompt, model.vocab_size)
@@ -58,11 +58,11 @@ def _append(next_token: NextToken, tokens: Tensor, n_tokens: int, choose: Choose
 def greedy(
     model: LanguageModel, prompt: Int[Tensor, "batch time"], n_tokens: int, *, eos: int | None = None
 ) -> Int[Tensor, "batch longer"]:
-    """Always the most probable next token: a locally best, not a most probable text."""
+    """Always append the most probable next token; the text as a whole need not be the most probable one."""
     return generate(model, prompt, n_tokens, most_probable, eos=eos)
 
 
 def without_ending(row: Int[Tensor, " time"], eos: int) -> list[int]:
-    """The tokens before the first `eos`: what a generated row says."""
+    """The tokens of a generated row before the first `eos`."""
     tokens = row.tolist()
     return tokens[: tokens.index(eos)] if eos in tokens else tokens

@@ -1,13 +1,13 @@
 """Mirostat: a controller that keeps the surprise of the sampled tokens near a target.
 
 Basu, Ramachandran, Keskar, Varshney 2021, "Mirostat: a neural text decoding algorithm that directly controls
-perplexity". Surprise is −log2 P in bits, so a target of τ aims at a perplexity of 2^τ. The state is one
-number per row, μ: the surprise allowed at most. It starts at 2τ, is passed in and comes back; after each
-token
+perplexity". Surprise (surprisal) is −log2 P in bits, so a target of τ aims at a perplexity of 2^τ. The state
+is one number per row, μ, the largest surprise allowed. It is passed in and returned, starts at 2τ, and is
+updated after each token:
 
     μ ← μ − learning_rate · (surprise of the token − τ)
 
-where the surprise is that under the model's distribution, before truncation.
+where the surprise is measured under the model's distribution, before truncation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def next_mu(
 
 
 def at_most_surprise(logits: Logits, history: History | None = None, *, mu: Tensor) -> Logits:
-    """Version 2: keep the tokens whose surprise is at most μ bits; the most probable one always stays."""
+    """Version 2: keep the tokens whose surprise is at most μ bits, and always the most probable one."""
     return keep_only(logits, surprises(logits) <= mu[..., None])
 
 
@@ -96,7 +96,7 @@ def zipf_top_k(
 
 
 class Mirostat:
-    """Draws tokens and carries μ from one to the next: `logits (B, V), history (B, T) → tokens (B,)`.
+    """Draws tokens and carries μ from each token to the next: `logits (B, V), history (B, T) → tokens (B,)`.
 
     `truncate` is `at_most_surprise` (version 2) or `zipf_top_k` (version 1).
     """

@@ -12,14 +12,14 @@ from course.shapes import Float, Int, Tensor
 
 
 def most_probable(logits: Logits, history: History | None = None) -> Int[Tensor, "*batch"]:
-    """The token with the largest logit, the smaller number of equals: what greedy decoding takes."""
+    """The token with the largest logit, the first one of equals: the choice of greedy decoding."""
     return logits.argmax(dim=-1)
 
 
 def sample_next_token(logits: Logits, generator: torch.Generator) -> Int[Tensor, "*batch"]:
     """Draw one token per row from softmax(logits).
 
-    Raises ValueError if a row leaves no token possible.
+    Raises ValueError if no token of a row is possible.
     """
     if (logits.amax(dim=-1) == -torch.inf).any() or logits.isnan().any():
         raise ValueError("logits: expected at least one possible token in each row, got a row of −∞ or NaN")
@@ -29,11 +29,11 @@ def sample_next_token(logits: Logits, generator: torch.Generator) -> Int[Tensor,
 
 
 class NextToken:
-    """Log-probabilities of the token after a growing text, read once if the model can remember.
+    """Log-probabilities of the token after a growing text, which a model with a cache reads only once.
 
-    A model that offers `new_cache()` (GPT does) reads only the tokens it has not seen; any other model reads
-    everything again. Beyond the context length only the last `context_length` tokens are read, and nothing
-    is remembered, because every position changes.
+    A model with `new_cache()` (such as GPT) reads only the new tokens; any other model reads the whole text
+    again. Beyond the context length only the last `context_length` tokens are read, without a cache, because
+    every position changes.
     """
 
     def __init__(self, model: LanguageModel, *, use_cache: bool = True) -> None:
@@ -50,6 +50,6 @@ class NextToken:
         return self.model(tokens[:, self.cache.length :], cache=self.cache)[:, -1]
 
     def select(self, rows: Int[Tensor, " rows"]) -> None:
-        """Go on with these rows of the batch, in this order: what beam search does after each step."""
+        """Continue with these rows of the batch, in this order; beam search does so after each step."""
         if self.cache is not None:
             self.cache = self.cache.select(rows)

@@ -1,7 +1,7 @@
-"""Penalties on repeating what has been said: the samplers that read the history.
+"""Penalties on repetition: the samplers that read the history.
 
-`logits (…, V), history (…, T) → logits (…, V)`. The history is all tokens so far, the prompt included.
-Negative numbers in it are padding and count for nothing.
+`logits (…, V), history (…, T) → logits (…, V)`. The history is all tokens so far, including the prompt.
+Negative numbers in it are padding and are ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from course.shapes import Int, Tensor
 
 
 def expect_history(history: History, logits: Logits) -> None:
-    """A history belongs to these logits row by row, and its tokens are in their vocabulary."""
+    """Check that a history has one row per row of logits, with tokens of their vocabulary."""
     rows, vocab_size = logits.shape[:-1], logits.shape[-1]
     if history.shape[:-1] != rows:
         shape = ", ".join([*map(str, rows), "T"])
@@ -29,7 +29,7 @@ def expect_history(history: History, logits: Logits) -> None:
 
 
 def token_counts(history: History, logits: Logits) -> Int[Tensor, "*batch vocab"]:
-    """How often each token has occurred: [2, 0, 2, −1] → [1, 0, 2] beside logits of three tokens."""
+    """How often each token has occurred: [2, 0, 2, −1] → [1, 0, 2] for logits of three tokens."""
     expect_history(history, logits)
     counts = torch.zeros(logits.shape, dtype=torch.long, device=history.device)
     return counts.scatter_add(-1, history.clamp(min=0), (history >= 0).long())
@@ -54,8 +54,8 @@ def frequency_penalty(logits: Logits, history: History, *, penalty: float) -> Lo
 def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> Logits:
     """z / penalty where z > 0 and z · penalty where z < 0, for each token that occurs in the history.
 
-    Both lower the logit if penalty > 1. The result depends on where the zero of the logits lies, although
-    the softmax does not: on log-probabilities, which are never positive, P becomes P^penalty before it is
+    Both lower the logit if penalty > 1. Adding a constant to all logits changes the result, although it does
+    not change the softmax. For log-probabilities, which are never positive, P becomes P^penalty before it is
     normalised again. Keskar et al. 2019, "CTRL", section 4.1, which only divides.
     """
     expect_positive("penalty", penalty)
@@ -64,10 +64,10 @@ def repetition_penalty(logits: Logits, history: History, *, penalty: float) -> L
 
 
 def repeated_lengths(history: History, breakers: Sequence[int] = ()) -> Int[Tensor, "*batch before_last"]:
-    """For each position but the last: how many tokens up to it are also the last tokens of the history.
+    """For each position but the last: how many tokens up to it match the last tokens of the history.
 
-    [1, 2, 3, 1, 2] → [0, 2, 0, 0]: the end "1 2" has stood before, up to position 1. A breaker (or padding)
-    ends the comparison.
+    [1, 2, 3, 1, 2] → [0, 2, 0, 0]: the end "1 2" also occurs earlier, ending at position 1. A breaker (or
+    padding) ends the comparison.
     """
     n_time = history.shape[-1]
     lengths = torch.zeros_like(history[..., 1:])
@@ -93,10 +93,10 @@ def dry(
     allowed_length: int = 2,
     breakers: Sequence[int] = (),
 ) -> Tensor:
-    """Don't repeat yourself: prolonging a repeat costs a token multiplier · base^(n − allowed_length).
+    """Don't repeat yourself: a token that continues a repeat loses multiplier · base^(n − allowed_length).
 
-    n is the length of the longest end of the history that has stood before and was followed by this token;
-    below `allowed_length` nothing is penalised. Repeats do not reach across breakers (full stop, new line).
+    n is the length of the longest end of the history that has occurred before, followed by this token; below
+    `allowed_length` nothing is penalised. Repeats do not reach across breakers (full stop, new line).
     P. E. Weidmann 2024 (text-generation-webui, pull request 5677).
     """
     expect_not_negative("multiplier", multiplier)

@@ -1,8 +1,8 @@
-"""Samplers one after another, in an order that is stated, with a report of what each one did.
+"""Samplers applied in a stated order, with a report of what each one did.
 
-The order changes the result. A filter sees the probabilities that the steps before it leave: a temperature
-above 1 placed before min-p lets more tokens through than the same temperature placed after it, and
-a penalty placed after top-k can no longer bring a token back.
+The order changes the result, because a filter receives the probabilities left by the steps before it. With a
+temperature above 1 before min-p, more tokens pass than with the same temperature after it. A penalty after
+top-k cannot bring a token back.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class StepReport:
 class Pipeline:
     """Steps `logits, history → logits`, applied from the first to the last.
 
-    Pipeline([partial(top_k, k=50), partial(temperature, t=0.8)]) filters first and cools then.
+    Pipeline([partial(top_k, k=50), partial(temperature, t=0.8)]) filters before it applies the temperature.
     """
 
     steps: tuple[Transform, ...] = ()
@@ -88,7 +88,7 @@ def describe_step(name: str, before: Float[Tensor, " vocab"], after: Float[Tenso
 
 @dataclass(frozen=True)
 class Sampler:
-    """Draws from what a pipeline leaves: `logits (B, V), history (B, T) → tokens (B,)`, for `generate`."""
+    """Draws a token after a pipeline: `logits (B, V), history (B, T) → tokens (B,)`, for `generate`."""
 
     generator: torch.Generator
     pipeline: Pipeline = Pipeline()

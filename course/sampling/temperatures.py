@@ -12,7 +12,7 @@ from course.sampling.distribution import History, Logits, entropy, keep_only
 
 
 def temperature(logits: Logits, history: History | None = None, *, t: float) -> Logits:
-    """z / t: below 1 sharper, above 1 flatter; 0 is the limit, where only the most probable token is left.
+    """z / t: sharper for t < 1, flatter for t > 1; the limit t = 0 keeps only the most probable token.
 
     Ackley, Hinton, Sejnowski 1985, "A learning algorithm for Boltzmann machines".
     """
@@ -30,7 +30,7 @@ def dynamic_temperature(
     high: float,
     exponent: float = 1.0,
 ) -> torch.Tensor:
-    """z / t with t = low + (high − low) · (H / H_max)^exponent: the more uncertain, the hotter.
+    """z / t with t = low + (high − low) · (H / H_max)^exponent: the more uncertain, the higher t.
 
     H_max = log(number of tokens that can still occur). With one such token t = low. Kalomaze 2023
     (koboldcpp, "entropy sampling").
@@ -54,9 +54,9 @@ def quadratic(
 ) -> torch.Tensor:
     """Smooth sampling: with d = z − max z, replace z by max z − factor · ((3 − c)/2 · d² − (c − 1)/2 · d³).
 
-    Near the top differences shrink, so good tokens become more equal; far from it they grow, so the tail is
-    pressed down. curve c = 1 is purely quadratic; between 1 and 3 the cubic term takes over. Kalomaze
-    2024 (text-generation-webui, "smoothing factor" and "smoothing curve").
+    Near the top, differences shrink, so good tokens become more equal; far from it they grow, so the tail
+    loses probability. A curve of c = 1 is purely quadratic; between 1 and 3 the cubic term takes over.
+    Kalomaze 2024 (text-generation-webui, "smoothing factor" and "smoothing curve").
     """
     expect_positive("factor", factor)
     if not 1 <= curve <= 3:

@@ -1,4 +1,4 @@
-"""Byte-pair encoding: any text becomes tokens, and the same tokens become the same text."""
+"""Byte-pair encoding: any text can be encoded, and decoding its tokens gives exactly that text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from course.tokenizers.tokenizer import token_outside
 
 
 def encode_word(word: Sequence[int], merges: Mapping[tuple[int, int], tuple[int, int]]) -> list[int]:
-    """Apply the earliest-learned merge that fits, everywhere in the word, until none fits.
+    """Apply the applicable merge that was learned earliest, everywhere in the word, until none applies.
 
     `merges` maps a pair to its rank (when it was learned) and its token. The order matters: with "bc"
     learned before "ab", the word "abc" becomes a·bc, although "ab" comes first in the text.
@@ -30,10 +30,10 @@ def encode_word(word: Sequence[int], merges: Mapping[tuple[int, int], tuple[int,
 
 @dataclass(frozen=True)
 class BytePairTokenizer:
-    """256 bytes, then one token per merge in the order learned, then the special tokens.
+    """A tokenizer of 256 bytes, then one token per merge in the order learned, then the special tokens.
 
-    Special tokens are found in the text before anything else and never cut. With GPT-2's merges and the
-    special token <|endoftext|> the numbers are GPT-2's own.
+    Special tokens are found in the text before anything else and never split. With GPT-2's merges and the
+    special token <|endoftext|>, the tokens have GPT-2's own numbers.
     """
 
     merges: tuple[Merge, ...]
@@ -50,7 +50,7 @@ class BytePairTokenizer:
 
     @classmethod
     def train(cls, text: str, vocab_size: int, special_tokens: Sequence[str] = ()) -> BytePairTokenizer:
-        """Learn merges from a text until there are `vocab_size` tokens, the special ones included."""
+        """Learn merges from a text until there are `vocab_size` tokens, including the special ones."""
         ordinary = [part for part in split_special(text, special_tokens) if part not in special_tokens]
         word_counts = Counter(word for part in ordinary for word in split_pre_tokens(part))
         merges = learn_merges(word_counts, vocab_size - len(special_tokens))
@@ -59,7 +59,7 @@ class BytePairTokenizer:
     @cached_property
     def spellings(self) -> tuple[bytes, ...]:
         """The bytes of each token."""
-        # A dictionary keeps the first of two merges that spell the same, and the order.
+        # If two merges give the same bytes, a dictionary keeps the first; it also keeps the order.
         ordinary = dict.fromkeys([*SINGLE_BYTES, *(left + right for left, right in self.merges)])
         return (*ordinary, *(special.encode() for special in self.special_tokens))
 
@@ -84,7 +84,7 @@ class BytePairTokenizer:
         }
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text: special tokens whole, everything else by merges within pre-tokens."""
+        """The tokens of a text: special tokens stay whole, everything else is merged within pre-tokens."""
         seen: dict[str, list[int]] = {special: [token] for special, token in self.special.items()}
         tokens: list[int] = []
         for part in split_special(text, self.special_tokens):
@@ -95,9 +95,9 @@ class BytePairTokenizer:
         return tokens
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """The text of some tokens. Bytes that are no UTF-8 (half a character, say) show as U+FFFD.
+        """The text of some tokens. Bytes that are not UTF-8 (half a character, say) become U+FFFD.
 
-        All bytes are joined before they are read as UTF-8, because one character may span two tokens.
+        All bytes are joined before they are decoded as UTF-8, because a character may span two tokens.
         """
         return b"".join(self.spelling(token) for token in tokens).decode(errors="replace")
 
@@ -109,7 +109,7 @@ class BytePairTokenizer:
 
 
 def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
-    """ "a<end>b" → ["a", "<end>", "b"] for the special token <end>; of two that fit, the longer one."""
+    """ "a<end>b" → ["a", "<end>", "b"] for the special token <end>; if two match, the longer one."""
     if not special_tokens:
         return [text]
     longest_first = sorted(special_tokens, key=len, reverse=True)

@@ -1,12 +1,12 @@
-"""Learning byte-pair merges: the most frequent pair of neighbours becomes one token, again and again.
+"""Learn byte-pair merges: the most frequent pair of adjacent tokens becomes one token, again and again.
 
 Sennrich, Haddow, Birch 2016, "Neural machine translation of rare words with subword units", section 3.2,
 after a compression method of Gage 1994; on bytes as in Radford et al. 2019 (GPT-2).
 
-Three conventions, all shared with the `tokenizers` library, so that both learn the same merges:
- - a pair is counted wherever it stands, also overlapping ("aaa" holds the pair (a, a) twice);
- - between equally frequent pairs the one with the smaller tokens wins;
- - no pair crosses a border between pre-tokens.
+Three conventions are shared with the `tokenizers` library, so that both learn the same merges:
+ - a pair is counted at every position, also where it overlaps ("aaa" contains the pair (a, a) twice);
+ - of equally frequent pairs, the one with the smaller tokens wins;
+ - no pair crosses a boundary between pre-tokens.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def merge_pair(word: Sequence[int], pair: Pair, merged: int) -> list[int]:
 
 
 class PairCounts:
-    """How often each pair of neighbours occurs in the corpus, and in which words.
+    """How often each pair of adjacent tokens occurs in the corpus, and in which words.
 
-    A merge touches only the words that hold the pair; everything else keeps its counts. That is what
-    makes 2,000 merges affordable: recounting the corpus for each would read it 2,000 times.
+    A merge changes only the words that contain the pair; all other counts stay. That makes 2,000 merges
+    affordable: recounting the corpus for each merge would read it 2,000 times.
     """
 
     def __init__(self, words: Iterable[Sequence[int]], frequencies: Iterable[int]) -> None:
@@ -66,18 +66,18 @@ class PairCounts:
             self.holders[pair].discard(which)
 
     def most_frequent(self) -> Pair | None:
-        """The most frequent pair, the smaller one of equals; None when no pair is left."""
+        """The most frequent pair, the smaller one in a tie; None if no pair is left."""
         while self.queue:
             negative_count, pair = heapq.heappop(self.queue)
             count = self.counts[pair]
             if count == -negative_count:
                 return pair if count > 0 else None
-            if count > 0:  # the entry is out of date: put the true count in its place
+            if count > 0:  # the entry is out of date: replace it by the true count
                 heapq.heappush(self.queue, (-count, pair))
         return None
 
     def merge(self, pair: Pair, merged: int) -> None:
-        """Write `merged` for the pair in every word that holds it, and bring the counts up to date."""
+        """Replace the pair by `merged` in every word that contains it, and update the counts."""
         grown: set[Pair] = set()
         for which in sorted(self.holders[pair]):
             word = self.words[which]
@@ -93,8 +93,8 @@ class PairCounts:
 def learn_merges(word_counts: Mapping[str, int], vocab_size: int) -> list[Merge]:
     """The merges, in the order learned, that grow 256 bytes into `vocab_size` tokens.
 
-    `word_counts` says how often each pre-token occurs. Fewer merges come back when the words run out of
-    pairs. Raises ValueError for an empty corpus or a vocabulary of less than 256.
+    `word_counts` says how often each pre-token occurs. Returns fewer merges if the words run out of pairs.
+    Raises ValueError for an empty corpus or a vocabulary of less than 256.
     """
     if vocab_size < len(SINGLE_BYTES):
         raise ValueError(f"expected a vocab_size of at least 256, one per byte; received {vocab_size}")

@@ -1,4 +1,4 @@
-"""The 256 bytes as tokens, in GPT-2's order, and the visible characters GPT-2's files write for them."""
+"""The 256 bytes as tokens, in GPT-2's order, and the visible characters that stand for them in its files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BYTE_ORDER = (*PRINTABLE_BYTES, *sorted(set(range(256)).difference(PRINTABLE_BYT
 SINGLE_BYTES = tuple(bytes([value]) for value in BYTE_ORDER)
 TOKEN_OF_BYTE = {byte: token for token, byte in enumerate(BYTE_ORDER)}
 
-# A byte that prints stands for itself; the others borrow the characters from U+0100 on.
+# A printable byte stands for itself; the others are written as the characters from U+0100 on.
 VISIBLE = "".join(map(chr, (*PRINTABLE_BYTES, *range(256, 256 + 256 - len(PRINTABLE_BYTES)))))
 BYTE_OF_VISIBLE = dict(zip(VISIBLE, BYTE_ORDER, strict=True))
 

@@ -1,4 +1,4 @@
-"""Cutting text into pieces that no token may cross, as GPT-2 does (Radford et al. 2019)."""
+"""Split text into pre-tokens, which no token may cross, as GPT-2 does (Radford et al. 2019)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ WHITESPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
 def split_pre_tokens(text: str) -> list[str]:
-    """ "I don't know 42!" → ["I", " don", "'t", " know", " 42", "!"]; joined again they are the text.
+    """ "I don't know 42!" → ["I", " don", "'t", " know", " 42", "!"]; joined, they give the text again.
 
-    A space goes with the word that follows it, so most words look the same wherever they stand.
+    A space belongs to the word that follows it, so most words look the same wherever they occur.
     """
     return gpt2_pattern().findall(text)
 
@@ -40,8 +40,8 @@ def gpt2_pattern() -> re.Pattern[str]:
 
 
 def characters_of_category(category: str) -> str:
-    """The ranges of all characters whose Unicode category begins so: "N" → "0-9²-³¹…"."""
+    """The ranges of all characters whose Unicode category begins with this letter: "N" → "0-9²-³¹…"."""
     points = [p for p in range(sys.maxunicode + 1) if unicodedata.category(chr(p))[0] == category]
-    # In a run of neighbours, the difference between a point and its place in the list is constant.
+    # In a run of consecutive code points, the difference between a point and its index is constant.
     runs = [[p for _, p in run] for _, run in groupby(enumerate(points), lambda item: item[1] - item[0])]
     return "".join(rf"\U{run[0]:08x}-\U{run[-1]:08x}" for run in runs)

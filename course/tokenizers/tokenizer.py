@@ -1,4 +1,4 @@
-"""What every tokenizer of the course answers."""
+"""The interface of every tokenizer of the course."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""All the ways to cut a word into pieces: the best one, and the average over all of them.
+"""All the ways to segment a word into subwords: the best segmentation (*cut*), and an average over all.
 
-A cut has the product of its pieces' probabilities. Viterbi's algorithm finds the most probable one, the
-forward-backward algorithm weighs all of them at once; both look at each piece of the word only once.
+The probability of a cut is the product of its pieces' probabilities. Viterbi's algorithm finds the most
+probable cut, the forward-backward algorithm averages over all cuts; both visit each piece of the word once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-UNKNOWN_PENALTY = 10.0  # an unknown character costs more than any piece, by this much
+UNKNOWN_PENALTY = 10.0  # an unknown character costs this much more (in nats) than the rarest piece
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Pieces:
 
     @cached_property
     def unknown(self) -> float:
-        """The log-probability given to a character that is no piece."""
+        """The log-probability of a character that is not a piece."""
         return min(self.log_probs.values()) - UNKNOWN_PENALTY
 
     def ending_at(self, word: str, end: int) -> Iterator[tuple[int, float]]:
-        """Where a piece that ends at `end` may begin, and its log-probability."""
+        """The start and the log-probability of every piece that ends at `end`."""
         for start in range(max(0, end - self.longest), end):
             log_prob = self.log_probs.get(word[start:end])
             if log_prob is not None:
@@ -40,9 +40,9 @@ class Pieces:
 
 
 def best_cut(word: str, pieces: Pieces, *, without: str | None = None) -> list[str]:
-    """The pieces of the most probable cut (Viterbi), if wanted without using one of them.
+    """The pieces of the most probable cut (Viterbi), optionally `without` one of the pieces.
 
-    A character that is no piece stands alone, at a penalty.
+    A character that is not a piece stands alone, with a penalty.
     """
     best = [(0.0, 0)]  # for each end: log P of the best cut up to it, and where its last piece begins
     for end in range(1, len(word) + 1):
@@ -70,7 +70,7 @@ def log_add(a: float, b: float) -> float:
 
 
 def expected_counts(word: str, pieces: Pieces) -> tuple[dict[str, float], float]:
-    """How often each piece occurs in the word, averaged over all cuts by their probability, and log P(word).
+    """The expected count of each piece in the word, over all cuts weighted by probability, and log P(word).
 
     forward[i] is the log-probability of all cuts up to character i, backward[i] of all cuts from i on.
     """

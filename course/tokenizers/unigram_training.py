@@ -1,6 +1,6 @@
-"""Learning the pieces of a unigram tokenizer: begin with many, estimate, drop those that are missed least.
+"""Learn the pieces of a unigram tokenizer: start with many, estimate, drop those that are missed least.
 
-Kudo 2018, "Subword regularization", section 3.2. For reading, not for speed.
+Kudo 2018, "Subword regularization", section 3.2. Written to be read, not to be fast.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from course.tokenizers.unigram_cuts import Pieces, best_cut, expected_counts
 
 MAX_LENGTH = 12  # characters of the longest candidate
-SHRINK = 0.75  # a round keeps this share of the pieces
+SHRINK = 0.75  # the fraction of the pieces that a round keeps
 EM_STEPS = 2  # before each round of dropping
-RARE = 1e-9  # the least count of a character, which must stay spellable
+RARE = 1e-9  # the smallest count of a character, so that every character can still be spelt
 
 
 def normalised(counts: Mapping[str, float]) -> dict[str, float]:
@@ -24,7 +24,7 @@ def normalised(counts: Mapping[str, float]) -> dict[str, float]:
 
 
 def candidates(word_counts: Mapping[str, int], n_seed: int) -> dict[str, float]:
-    """The beginning: all characters, and the `n_seed` repeated substrings that cover most text."""
+    """The initial pieces: all characters, and the `n_seed` repeated substrings that cover most text."""
     counts: Counter[str] = Counter()
     for word, count in word_counts.items():
         for start in range(len(word)):
@@ -37,7 +37,7 @@ def candidates(word_counts: Mapping[str, int], n_seed: int) -> dict[str, float]:
 
 
 def em_step(word_counts: Mapping[str, int], log_probs: Mapping[str, float]) -> dict[str, float]:
-    """One step of expectation-maximisation: the likelihood of the words does not fall."""
+    """One step of expectation maximisation, which never lowers the likelihood of the words."""
     pieces = Pieces(log_probs)
     totals = {piece: RARE for piece in log_probs if len(piece) == 1}
     for word, count in word_counts.items():
@@ -49,7 +49,7 @@ def em_step(word_counts: Mapping[str, int], log_probs: Mapping[str, float]) -> d
 def prune(word_counts: Mapping[str, int], log_probs: Mapping[str, float], keep: int) -> dict[str, float]:
     """Keep all characters, and of the longer pieces those whose loss would lower the likelihood most.
 
-    Without a piece, each of its uses is spelt by the best cut that is left.
+    Without a piece, each of its uses is spelt by the best remaining cut.
     """
     pieces, uses = Pieces(log_probs), Counter()
     for word, count in word_counts.items():

@@ -1,8 +1,8 @@
-"""WordPiece: the longest piece that fits, from the left; the tokenizer of BERT.
+"""WordPiece: the longest matching piece, from left to right; the tokenizer of BERT.
 
 Schuster, Nakajima 2012, "Japanese and Korean voice search" (training by likelihood); Devlin et al. 2019,
-"BERT" (the longest match, ## for pieces inside a word). For reading: training recounts everything after
-each merge.
+"BERT" (the longest match, ## for pieces inside a word). Written to be read: training recounts everything
+after each merge.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def merged(left: str, right: str) -> str:
 
 
 def best_pair(words: Mapping[str, Sequence[str]], word_counts: Mapping[str, int]) -> tuple[str, str] | None:
-    """The neighbours with the largest count(pair) / (count(left) · count(right)).
+    """The adjacent pieces with the largest count(pair) / (count(left) · count(right)).
 
     Merging them raises the likelihood of a unigram model most: they occur together far more often than by
-    chance. BPE would take the largest count(pair). Of equals the first in alphabetical order; None if no
-    pair is left.
+    chance. BPE would take the largest count(pair). A tie goes to the first pair in alphabetical order; None
+    if no pair is left.
     """
     pieces: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
@@ -46,7 +46,7 @@ def best_pair(words: Mapping[str, Sequence[str]], word_counts: Mapping[str, int]
             pairs[pair] += word_counts[word]
     if not pairs:
         return None
-    # Not the quotient but the pair decides between equals, so compare by it second.
+    # The pair itself breaks ties between equal quotients, so it is the second key.
     return min(pairs, key=lambda pair: (-pairs[pair] / (pieces[pair[0]] * pieces[pair[1]]), pair))
 
 
@@ -63,7 +63,7 @@ def learn_pieces(word_counts: Mapping[str, int], vocab_size: int) -> list[str]:
 
 
 def replace_pair(spelling: Sequence[str], pair: tuple[str, str]) -> list[str]:
-    """Merge the pair wherever it stands, from the left."""
+    """Merge every occurrence of the pair, from the left."""
     result: list[str] = []
     for piece in spelling:
         if result and (result[-1], piece) == pair:
@@ -74,7 +74,7 @@ def replace_pair(spelling: Sequence[str], pair: tuple[str, str]) -> list[str]:
 
 
 def longest_match(word: str, pieces: Mapping[str, int]) -> list[str] | None:
-    """Cut off the longest piece that begins the rest of the word, again and again; None if nothing fits."""
+    """Split off the longest piece that begins the rest of the word, repeatedly; None if no piece matches."""
     found: list[str] = []
     start = 0
     while start < len(word):
@@ -90,7 +90,7 @@ def longest_match(word: str, pieces: Mapping[str, int]) -> list[str] | None:
 
 @dataclass(frozen=True)
 class WordPieceTokenizer:
-    """[UNK] is token 0; a word that no pieces can spell becomes it as a whole."""
+    """WordPiece with [UNK] as token 0; a word that cannot be spelt with the pieces becomes one [UNK]."""
 
     pieces: tuple[str, ...]
 

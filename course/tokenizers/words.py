@@ -1,4 +1,4 @@
-"""Words and punctuation marks as tokens; what is not in the vocabulary becomes <unk>."""
+"""Words and punctuation marks as tokens; a word that is not in the vocabulary becomes <unk>."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def join_words(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class WordTokenizer:
-    """One token per word. Decoding gives back the words, not the line breaks between them."""
+    """One token per word. Decoding restores the words, but not the line breaks between them."""
 
     vocabulary: Vocabulary
 
@@ -48,5 +48,5 @@ class WordTokenizer:
         return self.vocabulary.encode(split_words(text))
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """The words, with single spaces, and none before a comma or a full stop."""
+        """The words, separated by single spaces, with none before a comma or a full stop."""
         return join_words(self.vocabulary.decode(tokens))

@@ -1,4 +1,4 @@
-"""Does attention help a translator, and where does it look? Two experiments, run from the command line.
+"""Does attention help a translator, and does it find the alignment? Two experiments, run as commands.
 
 python -m course.translation_experiment lengths --scale small
 python -m course.translation_experiment captions

@@ -1,4 +1,4 @@
-"""python -m course.translation_experiment lengths | captions: words of a command become an experiment."""
+"""The command `python -m course.translation_experiment lengths | captions`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAM = "python -m course.translation_experiment"
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be asked for."""
+    """The options of the command."""
     top = argparse.ArgumentParser(prog=PROGRAM, description="Translation with and without attention.")
     experiments = top.add_subparsers(dest="experiment", required=True)
     for name, scales, summary in (
@@ -33,11 +33,11 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("--scale", choices=scales, default="small")
         one.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
         one.add_argument("--seeds", nargs="+", type=int, default=[0])
-        one.add_argument("--steps", type=int, help="train for this many steps instead of the scale's")
+        one.add_argument("--steps", type=int, help="number of training steps, instead of the scale's")
         one.add_argument("--device", type=torch.device, default=best_device(), help="cuda, mps or cpu")
-        one.add_argument("--threads", type=int, help="of the CPU; all cores unless told otherwise")
-        one.add_argument("--to", type=Path, default=Path("build/translation"), help="folder of the results")
-        one.add_argument("--checkpoints", type=Path, help="folder to go on from; by default inside --to")
+        one.add_argument("--threads", type=int, help="CPU threads; by default all cores")
+        one.add_argument("--to", type=Path, default=Path("build/translation"), help="folder for the results")
+        one.add_argument("--checkpoints", type=Path, help="folder of checkpoints; by default inside --to")
     return top
 
 
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def command_of(asked: argparse.Namespace) -> str:
-    """The command that does the same again, without the places of its files."""
+    """The command that repeats this run, without the paths of its files."""
     words = [PROGRAM, asked.experiment, "--scale", asked.scale]
     if set(asked.kinds) != set(KINDS):
         words += ["--kinds", *asked.kinds]

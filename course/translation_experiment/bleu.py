@@ -1,9 +1,9 @@
-"""BLEU on sentences that are already cut into words (Papineni et al. 2002), without anything to install.
+"""BLEU on sentences that are already split into words (Papineni et al. 2002), without other packages.
 
     BLEU = 100 · BP · (p_1 p_2 p_3 p_4)^(1/4),   BP = min(1, e^(1 − right words / written words))
 
-Counts are added up over all sentences first. Where no run of n words is right, p_n is smoothed as
-sacrebleu does by default: the two agree on texts that sacrebleu's tokeniser leaves as they are.
+Counts are first added up over all sentences. If no run of n words is right, p_n is smoothed as sacrebleu does
+by default: the two agree on texts that sacrebleu's tokenizer leaves unchanged.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def runs(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def right_runs(written: Sentences, right: Sentences, n: int) -> tuple[int, int]:
-    """Runs of n words that also stand in the right sentence, at most as often as there; and all runs."""
+    """How many runs of n words also occur in the right sentence (counted at most as often); and all runs."""
     pairs = [(runs(one, n), runs(other, n)) for one, other in zip(written, right, strict=True)]
     return sum((one & other).total() for one, other in pairs), sum(one.total() for one, _ in pairs)
 
 
 def precisions(written: Sentences, right: Sentences) -> list[float]:
-    """p_1 … p_4; the first that would be zero is 1/2 of one run, the next 1/4, and so on."""
+    """p_1 … p_4; in place of zero, the first counts 1/2 of a run, the next 1/4, and so on."""
     shares, smallest = [], 1.0
     for n in range(1, LONGEST_RUN + 1):
         n_right, n_runs = right_runs(written, right, n)
@@ -40,7 +40,7 @@ def precisions(written: Sentences, right: Sentences) -> list[float]:
 
 
 def corpus_bleu(written: Sentences, right: Sentences) -> float:
-    """BLEU in percent, one right sentence for each that was written; 100 is perfect.
+    """BLEU in percent, with one right sentence for each written sentence; 100 is perfect.
 
     Raises ValueError unless there are equally many of both, and at least one.
     """

@@ -1,7 +1,7 @@
 """Real captions: Multi30k English-French by two small encoder-decoders of one size, judged by BLEU.
 
-Text is lower-cased and cut into words; l', d' and the like stand alone. Rare words are <unk> on both sides,
-and an <unk> that is written counts as a wrong word. BLEU is sacrebleu's on the lower-cased lines themselves.
+Text is lower-cased and split into words; l', d' and the like are words of their own. Rare words are <unk> on
+both sides, and an <unk> in a translation counts as a wrong word. BLEU is sacrebleu's, on lower-cased lines.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SPACE_AFTER_APOSTROPHE = re.compile(r"(?<=\w['’]) ")
 
 @dataclass(frozen=True)
 class CaptionsConfig:
-    """Sizes of the data and of the model with attention; the one without is widened to as many parameters."""
+    """Sizes of the data and of the model with attention; the other is widened to as many parameters."""
 
     n_pairs: int = 29_000
     vocab_size: int = 3000  # on each side: 96.5 % of the words
@@ -76,7 +76,7 @@ def join_caption(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Captions:
-    """Training pairs as tokens, the vocabularies they need, and the lines that are only for testing."""
+    """Training pairs as tokens, their vocabularies, and the lines kept for testing."""
 
     training: ParallelText
     source_vocabulary: Vocabulary
@@ -85,7 +85,7 @@ class Captions:
 
 
 def captions(config: CaptionsConfig, training: Sequence[LinePair], test: Sequence[LinePair]) -> Captions:
-    """Cut, count, encode; vocabularies know the training captions only."""
+    """Split and encode the captions; the vocabularies come from the training captions alone."""
     pairs = [(split_caption(source), split_caption(target)) for source, target in training[: config.n_pairs]]
     source_vocabulary, target_vocabulary = (
         Vocabulary.from_sentences(side, max_size=config.vocab_size) for side in zip(*pairs, strict=True)
@@ -127,7 +127,7 @@ def run_captions(
     checkpoints: Path,
     record: Callable[[Record], None],
 ) -> None:
-    """Train each kind of model on Multi30k and hand over what it reached, one record per model."""
+    """Train each kind of model on Multi30k, and call `record` with the results of each."""
     data = captions(config, multi30k("train"), multi30k("test_2016_flickr"))
     for seed in seeds:
         for kind in kinds:
@@ -137,7 +137,7 @@ def run_captions(
 def train_on_captions(
     kind: Kind, config: CaptionsConfig, data: Captions, seed: int, device: torch.device, checkpoints: Path
 ) -> Record:
-    """What one model reached, with its size and its seconds."""
+    """Train one model; return its results, its size and its seconds."""
     torch.manual_seed(seed)
     model = Seq2Seq(caption_model(kind, config, data))
     batches = ShuffledPairs(data.training, config.batch_size, seed)

@@ -1,7 +1,7 @@
 """Quality against the length of the sentence: RNNenc and RNNsearch on the generated pair of languages.
 
-Each is trained twice, on short sentences only and on longer ones too, and measured on sentences longer than
-both (figure 2 of Bahdanau et al. 2015, with a pair whose right translations and alignment are known).
+Each is trained twice, on short sentences only and on longer ones too, and measured up to lengths beyond both
+(figure 2 of Bahdanau et al. 2015, with a pair whose right translations and alignment are known).
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from course.translation_experiment.quality import attention_links, error_rate, q
 from course.translation_experiment.records import Record, checkpoint_path, training_summary
 from course.translation_experiment.translator_sizes import Kind, config_of, n_parameters
 
-SHORTEST = 4  # words, the full stop included
-READABLE = 15  # words in a picture
+SHORTEST = 4  # words, including the full stop
+READABLE = 15  # most words in a picture
 
 
 @dataclass(frozen=True)
 class LengthsConfig:
-    """What is trained and what is measured; lengths count the source's words, the full stop included."""
+    """What is trained and what is measured; lengths count the source's words, including the full stop."""
 
     trained_up_to: tuple[int, ...] = (15, 25)
     measured: tuple[int, ...] = (5, 10, 15, 20, 25, 30, 35, 40)
@@ -75,7 +75,7 @@ class LengthsData:
 
     @cached_property
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
-        """Of the source and of the target."""
+        """The vocabularies of the source and of the target."""
         return translation_vocabularies(TranslationConfig().lexicon)
 
     def encode(self, pairs: Sequence[SentencePair]) -> ParallelText:
@@ -89,7 +89,7 @@ class LengthsData:
 
 
 def lengths_data(config: LengthsConfig, limit: int, seed: int) -> LengthsData:
-    """Draw what one model is trained and tested on; no test source is a training source."""
+    """Draw the training and test pairs of one model; no test source is a training source."""
     rng = Random(f"{seed} {limit}")
     training = translation_pairs(
         TranslationConfig(min_length=SHORTEST, max_length=limit), config.n_pairs, rng
@@ -105,7 +105,7 @@ def lengths_data(config: LengthsConfig, limit: int, seed: int) -> LengthsData:
 
 
 def lengths_model(kind: Kind, config: LengthsConfig, data: LengthsData) -> Seq2SeqConfig:
-    """Both kinds have the same bidirectional encoder."""
+    """The sizes of one model; both kinds have the same bidirectional encoder."""
     source_vocabulary, target_vocabulary = data.vocabularies
     common = Seq2SeqConfig(
         source_vocab_size=len(source_vocabulary),
@@ -126,7 +126,7 @@ def run_lengths(
     checkpoints: Path,
     record: Callable[[Record], None],
 ) -> None:
-    """Train and measure every model, and hand over one record for each as soon as it is known."""
+    """Train and measure every model, and call `record` with the results of each as soon as they are known."""
     for seed in seeds:
         for limit in config.trained_up_to:
             data = lengths_data(config, limit, seed)
@@ -137,7 +137,7 @@ def run_lengths(
 def train_and_measure(
     kind: Kind, config: LengthsConfig, data: LengthsData, seed: int, device: torch.device, checkpoints: Path
 ) -> Record:
-    """One point of each curve: size, seconds, quality by length, alignment error rate if it has attention."""
+    """Train one model; return size, seconds, quality by length and, with attention, its alignment error."""
     name = f"{kind}-{data.limit}"
     torch.manual_seed(seed)
     model = Seq2Seq(lengths_model(kind, config, data))
@@ -163,7 +163,7 @@ def train_and_measure(
 
 
 def measured(model: Seq2Seq, data: LengthsData) -> Record:
-    """Quality by length; with attention also its error by length, within the trained lengths, and one map."""
+    """Quality by length; with attention also its error by length and within the trained ones, and one map."""
     by_length = [{"length": length, **quality_of(model, pairs, data)} for length, pairs in data.test.items()]
     if not aligns(model):
         return {"by_length": by_length}
@@ -176,7 +176,7 @@ def measured(model: Seq2Seq, data: LengthsData) -> Record:
 
 
 def quality_of(model: Seq2Seq, pairs: Sequence[SentencePair], data: LengthsData) -> Record:
-    """How well some sentences are translated, and how exactly they are aligned."""
+    """How well some sentences are translated and, with attention, how exactly they are aligned."""
     written = translations(model, data.encode(pairs), data.vocabularies[1])
     result = asdict(quality(written, [pair.target for pair in pairs]))
     if aligns(model):
@@ -185,18 +185,18 @@ def quality_of(model: Seq2Seq, pairs: Sequence[SentencePair], data: LengthsData)
 
 
 def aligns(model: Seq2Seq) -> bool:
-    """Whether it has an attention map that could be right or wrong."""
+    """Whether the model has attention, so that its map can be right or wrong."""
     return model.config.attention != "none"
 
 
 def links_of(model: Seq2Seq, pairs: Sequence[SentencePair], data: LengthsData) -> list[list[Link]]:
-    """Where it looks."""
+    """The links that the model's attention makes."""
     return attention_links(model, pairs, *data.vocabularies)
 
 
 @torch.no_grad()
 def example_map(model: Seq2Seq, data: LengthsData) -> Record:
-    """The attention map of the test sentence that changes its order most, among the short ones."""
+    """The attention map of the short test sentence whose word order changes most."""
     short = [pair for pair in data.test_within_limit if len(pair.source) <= READABLE]
     pair = max(short or data.test_within_limit, key=n_crossings)
     text = data.encode([pair])
@@ -211,5 +211,5 @@ def example_map(model: Seq2Seq, data: LengthsData) -> Record:
 
 
 def n_crossings(pair: SentencePair) -> int:
-    """How many pairs of links cross: 0 for a translation word by word."""
+    """How many pairs of links cross: 0 for a word-by-word translation."""
     return sum((s - u) * (t - v) < 0 for (s, t), (u, v) in combinations(pair.alignment, 2))

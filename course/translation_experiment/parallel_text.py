@@ -13,12 +13,12 @@ from course.data.vocabulary import Batch, Vocabulary, pad_sequences
 from course.evaluation import target_nll
 from course.training import Example
 
-WordPair = tuple[Sequence[str], Sequence[str]]  # a source and its translation, cut into words
+WordPair = tuple[Sequence[str], Sequence[str]]  # a source and its translation, split into words
 
 
 @dataclass(frozen=True)
 class ParallelText:
-    """Sources (N, S) and their translations (N, T), which stand between <s> and </s>; both padded."""
+    """Sources (N, S) and their translations (N, T) between <s> and </s>; both padded."""
 
     source: Batch
     target: Batch
@@ -27,7 +27,7 @@ class ParallelText:
         return len(self.source)
 
     def example(self, chosen: Tensor) -> Example:
-        """(source, inputs, targets, mask) of some of the pairs, as wide as the longest of them needs."""
+        """(source, inputs, targets, mask) of the chosen pairs, as wide as the longest of them."""
         S, T = int(self.source.lengths[chosen].max()), int(self.target.lengths[chosen].max())
         tokens, mask = self.target.tokens[chosen], self.target.mask[chosen]
         return self.source.tokens[chosen, :S], tokens[:, : T - 1], tokens[:, 1:T], mask[:, 1:T]
@@ -36,7 +36,7 @@ class ParallelText:
 def parallel_text(
     pairs: Sequence[WordPair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary
 ) -> ParallelText:
-    """Encode pairs of sentences that have been cut into words."""
+    """Encode pairs of sentences that have been split into words."""
     sources = [source_vocabulary.encode(source) for source, _ in pairs]
     targets = [target_vocabulary.encode(target, bos=True, eos=True) for _, target in pairs]
     return ParallelText(

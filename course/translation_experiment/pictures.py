@@ -1,4 +1,4 @@
-"""The pictures of the experiment: quality against length, an attention map beside the gold alignment."""
+"""The pictures of the experiment: quality against length, and an attention map beside the gold alignment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours can be told apart by colour-blind readers; markers and dashes do without colour.
+# Colour-blind readers can tell Okabe and Ito's colours apart; markers and dashes work without colour.
 BLUE, ORANGE = "#0072B2", "#D55E00"
 COLOURS = {"RNNsearch": BLUE, "RNNenc": ORANGE}
 MARKERS = {"RNNsearch": ("o", "s"), "RNNenc": ("^", "D")}  # trained on shorter sentences, on longer ones
@@ -73,7 +73,7 @@ def draw_curves(panel: Axes, runs: Sequence[Record], measure: str) -> None:
 
 
 def map_beside_gold(example: Record) -> Figure:
-    """Where the model looks while it writes each word, and where the word comes from."""
+    """The attention weights for each word that the model writes, beside the gold alignment."""
     from matplotlib.figure import Figure
 
     S, T = len(example["source"]), len(example["target"])

@@ -1,4 +1,4 @@
-"""How good translations are: exact matches, words in place, BLEU; and how exact an attention map is."""
+"""The quality of translations (exact matches, words in place, BLEU) and the error of an attention map."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from course.translation_experiment.parallel_text import ParallelText, parallel_t
 
 
 class Translates(Protocol):
-    """What a translator must be able to do: `Seq2Seq` and the Transformer's `Translator` can."""
+    """The interface of a translator, such as `Seq2Seq` and the Transformer's `Translator`."""
 
     def translate(self, source: Tensor, bos: int, eos: int, max_length: int) -> Tensor: ...
 
 
 class Aligns(Protocol):
-    """What a translator with attention can do besides."""
+    """The additional interface of a translator with attention."""
 
     def alignment(self, source: Tensor, target: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True)
 class Quality:
-    """Free-running translations against the one right translation of each source; all but BLEU are shares."""
+    """Free-running translations against the right translation of each source; all but BLEU are fractions."""
 
     n_sentences: int
     exact_match: float
@@ -39,14 +39,14 @@ class Quality:
 
 
 def longest_translation(n_source_words: int) -> int:
-    """Where free running is stopped: no right translation is that long."""
+    """The length at which free-running generation stops: no right translation is that long."""
     return 2 * n_source_words + 5
 
 
 def translations(
     model: Translates, text: ParallelText, vocabulary: Vocabulary, batch_size: int = 100
 ) -> list[list[str]]:
-    """What the model writes for each source, greedily, in words."""
+    """The model's greedy translation of each source, in words."""
     written: list[list[str]] = []
     with evaluating(model) as device:
         for first in range(0, len(text), batch_size):
@@ -61,7 +61,7 @@ def translations(
 
 
 def share_in_place(written: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> float:
-    """Share of the right words that stand in their place; a word left out moves all that follow it."""
+    """Fraction of the right words at the right position; a word left out shifts all that follow it."""
     n_right = sum(len(words) for words in right)
     if n_right == 0:
         raise ValueError("right: expected at least one word, got none")
@@ -70,7 +70,7 @@ def share_in_place(written: Sequence[Sequence[str]], right: Sequence[Sequence[st
 
 
 def quality(written: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> Quality:
-    """Compare what was written with what is right."""
+    """Compare written translations with the right ones."""
     exact = sum(list(one) == list(other) for one, other in zip(written, right, strict=True))
     return Quality(
         n_sentences=len(right),
@@ -92,7 +92,7 @@ def attention_links(
     target_vocabulary: Vocabulary,
     batch_size: int = 100,
 ) -> list[list[Link]]:
-    """Where the model looks while it chooses each word of the right translation."""
+    """The links by largest attention weight, while the model reads the right translation."""
     links: list[list[Link]] = []
     with torch.no_grad(), evaluating(model) as device:
         for first in range(0, len(pairs), batch_size):

@@ -1,4 +1,4 @@
-"""What an experiment found, in a file that grows while it runs, and where its models go on from."""
+"""The results of an experiment, in a file that grows while it runs, and the paths of its checkpoints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ResultsFile:
     about: Record  # command, configuration, machine
 
     def add(self, record: Record) -> None:
-        """Write a record beside those of the same experiment, in place of an older one of the same model."""
+        """Add a record to those of the same experiment; it replaces an older one of the same model."""
         others = [each for each in self._same_experiment() if _key(each) != _key(record)]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = one_line_per_run(self.about, sorted([*others, record], key=_key))
@@ -44,14 +44,14 @@ def _key(record: Record) -> tuple[str, int]:
 
 
 def one_line_per_run(about: Record, runs: Sequence[Record]) -> str:
-    """JSON that a person can look through and a line-by-line comparison can follow."""
+    """JSON with one run per line, so that a person can read it and a diff stays short."""
     head = json.dumps(about, ensure_ascii=False, indent=1).removesuffix("\n}")
     lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in runs)
     return f'{head},\n "runs": [\n{lines}\n]}}\n'
 
 
 def read_results(path: Path) -> Record:
-    """What `ResultsFile` wrote."""
+    """Read a file that `ResultsFile` wrote."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -68,7 +68,7 @@ def recorded_results(name: str) -> Record:
 
 
 def about(command: str, config: Any, device: torch.device) -> Record:
-    """Everything needed to do it again."""
+    """Everything needed to repeat the experiment."""
     return {
         "command": command,
         "config": json.loads(json.dumps(asdict(config))),  # tuples become lists, as they will in the file
@@ -80,7 +80,7 @@ def about(command: str, config: Any, device: torch.device) -> Record:
 
 
 def training_summary(history: History) -> Record:
-    """How long a model was trained, and how far."""
+    """How long a model was trained, and the loss it reached."""
     last = history.losses[-50:]
     return {
         "n_steps": history.n_steps,
@@ -90,6 +90,6 @@ def training_summary(history: History) -> Record:
 
 
 def checkpoint_path(folder: Path, name: str, seed: int, config: Any) -> Path:
-    """One file per model, seed and configuration: a changed experiment never goes on from an old model."""
+    """One file per model, seed and configuration, so a changed experiment never continues an old model."""
     digest = hashlib.sha256(repr(config).encode()).hexdigest()[:8]
     return folder / f"{name}_{seed}_{digest}.pt"

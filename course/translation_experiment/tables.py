@@ -15,12 +15,12 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def mean(runs: Sequence[Record], key: str) -> float:
-    """Over runs that differ in their seeds."""
+    """The mean of one value over runs that differ in their seeds."""
     return sum(run[key] for run in runs) / len(runs)
 
 
 def lengths_table(runs: Sequence[Record], measure: str = "bleu", factor: float = 1.0) -> str:
-    """One row per model: a measure by source length."""
+    """One row per model: one measure, by source length."""
     models = by_model(runs)
     lengths = sorted({point["length"] for run in runs for point in run["by_length"]})
     rows = []

@@ -1,4 +1,4 @@
-"""Two encoder-decoders that differ in attention alone, as RNNenc and RNNsearch did (Bahdanau et al. 2015)."""
+"""Two encoder-decoders that differ only in attention, like RNNenc and RNNsearch (Bahdanau et al. 2015)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS: tuple[Kind, ...] = ("RNNenc", "RNNsearch")
 
 
 def config_of(kind: Kind, common: Seq2SeqConfig) -> Seq2SeqConfig:
-    """RNNenc hands c = h_S to every step of the decoder, RNNsearch lets every step look at h_1 … h_S."""
+    """RNNenc gives c = h_S to every step of the decoder; RNNsearch lets every step attend to h_1 … h_S."""
     if kind == "RNNenc":
         return replace(common, attention="none", summary="every_step")
     attention = "bilinear" if common.attention == "none" else common.attention
@@ -28,7 +28,7 @@ def n_parameters(model: nn.Module) -> int:
 
 
 def widened_to(budget: int, config: Seq2SeqConfig) -> Seq2SeqConfig:
-    """The same model with the largest d_hidden (a multiple of 8) that keeps to a budget of parameters."""
+    """The same model with the largest d_hidden (a multiple of 8) that fits a budget of parameters."""
     widths = range(8, 1025, 8)
     n_fitting = bisect_right(
         widths, budget, key=lambda width: n_parameters(Seq2Seq(replace(config, d_hidden=width)))
