@@ -34,9 +34,14 @@ def _misplaced(cells: Iterable[Cell]) -> Iterator[str]:
     for cell in cells:
         exercise = cell.labels.get("exercise", exercise)
         if "check" in cell.labels and exercise is None:
-            yield f"the check {cell.labels['check']} in line {cell.line} comes before the first exercise."
+            yield f"the check {cell.labels['check']} in {_place(cell)} comes before the first exercise."
         if cell.labels.get("solution", exercise) != exercise:
-            yield f"the solution {cell.labels['solution']} in line {cell.line} stands under {exercise}."
+            yield f"the solution {cell.labels['solution']} in {_place(cell)} stands under {exercise}."
+
+
+def _place(cell: Cell) -> str:
+    """`a_states.py, line 12`."""
+    return f"{cell.line.file.name}, line {cell.line}"
 
 
 def _exercise_problems(exercise: Exercise) -> Iterator[str]:

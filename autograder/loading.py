@@ -7,14 +7,16 @@ from pathlib import Path
 from autograder.catalogue import Alternative, Misconception, NotCode, collect, modules
 from autograder.consistency import inconsistencies
 from autograder.homework import HomeworkSource, exercises_in, written_in
-from autograder.notebook import SourceError, read_source
+from autograder.notebook import SourceError
 from autograder.ordinary import ordinary
+from autograder.parts import has_source, joined, source_files
 
 
 def load(folder: Path | str) -> HomeworkSource:
     """Read solutions/NAME; raises SourceError or CatalogueError naming what does not fit."""
     folder = Path(folder).resolve()
-    cells = tuple(read_source(folder / f"{folder.name}.py"))
+    files = source_files(folder)
+    cells = tuple(joined(files))
     wrong, right = modules(folder, "misconceptions"), modules(folder, "alternatives")
     homework = HomeworkSource(
         name=folder.name,
@@ -25,6 +27,7 @@ def load(folder: Path | str) -> HomeworkSource:
         misconceptions=tuple(entry for module in wrong for entry in collect(module, Misconception)),
         alternatives=tuple(entry for module in right for entry in collect(module, Alternative)),
         not_code=tuple(entry for module in wrong for entry in collect(module, NotCode)),
+        files=files,
     )
     problems = list(inconsistencies(homework))
     if problems:
@@ -52,13 +55,17 @@ def require_name(name: str, root: Path | str = ".") -> None:
 
 
 def names(root: Path | str = ".") -> list[str]:
-    """The homeworks under root/solutions: the folders that hold a source of the same name."""
-    return _folders_with(root, ".py")
+    """The homeworks under root/solutions: the folders that hold a source."""
+    return [folder.name for folder in _folders(root) if has_source(folder)]
 
 
 def assignments(root: Path | str = ".") -> list[str]:
     """The homeworks, and the folders that hold a notebook of the same name and no source."""
-    return _folders_with(root, ".py", ".ipynb")
+    return [
+        folder.name
+        for folder in _folders(root)
+        if has_source(folder) or (folder / f"{folder.name}.ipynb").is_file()
+    ]
 
 
 def require_source(homework: HomeworkSource) -> HomeworkSource:
@@ -71,10 +78,5 @@ def require_source(homework: HomeworkSource) -> HomeworkSource:
     return homework
 
 
-def _folders_with(root: Path | str, *endings: str) -> list[str]:
-    folders = sorted(path for path in (Path(root) / "solutions").glob("*") if path.is_dir())
-    return [
-        folder.name
-        for folder in folders
-        if any((folder / f"{folder.name}{ending}").is_file() for ending in endings)
-    ]
+def _folders(root: Path | str) -> list[Path]:
+    return sorted(path for path in (Path(root) / "solutions").glob("*") if path.is_dir())
