@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
@@ -13,8 +14,12 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from autograder.source.loading import names
+from autograder.source.parts import source_files
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("course", "autograder")
+HOMEWORKS = names(ROOT)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -105,6 +110,29 @@ def test_no_source_file_is_longer_than_four_hundred_lines():
     ]
     lengths = {path: len((ROOT / path).read_text().splitlines()) for path in sources}
     assert {path: length for path, length in lengths.items() if length > 400} == {}
+
+
+def test_no_file_of_a_homework_is_longer_than_950_lines():
+    sources = sorted((ROOT / "solutions").rglob("*.py"))
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources}
+    assert lengths
+    assert {path: length for path, length in lengths.items() if length > 950} == {}
+
+
+@pytest.mark.parametrize("name", HOMEWORKS)
+def test_a_homework_joined_from_its_parts_uses_no_undefined_name(name):
+    """In the files of the parts ruff cannot look for undefined names and for imports that nobody uses."""
+    files = source_files(ROOT / "solutions" / name)
+    done = lint("\n".join(path.read_text() for path in files), f"solutions/{name}/{name}.py")
+    assert done.returncode == 0, done.stdout
+    done = lint("\n".join(path.read_text() for path in files[1:]), f"solutions/{name}/{name}.py")
+    assert "F821" in done.stdout  # what the introduction defines
+
+
+def lint(text: str, name: str) -> subprocess.CompletedProcess:
+    """What ruff says of a text as if it were in the file of this name."""
+    command = [sys.executable, "-m", "ruff", "check", "--stdin-filename", name, "-"]
+    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True)
 
 
 def test_make_help_explains_every_word():

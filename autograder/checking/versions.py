@@ -47,8 +47,10 @@ def exercise_versions(homework: HomeworkSource) -> dict[str, str]:
 
 def _is_known_otherwise(file: str, homework: HomeworkSource) -> bool:
     """Whether a file of the homework's folder is counted exercise by exercise, or bears on no verdict."""
-    first = Path(file.rpartition(" ")[0]).parts[0].partition(".")[0]
-    return first in ("misconceptions", "alternatives", "README", "earlier_releases", homework.name)
+    path = Path(file.rpartition(" ")[0])
+    first = path.parts[0].partition(".")[0]
+    known = ("misconceptions", "alternatives", "README", "earlier_releases", homework.name)
+    return first in known or homework.folder / path in homework.files
 
 
 def called_on(homework: HomeworkSource) -> dict[str, list[str]]:

@@ -127,7 +127,7 @@ class Plan:
 def plan_for(name: str, root: Path, limits: Limits) -> Plan:
     """The plan of a homework as it was released; raises SourceError or NotReleased."""
     homework = find(name, root)
-    built = homework.folder / f"{name}.ipynb"
+    built = homework.notebook
     if not built.is_file():
         raise NotReleased(f"{built} is not there. Run `autograder release {name}`, which makes it.")
     notebook = json.loads(built.read_text(encoding="utf-8"))

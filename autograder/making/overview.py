@@ -12,7 +12,7 @@ def overview(homework: HomeworkSource) -> str:
     lines = [
         f"# {title_of(homework)}: for the instructor",
         "",
-        f"Made by `autograder build` from `{homework.name}.py` and its catalogue; what it says is proven by",
+        f"Made by `autograder build` from {_source(homework)} and its catalogue; what it says is proven by",
         "`autograder verify`. It names hidden checks: it is not for students.",
         "",
         *_summary(homework),
@@ -23,6 +23,12 @@ def overview(homework: HomeworkSource) -> str:
         lines += ["", "## Mistakes that no code stands for", ""]
         lines += [f"- {entry.mistake}: {entry.what} ({entry.why})" for entry in homework.not_code]
     return "\n".join([*lines, ""])
+
+
+def _source(homework: HomeworkSource) -> str:
+    """`hw8_mine.py`, or `parts/`."""
+    path = homework.path
+    return f"`{path.name}/`" if path.is_dir() else f"`{path.name}`"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What is made from a source: notebooks with a set-up cell, a badge and nbgrader's metadata spelled out.
 
-`X.py` is written by hand, `X.ipynb` beside it is made here; the same source gives the same bytes.
+`X.py` is written by hand (a homework part by part), `X.ipynb` beside it is made here; the same source gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def update(products: Iterable[Product], *, check: bool = False) -> list[Path]:
 
 def homework_products(homework: HomeworkSource, root: Path, tell: Tell = str) -> Iterator[Product]:
     """The instructor's notebook, the page about it, and what the student's package knows of its mistakes."""
-    yield homework.path.with_suffix(".ipynb"), to_json(build_homework(homework, Address.read(root)))
+    yield homework.notebook, to_json(build_homework(homework, Address.read(root)))
     yield homework.folder / "README.md", overview(homework)
     path = fingerprints_path(root, homework.name)
     if not path.parents[1].is_dir():  # a course elsewhere, to which the student's package does not belong
@@ -102,7 +103,7 @@ def _build(
     if len(setups) != 1:
         raise SourceError(f"{path} needs exactly one line `# %% setup`; it has {len(setups)}.")
     filled = (_filled(cell, address) for cell in cells)
-    dressed = [dress(cell_id, cell) for cell_id, cell in _with_ids(filled, path)]
+    dressed = [dress(cell_id, cell) for cell_id, cell in _with_ids(filled)]
     metadata = {"accelerator": "GPU", "colab": {"gpuType": "T4"}} if "gpu" in setups[0].labels else {}
     return notebook([notebook_cell("badge", "markdown", badge), *dressed], metadata)
 
@@ -115,12 +116,12 @@ def _filled(cell: Cell, address: Address) -> Cell:
         return cell
     if cell.source:
         raise SourceError(
-            f"line {cell.line}: the cell `{label}` is filled in by the builder; leave it empty."
+            f"{cell.line.where}: the cell `{label}` is filled in by the builder; leave it empty."
         )
     return Cell(cell.kind, texts[label](), cell.labels, cell.line)
 
 
-def _with_ids(cells: Iterable[Cell], path: Path) -> Iterator[tuple[str, Cell]]:
+def _with_ids(cells: Iterable[Cell]) -> Iterator[tuple[str, Cell]]:
     """Each cell with its name; one without a name is counted from the named cell before it."""
     taken, last, count = {"badge"}, "start", 0
     for cell in cells:
@@ -128,7 +129,7 @@ def _with_ids(cells: Iterable[Cell], path: Path) -> Iterator[tuple[str, Cell]]:
         last, count = (name, 0) if name else (last, count + 1)
         cell_id = name or f"{last}-{count}"
         if cell_id in taken or len(cell_id) > 64:
-            raise SourceError(f"{path}, line {cell.line}: {cell_id} is longer than 64 characters or taken.")
+            raise SourceError(f"{cell.line.where}: {cell_id} is longer than 64 characters or taken.")
         taken.add(cell_id)
         yield cell_id, cell
 

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 from autograder.catalogue import Alternative, Misconception, NotCode
-from autograder.source.notebook import Cell, Label
+from autograder.source.notebook import Cell, Label, Line
 
 # What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
 CODE_STUB = "# YOUR CODE HERE\nraise NotImplementedError"
@@ -92,6 +92,7 @@ class HomeworkSource:
     misconceptions: tuple[Misconception, ...]
     alternatives: tuple[Alternative, ...]
     not_code: tuple[NotCode, ...]
+    files: tuple[Path, ...]  # that say so, in order, see autograder.source.parts
     in_place: bool = False  # its checks stand in an ordinary notebook, see autograder.source.ordinary
 
     @property
@@ -100,7 +101,13 @@ class HomeworkSource:
 
     @property
     def path(self) -> Path:
-        return self.folder / f"{self.name}.py"
+        """The file it is written in, or the folder of its parts."""
+        return self.files[0] if len(self.files) == 1 else self.files[0].parent
+
+    @property
+    def notebook(self) -> Path:
+        """The instructor's notebook."""
+        return self.folder / f"{self.name}.ipynb"
 
     def exercise(self, name: str) -> Exercise:
         return next(exercise for exercise in self.exercises if exercise.name == name)
@@ -153,8 +160,12 @@ def _execute_stub(exercise: Exercise, scope: dict[str, Any]) -> None:
 
 
 def execute(source: str, scope: dict[str, Any], path: Path, line: int) -> None:
-    """Run a cell in a scope; tracebacks name the file and line it was written on."""
-    exec(compiled(source, str(path), line), scope)
+    """Run a cell in a scope; tracebacks name the file and line it was written on.
+
+    path: the file, where the line does not know its own.
+    """
+    file = line.file if isinstance(line, Line) else path
+    exec(compiled(source, str(file), line), scope)
 
 
 @cache

@@ -16,14 +16,16 @@ from autograder.source.homework import (
     exercises_in,
     written_in,
 )
-from autograder.source.notebook import Cell, SourceError, read_source
+from autograder.source.notebook import Cell, SourceError
 from autograder.source.ordinary import ordinary
+from autograder.source.parts import has_source, joined, source_files
 
 
 def load(folder: Path | str) -> HomeworkSource:
     """Read solutions/NAME; raises SourceError or CatalogueError naming what does not fit."""
     folder = Path(folder).resolve()
-    cells = tuple(read_source(folder / f"{folder.name}.py"))
+    files = source_files(folder)
+    cells = tuple(joined(files))
     wrong, right = modules(folder, "misconceptions"), modules(folder, "alternatives")
     homework = HomeworkSource(
         name=folder.name,
@@ -34,6 +36,7 @@ def load(folder: Path | str) -> HomeworkSource:
         misconceptions=tuple(entry for module in wrong for entry in collect(module, Misconception)),
         alternatives=tuple(entry for module in right for entry in collect(module, Alternative)),
         not_code=tuple(entry for module in wrong for entry in collect(module, NotCode)),
+        files=files,
     )
     problems = list(inconsistencies(homework))
     if problems:
@@ -61,13 +64,17 @@ def require_name(name: str, root: Path | str = ".") -> None:
 
 
 def names(root: Path | str = ".") -> list[str]:
-    """The homeworks under root/solutions: the folders that hold a source of the same name."""
-    return _folders_with(root, ".py")
+    """The homeworks under root/solutions: the folders that hold a source."""
+    return [folder.name for folder in _folders(root) if has_source(folder)]
 
 
 def assignments(root: Path | str = ".") -> list[str]:
     """The homeworks, and the folders that hold a notebook of the same name and no source."""
-    return _folders_with(root, ".py", ".ipynb")
+    return [
+        folder.name
+        for folder in _folders(root)
+        if has_source(folder) or (folder / f"{folder.name}.ipynb").is_file()
+    ]
 
 
 def require_source(homework: HomeworkSource) -> HomeworkSource:
@@ -80,13 +87,8 @@ def require_source(homework: HomeworkSource) -> HomeworkSource:
     return homework
 
 
-def _folders_with(root: Path | str, *endings: str) -> list[str]:
-    folders = sorted(path for path in (Path(root) / "solutions").glob("*") if path.is_dir())
-    return [
-        folder.name
-        for folder in folders
-        if any((folder / f"{folder.name}{ending}").is_file() for ending in endings)
-    ]
+def _folders(root: Path | str) -> list[Path]:
+    return sorted(path for path in (Path(root) / "solutions").glob("*") if path.is_dir())
 
 
 def inconsistencies(homework: HomeworkSource) -> Iterator[str]:
@@ -113,9 +115,14 @@ def _misplaced(cells: Iterable[Cell]) -> Iterator[str]:
     for cell in cells:
         exercise = cell.labels.get("exercise", exercise)
         if "check" in cell.labels and exercise is None:
-            yield f"the check {cell.labels['check']} in line {cell.line} comes before the first exercise."
+            yield f"the check {cell.labels['check']} in {_place(cell)} comes before the first exercise."
         if cell.labels.get("solution", exercise) != exercise:
-            yield f"the solution {cell.labels['solution']} in line {cell.line} stands under {exercise}."
+            yield f"the solution {cell.labels['solution']} in {_place(cell)} stands under {exercise}."
+
+
+def _place(cell: Cell) -> str:
+    """`a_states.py, line 12`."""
+    return f"{cell.line.file.name}, line {cell.line}"
 
 
 def _exercise_problems(exercise: Exercise) -> Iterator[str]:

@@ -42,6 +42,25 @@ class SourceError(ValueError):
     """A percent-format source that cannot be read; the message names the file and the line."""
 
 
+class Line(int):
+    """The number of a line, which knows the file that it counts in."""
+
+    file: Path
+
+    def __new__(cls, number: int, file: Path = Path("source")) -> Line:
+        line = super().__new__(cls, number)
+        line.file = file
+        return line
+
+    @property
+    def where(self) -> str:
+        """`solutions/hw3_recurrent/a_states.py, line 12`."""
+        return f"{self.file}, line {self}"
+
+
+FIRST = Line(1)
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell: its kind, its text, the labels of its `# %%` line, and the line where the text starts."""
@@ -49,27 +68,26 @@ class Cell:
     kind: str  # "code" or "markdown"
     source: str
     labels: Mapping[str, Label] = field(default_factory=dict)
-    line: int = 1
+    line: Line = FIRST
 
 
 def read_source(path: Path) -> list[Cell]:
     """The cells of a percent-format file; raises SourceError."""
-    return parse(path.read_text(encoding="utf-8"), name=str(path))
+    return parse(path.read_text(encoding="utf-8"), path)
 
 
-def parse(text: str, name: str = "source") -> list[Cell]:
+def parse(text: str, file: Path = FIRST.file) -> list[Cell]:
     """Split text at its `# %%` lines; comments and a docstring before the first one belong to no cell."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
     if not starts:
-        raise SourceError(f"{name} has no cell: a cell starts with a line `# %%`.")
+        raise SourceError(f"{file} has no cell: a cell starts with a line `# %%`.")
     ends = [*starts[1:], len(lines)]
-    return [_cell(lines, start, end, name) for start, end in zip(starts, ends, strict=True)]
+    return [_cell(lines, start, end, file) for start, end in zip(starts, ends, strict=True)]
 
 
-def _cell(lines: list[str], start: int, end: int, name: str) -> Cell:
-    where = f"{name}, line {start + 1}"
-    kind, labels = _read_marker(_MARKER.match(lines[start])["rest"], where)
+def _cell(lines: list[str], start: int, end: int, file: Path) -> Cell:
+    kind, labels = _read_marker(_MARKER.match(lines[start])["rest"], Line(start + 1, file).where)
     first, last = start + 1, end
     while last > first and not lines[last - 1].strip():
         last -= 1
@@ -77,8 +95,8 @@ def _cell(lines: list[str], start: int, end: int, name: str) -> Cell:
         first += 1
     body = lines[first:last]
     if kind == "markdown":
-        body = [_uncomment(line, f"{name}, line {first + offset + 1}") for offset, line in enumerate(body)]
-    return Cell(kind, "\n".join(body), labels, first + 1)
+        body = [_uncomment(line, Line(number, file).where) for number, line in enumerate(body, first + 1)]
+    return Cell(kind, "\n".join(body), labels, Line(first + 1, file))
 
 
 def _read_marker(rest: str, where: str) -> tuple[str, dict[str, Label]]:

@@ -36,6 +36,7 @@ def ordinary(folder: Path) -> HomeworkSource:
         misconceptions=(),
         alternatives=(),
         not_code=(),
+        files=(path,),
         in_place=True,
     )
 

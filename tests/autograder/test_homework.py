@@ -90,7 +90,7 @@ def test_a_solution_region_becomes_the_stub_at_its_own_indentation():
             "mini_homework.py",
             'solution="moving_average"',
             'solution="average"',
-            "average in line .* stands under",
+            "average in mini_homework.py, line .* stands under",
         ),
         (
             "mini_homework.py",
@@ -127,7 +127,7 @@ def test_a_check_before_the_first_exercise_is_refused(mini, edit):
         '# %% [markdown] exercise="moving',
         '# %% check="early"\npass\n\n# %% [markdown] exercise="moving',
     )
-    with pytest.raises(SourceError, match="early in line 16 comes before the first exercise"):
+    with pytest.raises(SourceError, match=r"early in mini_homework\.py, line 16 comes before"):
         load(mini)
 
 

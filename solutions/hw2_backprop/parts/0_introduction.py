@@ -1,0 +1,46 @@
+# %% [markdown]
+# # Homework 2: a feed-forward language model, and its gradients by hand
+#
+# You build the model of lecture 05 and the gradients of lecture 06 yourself: windows of words, softmax and
+# cross-entropy that no logit can break, the model, and the two looks that every first training deserves; then
+# an automatic differentiation of your own, the backward pass of every layer, a way to doubt a gradient, and
+# in the end the whole model forwards and backwards, line by line.
+#
+# | part | about | minutes |
+# |---|---|---|
+# | A | windows, softmax, the model, first losses | 95 |
+# | B | gradients, one rule at a time | 105 |
+# | C | doubting a gradient; the first wrong line | 80 |
+#
+# Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
+# grading: they make the same claims about other sizes and other numbers. The exercises do not build on each
+# other's code, so take them in any order.
+#
+# Words used throughout: `n_window` is the number of words $N$ that a prediction may look at, `vocab_size` the
+# number of words $V$ it chooses between, `d_embedding` the number $d$ of numbers per word, `d_hidden` the
+# width $D$ of the hidden layer, and B the number of windows handled at once. **Logits** are the numbers
+# before the softmax. Logarithms are natural, so losses are in nats. Tensors of numbers are float64, words
+# are int64.
+
+# %% [markdown] rules
+
+# %% setup
+
+# %% provided="imports"
+import math
+
+import torch
+from torch import Tensor, nn
+
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_differentiable,
+    assert_dtype,
+    assert_equal,
+    assert_true,
+    attribute,
+    homework,
+)
+
+check = homework("hw2_backprop")

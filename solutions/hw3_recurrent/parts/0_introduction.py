@@ -1,0 +1,73 @@
+# %% [markdown]
+# # Homework 3: recurrent networks
+#
+# You build what lectures 07 to 09 are about: a network whose state carries the past, the gradient that
+# travels back through it, what becomes of that gradient on the way, the gates that help it, and labels for
+# every word of a text. In the end a network of yours must remember a word over a distance.
+#
+# | part | about | minutes |
+# |---|---|---|
+# | A | a state, step by step | 35 |
+# | B | backpropagation through time, by hand | 50 |
+# | C | long texts in pieces | 40 |
+# | D | gradients that vanish and explode | 50 |
+# | E | several layers, both directions | 50 |
+# | F | gates: LSTM and GRU | 50 |
+# | G | labels for every word | 25 |
+# | H | the distance experiment; a fault to find | 70 |
+#
+# Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
+# grading: they make the same claims about other sizes and other numbers. The exercises do not build on each
+# other's code, so take them in any order.
+#
+# Words used throughout: B texts are read at once, T words of each; `d_input` is the number of numbers per
+# word, `d_hidden` the width $D$ of the state. The states of B texts are the **rows** of a matrix (B, D), and
+# inputs are (B, T, d_input). `W` (D, d_input) reads the word, `U` (D, D) reads the state before it, and `b`
+# (D,) is a constant. Numbers are float64, words are int64, logarithms are natural.
+
+# %% [markdown] rules
+
+# %% setup
+
+# %% provided="imports"
+import math
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_differentiable,
+    assert_dtype,
+    assert_equal,
+    assert_true,
+    homework,
+    with_weights,
+)
+
+check = homework("hw3_recurrent")
+
+
+def numbers(*rows):
+    """A float64 tensor of these rows."""
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+# %% provided="recurrent_weights"
+def rnn_weights(draw, d_input, d_hidden):
+    """Random weights of a recurrent layer, by name."""
+    return {
+        "W": draw.normal(d_hidden, d_input) / 2,
+        "U": draw.normal(d_hidden, d_hidden) / 2,
+        "b": draw.normal(d_hidden) / 2,
+    }
+
+
+def torch_rnn(W, U, b):
+    """torch's own recurrent layer with these weights; its two constants are only ever added."""
+    layer = nn.RNN(W.shape[1], W.shape[0], batch_first=True).double()
+    names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    layer.load_state_dict(dict(zip(names, (W, U, b, torch.zeros_like(b)), strict=True)))
+    return layer

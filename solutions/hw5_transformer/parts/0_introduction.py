@@ -1,0 +1,51 @@
+# %% [markdown]
+# # Homework 5: the Transformer, from a dot product to the encoder
+#
+# You build everything between the embeddings and the output of a Transformer encoder: attention and its
+# masks, heads, positions, norms, blocks. In the end your encoder computes the same numbers, and the same
+# gradients, as `torch.nn.TransformerEncoder` with the same weights. Lectures 12 to 14 are the ground.
+#
+# | part | about | minutes |
+# |---|---|---|
+# | A | attention and its masks | 105 |
+# | B | heads, and what order means to them | 80 |
+# | C | positions | 100 |
+# | D | norms, blocks, the encoder | 115 |
+#
+# Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
+# back for grading: they make the same claims about other sizes and other numbers. The exercises do not build
+# on each other's code, so take them in any order.
+#
+# Letters used throughout: B sequences at once; T **queries**, the positions that ask; S **keys**, the
+# positions that are looked at (S = T in self-attention); D = `d_model`, the width of the model; H = `n_heads`;
+# K = D / H = `d_head`, the width of one head; F = `d_ff`. **Scores** are the numbers before the softmax,
+# **weights** those after it. One convention holds for every mask: **True means "may be attended to"**.
+#
+# Tensors of numbers are float64. **Modules** are filled by the checks: they make your module float64 with
+# `.double()` and load weights with `load_state_dict`, so its parameters must have the names and shapes that
+# the statement gives. `nn.Linear(3, 5)` as an attribute `expand`, for instance, has the parameters
+# `expand.weight` (5, 3) and `expand.bias` (5,).
+
+# %% [markdown] rules
+
+# %% setup
+
+# %% provided="imports"
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_differentiable,
+    assert_dtype,
+    assert_equal,
+    assert_true,
+    homework,
+    with_weights,
+)
+
+check = homework("hw5_transformer")

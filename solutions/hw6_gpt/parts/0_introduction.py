@@ -1,0 +1,60 @@
+# %% [markdown]
+# # Homework 6: a GPT that you wrote yourself
+#
+# You build the model of lecture 15 and the generation of lecture 16: the loss with its shift, the causal
+# block, the whole GPT with the names and shapes of GPT-2, so that the weights of the real one would run in
+# it; you train it on the stories of the course and hold it against their exact entropy. Then everything that
+# stands between log-probabilities and a text: the loop, the samplers, mirostat, beam search, and the cache of
+# keys and values.
+#
+# | part | about | minutes |
+# |---|---|---|
+# | A | loss, block, GPT, and the weights of GPT-2 | 90 |
+# | B | training | 75 |
+# | C | from logits to a text | 110 |
+# | D | searching, and remembering | 85 |
+#
+# Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
+# grading: they make the same claims about other sizes and other numbers. Exercise 3 needs your class of
+# exercise 2, exercise 6 those of 2 and 3, and the last check of exercise 4 loads weights into your class of
+# exercise 3. All others stand alone, so take them in any order. You may call what you wrote for another
+# exercise everywhere, `top_k` in exercise 14 for instance: grading runs all your cells first. If that other
+# function is wrong, both exercises lose points.
+#
+# Letters: B sequences at once, T positions, V tokens in the vocabulary (`vocab_size`), C positions that a
+# model can see at most (`context_length`), D numbers per position (`d_model`), H heads of K = D / H numbers
+# each. **Logits** are the numbers before the softmax. Logarithms are natural, losses are in nats, unless a
+# statement says **bits**. Tokens are int64.
+#
+# The solved notebook takes 12 seconds of one core and 0.45 GB; training the model of exercise 6 takes 7 of
+# these seconds. With `COURSE_SCALE=full` in the environment that exercise has longer stories and trains six
+# layers of 384 numbers, which is meant for a GPU; its cell prints the seconds and the memory that it took.
+
+# %% [markdown] rules
+
+# %% setup
+
+# %% provided="imports"
+import math
+import os
+import time
+from functools import cache
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from course.checks import (
+    assert_close,
+    assert_depends,
+    assert_differentiable,
+    assert_dtype,
+    assert_equal,
+    assert_true,
+    homework,
+    same,
+    with_weights,
+)
+
+check = homework("hw6_gpt")

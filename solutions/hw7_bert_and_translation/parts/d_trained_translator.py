@@ -1,0 +1,201 @@
+# %% [markdown]
+# ## A translator of your own
+#
+# The last exercise trains. The pair of languages is generated: an English-like source and a French-like target,
+# in which words change places, agree and turn into several; each source has exactly one translation. Lengths
+# here are 4 to 7 words (`COURSE_SCALE=full`: 4 to 30). A sentence is **held out** when a checksum of its words
+# is a multiple of four; the others are for training, and no sentence is both.
+
+# %% provided="translation_data"
+IS_FULL = os.environ.get("COURSE_SCALE", "small") == "full"
+SENTENCES = TranslationConfig(min_length=4, max_length=30 if IS_FULL else 7)
+SOURCE_WORDS, TARGET_WORDS = translation_vocabularies(SENTENCES.lexicon)
+PAD = SOURCE_WORDS.pad  # the same in both
+
+
+def is_held_out(pair):
+    """Whether a sentence is kept for the examination, by a checksum of its words."""
+    return zlib.crc32(" ".join(pair.source).encode()) % 4 == 0
+
+
+def some_pairs(n_pairs, seed, held_out=False):
+    """Sentence pairs for training, or held out, drawn with a seed of your choice."""
+    rng, pairs = Random(seed), []
+    while len(pairs) < n_pairs:
+        drawn = translation_pairs(SENTENCES, n_pairs, rng)
+        pairs += [pair for pair in drawn if is_held_out(pair) == held_out]
+    return pairs[:n_pairs]
+
+
+def as_tensors(pairs):
+    """Sources (B, S) without special tokens, targets (B, T) between <s> and </s>, both padded with PAD."""
+    sources = pad_sequences([SOURCE_WORDS.encode(pair.source) for pair in pairs], PAD)
+    targets = [TARGET_WORDS.encode(pair.target, bos=True, eos=True) for pair in pairs]
+    return sources.tokens, pad_sequences(targets, PAD).tokens
+
+
+def memory_in_use():
+    """The most memory so far, in gigabytes, of the GPU if there is one and else of this process."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated() / 1e9
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+# %%
+for pair in some_pairs(3, seed=1):
+    print(" ".join(pair.source), "→", " ".join(pair.target))
+
+# %% [markdown] exercise="translate" difficulty=3 minutes=30 allows="course.models.translator,course.training"
+# ### 23. Train it
+#
+# Train a translator, and let it be examined. Two functions:
+#
+# - `trained_translator()` returns your trained model, whatever you need for translating. `@cache` above it sees
+#   to it that it trains once, when it is first called. `some_pairs(n_pairs, seed)` draws sentences for training;
+#   on two cores, 300 to 500 batches of 48 pairs and a model of D = 48 to 64 with one or two layers are enough,
+#   and take **less than a minute**. Your `EncoderDecoder` and `translation_loss` may be used, in float32
+#   (`.float()` is twice as fast), and so may `Translator` of `course.models.translator`.
+# - `translate(sentences)` takes a list of sentences, each a list of words, and returns their translations in the
+#   same form, without special tokens. It is never told what is right.
+#
+# The examination: of 150 held-out sentences, **at least 75 % exactly right** in every word. A model of this size
+# reaches about 95 %. The checks compare the words themselves.
+#
+# **Example.** `translate([["the", "cat", "sleeps", "."]])` should be `[["le", "chat", "dort", "."]]`.
+#
+# <details><summary>Hint 1</summary>
+#
+# One step: draw rows, cut off the columns in which all rows are padded, `model(source, target[:, :-1])`, loss,
+# `zero_grad`, `backward`, `step`. Print the loss every fifty steps: it should be below 0.1 in the end.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Draw the embeddings with a deviation of 1/√D, so that √D times an embedding is as large as a position. Let the
+# learning rate rise over the first tenth of the steps and fall afterwards: `torch.optim.lr_scheduler.OneCycleLR`.
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
+#
+# If the loss is small and the translations are wrong: does your decoder read `<s>` first, as in training? Does it
+# stop at `</s>`? Is padding masked, so that a sentence alone is translated as in a batch?
+#
+# </details>
+
+
+# %% solution="translate"
+@cache
+def trained_translator():
+    """Your model after training, which happens when this is called for the first time."""
+    ### BEGIN SOLUTION
+    device = best_device()
+    width, n_layers, n_steps, batch_size = (256, 4, 4000, 256) if IS_FULL else (48, 1, 350, 48)
+    source, target = (part.to(device) for part in as_tensors(some_pairs(30_000 if IS_FULL else 4000, seed=7)))
+    torch.manual_seed(0)
+    model = EncoderDecoder(len(SOURCE_WORDS), len(TARGET_WORDS), width, 4, 2 * width, n_layers, PAD)
+    model = model.float().to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3 if IS_FULL else 6e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, optimizer.defaults["lr"], total_steps=n_steps, pct_start=0.1
+    )
+    for _ in range(n_steps):
+        rows = torch.randint(len(source), (batch_size,), device=device)
+        x, y = (part[rows][:, : (part[rows] != PAD).any(0).sum()] for part in (source, target))
+        with torch.autocast(device.type, torch.bfloat16, enabled=IS_FULL and device.type == "cuda"):
+            logits = model(x, y[:, :-1])
+        loss = translation_loss(logits.float(), y, PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    return model.eval()
+    ### END SOLUTION
+
+
+def translate(sentences: list[list[str]]) -> list[list[str]]:
+    """The translation of each sentence, by the trained model alone."""
+    ### BEGIN SOLUTION
+    model = trained_translator()
+    device = next(model.parameters()).device
+    source = pad_sequences([SOURCE_WORDS.encode(words) for words in sentences], PAD).tokens.to(device)
+    with torch.no_grad():
+        memory, mask = model.encode(source)
+        tokens = torch.full_like(source[:, :1], TARGET_WORDS.bos)
+        has_ended = torch.zeros(len(source), dtype=torch.bool, device=device)
+        while tokens.shape[1] < 60 and not has_ended.all():
+            words = model.decode(tokens, memory, mask)[:, -1].argmax(dim=-1)
+            words = torch.where(has_ended, PAD, words)
+            tokens = torch.cat([tokens, words[:, None]], dim=1)
+            has_ended = has_ended | (words == TARGET_WORDS.eos)
+    return [TARGET_WORDS.decode(row) for row in tokens.tolist()]
+    ### END SOLUTION
+
+
+# %%
+began, examples = time.perf_counter(), some_pairs(4, seed=2, held_out=True)
+translations = translate([list(pair.source) for pair in examples])
+print(f"trained in {time.perf_counter() - began:.0f} s, {memory_in_use():.1f} GB at most")
+for pair, words in zip(examples, translations, strict=True):
+    print(" ".join(pair.source), "→", " ".join(words))
+
+
+# %% provided="examination"
+def share_translated(translate, pairs):
+    """The share of pairs whose source is translated exactly."""
+    answers = translate([list(pair.source) for pair in pairs])
+    assert_equal(len(answers), len(pairs), what="the number of translations")
+    return sum(list(answer) == list(pair.target) for answer, pair in zip(answers, pairs, strict=True)) / len(
+        pairs
+    )
+
+
+# %% check="the_example_is_translated" points=1
+def the_example_is_translated(translate):
+    """`the cat sleeps .` becomes `le chat dort .`, and `the old queen sleeps .` `la vieille reine dort .`"""
+    answers = translate([["the", "cat", "sleeps", "."], ["the", "old", "queen", "sleeps", "."]])
+    expected = [["le", "chat", "dort", "."], ["la", "vieille", "reine", "dort", "."]]
+    assert_equal([list(answer) for answer in answers], expected)
+
+
+check(the_example_is_translated, translate)
+
+
+# %% check="company_changes_no_translation" points=1
+def company_changes_no_translation(translate):
+    """A sentence has the same translation alone as in a batch, and no special tokens are in it."""
+    sentences = [list(pair.source) for pair in some_pairs(6, seed=3, held_out=True)]
+    together = translate(sentences)
+    for sentence, answer in zip(sentences, together, strict=True):
+        assert_equal(translate([sentence])[0], answer, what=" ".join(sentence))
+    special = {word for answer in together for word in answer} - set(TARGET_WORDS.words[4:])
+    assert_equal(special, set(), what="words that are no words of the target")
+    n_words = sum(len(answer) for answer in together)
+    assert_true(n_words >= 18, f"Six translations have {n_words} words together.")
+
+
+check(company_changes_no_translation, translate)
+
+
+# %% check="three_quarters_are_exactly_right" points=4
+def three_quarters_are_exactly_right(translate):
+    """Of 150 held-out sentences at least 75 % are translated exactly right."""
+    share = share_translated(translate, some_pairs(150, seed=4, held_out=True))
+    assert_true(share >= 0.75, f"{share:.0%} are exactly right; 75 % are asked for.")
+
+
+check(three_quarters_are_exactly_right, translate)
+
+
+# %% check="other_sentences_are_translated" points=4 hidden
+def other_sentences_are_translated(translate, draw):
+    """Of 150 other held-out sentences at least 75 % are translated exactly right."""
+    share = share_translated(translate, some_pairs(150, seed=draw.integers(10, 10**6), held_out=True))
+    assert_true(share >= 0.75, f"{share:.0%} are exactly right; 75 % are asked for.")
+
+
+check(other_sentences_are_translated, translate)
