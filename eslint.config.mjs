@@ -17,6 +17,8 @@ export default [
       "no-var": "error",
       "prefer-const": "error",
       eqeqeq: "error",
+      // `{ name, ...rest }` leaves something out.
+      "no-unused-vars": ["error", { ignoreRestSiblings: true }],
     },
   },
   { files: ["course/figures/*.mjs"], languageOptions: { globals: globals.browser } },
