@@ -7,10 +7,10 @@ LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.d
 COLAB  := .venv-colab
 COLAB_PYTHON ?= python3.13
 
-.PHONY: help demo test nightly browser lectures solutions colab lab site notebooks bench clean
+.PHONY: help demo test lint-figures nightly browser lectures solutions colab lab site notebooks bench clean
 
 help:            ## say what each word does
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 # An editable installation leaves out what is for Jupyter: the sandbox's kernelspec, and settings of JupyterLab.
 $(READY): pyproject.toml constraints.txt
@@ -32,6 +32,15 @@ test: $(READY)   ## everything that must hold
 	$(BIN)/python -m autograder build --check
 	$(BIN)/python -m autograder verify
 	$(BIN)/python -m pytest -n auto
+
+# npm's packages serve whoever changes a figure; nothing else needs them.
+node_modules/ready: package.json package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
+lint-figures:    ## look for mistakes in the figures' modules, where node is installed
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory node_modules/ready && npm run --silent lint; \
+	else echo "node is not installed: the figures' modules were not looked at"; fi
 
 nightly: export OMP_NUM_THREADS = 1
 nightly: $(READY) ## hand in all right and wrong answers of every homework, at both levels of isolation
@@ -79,4 +88,4 @@ bench: $(READY)  ## measure speed side by side with others, and keep the results
 	$(BIN)/python benchmarks/record.py
 
 clean:           ## remove the virtual environment and everything that was generated locally
-	rm -rf $(VENV) $(COLAB) demo build .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(COLAB) node_modules demo build .pytest_cache .ruff_cache

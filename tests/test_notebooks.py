@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from autograder.source.address import Address
+from course.figures.figure import own_text
 
 ROOT = Path(__file__).parents[1]
 LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))
@@ -177,7 +178,7 @@ def test_a_lecture_has_what_every_lecture_has(path):
     assert '<script type=\\"module\\">' in json.dumps(outputs(content))  # a figure that lives
 
 
-MODULES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "course/figures").glob("*.mjs")}
+MODULES = {path.stem: own_text(path.stem) for path in (ROOT / "course/figures").glob("*.mjs")}
 
 
 @each_lecture

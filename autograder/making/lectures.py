@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.figure_outputs import with_todays_modules
+
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CELL_BYTES = 300_000
 NOTEBOOK_BYTES = 2_000_000
@@ -46,7 +48,10 @@ def with_outputs(built: Mapping, executed: Mapping) -> dict:
 
 
 def keep_outputs(built: Mapping, path: Path) -> dict:
-    """The built notebook with the outputs of the one on disk, if both run the same code."""
+    """The built notebook with the outputs of the one on disk, if both run the same code.
+
+    Its figures get the modules that the course has today.
+    """
     try:
         existing = json.loads(path.read_text(encoding="utf-8"))
         return with_outputs(built, existing) if _code(existing) == _code(built) else dict(built)
@@ -58,7 +63,7 @@ def _fill(cell: Mapping, outputs: Mapping[str, Mapping]) -> dict:
     if cell["cell_type"] != "code" or cell["id"] not in outputs:
         return dict(cell)
     done = outputs[cell["id"]]
-    kept = [output for output in done["outputs"] if not _is_widget(output)]
+    kept = [with_todays_modules(output) for output in done["outputs"] if not _is_widget(output)]
     return {**cell, "outputs": kept, "execution_count": done["execution_count"]}
 
 

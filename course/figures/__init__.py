@@ -18,6 +18,7 @@ from course.figures.kv_cache import kv_cache
 from course.figures.ladder import ladder
 from course.figures.ledger import ledger
 from course.figures.microscope import microscope
+from course.figures.myst import as_directive
 from course.figures.optimizer_race import optimizer_race
 from course.figures.position_dial import position_dial
 from course.figures.sampling_bench import sampling_bench
@@ -26,11 +27,14 @@ from course.figures.tape import tape
 from course.figures.three_masks import three_masks
 from course.figures.training_run import training_run
 from course.figures.unrolled import unrolled
+from course.figures.widget import as_widget
 
 __all__ = [
     "Figure",
     "Still",
     "alignment",
+    "as_directive",
+    "as_widget",
     "attention",
     "bottleneck",
     "bpe",

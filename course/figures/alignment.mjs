@@ -1,5 +1,7 @@
 // Where a translator looks: choose a target word, see its weights over the source; the links they make are judged against the gold ones.
 
+import { choose, frame, shape, slider, toggle } from "./frame.mjs";
+
 /** Links [source, target]: the strongest weight of each target word, or every weight of at least `threshold` where one is given. */
 export function linksOf(weights, threshold = null) {
   if (threshold === null) return weights.map((row, t) => [row.indexOf(Math.max(...row)), t]);

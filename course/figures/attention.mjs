@@ -1,5 +1,7 @@
 // Attention weights as a heat map: rows are queries, columns are keys. Choose a query with the mouse or the arrow keys.
 
+import { choose, frame, shape, slider, strength, toggle } from "./frame.mjs";
+
 export default {
   render({ model, el }) {
     const { weights, queries, keys, gold, heads } = model.get("data");

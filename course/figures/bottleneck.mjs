@@ -1,5 +1,7 @@
 // Quality against the length of the source, and at each length what a model wrote beside what is right.
 
+import { frame, node, shape, slider } from "./frame.mjs";
+
 /** Word by word: which of the written words stand in their place. */
 export function inPlace(written, right) {
   return written.map((word, place) => word === right[place]);

@@ -1,6 +1,8 @@
 // Byte-pair encoding step by step: how many merges, which token, at what cost. A token is a string of bytes, one
 // character of code 0 … 255 for each.
 
+import { choose, frame, node, shape, slider, strength } from "./frame.mjs";
+
 // GPT-2's cut into pre-tokens, which no merge crosses.
 const PRE_TOKEN = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 const bytesOf = (text) => Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte));

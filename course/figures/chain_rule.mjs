@@ -1,5 +1,7 @@
 // The chain rule as a ledger: one tile for each factor, the running product beside the running sum of logarithms.
 
+import { choose, frame, shape, slider } from "./frame.mjs";
+
 export default {
   render({ model, el }) {
     const { sentences } = model.get("data");

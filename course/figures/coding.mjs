@@ -1,5 +1,7 @@
 // Cross-entropy = entropy + KL divergence: set your own guess q beside the true p and watch what it costs.
 
+import { frame, node, shape, slider } from "./frame.mjs";
+
 export default {
   render({ model, el }) {
     const { outcomes, truth } = model.get("data");

@@ -1,5 +1,7 @@
 // A table of counts that becomes a sampler: choose a row, smooth it, throw a dart at its cumulative distribution.
 
+import { frame, node, shape, slider, strength } from "./frame.mjs";
+
 export default {
   render({ model, el }) {
     const { symbols, counts, held_out: heldOut } = model.get("data");

@@ -1,5 +1,7 @@
 // Words as points: choose one, see its nearest by the angle between the vectors, in all dimensions or in the picture's two.
 
+import { choose, frame, shape, slider, toggle } from "./frame.mjs";
+
 function cosine(a, b) {
   let dot = 0, aa = 0, bb = 0;
   a.forEach((value, d) => { dot += value * b[d]; aa += value * value; bb += b[d] * b[d]; });

@@ -5,8 +5,10 @@ import hashlib
 import html
 import io
 import json
+import re
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 MOST_DATA = 150_000  # bytes of JSON: a page holds several figures and should stay under 2 MB
@@ -43,20 +45,16 @@ class Figure:
         return json.dumps(self.data, separators=(",", ":")).replace("</", "<\\/")
 
     def module(self) -> str:
-        """The complete text of the ES module, which imports nothing."""
-        return read("frame.mjs") + read(f"{self.name}.mjs")
+        """The ES module's text, which imports nothing; its default export is `{ render({ model, el }) }`."""
+        return module(self.name)
 
     def html(self) -> str:
         """The figure as one piece of HTML: fallback picture first, then the script that replaces it."""
-        identity = hashlib.sha256(f"{self.name}{self.json()}".encode()).hexdigest()[:12]
         image = base64.b64encode(self.picture).decode()
-        script = self.module().replace("export default", "const figure =", 1)
-        mount = MOUNT.replace("IDENTITY", identity).replace("DATA", self.json())
         return (
-            f'<figure id="figure-{identity}" style="margin:0">'
+            f'<figure id="figure-{identity(self.name, self.json())}" style="margin:0">'
             f'<div class="live"><img alt="{html.escape(self.alt)}" src="data:image/png;base64,{image}"></div>'
-            f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
-            f'<script type="module">\n{script}\n{mount}</script>'
+            f"<figcaption>{html.escape(self.caption)}</figcaption></figure>{script(self.name, self.json())}"
         )
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
@@ -82,9 +80,37 @@ for (const el of document.querySelectorAll("#figure-IDENTITY .live:not([data-ali
 """
 
 
-def read(file: str) -> str:
-    """The text of a module that ships with the package."""
-    return resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+def identity(name: str, data: str) -> str:
+    """What tells a figure from every other: twelve digits made of its module's name and its data's JSON."""
+    return hashlib.sha256(f"{name}{data}".encode()).hexdigest()[:12]
+
+
+def script(name: str, data: str) -> str:
+    """The element that brings a figure to life: its module, and the JSON of its data put into it."""
+    program = module(name).replace("export default", "const figure =", 1)
+    mount = MOUNT.replace("IDENTITY", identity(name, data)).replace("DATA", data)
+    return f'<script type="module">\n{program}\n{mount}</script>'
+
+
+def module(name: str) -> str:
+    """A figure's module behind the frame that it imports, in one text."""
+    return own_text("frame") + own_text(name)
+
+
+def names() -> list[str]:
+    """The figures that there are, by their modules."""
+    files = (Path(file.name) for file in resources.files(__package__).iterdir())
+    return sorted(file.stem for file in files if file.suffix == ".mjs" and file.stem != "frame")
+
+
+# What ties the files together for an editor or a linter; in one text there is nothing left to tie.
+TIE = re.compile(r'\n(?:import|export) \{[^{}]*\}(?: from "\./frame\.mjs")?;\n')
+
+
+def own_text(name: str) -> str:
+    """A module that ships with the package, by its file name without ending, less its tie to the others."""
+    text = resources.files(__package__).joinpath(f"{name}.mjs").read_text(encoding="utf-8")
+    return TIE.sub("", text, count=1)
 
 
 def png(drawing) -> bytes:

@@ -1,5 +1,7 @@
 // A sentence with a hole: choose the word that is hidden, and see what a model puts there.
 
+import { frame, shape, slider } from "./frame.mjs";
+
 /** −log2 of the probability that a list of [word, probability] gives to the word that was hidden; Infinity if it is not in it. */
 export function surprise(guesses, word) {
   const found = guesses.find(([guess]) => guess === word);

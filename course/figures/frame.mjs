@@ -138,3 +138,5 @@ function download(address, filename) {
 
 /** Blue at 1, the panel's colour at 0: legible on light and dark. */
 const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
+
+export { choose, frame, node, shape, slider, strength, toggle };

@@ -1,5 +1,7 @@
 // The cell of one LSTM unit with its gates in the reader's hand: c_t, h_t, and how much of c_k is left in c_t.
 
+import { frame, node, shape, slider, strength, toggle } from "./frame.mjs";
+
 /** c_t = f_t c_{t−1} + i_t g_t, h_t = o_t tanh(c_t), and kept[t][k] = ∂c_t/∂c_k = f_{k+1} ⋯ f_t, for gates held fixed. */
 export function remember({ forget, input, output, candidate }) {
   const c = [], h = [], kept = [];

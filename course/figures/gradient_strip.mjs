@@ -1,5 +1,7 @@
 // Backpropagation through time as a heat strip: |∂L/∂h_t| for a small RNN whose loss reads its last state only.
 
+import { frame, shape, slider, strength, toggle } from "./frame.mjs";
+
 const product = (A, B) => A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
 const identity = (n) => Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => Number(i === j)));
 const norm = (numbers) => Math.hypot(...numbers.flat());

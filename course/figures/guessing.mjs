@@ -1,5 +1,7 @@
 // Shannon's game: guess the next letter until it is right; the number of guesses bounds the bits per letter.
 
+import { frame, node, shape } from "./frame.mjs";
+
 export default {
   render({ model, el }) {
     const { text, given, models } = model.get("data");

@@ -1,5 +1,7 @@
 // The imitation game on a small scale: of two texts, which one is real?
 
+import { frame, node, shape } from "./frame.mjs";
+
 export default {
   render({ model, el }) {
     const { rounds, imitator } = model.get("data");

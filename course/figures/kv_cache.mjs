@@ -1,5 +1,7 @@
 // Generating with and without a memory of keys and values: which of them each step computes anew.
 
+import { frame, node, shape, slider, toggle } from "./frame.mjs";
+
 /** Key-and-value vectors computed per layer up to each step, and numbers remembered: {cached, recomputed, memory}. */
 export function work({ steps, prompt, layers, width }) {
   const rows = [];

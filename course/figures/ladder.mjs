@@ -1,5 +1,7 @@
 // The ladder: what every model of the course pays per token, above the exact floor; along parameters, seconds, or in the order taught.
 
+import { choose, frame, node, shape, toggle } from "./frame.mjs";
+
 /** Bits per token above the floor, the same in percent, and the share of the way from the worst rung down to the floor. */
 export function standing(rung, rungs, floor) {
   const worst = Math.max(...rungs.map(({ bits }) => bits));

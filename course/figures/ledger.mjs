@@ -1,5 +1,7 @@
 // What a GPT of these sizes costs: shapes, products, parameters, bytes against a card's memory, a time that no card can beat.
 
+import { choose, frame, shape, slider } from "./frame.mjs";
+
 const DTYPES = [ // bytes per number; float16 training keeps a float32 copy of the weights beside Adam's two moments
   { name: "float32", weight: 4, adam: 8, activation: 4, peak: "float32" },
   { name: "float16, Adam in float32", weight: 2, adam: 12, activation: 2, peak: "float16" },

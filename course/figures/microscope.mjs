@@ -1,5 +1,7 @@
 // Self-attention step by step, from queries and keys to outputs, with four mistakes that can be switched on.
 
+import { choose, frame, node, shape, slider, strength, toggle } from "./frame.mjs";
+
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
 function softmax(scores) {

@@ -1,5 +1,7 @@
 // Three ways down the same valley: gradient descent, with momentum, and Adam, on L(θ) = ½ θᵀHθ with the same noise.
 
+import { frame, shape, slider } from "./frame.mjs";
+
 const TINY = 1e-8; // Adam's ε
 
 /** The matrix of the same valley, turned by an angle in degrees: R H Rᵀ. */

@@ -1,5 +1,7 @@
 // Where attention learns the order: shuffle a sentence under four kinds of positions; turn m and n and watch q · k.
 
+import { choose, frame, node, shape, slider, toggle } from "./frame.mjs";
+
 const KINDS = ["none", "sinusoidal", "learned", "RoPE"];
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const times = (matrix, x) => matrix.map((row) => dot(row, x));

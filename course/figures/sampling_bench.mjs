@@ -1,5 +1,7 @@
 // From logits to the next word: the reader sets the logits and the filters, and draws.
 
+import { choose, frame, node, shape, slider } from "./frame.mjs";
+
 const softmax = (logits) => {
   const largest = Math.max(...logits), powers = logits.map((z) => Math.exp(z - largest)), total = powers.reduce((a, b) => a + b, 0);
   return powers.map((power) => power / total);

@@ -1,5 +1,7 @@
 // A computation graph on a tape: forwards one node at a time, then backwards; each edge carries local × upstream.
 
+import { choose, frame, node, shape, slider, toggle } from "./frame.mjs";
+
 // Each operation: its value, and its derivative by each of its inputs.
 const OPERATIONS = {
   add: [(a, b) => a + b, () => [1, 1]],

@@ -1,5 +1,7 @@
 // The three masks of an encoder-decoder, for one sentence of a padded batch: who may look at whom, and why not.
 
+import { choose, frame, shape, slider } from "./frame.mjs";
+
 /** Three matrices of true = may be attended to: the encoder's (S, S), the decoder's own (T, T), the decoder's of the source (T, S). */
 export function masks(source, target, pad) {
   const isReal = source.map((word) => word !== pad);

@@ -1,5 +1,7 @@
 // A training run as a film: at every snapshot the losses, the words' vectors, activations, gradients, and a sample.
 
+import { choose, frame, node, shape, slider } from "./frame.mjs";
+
 /** Where the outermost bins of a histogram of [−1, 1] begin, as a fraction: ±11/12 for 24 bins. */
 export function edgeOf(counts) {
   return `±${counts.length / 2 - 1}/${counts.length / 2}`;

@@ -1,5 +1,7 @@
 // An RNN unrolled over a text: step through time, see the state change and what the model expects next.
 
+import { frame, shape, slider, toggle } from "./frame.mjs";
+
 /** What each next token cost, −log2 of its probability, and the running mean: [{bits, mean}]. */
 export function costs(probs) {
   let total = 0;
