@@ -1,14 +1,13 @@
 """Whatever a student's process answers, and when: a value, an error of the student's, or its death."""
 
 import contextlib
-import json
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from puppet import CELL, Puppet, student
-from values import changed_frames, frames, texts, values
+from puppet import CELL, student
+from values import changed_frames, frames, values
 
 from autograder.isolation import Died, Raised, wire
 from autograder.isolation.channel import LENGTH
@@ -100,7 +99,8 @@ def assert_is_as_promised(method, came):
     if method == "run":
         assert type(came) is CellResult
         assert size_of(came.output) <= LIMITS.output_bytes + 100
-        assert sum(size_of(text) for shown in came.displays for text in shown.values()) <= LIMITS.display_bytes
+        shown = [size_of(text) for display in came.displays for text in display.values()]
+        assert sum(shown) <= LIMITS.display_bytes
         if came.error is not None:
             assert_is_text(came.error)
     elif method.startswith("ask"):

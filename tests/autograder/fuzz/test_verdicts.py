@@ -2,65 +2,15 @@
 
 import json
 
-import pytest
-from grading import NAME, SHORT, new_course, solved
 from hypothesis import given
 from hypothesis import strategies as st
-from puppet import Puppet, student
+from marked import said, seldom, texts_in
 from test_sessions import streams
 from values import values
 
 from autograder.isolation import wire
 from autograder.judge import LONGEST_MESSAGE
 from autograder.markup import plain_text
-from autograder.plan import plan_for
-from autograder.records import to_json
-from autograder.submission import grade_submission
-
-SEED = 7
-LEVELS_OF_JSON = (dict, list)
-
-
-def honestly(number, operation, reply):
-    return reply
-
-
-class Marked:
-    """A course's homework, a right submission and what its honest process leads to."""
-
-    def __init__(self, course):
-        self.plan = plan_for(NAME, course, SHORT)
-        self.plan.prepare()
-        self.data = json.dumps(solved(course)).encode()
-        self.honest = said(self.with_lies(honestly))
-
-    def with_lies(self, lie):
-        """What comes of the submission when its process answers rightly, as far as it does not lie."""
-
-        def start():
-            return student(Puppet(dict(self.plan.references), lie).answer)
-
-        return grade_submission("ada", self.data, self.plan, start, SEED)
-
-
-@pytest.fixture(scope="module")
-def marked(tmp_path_factory):
-    marked = Marked(new_course(tmp_path_factory.mktemp("fuzz") / "course"))
-    assert marked.honest["points"] == 4
-    return marked
-
-
-def said(graded):
-    """The verdict, but for the time it took."""
-    return {**json.loads(to_json(graded.record)), "seconds": 0}
-
-
-def texts_in(tree):
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, LEVELS_OF_JSON):
-        for part in tree.values() if isinstance(tree, dict) else tree:
-            yield from texts_in(part)
 
 
 @st.composite
@@ -89,9 +39,10 @@ def lies(draw):
     return lie
 
 
+@seldom
 @given(lies())
 def test_a_lie_costs_points_at_most_and_the_next_verdict_is_the_same(marked, lie):
-    graded = marked.with_lies(lie)
+    graded = marked.graded(lie=lie)
     assert graded.record.status == "graded"
     assert 0 <= graded.record.points <= 4
     json.dumps(graded.as_json()).encode()
@@ -99,4 +50,4 @@ def test_a_lie_costs_points_at_most_and_the_next_verdict_is_the_same(marked, lie
         assert plain_text(text) == text
     for exercise in graded.record.exercises:
         assert all(len(check.message) <= LONGEST_MESSAGE + 100 for check in exercise.checks)
-    assert said(marked.with_lies(honestly)) == marked.honest
+    assert said(marked.graded()) == marked.honest

@@ -16,6 +16,7 @@ from course.checks.trace import Object, Thing
 POWERS = [0, 31, 53, 63, 64, 1000, 2000, 14_000]  # JSON reads no number of more digits than the last has
 FLOATS = [0.0, -0.0, 1.5, 1e-320, 1e308, -1e308, math.inf, -math.inf, math.nan]
 TEXTS = ["", "a", "\ud800", "\x1b[2J", "\u202e", "<script>", "=1+1", "a\nb", "é" * 30, "`" * 9]
+PIECES = [b"[", b"{", b"\xff" * 8]
 SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (0,), (0, 2), (1, 1, 1), (2, 3, 4), (1,) * 20, (0, 10**7)]
 
 large = st.builds(
@@ -125,7 +126,7 @@ def changed_frames(draw, contents):
     frame = bytearray(frame_of(*draw(changed_trees(contents))))
     for _ in range(draw(st.sampled_from([0, 0, 0, 1, 3]))):
         place, length = draw(anywhere) % (len(frame) + 1), draw(st.integers(0, 9))
-        frame[place : place + length] = draw(st.binary(max_size=9) | st.sampled_from([b"[", b"{", b"\xff" * 8]))
+        frame[place : place + length] = draw(st.binary(max_size=9) | st.sampled_from(PIECES))
     return bytes(frame)
 
 
