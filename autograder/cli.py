@@ -189,7 +189,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
     )
     jobs = "submissions at once (default: one per core that may be used)"
     part.add_argument("--jobs", type=int, default=None, help=jobs)
-    part.add_argument("--dask", metavar="ADDRESS", help="judge on a Dask cluster, such as tcp://host:8786")
+    part.add_argument("--dask", metavar="ADDRESS", help="judge on a Dask cluster, such as tls://host:8786")
     _gradebook_option(part)
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])

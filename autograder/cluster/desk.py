@@ -22,8 +22,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from autograder.cluster.parcel import Parcel
+from autograder.cluster.room import Room
+from autograder.grading.attempt import Attempt, Tried, counts, verdict
 from autograder.grading.forked import Lost, forked
-from autograder.grading.paper import Paper, mark
+from autograder.grading.paper import Paper
 from autograder.grading.plan import Plan
 from autograder.grading.pool import limits_of_a_judge, local_judges
 from autograder.isolation import Level, Warm
@@ -40,15 +42,23 @@ class Desk:
     plan: Plan
     level: Level
     warm: Warm
+    room: Room
 
     def answer(self, paper: Paper) -> dict[str, Any]:
-        """Have one paper judged in a process of its own."""
-
-        def judge(paper: Paper) -> dict:
-            return mark(paper, self.plan, self.level.name, self.warm.student).as_json()
-
-        [(_, result)] = forked([paper], judge, jobs=1, **limits_of_a_judge(self.plan.limits))
+        """Have one paper judged beside others, and once more alone where that does not count."""
+        with self.room.beside_others():
+            first = self.tried(paper)
+        if counts(first):
+            return {"graded": first["graded"]}
+        with self.room.alone():
+            result = verdict(first, self.tried(paper))
         return {"lost": vars(result)} if isinstance(result, Lost) else {"graded": result}
+
+    def tried(self, paper: Paper) -> Tried:
+        """What comes of one attempt, in a process of its own."""
+        attempt = Attempt(self.plan, self.level.name, self.warm)
+        [(_, result)] = forked([paper], attempt, jobs=1, **limits_of_a_judge(self.plan.limits))
+        return result
 
 
 class AnotherVersion(RuntimeError):
@@ -68,7 +78,7 @@ def opened(parcel: Parcel) -> Iterator[Desk]:
         parcel.unpack(Path(root))
         plan = order.plan(Path(root))
         plan.prepare()
-        yield Desk(plan, pool.level, pool.warm())
+        yield Desk(plan, pool.level, pool.warm(), Room(Path(root)))
 
 
 def serve(control: socket.socket, desk: Desk) -> None:

@@ -7,7 +7,7 @@ import concurrent.futures
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,6 +27,7 @@ with needs("distributed", "cluster"):
     import dask.config
     from distributed import Client, Future, KilledWorker, wait
 
+    from autograder.cluster.privacy import obstacle
     from autograder.cluster.worker import DeskPlugin, WorkerUnfit, greeting_of, judge_at_desk
 
 DISTRIBUTION = "language-models-from-scratch"
@@ -97,7 +98,9 @@ class Cluster:
 
     def places(self) -> int:
         """How many papers may be out at once; raises ClusterUnavailable where nobody is left to read them."""
-        threads = sum(self.client.nthreads().values())
+        workers = self.client.nthreads()
+        require_private(workers)  # of those that came meanwhile, too
+        threads = sum(workers.values())
         if threads:
             self.last_seen = time.monotonic()
         elif time.monotonic() > self.last_seen + SECONDS_WITHOUT_WORKERS:
@@ -126,7 +129,10 @@ def result_of(future: Future) -> dict | Lost:
 
 @contextmanager
 def cluster_judges(address: str, order: Order, root: Path) -> Iterator[Cluster]:
-    """Judges on an existing cluster; their desks close when this ends. Raises ClusterUnavailable."""
+    """Judges on an existing cluster; their desks close when this ends. Raises ClusterUnavailable.
+
+    Certificates are those of Dask's own settings.
+    """
     name = f"autograder {order.homework} {uuid.uuid4().hex}"  # others may use the cluster too
     seconds = order.limits.patience * seconds_for_a_judge(order.limits) + GRACE_SECONDS
     plugin = DeskPlugin(Parcel.pack(order, root).as_bytes(), seconds)
@@ -147,15 +153,28 @@ def quiet_about_size() -> AbstractContextManager:
 
 
 def connected(address: str) -> Client:
-    with in_a_sentence(address):
-        try:
+    try:
+        require_private([address])
+        with in_a_sentence(address):
             return Client(address, timeout=CONNECT_SECONDS)
-        except ValueError as error:
-            raise ClusterUnavailable(f"{address} is no address of a Dask scheduler ({error}).") from error
+    except ValueError as error:
+        raise ClusterUnavailable(f"{address} is no address of a Dask scheduler ({error}).") from error
+
+
+def require_private(addresses: Iterable[str]) -> None:
+    """Raise ClusterUnavailable where strangers could take part in what is said to one of them."""
+    for address in addresses:
+        try:
+            problem = obstacle(address)
+        except OSError as error:
+            problem = f"The certificates for {address} cannot be used ({error})."
+        if problem:
+            raise ClusterUnavailable(problem)
 
 
 def require_workers(client: Client, address: str) -> None:
-    """Raise ClusterUnavailable unless there are workers, and the grader is installed for all of them."""
+    """Raise ClusterUnavailable unless there are workers, all private and with the grader installed."""
+    require_private(client.nthreads())
     with in_a_sentence(address):
         found = client.run(metadata.version, DISTRIBUTION, on_error="return")
     require_some(found, address)

@@ -73,10 +73,11 @@ class DeskPlugin(WorkerPlugin):
 
     def __init__(self, parcel: bytes, seconds: float) -> None:
         self.parcel = parcel
-        self.seconds = seconds  # for one paper
+        self.seconds = seconds  # for one attempt; a second one waits for all others' first and second ones
 
     def setup(self, worker: Worker) -> None:
         self.address = worker.address
+        self.papers_at_once = worker.state.nthreads
         self.lock = Lock()
         self.desk: DeskProcess | None = None
         self.is_closed = False
@@ -115,7 +116,7 @@ class DeskPlugin(WorkerPlugin):
         for _ in range(DESKS_PER_PAPER):
             desk = self.open()
             try:
-                return desk.ask(paper, self.seconds)
+                return desk.ask(paper, self.seconds * (2 + self.papers_at_once))
             except TimeoutError:
                 return lost("did not finish in time")
             except (EOFError, OSError):

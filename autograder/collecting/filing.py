@@ -19,7 +19,7 @@ from nbgrader.utils import parse_utc
 
 from autograder.collecting.attempt import Attempt
 from autograder.collecting.choosing import Chosen
-from autograder.collecting.tree import File
+from autograder.collecting.tree import File, Spoilt
 from autograder.submissions.collect import MEGABYTE, TIMESTAMP, Unreadable
 
 KEPT = ".kept"
@@ -141,6 +141,7 @@ def contents(files: Iterable[File], timed: bool, notes: list[str]) -> dict[str, 
             if room < 0:
                 raise Unreadable(TOO_MUCH)
         except Unreadable as problem:
+            room -= problem.size if isinstance(problem, Spoilt) else 0
             notes.append(f"left out {name}: {problem}")
         else:
             found[name] = data

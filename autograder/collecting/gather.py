@@ -65,11 +65,11 @@ def gather(
 
 def not_told(tree: Tree, rows: Iterable[Row]) -> Iterator[str]:
     """What was left out of the download and stands in nobody's row."""
-    told = tuple(note.removeprefix("left out ") for row in rows for note in row.notes)
+    told = {note.removeprefix("left out ") for row in rows for note in row.notes}
     for path, why in tree.left_out:
-        problem = f"{'/'.join(path)}: {why}"
-        if not problem.endswith(told):
-            yield f"left out {problem}"
+        seen_from_above = (f"{'/'.join(path[place:])}: {why}" for place in range(len(path)))
+        if told.isdisjoint(seen_from_above):
+            yield f"left out {'/'.join(path)}: {why}"
 
 
 def sorted_out(attempts: Iterable[Attempt], roster: Roster) -> dict[str, list[Attempt]]:

@@ -24,6 +24,8 @@ MEMBER = b"PK\x01\x02"  # begins each entry of a zip's directory
 LARGEST_FILE = 100 * MEGABYTE
 LARGEST_NAME = 200  # bytes of one part; file systems allow 255
 LONGEST_PATH = 1_000  # bytes; the system allows 4096 together with where it is put
+MOST_PARTS = 50  # of a path; for each file all the folders above it are remembered
+TOO_DEEP = f"it lies in more than {MOST_PARTS - 1} folders, one in the other"
 REPOSITORY = ".git"
 OF_THE_SYSTEM = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"})
 
@@ -32,6 +34,14 @@ Place = tuple[str, ...]
 
 class CollectingError(ValueError):
     """A source that cannot be collected from; the message says what to do instead."""
+
+
+class Spoilt(Unreadable):
+    """A member of a zip that was unpacked, up to so many bytes, and in vain."""
+
+    def __init__(self, sentence: str, size: int) -> None:
+        super().__init__(sentence)
+        self.size = size
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,10 @@ def _folder(source: Path) -> Tree:
     files, folders, repositories, left_out = [], set(), set(), []
     for here, names, others in os.walk(source):
         place = Path(here).relative_to(source).parts
+        if len(place) >= MOST_PARTS:
+            left_out.append((place, TOO_DEEP))
+            names.clear()
+            continue
         folders.add(place)
         if REPOSITORY in names:
             repositories.add(place)
@@ -149,7 +163,7 @@ def _archive(archive: zipfile.ZipFile, name: str, most: int) -> Tree:
             repositories.add(path[: path.index(REPOSITORY)])
         elif path and not OF_THE_SYSTEM.intersection(path):
             problem = problem_of(member, path) or ("a second file of this name" if path in files else None)
-            if len(member.filename) <= LONGEST_PATH:
+            if len(member.filename) <= LONGEST_PATH and len(path) <= MOST_PARTS:
                 folders |= {path[:depth] for depth in range(len(path))}
             if problem:
                 left_out.append((_shown(path), problem))
@@ -176,6 +190,8 @@ def problem_of(member: zipfile.ZipInfo, path: Place) -> str | None:
         return f"its name is longer than {LARGEST_NAME} bytes"
     if len(os.fsencode(member.filename)) > LONGEST_PATH:
         return f"its path is longer than {LONGEST_PATH} bytes"
+    if len(path) > MOST_PARTS:
+        return TOO_DEEP
     if member.flag_bits & 1:
         return "encrypted"
     if member.file_size > LARGEST_FILE:
@@ -184,14 +200,14 @@ def problem_of(member: zipfile.ZipInfo, path: Place) -> str | None:
 
 
 def contents(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """A member's bytes, never more than allowed, whatever the zip says; raises Unreadable."""
+    """A member's bytes, never more than allowed, whatever the zip says; raises Unreadable or Spoilt."""
     try:
         with archive.open(member) as stream:
             return _at_most(stream, LARGEST_FILE)
     except Unreadable:
         raise
     except Exception as error:
-        raise Unreadable(f"{member.filename} cannot be unpacked ({_why(error)}).") from error
+        raise Spoilt(f"{member.filename} cannot be unpacked ({_why(error)}).", member.file_size) from error
 
 
 def _at_most(stream: BinaryIO, limit: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.grading.forked import Lost
 from autograder.grading.paper import Paper, mark
 from autograder.grading.plan import Plan
 from autograder.isolation import Warm
@@ -12,6 +13,8 @@ from autograder.isolation.results import TooLate
 from autograder.isolation.student import Student
 
 MUCH_WAITING = 0.1  # of the time that a request had
+
+Tried = dict[str, Any] | Lost  # what came of an attempt, as `Attempt` says it
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,17 @@ class Attempt:
 
         graded = mark(paper, self.plan, self.level, start).as_json()
         return {"graded": graded, "was_kept_waiting": any(map(was_kept_waiting, students))}
+
+
+def counts(tried: Tried) -> bool:
+    """Whether an attempt beside others counts; what does not is tried once more, alone."""
+    return not isinstance(tried, Lost) and not tried["was_kept_waiting"]
+
+
+def verdict(first: Tried, second: Tried) -> dict[str, Any] | Lost:
+    """What counts of an attempt beside others and one alone: the second, unless it was lost."""
+    tried = first if isinstance(second, Lost) else second
+    return second if isinstance(tried, Lost) else tried["graded"]
 
 
 def was_kept_waiting(student: Student) -> bool:

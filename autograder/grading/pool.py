@@ -56,7 +56,7 @@ class Pool:
         What was lost, or ran out of time after it had to wait for a processor, is tried once more at the end,
         alone, and then counts as it comes out.
         """
-        from autograder.grading.attempt import Attempt
+        from autograder.grading.attempt import Attempt, Tried, counts, verdict
 
         plan.prepare()
         gc.collect()
@@ -64,15 +64,14 @@ class Pool:
         attempt = Attempt(plan, self.level.name, self.warm())  # which has been starting meanwhile
         limits = limits_of_a_judge(plan.limits)
         are_together = min(self.jobs, len(tasks)) > 1
-        again: list[tuple[Task, dict | Lost]] = []
+        again: list[tuple[Task, Tried]] = []
         for task, result in forked(tasks, lambda task: attempt(task.paper()), jobs=self.jobs, **limits):
-            if isinstance(result, Lost) or (are_together and result["was_kept_waiting"]):
+            if isinstance(result, Lost) or (are_together and not counts(result)):
                 again.append((task, result))
             else:
                 yield task, result["graded"]
         for (task, first), second in forked(again, lambda pair: attempt(pair[0].paper()), jobs=1, **limits):
-            result = first if isinstance(second, Lost) else second
-            yield task, second if isinstance(result, Lost) else result["graded"]
+            yield task, verdict(first, second)
 
 
 @contextmanager

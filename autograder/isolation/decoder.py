@@ -12,6 +12,7 @@ from autograder.isolation.plain_data import (
     MAX_DEPTH,
     MAX_DIMENSIONS,
     MAX_EQUAL_HASHES,
+    MOST_GENERATORS,
     WireError,
 )
 from course.checks.plain import ARRAY_DTYPES, TENSOR_DTYPES, checked_range, checked_shape
@@ -26,6 +27,7 @@ class Reader:
         self.buffers = dict(enumerate(buffers))
         self.generators = generators  # whether their states are believed
         self.objects = 0
+        self.n_generators = 0
 
     def value(self, tree: Any, depth: int) -> Any:
         if type(tree) in JSON_SCALARS:
@@ -105,6 +107,9 @@ def read_complex(reader: Reader, content: list, depth: int) -> complex:
 
 
 def read_generator(reader: Reader, content: Any, depth: int) -> torch.Generator:
+    reader.n_generators += 1
+    if reader.n_generators > MOST_GENERATORS:
+        raise WireError("too many generators")
     generator, state = torch.Generator(), reader.value(content, depth)
     return generator.set_state(state) if reader.generators else generator
 

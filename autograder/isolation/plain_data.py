@@ -7,6 +7,7 @@ MAX_DIMENSIONS = 32
 MAX_TREE_BYTES = 8 << 20
 MAX_BRACKETS = 1 << 20  # two bytes of JSON can become a hundred of Python objects
 MAX_BUFFERS = 1 << 16
+MOST_GENERATORS = 100  # a few bytes of JSON become thousands of each
 MAX_EQUAL_HASHES = 64  # more keys than this with one hash are an attack on the dictionary
 
 JSON_SCALARS = frozenset({type(None), bool, int, float, str})

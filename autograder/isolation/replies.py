@@ -4,7 +4,6 @@ Every function raises KeyError, TypeError or ValueError where a reply is not wha
 """
 
 import base64
-import binascii
 import contextlib
 from typing import Any
 
@@ -20,7 +19,7 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 def read_answer(answer: dict) -> tuple[Any, bytes | None, int | None]:
     """The value, the frame of the arguments afterwards, the number of the graph."""
-    left, graph = answer["left"], answer["graph"]
+    left, graph = fields_of(answer)["left"], answer["graph"]
     if type(left) not in (bytes, type(None)) or type(graph) not in (int, type(None)):
         raise TypeError("the arguments are a frame, and the number of a graph is an integer")
     return answer["value"], left, graph
@@ -38,7 +37,7 @@ def read_arguments(args: tuple, kwargs: dict, frame: bytes) -> tuple[tuple, dict
 
 def read_cell(limits: Limits, answer: dict) -> CellResult:
     """A cell's result, every part of it text or a picture, and within the limits."""
-    displays = [read_display(display) for display in list.copy(answer["displays"])]
+    displays = [read_display(display) for display in list.copy(fields_of(answer)["displays"])]
     if sum(size_of(content) for display in displays for content in display.values()) > limits.display_bytes:
         raise ValueError("more displays than the student's side of the border lets through")
     output = shortened(text_of(answer["output"], None), limits.output_bytes + ROOM_FOR_NOTES)
@@ -48,9 +47,9 @@ def read_cell(limits: Limits, answer: dict) -> CellResult:
 
 def read_display(display: dict) -> dict[str, str]:
     """The text of a display, and its picture if it is one."""
-    shown = {"text/plain": text_of(display["text/plain"])} if "text/plain" in display else {}
+    shown = {"text/plain": text_of(display["text/plain"])} if "text/plain" in fields_of(display) else {}
     picture = "".join(str.split(display.get("image/png", "")))
-    with contextlib.suppress(binascii.Error):
+    with contextlib.suppress(ValueError):
         if base64.b64decode(picture, validate=True).startswith(PNG_SIGNATURE):
             shown["image/png"] = picture  # base64 and nothing else: a page may show it without escaping it
     return shown
@@ -59,7 +58,7 @@ def read_display(display: dict) -> dict[str, str]:
 def read_fault(fields: dict) -> Fault:
     """An error, every part of it text or a line number."""
     return Fault(
-        class_name=text_of(fields["class_name"]),
+        class_name=text_of(fields_of(fields)["class_name"]),
         message=text_of(fields["message"]),
         bases=tuple(text_of(name) for name in list.copy(fields["bases"])[:MAX_FRAMES]),
         frames=tuple(map(read_frame, list.copy(fields["frames"])[:MAX_FRAMES])),
@@ -70,11 +69,23 @@ def read_fault(fields: dict) -> Fault:
 
 def read_frame(fields: dict) -> Frame:
     return Frame(
-        cell=text_of(fields["cell"]),
+        cell=text_of(fields_of(fields)["cell"]),
         line=line_of(fields["line"]),
         function=text_of(fields["function"]),
         text=text_of(fields["text"]),
     )
+
+
+def read_names(answer: list) -> set[str]:
+    """The names in a list that holds nothing else."""
+    return {text_of(name) for name in list.copy(answer)}
+
+
+def fields_of(answer: Any) -> dict:
+    """The answer, if it is a dictionary: tensors and arrays take a name for an index, each in its own way."""
+    if type(answer) is not dict:
+        raise TypeError("a dictionary was expected")
+    return answer
 
 
 def text_of(content: Any, most: int | None = MAX_TEXT) -> str:

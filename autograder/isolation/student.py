@@ -13,7 +13,14 @@ from autograder.isolation import channel, wire
 from autograder.isolation.deadline import Deadline
 from autograder.isolation.deaths import how_it_ended
 from autograder.isolation.limits import Limits, in_words
-from autograder.isolation.replies import read_answer, read_arguments, read_cell, read_fault
+from autograder.isolation.replies import (
+    fields_of,
+    read_answer,
+    read_arguments,
+    read_cell,
+    read_fault,
+    read_names,
+)
 from autograder.isolation.results import CellResult, Died, IsolationUnavailable, Raised, TooLate
 from autograder.isolation.spent import Spent
 from course.checks.autograd import Backward
@@ -93,6 +100,7 @@ class Student:
         value, left, graph = self.understand(read_answer, answer)
         if left is not None and left != arguments:
             changed = self.understand(partial(read_arguments, args, kwargs), left)
+            self.told += wire.weight(left)
         else:
             changed = None
         return Reply(value, changed, None if graph is None else self.way_back(graph))
@@ -113,7 +121,7 @@ class Student:
         """Those of the names that the notebook has defined."""
         names = list(names)
         answer = self.without_fault("defined", {"names": names}, self.limits.call_seconds)
-        return {name for name in names if name in self.understand(list.copy, answer)}
+        return self.understand(read_names, answer).intersection(names)
 
     def guard(self, names: Iterable[str]) -> None:
         """Make calls of exactly these dotted names raise Forbidden from now on; an empty list lifts it.
@@ -143,7 +151,7 @@ class Student:
         reply = self.converse(wire.encode({"operation": operation, **fields}), seconds)
         if type(reply) is dict and "fault" in reply:
             raise Raised(self.understand(read_fault, reply["fault"]))
-        return self.understand(lambda answer: answer["value"], reply)
+        return self.understand(lambda answer: fields_of(answer)["value"], reply)
 
     def start(self) -> None:
         """Wait for the process and give it its files; what fails here is not the student's doing."""

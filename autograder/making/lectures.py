@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.figure_outputs import with_todays_modules
+from autograder.making.figure_outputs import with_todays_modules
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CELL_BYTES = 300_000

@@ -110,6 +110,8 @@ def nbgraders_checksum(name: str, kind: str, text: str, nbgrader: Mapping[str, A
     """
     is_grade, is_solution = nbgrader.get("grade", False), nbgrader.get("solution", False)
     is_locked = False if is_solution else (True if is_grade else nbgrader.get("locked", False))
+    if not all(isinstance(setting, bool) for setting in (is_grade, is_solution, is_locked)):
+        return None
     try:
         points = [str(float(nbgrader["points"]))] if is_grade else []
     except (KeyError, TypeError, ValueError, OverflowError):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.figure_outputs import with_todays_modules
+from autograder.making.figure_outputs import with_todays_modules
 from course import figures
 from course.figures.figure import module, names
 

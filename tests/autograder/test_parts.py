@@ -3,10 +3,9 @@
 import traceback
 
 import pytest
-from autograder.checking.made_from import made_from
 
 from autograder.checking.examine import run_checks
-from autograder.checking.versions import exercise_versions
+from autograder.checking.versions import exercise_versions, made_from
 from autograder.making.build import build
 from autograder.making.new import CannotBegin, new
 from autograder.making.products import build_homework

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.isolation import wire
-from autograder.isolation.plain_data import MAX_BRACKETS
+from autograder.isolation.plain_data import MAX_BRACKETS, MOST_GENERATORS
 from course.checks.plain import ARRAY_DTYPES, TENSOR_DTYPES
 from course.checks.request import MOST_OBJECTS
 from course.checks.trace import Object, Thing
@@ -204,6 +204,7 @@ HOSTILE = {
     "reference without a number": frame({"object": [True, "a"]}),
     "name of a number": frame({"thing": 1}),
     "too many references": frame([{"object": [0, ""]}] * (2 * MOST_OBJECTS + 1)),
+    "too many generators": frame([{"generator": 0}] * (MOST_GENERATORS + 1)),
     "number of too many digits": struct.pack("<II", 10_000, 0) + b"9" * 10_000,
     "too many parts": frame([[] for _ in range(MAX_BRACKETS)]),
     "not utf-8": struct.pack("<II", 3, 0) + b'"\xff"',
