@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from autograder.cluster.parcel import Parcel
 from autograder.forked import Lost, forked
 from autograder.isolation import Level, Warm
-from autograder.isolation.confinement import die_with_parent
+from autograder.isolation.confinement import die_first, die_with_parent
 from autograder.paper import Paper, mark
 from autograder.plan import Plan
 from autograder.pool import limits_of_a_judge, local_judges
@@ -90,6 +90,7 @@ def attend(connection: Connection, desk: Desk, parent: int) -> NoReturn:
     status = 1
     try:
         die_with_parent()
+        die_first()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if os.getppid() == parent:
             connection.send_bytes(json.dumps(desk.answer(Paper.from_bytes(connection.recv_bytes()))).encode())

@@ -42,6 +42,7 @@ class Keeper:
         connection: the descriptors from which the student's process hears, and to which it answers.
         """
         listener.close()
+        confinement.die_first()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         zygote, grader = pidfds(os.getppid()), socket.socket(fileno=control)
         try:

@@ -262,6 +262,25 @@ def test_nothing_that_answers_the_grader_can_be_imported(student):
     assert student.request("answer") == [False] * 3
 
 
+SENDING = """
+import array, os, socket, struct
+kept = open("/dev/null")
+took = []
+for descriptor in range(256):
+    try:
+        line = socket.socket(fileno=os.dup(descriptor))
+        line.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [kept.fileno()]))])
+        took.append(descriptor)
+    except OSError: pass
+print(took)
+"""
+
+
+def test_no_open_file_is_sent_to_the_grader(student):
+    """A grader that is sent a lingering connection closes it, and that lasts as long as the sender likes."""
+    assert student.run(SENDING).output == "[]\n"
+
+
 def test_answers_have_an_end_in_all(warm):
     limits = Limits(answers_bytes=1 << 20)
     sitting = Sitting(lambda: warm.student(limits=limits), limits)
