@@ -43,9 +43,10 @@ lint-figures:    ## look for mistakes in the figures' modules, where node is ins
 	else echo "node is not installed: the figures' modules were not looked at"; fi
 
 nightly: export OMP_NUM_THREADS = 1
-nightly: $(READY) ## hand in all right and wrong answers at both levels of isolation, and a million odd inputs
+nightly: $(READY) ## hand in all answers at both levels of isolation, attack a whole batch, and try a million odd inputs
 	$(BIN)/python -m autograder verify --sandbox bwrap
 	$(BIN)/python -m autograder verify --sandbox landlock
+	$(BIN)/python -m pytest -m nightly
 	$(BIN)/python -m pytest tests/autograder/fuzz --hypothesis-profile nightly -n auto
 
 browser: $(READY) ## try figures, pages and JupyterLab in a real browser, where one is installed

@@ -29,7 +29,7 @@ from autograder.grading.paper import Paper
 from autograder.grading.plan import Plan
 from autograder.grading.pool import limits_of_a_judge, local_judges
 from autograder.isolation import Level, Warm
-from autograder.isolation.confinement import die_with_parent
+from autograder.isolation.confinement import die_first, die_with_parent
 from autograder.software import software
 
 IDLE_SECONDS = 3600.0  # after which a desk that its driver has forgotten closes
@@ -100,6 +100,7 @@ def attend(connection: Connection, desk: Desk, parent: int) -> NoReturn:
     status = 1
     try:
         die_with_parent()
+        die_first()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if os.getppid() == parent:
             connection.send_bytes(json.dumps(desk.answer(Paper.from_bytes(connection.recv_bytes()))).encode())

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any, NoReturn, TypeVar
 
 from autograder.isolation.clock import processor_seconds
-from autograder.isolation.confinement import die_with_parent, limit_memory
+from autograder.isolation.confinement import die_first, die_with_parent, limit_memory
 from autograder.isolation.deaths import OUT_OF_MEMORY
 from autograder.isolation.limits import MEGABYTE, in_words
 
@@ -186,6 +186,7 @@ def _serve(line: Connection, do: Callable[[int], Any], parent: int, memory_bytes
     status = 1
     try:
         die_with_parent()
+        die_first()
         if os.getppid() != parent:  # it died before it could be asked to be missed
             os._exit(status)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent

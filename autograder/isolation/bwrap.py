@@ -81,7 +81,7 @@ def mount_arguments(room: Room, limits: Limits, known: frozenset[str]) -> Iterab
     for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         yield from ("--symlink", f"/proc/self/{target}", f"/dev/{name}")
     yield from tmpfs_arguments("/dev/shm", SHARED_MEMORY_BYTES, known)
-    yield from ("--remount-ro", "/dev")
+    yield from ("--remount-ro", "/dev", "--remount-ro", "/proc")
 
 
 def tmpfs_arguments(path: str, size: int, known: frozenset[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
-"""Frames over a socket, with a deadline and a limit on their size."""
+"""Frames over a socket or a pair of pipes, with a deadline and a limit on their size."""
 
-import socket
+import os
+import select
 import struct
 import time
 from contextlib import suppress
@@ -17,11 +18,69 @@ class Deadline(Protocol):
         """Seconds to wait before asking again; raises TimeoutError when the time is over."""
 
 
+class Connection(Protocol):
+    """A socket, as far as frames need one."""
+
+    def settimeout(self, seconds: float | None) -> None: ...
+
+    def send(self, data: memoryview) -> int: ...
+
+    def recv(self, most: int) -> bytes: ...
+
+
+class Pipes:
+    """A pipe in and a pipe out as one connection, across which go bytes and nothing else.
+
+    A socket would carry open files as well. Whoever receives one closes it, wanted or not, and that takes as
+    long as its sender likes: a network connection can be made to linger.
+    """
+
+    def __init__(self, incoming: int, outgoing: int):
+        self.seconds: float | None = None
+        self.incoming = open(incoming, "rb", buffering=0)  # noqa: SIM115  closed by `close`
+        self.outgoing = open(outgoing, "wb", buffering=0)  # noqa: SIM115
+        self.readable, self.writable = select.poll(), select.poll()
+        self.readable.register(incoming, select.POLLIN)
+        self.writable.register(outgoing, select.POLLOUT)
+        for descriptor in (incoming, outgoing):
+            os.set_blocking(descriptor, False)
+
+    def settimeout(self, seconds: float | None) -> None:
+        self.seconds = seconds
+
+    def send(self, data: memoryview) -> int:
+        """Send some of it, at least a byte; raises TimeoutError, BrokenPipeError."""
+        while (sent := self.outgoing.write(data)) is None:
+            self.wait(self.writable)
+        return sent
+
+    def recv(self, most: int) -> bytes:
+        """What is there, or nothing at the end; raises TimeoutError."""
+        while (received := self.incoming.read(most)) is None:
+            self.wait(self.readable)
+        return received
+
+    def wait(self, until: select.poll) -> None:
+        if not until.poll(None if self.seconds is None else 1000 * self.seconds):
+            raise TimeoutError
+
+    def close(self) -> None:
+        self.incoming.close()
+        self.outgoing.close()
+
+
+def pair() -> tuple[Pipes, tuple[int, int]]:
+    """One side of a connection, and the descriptors of which the other can be made."""
+    there, out = os.pipe()
+    back, theirs = os.pipe()
+    return Pipes(back, out), (there, theirs)
+
+
 class TooLarge(ValueError):
     """The other side announces a frame beyond the limit."""
 
 
-def send(connection: socket.socket, frame: bytes, deadline: float | Deadline | None = None) -> None:
+def send(connection: Connection, frame: bytes, deadline: float | Deadline | None = None) -> None:
     """Send one frame; raises TimeoutError, or another OSError where the other side is gone."""
     view = memoryview(frame)
     start = LENGTH.pack(len(frame)) + view[:CHUNK]  # the other side wakes up once, not twice
@@ -29,7 +88,7 @@ def send(connection: socket.socket, frame: bytes, deadline: float | Deadline | N
     send_exactly(connection, view[CHUNK:], deadline)
 
 
-def send_exactly(connection: socket.socket, view: memoryview, deadline: float | Deadline | None) -> None:
+def send_exactly(connection: Connection, view: memoryview, deadline: float | Deadline | None) -> None:
     """Send all of it."""
     while view:
         connection.settimeout(remaining(deadline))
@@ -37,7 +96,7 @@ def send_exactly(connection: socket.socket, view: memoryview, deadline: float | 
             view = view[connection.send(view) :]
 
 
-def receive(connection: socket.socket, limit: int, deadline: float | Deadline | None = None) -> bytearray:
+def receive(connection: Connection, limit: int, deadline: float | Deadline | None = None) -> bytearray:
     """Receive one frame of at most `limit` bytes; raises EOFError, TimeoutError or TooLarge."""
     (length,) = LENGTH.unpack(receive_exactly(connection, LENGTH.size, deadline))
     if length > limit:
@@ -45,7 +104,7 @@ def receive(connection: socket.socket, limit: int, deadline: float | Deadline | 
     return receive_exactly(connection, length, deadline)
 
 
-def receive_exactly(connection: socket.socket, count: int, deadline: float | Deadline | None) -> bytearray:
+def receive_exactly(connection: Connection, count: int, deadline: float | Deadline | None) -> bytearray:
     """Receive `count` bytes; memory grows with what arrives, not with what was announced."""
     received = bytearray()
     while len(received) < count:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autograder.isolation import kernel
 from autograder.isolation.limits import Limits
+from autograder.isolation.tree import MOST_DESCRIPTORS
 
 CAPABILITY_VERSION_3 = 0x20080522
 
@@ -41,9 +42,14 @@ def adopt_orphans() -> None:
 
 
 def die_with_parent() -> None:
-    """End when the parent does; and when memory runs out, before it does."""
+    """End when the parent does."""
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def die_first() -> None:
+    """End, with all that this process starts, before others do when memory runs out."""
+    if sys.platform == "linux":
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
@@ -60,7 +66,7 @@ def limit_resources(limits: Limits, others: int) -> None:
     ceilings = {
         resource.RLIMIT_CPU: limits.cpu_seconds + 1,
         resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_NOFILE: 256,
+        resource.RLIMIT_NOFILE: MOST_DESCRIPTORS,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 64 << 10,
         resource.RLIMIT_NPROC: 2 * limits.processes + others,  # the keeper ends them before, and says why

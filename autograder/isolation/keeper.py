@@ -10,7 +10,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -36,9 +36,13 @@ class Keeper:
         self.shell = shell
         self.session = session  # autograder.isolation.session.Session, where no name leads to it
 
-    def run(self, listener: socket.socket, control: int, connection: int) -> NoReturn:
-        """Keep one submission from its first byte to its last, then leave."""
+    def run(self, listener: socket.socket, control: int, *connection: int) -> NoReturn:
+        """Keep one submission from its first byte to its last, then leave.
+
+        connection: the descriptors from which the student's process hears, and to which it answers.
+        """
         listener.close()
+        confinement.die_first()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         zygote, grader = pidfds(os.getppid()), socket.socket(fileno=control)
         try:
@@ -49,7 +53,9 @@ class Keeper:
         finally:
             os._exit(0)
 
-    def keep(self, grader: socket.socket, zygote: list[int], connection: int, limits: Limits) -> dict:
+    def keep(
+        self, grader: socket.socket, zygote: list[int], connection: Sequence[int], limits: Limits
+    ) -> dict:
         """Start the student's process, wait for its end; how it ended, and the time it took.
 
         zygote: what becomes readable when that process has ended.
@@ -59,7 +65,8 @@ class Keeper:
         student = os.fork()
         if student == 0:
             self.become_student(connection, home, limits)
-        os.close(connection)
+        for descriptor in connection:
+            os.close(descriptor)
         clock = Clock(self.sandbox.tree)
         try:
             reason = self.watch(grader, zygote, student, Totals(self.sandbox, limits), clock)
@@ -95,19 +102,19 @@ class Keeper:
             if exceeded := totals.exceeded():
                 return exceeded
 
-    def become_student(self, connection: int, home: Path, limits: Limits) -> NoReturn:
+    def become_student(self, connection: Sequence[int], home: Path, limits: Limits) -> NoReturn:
         """Give up everything, then answer the grader."""
         try:
             os.setsid()
             os.nice(NICENESS)
             confinement.die_with_parent()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            confinement.close_all_but({2, connection})
+            confinement.close_all_but({2, *connection})
             self.sandbox.confine()
             confinement.silence()
             gc.enable()
             sys.path.insert(0, "")
-            self.session(self.shell, limits, home / "work").serve(socket.socket(fileno=connection))
+            self.session(self.shell, limits, home / "work").serve(*connection)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except BaseException as error:

@@ -30,7 +30,9 @@ PRIVATE = tuple(map(Path, ("/usr/local/share", "/usr/local/home", "/usr/home")))
 OPEN_TO_ALL, DEEPEST_EXCHANGE = 0o002, 3
 FIRST_PERSON = 1000  # smaller user ids belong to services
 DEVICES = tuple(map(Path, ("/dev/null", "/dev/random", "/dev/urandom")))
-FACTS = tuple(map(Path, ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")))
+FACTS = tuple(map(Path, ("/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")))
+ITSELF = Path("/proc/self")
+OF_THE_MACHINE = {"net", "task", "mounts", "mountinfo", "mountstats"}  # a task, too, shows all connections
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,14 @@ def outermost(paths: set[Path]) -> set[Path]:
 def within(path: Path, place: Path) -> bool:
     """Whether a path is a place or lies beneath it."""
     return path == place or place in path.parents
+
+
+def facts() -> list[Path]:
+    """What a process may read of the processor, of memory and of itself, but not of who is on the network."""
+    own = (
+        entry for entry in ITSELF.iterdir() if not entry.is_symlink()
+    )  # a rule would hold for where it leads
+    return [*FACTS, *(entry for entry in own if entry.name not in OF_THE_MACHINE)]
 
 
 def allow_list(room: Room) -> tuple[list[Path], list[Path]]:

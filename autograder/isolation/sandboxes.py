@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autograder.isolation import bwrap, confinement, landlock, seccomp
 from autograder.isolation.limits import Limits
-from autograder.isolation.room import DEVICES, FACTS, SETTINGS, Room, allow_list
+from autograder.isolation.room import DEVICES, ITSELF, SETTINGS, Room, allow_list, facts
 from autograder.isolation.tree import Descendants, Inhabitants, Tree
 from autograder.isolation.unprivileged import Users
 
@@ -89,8 +89,8 @@ class Landlocked(OnHost):
 
     def confine(self) -> None:
         super().confine()
-        readable = [*self.readable, *SETTINGS, *DEVICES, *FACTS]
-        landlock.restrict(readable, self.listable, [self.home, Path("/dev/null")])
+        readable = [*self.readable, *SETTINGS, *DEVICES, *facts()]
+        landlock.restrict(readable, [*self.listable, ITSELF], [self.home, Path("/dev/null")])
         seccomp.install(seccomp.program(self.strictness, os.getpid(), self.machine))
         confinement.verify_powerless()
 

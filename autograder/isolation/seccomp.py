@@ -23,6 +23,9 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 SET_MODE_FILTER = 2
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, NETLINK_ROUTE = 1, 2, 10, 16, 0
+WHATEVER_FITS, TCP, UDP = 0, 6, 17
+SOL_SOCKET, SIZES_OF_BUFFERS = 1, (7, 8, 32, 33)
+MAP_SHARED, MAP_SHARED_VALIDATE, MAP_KINDS, MAP_ANONYMOUS = 0x1, 0x3, 0xF, 0x20
 SOCK_STREAM, SOCK_SEQPACKET, SOCK_KINDS = 1, 5, 0xF
 PRIO_PROCESS = 0
 NEW_NAMESPACES = (
@@ -143,12 +146,17 @@ def clone_steps() -> list[bytes]:
 
 
 def socket_steps(strictness: Strictness) -> list[bytes]:
-    """Sockets only where there is a network namespace: local, internet, and what lists the interfaces."""
+    """Sockets only where there is a network namespace: local, internet, and what lists the interfaces.
+
+    Of the internet's protocols only the two that everybody uses: others would load modules of the kernel.
+    """
     if not strictness.namespaces:
         return [refuse(errno.EAFNOSUPPORT)]
-    tests = [step for family in (AF_UNIX, AF_INET, AF_INET6) for step in when(EQUAL, family, allow())]
+    internet = [load(argument(2)), *only((WHATEVER_FITS, TCP, UDP), refuse(errno.EPROTONOSUPPORT))]
     netlink = [load(argument(2)), *only((NETLINK_ROUTE,), refuse(errno.EAFNOSUPPORT))]
-    return [load(argument(0)), *tests, *only_for(AF_NETLINK, netlink), refuse(errno.EAFNOSUPPORT)]
+    protocols = ((AF_INET, internet), (AF_INET6, internet), (AF_NETLINK, netlink))
+    tests = [step for family, steps in protocols for step in only_for(family, steps)]
+    return [load(argument(0)), *when(EQUAL, AF_UNIX, allow()), *tests, refuse(errno.EAFNOSUPPORT)]
 
 
 def socketpair_steps(strictness: Strictness) -> list[bytes]:
@@ -157,6 +165,22 @@ def socketpair_steps(strictness: Strictness) -> list[bytes]:
         return [allow()]
     kinds = only((SOCK_STREAM, SOCK_SEQPACKET), refuse(errno.EAFNOSUPPORT))
     return [load(argument(1)), instruction(MASK, SOCK_KINDS), *kinds]
+
+
+def option_steps() -> list[bytes]:
+    """Settings of a socket, but not how much it may hold on its way, which is nobody's memory."""
+    sizes = [step for size in SIZES_OF_BUFFERS for step in when(EQUAL, size, pretend())]
+    return [load(argument(1)), *unless(SOL_SOCKET, allow()), load(argument(2)), *sizes, allow()]
+
+
+def mapping_steps() -> list[bytes]:
+    """Memory of one's own or of a file: what processes share without a file can be hidden from the keeper.
+
+    Such memory is nobody's once it is told to leave the mapping (MADV_DONTNEED), and is there all the same.
+    """
+    shared = (MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED_VALIDATE | MAP_ANONYMOUS)
+    tests = [step for kind in shared for step in when(EQUAL, kind, refuse(errno.EPERM))]
+    return [load(argument(3)), instruction(MASK, MAP_KINDS | MAP_ANONYMOUS), *tests, allow()]
 
 
 def for_oneself(own: int, index: int = 0) -> list[bytes]:
@@ -201,6 +225,8 @@ def verdicts(strictness: Strictness, own: int) -> dict[str, list[bytes]]:
         "utimensat": times_steps(strictness),
         "ioctl": [load(argument(1)), *only(DEVICE_COMMANDS.values(), refuse(errno.ENOTTY))],
         "fcntl": [load(argument(1)), *only(DESCRIPTOR_COMMANDS.values(), refuse(errno.EINVAL))],
+        "mmap": mapping_steps(),
+        "setsockopt": option_steps(),
         "clone": clone_steps(),
         "clone3": [refuse(errno.ENOSYS)],  # its flags cannot be read; the C library falls back on clone
         "socket": socket_steps(strictness),

@@ -1,6 +1,5 @@
 """Inside the student's process: answers the grader's requests, one at a time, until the grader hangs up."""
 
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +88,9 @@ class Session:
         except BaseException as error:
             return wire.encode({"fault": describe(error)})
 
-    def serve(self, connection: socket.socket) -> None:
-        """Answer until the other side closes the connection."""
+    def serve(self, incoming: int, outgoing: int) -> None:
+        """Answer what comes through one pipe into the other, until the other side closes them."""
+        connection = channel.Pipes(incoming, outgoing)
         self.cells.open_streams()
         while True:
             try:

@@ -40,7 +40,7 @@ class Student:
     """
 
     def __init__(
-        self, control: socket.socket, connection: socket.socket, limits: Limits, files: dict[str, bytes]
+        self, control: socket.socket, connection: channel.Connection, limits: Limits, files: dict[str, bytes]
     ):
         self.control = control
         self.connection = connection

@@ -12,6 +12,7 @@ from autograder.isolation.sandboxes import Sandbox
 from autograder.isolation.tree import fields_of, tasks_of
 
 ROUNDS_PER_LOOK_AT_FILES = 10
+BYTES_OF_A_SOCKET = 2 << 20  # that the kernel keeps of what was sent and not received, and some more
 SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -24,6 +25,7 @@ class Totals:
         _, born_with = sandbox.tree.census()
         self.most_memory = born_with + limits.memory_bytes
         self.rounds = 0
+        self.on_its_way = 0  # bytes, in the kernel
         self.free = self.free_bytes()
 
     def exceeded(self) -> str | None:
@@ -32,7 +34,10 @@ class Totals:
         threads, memory = self.sandbox.tree.census()
         if threads > self.limits.processes + self.sandbox.own_processes:
             return "processes"
-        if memory > self.most_memory and self.sandbox.tree.exact_memory() > self.most_memory:
+        if self.rounds % ROUNDS_PER_LOOK_AT_FILES == 0:
+            self.on_its_way = BYTES_OF_A_SOCKET * self.sandbox.tree.sockets()
+        most = self.most_memory - self.on_its_way
+        if memory > most and self.sandbox.tree.exact_memory() > most:
             return "memory_bytes"
         if self.rounds % ROUNDS_PER_LOOK_AT_FILES == 0 or self.disk_fills():
             processes = () if self.sandbox.capped else self.sandbox.tree.pids()

@@ -5,8 +5,14 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
+
+# In memory, and on a disk to which a process may ask that its memory be moved.
+HELD = ("RssAnon", "RssShmem", "VmSwap")
+SHARED = ("Pss_Anon", "Pss_Shmem", "SwapPss")
+MOST_DESCRIPTORS = 256  # of one process
 
 
 class Holder(Protocol):
@@ -35,12 +41,23 @@ class Tree:
         for pid in self.pids():
             status = status_of(pid)
             threads += status.get("Threads", 0)
-            memory += status.get("RssAnon", 0) + status.get("RssShmem", 0)
+            memory += sum(status.get(kind, 0) for kind in HELD)
         return threads, memory << 10
 
     def exact_memory(self) -> int:
         """Bytes of memory, shared pages divided among those who share them: slow."""
         return sum(map(proportional_kilobytes, self.pids())) << 10
+
+    def sockets(self) -> int:
+        """How many sockets they hold; as many as they might where they do not let anyone look."""
+        found: set[str] = set()
+        hidden = 0
+        for pid in self.pids():
+            try:
+                found |= {link for task in tasks_of(pid) for link in links_of(task / "fd")}
+            except PermissionError:
+                hidden += MOST_DESCRIPTORS
+        return len(found) + hidden
 
     def reap(self) -> None:
         """Note how those that ended did."""
@@ -126,6 +143,15 @@ def status_of(pid: int) -> dict[str, int]:
     )
 
 
+def links_of(descriptors: Path) -> Iterator[str]:
+    """The sockets among a thread's open descriptors; raises PermissionError where these cannot be seen."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for descriptor in os.listdir(descriptors):
+            with contextlib.suppress(FileNotFoundError):
+                if (link := os.readlink(descriptors / descriptor)).startswith("socket:"):
+                    yield link
+
+
 def children_by_ps(pid: int) -> list[int]:
     """The same where /proc does not tell."""
     listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
@@ -137,9 +163,9 @@ def proportional_kilobytes(pid: int) -> int:
     """A process's share of memory; all of it where it hides its share."""
     share = fields_of(Path(f"/proc/{pid}/smaps_rollup"))
     if "Pss_Anon" in share:
-        return share["Pss_Anon"] + share.get("Pss_Shmem", 0)
+        return sum(share.get(kind, 0) for kind in SHARED)
     whole = status_of(pid)
-    return whole.get("RssAnon", 0) + whole.get("RssShmem", 0)
+    return sum(whole.get(kind, 0) for kind in HELD)
 
 
 def fields_of(path: Path) -> dict[str, int]:

@@ -84,13 +84,15 @@ class Warm:
         limits = limits or self.limits
         accompanying = regular_files(files, limits.file_bytes)
         control, their_control = socket.socketpair()
-        connection, their_connection = socket.socketpair()
-        with their_control, their_connection:
-            descriptors = [their_control.fileno(), their_connection.fileno()]
+        connection, theirs = channel.pair()
+        with their_control:
             try:
-                socket.send_fds(self.connection, [b"s"], descriptors)
+                socket.send_fds(self.connection, [b"s"], [their_control.fileno(), *theirs])
             except OSError as error:
                 raise IsolationUnavailable(f"the warm process is gone: {error}") from None
+            finally:
+                for descriptor in theirs:
+                    os.close(descriptor)
         channel.send(control, limits.as_text().encode())
         return Student(control, connection, limits, accompanying)
 

@@ -32,6 +32,7 @@ from autograder.isolation.warm_up import has_children, other_threads, steps, tak
 # What is received must not be handed on to programs that are started.
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 FINISHED = object()
+DESCRIPTORS = 3  # to the keeper, to the student and back
 REMEDY = (
     "Forking it would not be safe. Threads that are there from the start come from PyTorch's build, or from "
     "something that Python is told to load: PyTorch's build for CPUs starts none."
@@ -86,13 +87,13 @@ def start_again(listener: socket.socket, settings: Settings) -> NoReturn:
 
 
 def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
-    """Fork a keeper for each pair of descriptors that arrives, until the grader is gone."""
+    """Fork a keeper for the descriptors that arrive together, until the grader is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
     at_leisure = large_pages.gather()
     while True:
         while not is_asked(listener) and next(at_leisure, FINISHED) is not FINISHED:
             pass
-        word, descriptors, _, _ = socket.recv_fds(listener, 1, 2, CLOSE_ON_EXEC)
+        word, descriptors, _, _ = socket.recv_fds(listener, 1, DESCRIPTORS, CLOSE_ON_EXEC)
         if not word:
             shutil.rmtree(place, ignore_errors=True)
             os._exit(0)  # skip torch's slow farewell

@@ -21,7 +21,7 @@ from ipykernel.kernelbase import Kernel
 
 from autograder.grading.standin import Cell, Sitting
 from autograder.isolation import IsolationUnavailable, Warm, choose
-from autograder.isolation.confinement import die_with_parent
+from autograder.isolation.confinement import die_first, die_with_parent
 
 MOST_OF_A_REQUEST = 1 << 16
 
@@ -109,6 +109,7 @@ def _become_kernel(requests: socket.socket, connection_file: str, warm: Warm) ->
     try:
         requests.close()
         die_with_parent()
+        die_first()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         run_kernel(connection_file, warm)

@@ -12,15 +12,27 @@ import course
 from course.checks.forbidden import NEVER
 
 FEWEST_NODES = 150  # of a syntax tree, about ten lines: what is shorter two people write alike
+MOST_NODES = 5_000  # several times as many as the longest of the course has
+DEEPEST = 3  # functions and classes around one that is compared
 
 
 def copied(tree: ast.AST) -> Iterator[str]:
     """The full names of the course's functions and classes that a tree holds under any name."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and size(node) >= FEWEST_NODES:
-            name = of_the_course().get(structure(node))
-            if name:
-                yield name
+    for node in definitions(tree):
+        if FEWEST_NODES <= size(node) <= MOST_NODES and (name := of_the_course().get(structure(node))):
+            yield name
+
+
+def definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    """The functions and classes in a tree, but for those that lie so deep that looking takes too long."""
+    todo = [(tree, 0)]
+    while todo:
+        node, depth = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            depth += 1
+            yield node
+        if depth <= DEEPEST:
+            todo += ((child, depth) for child in ast.iter_child_nodes(node))
 
 
 @cache

@@ -8,6 +8,7 @@ reminds, and shows a person where to look.
 from __future__ import annotations
 
 import ast
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -22,7 +23,9 @@ MOST_SEARCHED = 2 * LONGEST_SOURCE  # characters of one submission
 LONGEST_KEPT = 5_000  # characters
 RUNNING = frozenset({"exec", "eval"})  # as names; a module has a method `eval`
 READING = frozenset({"getsource", "getsourcelines", "__file__", "__wrapped__", "run_path"})
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+SCOPES = (*FUNCTIONS, ast.ClassDef)
+MOST_PAIRS = 5_000_000  # of a name that a statement binds and a place in it where one is looked up
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -65,20 +68,31 @@ class Code:
     @cached_property
     def reads(self) -> frozenset[str]:
         """The names it looks up in the whole notebook, as far as they are not its functions' own."""
+        loaded: set[str] = set()
         own: set[str] = set()
-        for node in ast.walk(self.tree):
-            own |= _of_function(node) if isinstance(node, SCOPES) else set()
-        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
-        return frozenset(node.id for node in nodes if isinstance(node.ctx, ast.Load)) - own
+        todo: list[tuple[ast.AST, bool]] = [(self.tree, False)]
+        while todo:
+            node, is_inside = todo.pop()
+            is_inside = is_inside or isinstance(node, FUNCTIONS)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                loaded.add(node.id)
+            elif is_inside and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                own.add(node.id)
+            elif is_inside and isinstance(node, ast.arg):
+                own.add(node.arg)
+            todo += ((child, is_inside) for child in ast.iter_child_nodes(node))
+        return frozenset(loaded - own)
 
+    @cached_property
+    def is_searchable(self) -> bool:
+        """Whether it is short or simple enough for its names to be looked up in bearable time."""
+        kinds = Counter(map(type, ast.walk(self.tree)))
+        bound = kinds[ast.alias] + kinds[ast.Assign]
+        return bound * (kinds[ast.Name] + kinds[ast.Attribute]) <= MOST_PAIRS
 
-def _of_function(scope: ast.AST) -> set[str]:
-    """The parameters and variables of a function, and those of the functions within."""
-    if isinstance(scope, ast.ClassDef):
-        return set()
-    inside = list(ast.walk(scope))
-    stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return stored | {node.arg for node in inside if isinstance(node, ast.arg)}
+    def known(self, aliases: Mapping[str, str]) -> dict[str, str]:
+        """Of what names stand for, those in it."""
+        return {name: aliases[name] for name in self.words & aliases.keys()}
 
 
 class Statement(NamedTuple):
@@ -142,8 +156,9 @@ class OwnWork:
             if cell.kind == "code" and cell.role == "given":
                 aliases |= _given(cell.source)
         for statement in self.statements:
-            means = _imports(statement.code.tree, aliases)
-            aliases |= {name: means.get(name, "") for name in statement.code.binds}
+            code = statement.code
+            means = _imports(code.tree, code.known(aliases)) if code.is_searchable else {}
+            aliases |= {name: means.get(name, "") for name in code.binds}
         return aliases
 
     def uses(self, exercise: Exercise) -> list[str]:
@@ -158,22 +173,29 @@ class OwnWork:
         telling = {name.rpartition(".")[2] for name in rule.forbids} | {"*"}
         telling |= {name for name, path in self.aliases.items() if rule.breaks(path)}
         for statement in self.reached(exercise.name):
-            if statement.code.words & telling:
+            code = statement.code
+            if not code.is_searchable:
+                found.append(f"`{exercise.name}` rests on too many names to be searched{statement.place}.")
+            elif code.words & telling:
                 found += [
                     f"`{exercise.name}` uses `{use.name}` in line {use.line}{statement.place}."
-                    for use in uses_in(ast.Module([statement.code.tree], []), rule, self.aliases)
+                    for use in uses_in(ast.Module([code.tree], []), rule, code.known(self.aliases))
                 ]
         return list(dict.fromkeys(found))
 
     def reached(self, exercise: str) -> Iterator[Statement]:
         """The statements of an answer and those it rests on, other exercises' functions and classes apart."""
-        others = {entry.name for entry in self.exercises} - {exercise}
-        todo = [entry for entry in self.statements if entry.cell == exercise or exercise in entry.code.binds]
+        known = {entry.name for entry in self.exercises}  # names that lead no further
+        todo = deque(
+            entry for entry in self.statements if entry.cell == exercise or exercise in entry.code.binds
+        )
         seen = set(map(id, todo))
         while todo:
-            statement = todo.pop(0)
+            statement = todo.popleft()
             yield statement
-            for name in sorted(statement.code.reads - others):
+            names = statement.code.reads - known
+            known |= names
+            for name in sorted(names):
                 new = [entry for entry in self.binders.get(name, ()) if id(entry) not in seen]
                 seen |= set(map(id, new))
                 todo += new

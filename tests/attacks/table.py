@@ -1,6 +1,8 @@
 """The table of attacks in docs/attacks.md: `python tests/attacks/table.py` runs them all and writes it."""
 
 import ast
+import os
+import platform
 import re
 import sys
 from collections import defaultdict
@@ -15,21 +17,28 @@ from attempts import FAMILIES  # noqa: E402
 from attempts_inside import INSIDE  # noqa: E402
 from attempts_outside import OUTSIDE  # noqa: E402
 
+from autograder.isolation import landlock  # noqa: E402
+
 PAGE = HERE.parents[1] / "docs" / "attacks.md"
 LEVELS = ("bwrap", "landlock")
+DEFEATED, COSTS, STAYS_OPEN = "defeated", "costs the attacker only", "open"
+START = re.compile(r"\b(?:bwrap|landlock)-(root|ordinary)(?:-(\d+))?")  # as `Start` calls itself
 WHOLE = "test_attempts.py"
 ATTEMPT = "test_an_attempt_gains_nothing_tells_nothing_and_leaves_nothing"
 ALL_FAMILIES = FAMILIES | {
     "m": "the kernel underneath",
     "n": "files and processes of the same user; root or another starts the grader, Landlock is 1, 3, 5 or 7",
+    "o": "what is known to remain",
 }
 
 # The family of a file's tests, and of those that belong to another; None where a test attacks nothing.
 FAMILY_OF_FILE = {
     "test_files.py": "a",
     "test_kernel.py": "m",
+    "test_memory.py": "l",
     "test_network.py": "f",
     "test_processes.py": "g",
+    "test_open.py": "o",
     "test_reach.py": "n",
     "test_results.py": "j",
 }
@@ -63,6 +72,22 @@ FAMILY_OF_TEST = {
     "test_a_reply_that_trickles_ends_with_the_call": "l",
     "test_a_value_without_an_end_is_an_error": "l",
     "test_answers_have_an_end_in_all": "l",
+    "test_no_open_file_is_sent_to_the_grader": "l",
+}
+
+# What uses up something, and is ended by a limit or by itself: the others lose nothing but some time.
+COSTLY = {
+    *(name for name, attempt in (INSIDE | OUTSIDE).items() if attempt.family == "l"),
+    *(test for test, family in FAMILY_OF_TEST.items() if family == "l"),
+    "test_memory_cannot_be_hidden_in_what_was_sent_and_not_received",
+    "test_signalling_everyone_ends_oneself_only",
+    "test_a_session_that_is_rewritten_from_inside_is_ended",
+    "test_an_exit_handler_or_a_thread_does_not_hold_a_submission",
+}
+# Tests that pass because an attack succeeds, and at which levels.
+OPEN_AT = {
+    "test_whether_a_path_exists_and_where_a_link_leads_can_be_asked": {"landlock"},
+    "test_a_change_of_an_argument_can_be_hidden_by_climbing_to_the_caller": {"bwrap", "landlock"},
 }
 
 
@@ -72,20 +97,28 @@ Written by `python tests/attacks/table.py`, which runs every attack. Each row is
 that fails if the attack gains a point, is told a hidden input, reaches the network, reads or changes a file
 outside, outlives the run or harms another submission; many have several variants. An attack of
 `test_attempts.py` is a whole submission, graded as any other; the others act on one process in the sandbox.
-*defeated* says that the test passed at that level of isolation, – that it is tried at the other level only.
+
+At each level of isolation an attack is *defeated*; or it *costs the attacker only*, whose submission is ended
+by a limit or goes without the points; or it is *open*; – says that it is tried at the other level only. The
+last column but one says who had started the grader, and which versions of Landlock the kernel was taken to
+have. {machine}
 """
-HEAD = """| family | what is attacked, and how | bwrap | landlock | test |
-|---|---|---|---|---|"""
+HEAD = """| family | what is attacked, and how | bwrap | landlock | started by; Landlock | test |
+|---|---|---|---|---|---|"""
 REMAINS = """## What remains
 
-- At `landlock`, on any kernel and whoever starts the grader, *open*: whether a path exists, and what size,
-  owner and times the file has, can be asked where its folders may be passed. Nothing is read, listed, watched
-  or changed that way.
+- At `landlock`, on any kernel and whoever starts the grader, *open*: whether a path exists, what size, owner
+  and times the file has, and where a link leads, can be asked where its folders may be passed. No file is
+  read, listed, watched or changed that way.
 - At `landlock`, where an ordinary user starts the grader, *open*: all submissions are that user to the
   kernel, which counts their processes together, so that one with very many can keep others from starting any
   until it is ended. Started as root, the grader gives each submission a user of its own.
 - At `landlock`, *costs the attacker only*: the size of files, removed ones included, is watched and not
   capped. What is written between two looks is on the disk until the submission has ended.
+- At both levels, *costs the attacker only*: processes that live for less than a quarter of a second can leave
+  some of their processor time uncounted. They have it at low priority, and until the far limit of time.
+- At `bwrap` before Linux 6.7 (Landlock below 4), *costs the attacker only*: connections within the sandbox's
+  own network may hold more memory than is counted, up to what the kernel gives to all connections.
 - At `landlock` before Linux 6.12 (Landlock below 6), *costs the attacker only*: a submission signals nobody
   but its first process, so that it cannot end a program it started. Tried with the version capped on a newer
   kernel, never on an older one; and never on AArch64, whose filter is only interpreted by a test.
@@ -121,6 +154,7 @@ class Results:
     """How every variant of every attack ended; a plug-in of pytest."""
 
     ended: dict[tuple[str, str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    started: dict[tuple[str, str], set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
 
     def pytest_runtest_logreport(self, report: object) -> None:
         if report.when != "call" and report.passed:
@@ -131,14 +165,44 @@ class Results:
         level = next((level for level in LEVELS if re.search(rf"\b{level}\b", variant)), "")
         attempt = next((n for n in INSIDE | OUTSIDE if re.search(rf"\b{n}\b", variant)), name)
         outcome = "passed" if report.passed else "not tried here" if report.skipped else "succeeds"
-        self.ended[file, attempt if file == WHOLE else name, level].add(outcome)
+        key = file, attempt if file == WHOLE else name
+        self.ended[*key, level].add(outcome)
+        if report.passed:
+            self.started[key].add(start_of(variant))
 
     def of(self, attack: Attack, level: str) -> str:
         """One cell of the table."""
         ended = self.ended.get((attack.file, attack.test, level), set())
         if level == LEVELS[0]:  # what is tried at the best level only
             ended = ended | self.ended.get((attack.file, attack.test, ""), set())
-        return "; ".join(sorted(ended - {"passed"})) or ("defeated" if ended else "–")
+        return "; ".join(sorted(ended - {"passed"})) or (verdict(attack.test, level) if ended else "–")
+
+    def starts(self, attack: Attack) -> str:
+        """Who had started the grader where the test passed, and with which versions of Landlock."""
+        started = self.started.get((attack.file, attack.test), set())
+        users = [user for user in ("root", "ordinary") if user in {user for user, _ in started}]
+        versions = sorted({version for _, version in started})
+        return f"{' and '.join(users)}; {', '.join(map(str, versions))}"
+
+
+def verdict(test: str, level: str) -> str:
+    """What it means that a test passed at a level."""
+    if level in OPEN_AT.get(test, ()):
+        return STAYS_OPEN
+    return COSTS if test in COSTLY else DEFEATED
+
+
+def start_of(variant: str) -> tuple[str, int]:
+    """Who had started the grader in a variant of a test, and the version of Landlock."""
+    if found := START.search(variant):
+        return found[1], int(found[2] or landlock.version())
+    return "root" if os.geteuid() == 0 else "ordinary", landlock.version()
+
+
+def machine() -> str:
+    """Where the attacks run, in a sentence."""
+    release = ".".join(platform.release().split(".")[:2])
+    return f"They were run on Linux {release} ({platform.machine()}), whose Landlock is {landlock.version()}."
 
 
 def attacks() -> list[Attack]:
@@ -159,7 +223,12 @@ def names_of_tests(path: Path) -> Iterator[str]:
 
 
 def row(attack: Attack, results: Results) -> str:
-    cells = (attack.family, attack.title, *(results.of(attack, level) for level in LEVELS))
+    cells = (
+        attack.family,
+        attack.title,
+        *(results.of(attack, level) for level in LEVELS),
+        results.starts(attack),
+    )
     return f"| {' | '.join(cells)} | `{attack.file}::{attack.test}` |"
 
 
@@ -167,7 +236,7 @@ def page(results: Results) -> str:
     """The page, from a run of all attacks."""
     families = "\n".join(f"- {letter}: {name}" for letter, name in ALL_FAMILIES.items())
     rows = "\n".join(row(attack, results) for attack in attacks())
-    return f"{OPENING}\n{families}\n\n{HEAD}\n{rows}\n\n{REMAINS}"
+    return f"{OPENING.format(machine=machine())}\n{families}\n\n{HEAD}\n{rows}\n\n{REMAINS}"
 
 
 def main() -> int:

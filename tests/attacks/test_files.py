@@ -199,9 +199,10 @@ for descriptor in sorted(map(int, os.listdir("/proc/self/fd"))):
 
 
 def test_no_descriptor_is_inherited_but_the_connection_to_the_grader(student):
-    assert student.run(DESCRIPTORS).output.split() == ["/dev/null"] * 3 + ["socket"]
+    assert student.run(DESCRIPTORS).output.split() == ["/dev/null"] * 3 + ["pipe"] * 2
     programs = student.run("!readlink /proc/self/fd/3 /proc/self/fd/4 /proc/self/fd/5").output
     assert "socket" not in programs
+    assert "pipe" not in programs
 
 
 def test_a_disk_cannot_be_filled(student):

@@ -6,6 +6,7 @@ Landlock of versions 1 (Linux 5.13), 3 (6.2) and 5 (6.10) beside the newest: the
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -250,6 +251,28 @@ def test_the_names_of_files_are_not_told_by_a_watch(student, desk):
         "print(watch, other, set(added), call(300, 262, 0, 0))"
     )
     assert student.run(source).output == "-1 -1 {-1} -1\n"
+
+
+CONNECTIONS = """
+places = ["/proc/self/net", "/proc/net", "/proc/thread-self/net", f"/proc/{os.getpid()}/net"]
+places += [f"/proc/self/task/{task}/net" for task in os.listdir("/proc/self/task")]
+for place in places:
+    for name in ("tcp", "tcp6", "udp", "unix", "raw", "netlink", "route", "arp", "dev"):
+        file = quietly(open, f"{place}/{name}")
+        if file is not None: print(file.read())
+"""
+
+
+def test_the_connections_of_this_machine_are_not_listed(student):
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as named:
+        named.bind("\0a-name-that-the-whole-machine-sees")
+        port = f":{server.getsockname()[1]:04X} "
+        assert port in Path("/proc/net/tcp").read_text()
+        assert "a-name-that-the-whole-machine-sees" in Path("/proc/net/unix").read_text()
+        result = student.run(PREAMBLE + CONNECTIONS)
+    assert result.error is None
+    assert port not in result.output
+    assert "a-name" not in result.output
 
 
 def test_signals_and_limits_of_ones_own_still_work(student):

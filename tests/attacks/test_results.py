@@ -103,7 +103,7 @@ def test_there_are_no_frames_of_the_grader_to_look_into(student):
     [
         "wire.encode = lambda *a, **k: b''",
         "wire.encode = lambda *a, **k: b'\\x80\\x04K\\x01.'",
-        "session.channel.send = lambda connection, frame: connection.sendall(b'garbage' * 100)",
+        "session.channel.send = lambda connection, frame: connection.send(b'garbage' * 100)",
         "session.Session.answer = lambda self, frame: wire.encode([1, 2, 3])",
         "session.OPERATIONS['request'] = lambda *a, **k: {'value': 1, 'left': 3, 'graph': 'x'}",
         "session.OPERATIONS['request'] = lambda *a, **k: {'value': 1}",
@@ -160,8 +160,9 @@ def test_nothing_that_could_be_a_page_is_displayed(student):
 def test_huge_replies_are_cut_off_before_they_fill_the_grader(student):
     student.run(
         INSIDE.format(patch="session.channel.send = flood") + "def flood(connection, frame):\n"
-        "    connection.sendall((1 << 40).to_bytes(8, 'little'))\n"
-        "    while True: connection.sendall(bytes(1 << 20))\n"
+        "    send = reached()[0].channel.send_exactly\n"
+        "    send(connection, memoryview((1 << 40).to_bytes(8, 'little')), None)\n"
+        "    while True: send(connection, memoryview(bytes(1 << 20)), None)\n"
     )
     student.request("answer")
     with pytest.raises(Died, match="sent a reply of more than 4 MB"):
@@ -171,8 +172,8 @@ def test_huge_replies_are_cut_off_before_they_fill_the_grader(student):
 def test_a_reply_that_trickles_ends_with_the_call(student):
     student.run(
         INSIDE.format(patch="session.channel.send = trickle") + "def trickle(connection, frame):\n"
-        "    connection.sendall((1000).to_bytes(8, 'little'))\n"
-        "    while True: connection.sendall(b'x'); time.sleep(0.05)\n"
+        "    connection.send((1000).to_bytes(8, 'little'))\n"
+        "    while True: connection.send(b'x'); time.sleep(0.05)\n"
     )
     student.request("answer")
     with pytest.raises(Died, match="did not finish within 1 s"):
@@ -259,6 +260,25 @@ def test_nothing_that_answers_the_grader_can_be_imported(student):
         "    return [id(thing) in known for thing in classes]"
     )
     assert student.request("answer") == [False] * 3
+
+
+SENDING = """
+import array, os, socket, struct
+kept = open("/dev/null")
+took = []
+for descriptor in range(256):
+    try:
+        line = socket.socket(fileno=os.dup(descriptor))
+        line.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [kept.fileno()]))])
+        took.append(descriptor)
+    except OSError: pass
+print(took)
+"""
+
+
+def test_no_open_file_is_sent_to_the_grader(student):
+    """A grader that is sent a lingering connection closes it, and that lasts as long as the sender likes."""
+    assert student.run(SENDING).output == "[]\n"
 
 
 def test_answers_have_an_end_in_all(warm):

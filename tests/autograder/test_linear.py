@@ -7,6 +7,7 @@ import signal
 
 import pytest
 from nbconvert.filters import markdown2html
+from test_own_work import PLAIN, work
 
 from autograder.collecting.attempt import student_id
 from autograder.collecting.canvas import NAME as CANVAS
@@ -102,6 +103,38 @@ def test_reading_takes_time_in_proportion(name):
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:12]))
 def test_a_page_with_it_is_made(text):
     assert ends_within(SECONDS, lambda: shown_in_the_notebook(text))
+
+
+NESTED = "".join(" " * depth + f"def f{depth}(x):\n" for depth in range(90)) + " " * 90
+ANSWER = "import torch\ndef top_k(x, k):\n    torch.topk\n    return ["
+CODE = {
+    "functions in functions": [("top_k", NESTED + "x = [" + "a," * 100_000 + "]")],
+    "lambdas in lambdas": [("top_k", "top_k = " + "lambda:" * 150 + "[" + "a," * 100_000 + "]")],
+    "imports": ["\n".join(f"import os as a{i}" for i in range(12_000)), PLAIN] * 2,
+    "imports and attributes": [
+        "\n".join(f"import os as a{i}" for i in range(12_000)),
+        ("top_k", ANSWER + "x.a," * 50_000 + "]"),
+    ],
+    "imports and attributes in one statement": [
+        "if 1:\n" + "".join(f" import os as a{i}\n" for i in range(5_000)) + " [" + "x.topk," * 20_000 + "]\n"
+        " top_k = a1"
+    ],
+    "one name again and again": ["a = a\n" * 50_000, ("top_k", "def top_k(x, k): return a")],
+    "each name from the next": [
+        "\n".join(f"a{i} = a{i + 1}" for i in range(15_000)),
+        ("top_k", "def top_k(x, k): return a0"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_searching_code_takes_time_in_proportion(name):
+    def search():
+        found = work(*CODE[name])
+        for exercise in found.exercises:
+            list(found.uses(exercise) + list(found.remarks(exercise.name)))
+
+    assert ends_within(SECONDS, search)
 
 
 def test_what_is_quadratic_is_found_out():

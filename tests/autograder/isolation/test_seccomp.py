@@ -161,9 +161,11 @@ def test_threads_may_be_made_and_namespaces_may_not(machine):
 @pytest.mark.parametrize("machine", COLUMN)
 def test_sockets_reach_only_a_network_of_the_sandboxs_own(machine):
     for family in range(64):
-        protocols = {p: answer(IN_SANDBOX, machine, "socket", family, 1, p) for p in (0, 9)}
-        expected = dict.fromkeys((0, 9), ALLOWED_ANSWER if family in (1, 2, 10) else error(97))
-        assert protocols == (expected | {0: ALLOWED_ANSWER} if family == 16 else expected)
+        protocols = {p: answer(IN_SANDBOX, machine, "socket", family, 1, p) for p in (0, 6, 9, 132, 262)}
+        expected = dict.fromkeys(protocols, ALLOWED_ANSWER if family == 1 else error(errno.EAFNOSUPPORT))
+        if family in (2, 10):  # of the internet TCP and UDP, not what would load a module: SCTP, MPTCP
+            expected = dict.fromkeys(protocols, error(errno.EPROTONOSUPPORT)) | {6: ALLOWED_ANSWER}
+        assert protocols == (expected | {0: ALLOWED_ANSWER} if family in (2, 10, 16) else expected)
         assert answer(ON_HOST, machine, "socket", family, 1, 0) == error(errno.EAFNOSUPPORT)
 
 
@@ -236,6 +238,22 @@ def test_a_device_is_asked_and_not_told(machine, strictness):
 def test_nobodys_mode_owner_or_attributes_are_changed_outside_a_namespace(machine, call):
     for strictness in ON_HOSTS:
         assert answer(strictness, machine, call) != ALLOWED_ANSWER
+
+
+@pytest.mark.parametrize("machine", COLUMN)
+@pytest.mark.parametrize("strictness", STRICTNESSES, ids=str)
+def test_no_memory_is_shared_but_by_a_file_and_none_is_hidden_in_a_sockets_buffer(machine, strictness):
+    shared, private, validated, anonymous, large = 1, 2, 3, 0x20, 0x40000
+    for kind in (shared, validated):
+        for more in (0, large, 0x4000):
+            assert answer(strictness, machine, "mmap", 0, 4096, 3, kind | anonymous | more) == error(
+                errno.EPERM
+            )
+        assert answer(strictness, machine, "mmap", 0, 4096, 3, kind) == ALLOWED_ANSWER
+    assert answer(strictness, machine, "mmap", 0, 4096, 3, private | anonymous) == ALLOWED_ANSWER
+    assert {answer(strictness, machine, "setsockopt", 3, 1, size) for size in (7, 8, 32, 33)} == {error(0)}
+    assert answer(strictness, machine, "setsockopt", 3, 1, 2) == ALLOWED_ANSWER
+    assert answer(strictness, machine, "setsockopt", 3, 6, 7) == ALLOWED_ANSWER
 
 
 PATH, TIMES = 0x7F0012345678, 0x7F0087654321

@@ -1,0 +1,145 @@
+"""Submissions of a class that is out for harm: each an attack that once cost somebody else something."""
+
+from grading import RIGHT, named, released
+from memoriser import memoriser
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from autograder.source.homework import HomeworkSource
+from autograder.source.sample_submissions import answered
+
+ANSWER = "def moving_average(values, width):\n    {}\n"
+
+
+def returning(value: str) -> str:
+    """An answer that imports what it may need and returns this."""
+    return "import numpy as np, torch\n" + ANSWER.format(f"return {value}")
+
+
+EVERYBODY = "pids = [p for p in map(int, filter(str.isdigit, os.listdir('/proc'))) if p != os.getpid()]"
+PREAMBLE = f"""
+import contextlib, ctypes, fcntl, mmap, os, resource, signal, socket, struct, sys, time
+libc = ctypes.CDLL(None)
+def quietly(action, *arguments):
+    with contextlib.suppress(Exception): return action(*arguments)
+try: {EVERYBODY}
+except OSError: pids = [p for p in range(2, 70_000) if p != os.getpid() and quietly(os.getpgid, p)]
+"""
+BUSY = "for _ in range({}):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
+
+# What runs before an answer that is never right.
+CELLS = {
+    "closes the folder above": (
+        "for p in ('..', '../..', os.path.dirname(os.environ['HOME'])): quietly(os.chmod, p, 0)"
+    ),
+    "limits others": (
+        "limits = resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_NPROC\n"
+        "for p in pids:\n    for limit in limits:\n"
+        "        quietly(resource.prlimit, p, limit, (0, 0))"
+    ),
+    "slows others": (
+        "for p in pids:\n    quietly(os.setpriority, 0, p, 19); quietly(os.sched_setaffinity, p, {0})\n"
+        "    quietly(os.sched_setscheduler, p, os.SCHED_IDLE, os.sched_param(0))"
+    ),
+    "signals others": (
+        "here, there = socket.socketpair()\nfor p in pids:\n"
+        "    quietly(os.kill, p, 9); libc.syscall(234, p, p, 9)\n"
+        "    quietly(fcntl.fcntl, here, fcntl.F_SETOWN, p); quietly(fcntl.fcntl, here, 10, 9)\n"
+        "    quietly(fcntl.fcntl, here, fcntl.F_SETFL, os.O_ASYNC); quietly(there.send, b'x')"
+    ),
+    "watches folders": (
+        "watch = libc.inotify_init()\nfor p in (b'/tmp', b'..'): libc.inotify_add_watch(watch, p, 0xFFF)"
+    ),
+    "removed files": (
+        "kept = []\nwhile True:\n    kept.append(open('f', 'wb')); os.remove('f')\n"
+        "    kept[-1].write(bytes(16 << 20)); kept[-1].flush()"
+    ),
+    "58 busy processes": BUSY.format(58),
+    "processes too short to be seen": (
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        + BUSY.format(8).replace(
+            "while True: pass",
+            "\n        while True:\n            if os.fork() == 0:\n"
+            "                end = time.time() + 0.02\n                while time.time() < end: pass\n"
+            "                os._exit(0)\n            time.sleep(0.01)",
+        )
+    ),
+    "memory shared and let go": (
+        "for _ in range(8):\n    if os.fork() == 0: break\nkept = []\nwhile True:\n"
+        "    kept.append(mmap.mmap(-1, 50 << 20)); kept[-1][:] = bytes([7]) * (50 << 20)\n"
+        "    kept[-1].madvise(mmap.MADV_DONTNEED)"
+    ),
+    "memory in sockets": (
+        "for _ in range(8):\n    if os.fork() == 0: break\nkept = []\nwhile True:\n"
+        "    kept.append(socket.socketpair())\n    for end in kept[-1]:\n"
+        "        end.setsockopt(1, 7, 1 << 30); end.setblocking(False)\n"
+        "        with contextlib.suppress(BlockingIOError):\n            while True: end.send(bytes(1 << 16))"
+    ),
+    "a lingering connection for the grader": (
+        "def linger(protocol):\n"
+        "    server = socket.socket(2, 1, protocol); server.bind(('127.0.0.1', 0)); server.listen()\n"
+        "    client = socket.socket(2, 1, protocol); client.connect(server.getsockname())\n"
+        "    client.setsockopt(1, 13, struct.pack('ii', 1, 6000)); client.setblocking(False)\n"
+        "    with contextlib.suppress(BlockingIOError):\n        while True: client.send(bytes(1 << 16))\n"
+        "    rights = [(1, 1, struct.pack('i', client.fileno()))]\n"
+        "    for d in range(3, 30):\n"
+        "        quietly(lambda: socket.socket(fileno=os.dup(d)).sendmsg([b'x'], rights))\n"
+        "    time.sleep(60)\n"
+        "for protocol in (0, 262): quietly(linger, protocol)"
+    ),
+    "displays without measure": (
+        "from IPython.display import display\nimport base64\n"
+        "picture = base64.b64encode(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(2_900_000)).decode()"
+    ),
+}
+ANSWERS = {
+    "31 MB an answer": returning("bytes(31 << 20)"),
+    "7 MB again and again": ANSWER.format("for _ in range(60): yield bytes(7 << 20)"),
+    "a range of 10**8": returning("range(10**8)"),
+    "a range of 2**62": returning("range(2**62)"),
+    "an array without entries": returning("np.empty((2**39, 0))"),
+    "20,000 objects": returning("[object() for _ in range(20_000)]"),
+    "lists of 10**6": returning("[[float(i)] * 10 for i in range(10**5)]"),
+    "a million numbers": returning("[0.5] * 10**6"),
+    "a sparse matrix": returning("torch.eye(3).to_sparse()"),
+    "a constant": returning("{'a': 1}"),
+    "4 MB of text": "# getattr\n" + "x = 1  # getattr\n" * 250_000,
+    "9000 minus signs": returning("getattr(values, 'a')" + "-" * 9_000 + "1"),
+    "functions in functions": "".join(" " * i + f"def f{i}(x):\n" for i in range(90))
+    + " " * 90
+    + "a," * 100_000,
+    "one name again and again": "a = a\n" * 50_000,
+    "what is forbidden": "import statistics\n"
+    + ANSWER.format("return [statistics.mean(values[i:i + width]) for i in range(len(values) - width + 1)]"),
+    "the course's own": "from course.evaluation import *\nmoving_average = evaluate = len\n",
+    "changes its argument": "import sys\n"
+    "sys.modules['autograder.isolation.session'].wire.content = lambda *a, **k: 0\n"
+    + ANSWER.format("values.sort(); return values"),
+    "sleeps in every call": "import time\n" + RIGHT.replace(":\n", ":\n    time.sleep(1.2)\n", 1),
+}
+
+
+def besiegers(course: object, homework: HomeworkSource) -> dict[str, dict]:
+    """Student → notebook, none of which deserves full marks."""
+    start = released(course)
+
+    def notebook(answer: str, *before: object, after: tuple = ()) -> dict:
+        content = answered(start, {"moving_average": answer})
+        place = content["cells"].index(named(content, "moving_average"))
+        content["cells"][place:place] = before
+        return {**content, "cells": [*content["cells"], *after]}
+
+    wrong = ANSWER.format("return []")
+    found = {name: notebook(wrong, new_code_cell(PREAMBLE + cell)) for name, cell in CELLS.items()}
+    shows = [new_code_cell("display({'image/png': picture}, raw=True)") for _ in range(150)]
+    found["displays without measure"]["cells"] += shows
+    found |= {name: notebook(answer) for name, answer in ANSWERS.items()}
+    found["a table of the examples"] = notebook(
+        "moving_average = None", after=(new_code_cell(memoriser(homework)),)
+    )
+    texts = [
+        new_markdown_cell(text) for text in ("![" * 60_000, "$\\mmlToken{mi}[href=javascript:x]{y}$" * 9_000)
+    ]
+    for text in texts:
+        text["metadata"]["tags"] = ["\ud800", "\x1b[2J\x9b31m all have full marks"]
+    found["text and tags"] = notebook(wrong, after=tuple(texts))
+    return found

@@ -1,0 +1,125 @@
+"""A batch in which most submissions attack: the honest ones keep their points, the grader its memory."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from besiegers import besiegers
+from grading import NAME, RIGHT, catalogue, new_course, solved, submit
+from warm_levels import CONFINED, warm_or_skip
+
+from autograder.isolation import Limits
+from autograder.isolation.limits import GIGABYTE, MEGABYTE
+from autograder.isolation.tree import children_of, fields_of
+from autograder.source.loading import find
+
+LIMITS = Limits(
+    memory_bytes=600 * MEGABYTE,
+    cpu_seconds=15,
+    call_seconds=4.0,
+    cell_seconds=8.0,
+    submission_seconds=30.0,
+    patience=3.0,
+)
+MOST_MEMORY = 3 * GIGABYTE
+SOME = [
+    *("closes the folder above", "58 busy processes", "memory shared and let go", "memory in sockets"),
+    *("a range of 10**8", "one name again and again", "text and tags"),
+]
+GRADE = """
+import sys
+from pathlib import Path
+from autograder.grade import grade
+from autograder.isolation import Limits
+name, course, level, limits = sys.argv[1:]
+course = Path(course)
+grade(name, course / "submitted", root=course, isolation=level, jobs=2, limits=Limits.from_text(limits))
+"""
+
+
+def honest():
+    """Student → a right answer, ten of them."""
+    answers = [RIGHT, *catalogue("alternatives").values()]
+    return {f"honest{number}": answers[number % len(answers)] for number in range(10)}
+
+
+def graded(course, level):
+    """Grade a course as the command does; student → record, the seconds it took, the most memory in use."""
+    command = [sys.executable, "-c", GRADE, NAME, str(course), level, LIMITS.as_text()]
+    begun, most = time.monotonic(), [0]
+    with subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}) as grader:
+        watch = threading.Thread(target=watch_memory, args=(grader, most))
+        watch.start()
+        assert grader.wait() == 0
+        watch.join()
+    records = json.loads((course / "grades" / f"{NAME}.json").read_text())["submissions"]
+    return {r["student"]: r for r in records}, time.monotonic() - begun, most[0]
+
+
+def watch_memory(grader, most):
+    """Note the most memory (PSS) that the grader's own processes have at one time, students' apart."""
+    while grader.poll() is None:
+        most[0] = max(most[0], sum(kilobytes(pid) for pid in own_processes(grader.pid)) << 10)
+        time.sleep(0.1)
+
+
+def kilobytes(pid):
+    return fields_of(Path(f"/proc/{pid}/smaps_rollup")).get("Pss", 0)
+
+
+def own_processes(pid):
+    """A process and its descendants, without the warm process and what descends from it."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return []
+    if b"autograder.isolation.zygote" in command:
+        return []
+    return [pid, *(found for child in children_of(pid) for found in own_processes(child))]
+
+
+def besieged(folder, level, chosen=None):
+    """Grade ten honest submissions alone, then beside attackers."""
+    warm_or_skip(level)
+    alone, together = new_course(folder / "alone"), new_course(folder / "together")
+    attackers = besiegers(together, find(NAME, together))
+    attackers = {name: attackers[name] for name in chosen or attackers}
+    for course in (alone, together):
+        for student, answer in honest().items():
+            submit(course, student, solved(course, answer))
+    for place, content in enumerate(attackers.values()):
+        submit(together, f"attacker{place:02}", content)
+    return list(attackers), graded(alone, level), graded(together, level)
+
+
+def assert_withstood(attackers, alone, together):
+    peaceful, seconds_alone, _ = alone
+    records, seconds, memory = together
+    assert {student: peaceful[student]["points"] for student in honest()} == dict.fromkeys(honest(), 4.0)
+    assert {student: records[student]["points"] for student in honest()} == dict.fromkeys(honest(), 4.0)
+    got = {name: records[f"attacker{place:02}"]["points"] for place, name in enumerate(attackers)}
+    assert {name: points for name, points in got.items() if points > ALLOWED.get(name, 0)} == {}
+    problems = [r["problem"] for r in records.values() if "The grader failed" in r["problem"]]
+    assert problems == []
+    assert memory < MOST_MEMORY
+    assert seconds < 2 * seconds_alone + len(attackers) * LIMITS.patience * LIMITS.submission_seconds
+
+
+ALLOWED = {"sleeps in every call": 4, "changes its argument": 1}  # what is right in them is paid
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("level", CONFINED)
+def test_ten_honest_submissions_beside_all_attackers_keep_every_point(tmp_path, level):
+    attackers, alone, together = besieged(tmp_path, level)
+    print(level, len(attackers), "attackers:", alone[1:], together[1:])
+    assert_withstood(attackers, alone, together)
+
+
+def test_ten_honest_submissions_beside_some_attackers_keep_every_point(tmp_path):
+    assert_withstood(*besieged(tmp_path, "landlock", SOME))
