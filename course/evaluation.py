@@ -126,7 +126,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     try:
         from sacrebleu import corpus_bleu
     except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError("BLEU is computed by sacrebleu: pip install sacrebleu") from missing
+        raise ModuleNotFoundError("BLEU needs the package sacrebleu: pip install sacrebleu") from missing
     return corpus_bleu(list(translations), [list(references)]).score
 
 
