@@ -18,7 +18,7 @@ from course.shapes import Float, Tensor
 
 @runtime_checkable
 class Cell(Protocol):
-    """What the kernel uses of an LSTM's cell."""
+    """The part of an LSTM's cell that the kernel uses."""
 
     U: Tensor  # (4D, D)
 
