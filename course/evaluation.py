@@ -81,10 +81,9 @@ def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Fl
         for first in range(0, len(stories), batch_size):
             tokens = stories.tokens[first : first + batch_size].to(device)
             mask = stories.mask[first : first + batch_size, 1:].to(device)
-            losses = target_nll(model(tokens[:, :-1]), tokens[:, 1:])
-            losses = losses.masked_fill(
-                ~mask, 0.0
-            )  # not multiplied by zero: padding may be impossible, ∞ · 0
+            losses = target_nll(model(tokens[:, :-1]), tokens[:, 1:])  # (B, T − 1)
+            # Not multiplied by the mask: padding may be impossible, and ∞ · 0 is NaN.
+            losses = losses.masked_fill(~mask, 0.0)
             totals.append(losses.cpu().double().sum(dim=1))
     return torch.cat(totals)
 
@@ -126,7 +125,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     try:
         from sacrebleu import corpus_bleu
     except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError("BLEU is computed by sacrebleu: pip install sacrebleu") from missing
+        raise ModuleNotFoundError("BLEU needs the package sacrebleu: pip install sacrebleu") from missing
     return corpus_bleu(list(translations), [list(references)]).score
 
 
@@ -137,7 +136,7 @@ def alignment_error_rate(
 ) -> float:
     """1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), counted over all sentence pairs together; 0 is perfect.
 
-    A: the links found, S: links that must be there, P ⊇ S: links that may be there (none but S if left out).
+    A: the links found, S: links that must be there, P ⊇ S: links that may be there (by default, P = S).
     """
     hits, size = 0, 0
     sure = list(sure)

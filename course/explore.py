@@ -93,13 +93,12 @@ def explore(show: Callable[..., Any], **controls: Control) -> None:
         widget.observe(follow, names="value")
     box = VBox(list(widgets.values()))
     view = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
-    display(
-        {WIDGET_VIEW: view}, raw=True
-    )  # without the text that stands for it elsewhere: there the result stands
+    # Without a text form: a viewer that has no widgets shows the result alone.
+    display({WIDGET_VIEW: view}, raw=True)
 
 
 def result(show: Callable[..., Any], values: dict[str, Any]) -> Any:
-    """What `show` returns, or a sentence that says what it raised."""
+    """The result of `show`, or a sentence that says what it raised."""
     try:
         return show(**values)
     except Exception as error:

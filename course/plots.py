@@ -50,12 +50,12 @@ class Picture(Figure):
         return buffer.getvalue()
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict, dict]:
-        """What a notebook shows, with the alt text where nbconvert and Jupyter look for it."""
+        """The picture for a notebook, with the alt text where nbconvert and Jupyter look for it."""
         return {"image/png": self.png(), "text/plain": repr(self)}, {"image/png": {"alt": self.alt_text}}
 
 
 def line_style(index: int) -> dict:
-    """Colour and dashes of the n-th line."""
+    """Colour and dashes of line number `index`."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": DASHES[index % len(DASHES)],

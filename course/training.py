@@ -26,7 +26,7 @@ Loss = Callable[[nn.Module, Example], Tensor]
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How to train; the optimiser is AdamW (Loshchilov and Hutter 2019)."""
+    """The settings of a training run; the optimiser is AdamW (Loshchilov and Hutter 2019)."""
 
     n_steps: int = 1000
     learning_rate: float = 3e-3  # the highest, at the end of the warm-up

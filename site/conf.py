@@ -1,7 +1,7 @@
-"""How Sphinx makes the site from the folder that `autograder site` has assembled; needs no network.
+"""Sphinx's configuration for the folder that `autograder site` has assembled; needs no network.
 
 Notebooks come with their outputs and are never executed here. Figures are modules inside those outputs, and
-formulas are set by the MathJax that ships with jupyter-server-mathjax: a page fetches nothing from elsewhere.
+formulas are set by the MathJax of jupyter-server-mathjax, so a page loads nothing from other servers.
 """
 
 import os
@@ -47,7 +47,7 @@ html_theme_options = {
     "use_repository_button": True,
     "launch_buttons": {"colab_url": "https://colab.research.google.com"},
     "show_toc_level": 2,
-    "navbar_persistent": [],  # the search stands in the sidebar
+    "navbar_persistent": [],  # the search is in the sidebar
     "navigation_with_keys": False,  # the arrow keys belong to the figures
 }
 
@@ -79,7 +79,7 @@ EMPTY_HEADING = '<th class="head"><p></p></th>'
 
 
 def setup(app):
-    """A table's empty corner is the heading of nothing, though Markdown must write it as one."""
+    """Make the empty corner of a table an ordinary cell, although Markdown has to write it as a heading."""
     app.connect("html-page-context", leave_corners_empty)
 
 

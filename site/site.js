@@ -1,11 +1,11 @@
-// A formula that is wider than its column scrolls; then the keyboard can reach it and scroll it too.
+// A formula wider than its column scrolls; tabIndex lets the keyboard reach and scroll it too.
 const formulas = new ResizeObserver((seen) => seen.forEach(({ target }) => {
   if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
   else target.removeAttribute("tabindex");
 }));
 document.querySelectorAll("div.math").forEach((formula) => formulas.observe(formula));
 
-// A search result shows words of the article, not of the buttons above it.
+// A search result shows the words of the article, not those of the buttons above it.
 if (typeof Search !== "undefined") {
   const read = Search.htmlToText;
   Search.htmlToText = (page, anchor) => {

@@ -97,8 +97,8 @@ def accept(partial: Path, path: Path, file: RemoteFile) -> None:
     size = partial.stat().st_size
     if size < file.n_bytes:
         raise BrokenOff(
-            f"{file.name}: {size:,} of {file.n_bytes:,} bytes came before the transfer broke off. They are"
-            f" kept: run this again to continue. {how_to_do_it_by_hand(file, path)}"
+            f"{file.name}: the transfer broke off after {size:,} of {file.n_bytes:,} bytes. They are kept;"
+            f" run this again to continue. {how_to_do_it_by_hand(file, path)}"
         )
     try:
         expect_contents(partial, file, advice=how_to_do_it_by_hand(file, path))
@@ -181,7 +181,7 @@ def reason(error: Exception) -> str:
 
 
 def how_to_do_it_by_hand(file: RemoteFile, path: Path, why: str | None = None) -> str:
-    """What to do without a network on this machine."""
+    """What to do if this machine cannot download the file, as a sentence."""
     beginning = f"{file.name} could not be downloaded: {why}. " if why else ""
     return (
         f"{beginning}You can also fetch {file.url} on another machine and put it at {path}"

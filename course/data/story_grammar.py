@@ -114,7 +114,7 @@ def compile_grammar(part: Part) -> Automaton:
 
     first = enter(part, {})
     if len(first) != 1 or sum(not then for _, then in slots) != 1:
-        raise ValueError("part: expected a grammar whose texts all begin with one slot and all end with one")
+        raise ValueError("part: expected texts that all begin with one slot and all end with one slot")
     return _numbered(slots)
 
 

@@ -60,11 +60,11 @@ class Lexicon:
         ):
             if len(getattr(self, one)) != len(getattr(self, other)):
                 raise ValueError(
-                    f"{one}, {other}: expected equally many words, they belong together in pairs"
+                    f"{one}, {other}: expected equally many words, because they belong together in pairs"
                 )
 
         if len({len(action) for action in self.actions}) != 1:
-            raise ValueError("actions: expected equally many things for each action")
+            raise ValueError("actions: expected the same number of objects for every action")
 
     @property
     def verbs(self) -> tuple[str, ...]:

@@ -42,8 +42,8 @@ class TranslationConfig:
 
     min_length: int = 4
     max_length: int = 30
-    p_before: float = 0.25  # a noun has an adjective that stands before it in French
-    p_after: float = 0.4  # … and one that stands after it
+    p_before: float = 0.25  # a noun has an adjective that precedes it in French
+    p_after: float = 0.4  # … and one that follows it
     p_plural: float = 0.5
     p_place: float = 0.15  # "in front of the house"
     p_relative: float = 0.15  # "that saw the boat"

@@ -100,7 +100,7 @@ class Vocabulary:
         before, after = [BOS] * bos, [EOS] * eos
         for word in before + after:
             if word not in self:
-                raise UnknownWord(f"{word} was asked for, but this vocabulary has none")
+                raise UnknownWord(f"this vocabulary has no {word}, which was requested")
         return [self.token(word) for word in [*before, *words, *after]]
 
     def decode(self, tokens: Iterable[int], *, keep_special: bool = False) -> list[str]:

@@ -36,8 +36,8 @@ class Figure:
             )
         if len(self.json()) > MOST_DATA:
             raise ValueError(
-                f"figure {self.name!r} carries {len(self.json()):,} bytes of data; at most {MOST_DATA:,} "
-                "are shown well. Pass fewer tokens or heads."
+                f"figure {self.name!r} carries {len(self.json()):,} bytes of data, but at most {MOST_DATA:,} "
+                "fit on a page. Pass fewer tokens or heads."
             )
 
     def json(self) -> str:

@@ -47,7 +47,7 @@ def checked(name: str, probs: Tensor, n_tokens: int, words: Sequence[str]) -> Te
         raise ValueError(f"{name}: expected shape ({n_tokens}, {len(words)}), got {tuple(probs.shape)}")
     probs = probs.detach().cpu().double()
     if (probs < 0).any() or ((probs.sum(-1) - 1).abs() > 1e-3).any():
-        raise ValueError(f"{name}: expected rows that sum to one: probabilities, not log-probabilities")
+        raise ValueError(f"{name}: expected rows that sum to one (probabilities, not log-probabilities)")
     return probs
 
 

@@ -26,7 +26,7 @@ def gradient_strip(
     check_shapes(U, inputs, gradient)
     radius = torch.linalg.eigvals(U).abs().max().item()
     if radius < 1e-9:
-        raise ValueError("U: expected an eigenvalue other than 0")
+        raise ValueError("U: expected at least one eigenvalue other than 0")
     lengths = {r: gradient_lengths(U / radius * r, inputs, gradient) for r in RADII}
     described = "; ".join(
         f"spectral radius {r}: {values[0]:.1e} at the first step" for r, values in lengths.items()

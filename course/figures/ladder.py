@@ -29,7 +29,7 @@ def ladder(
         if rung.bits_per_token < 0.99 * floor:
             raise ValueError(
                 f"{rung.title}: expected at least the floor of {floor:.4f} bits per token, "
-                f"got {rung.bits_per_token:.4f}: has this model seen the answers?"
+                f"got {rung.bits_per_token:.4f}: has this model seen the test stories?"
             )
     listed = ", ".join(f"{rung.title} {rung.bits_per_token:.2f}" for rung in rungs)
     return Figure(

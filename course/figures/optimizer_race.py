@@ -52,9 +52,9 @@ def check(H: Tensor, start: Tensor) -> None:
     if H.shape != (2, 2) or not torch.allclose(H, H.T):
         raise ValueError(f"H: expected a symmetric matrix of shape (2, 2), got {H.tolist()}")
     if torch.linalg.eigvalsh(H).min() <= 0:
-        raise ValueError("H: expected two positive curvatures; along the others the loss has no lowest point")
+        raise ValueError("H: expected two positive eigenvalues, so that the loss has a minimum")
     if start.shape != (2,) or not start.any():
-        raise ValueError(f"start: expected shape (2,), not at the lowest point 0, got {start.tolist()}")
+        raise ValueError(f"start: expected shape (2,) and not the minimum 0, got {start.tolist()}")
 
 
 def race(H: Tensor, start: Tensor, rate: float, adam_rate: float, n_steps: int) -> dict[str, list[Tensor]]:

@@ -58,7 +58,7 @@ def listed(graph: Mapping[str, Step]) -> list[dict]:
         is_given = not isinstance(step, tuple)
         op, names, value = ("input", (), float(step)) if is_given else (step[0], step[1:], None)
         if op != "input" and op not in OPERATIONS:
-            raise ValueError(f"{name}: unknown operation {op!r}; there are {', '.join(OPERATIONS)}")
+            raise ValueError(f"{name}: unknown operation {op!r}; the known ones are {', '.join(OPERATIONS)}")
         if missing := [used for used in names if used not in known]:
             raise ValueError(f"{name} uses {missing[0]}, which is not computed before it")
         known[name] = len(nodes)

@@ -4,7 +4,6 @@ counts, kneser_ney          n-gram models
 cross_entropy, linear       from logits to a loss; the product behind every layer
 feedforward                 a window of words through a hidden layer
 recurrent                   RNN, LSTM and GRU: one step, one layer, a stack
-lstm_through_time           the LSTM's backward pass, written out
 recurrent_language_model    a language model from these networks
 seq2seq                     recurrent encoder-decoder, with and without attention
 attention                   scores, masks, weights, as functions

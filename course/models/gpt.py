@@ -128,7 +128,7 @@ class GPT(nn.Module):
         if first + T > self.context_length:
             raise ValueError(
                 f"tokens: expected at most {self.context_length} positions, got T = {T}"
-                + (f" after {first} remembered ones" if first else "")
+                + (f" after {first} cached ones" if first else "")
             )
         x = self.embedding(tokens)  # (B, T, D)
         if self.positions is not None:
@@ -177,7 +177,7 @@ def attendable(
             f"mask: expected at least one real token per sequence, got only padding in row {row}"
         )
     if n_keys != first + n_queries:
-        raise ValueError(f"mask: expected {first + n_queries} keys (remembered and new), got {n_keys}")
+        raise ValueError(f"mask: expected {first + n_queries} keys (cached and new), got {n_keys}")
     keys = torch.arange(n_keys, device=mask.device)
     is_itself = keys[first:, None] == keys  # (queries, keys)
     return (mask[:, None, :] | is_itself)[:, None]  # (B, 1, queries, keys)

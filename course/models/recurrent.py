@@ -14,8 +14,9 @@ import math
 import torch
 from torch import nn
 
+from course.kernels import faster_by
+from course.kernels.lstm_through_time import lstm_through_time
 from course.models.linear import linear
-from course.models.lstm_through_time import LSTMThroughTime
 from course.shapes import Bool, Float, Tensor
 
 State = tuple[Tensor, ...]
@@ -115,12 +116,10 @@ class LSTMCell(RNNCell):
     def step(self, projected: Tensor, state: State) -> State:
         return lstm_step(projected, state, self.U)
 
+    @faster_by(lstm_through_time)
     def run(self, x: Float[Tensor, "time batch d_input"], state: State) -> State:
-        """The same as step by step, with the backward pass written out because it is faster."""
-        projected = self.project(x)  # (T, B, 4D)
-        with torch.autocast(x.device.type, enabled=False):  # its loops are written for one precision
-            given = (part.to(self.U.dtype) for part in (projected, *state))
-            return LSTMThroughTime.apply(*given, self.U)
+        """The states after every step, as for the RNN."""
+        return super().run(x, state)
 
 
 class GRUCell(RNNCell):

@@ -23,7 +23,7 @@ Transform = Callable[..., Tensor]
 
 @dataclass(frozen=True)
 class StepReport:
-    """What one step did to one row."""
+    """The effect of one step on one row."""
 
     name: str
     removed: tuple[int, ...]  # tokens that were possible before the step and are not after it
@@ -58,7 +58,7 @@ class Pipeline:
     def report(
         self, logits: Float[Tensor, " vocab"], history: Int[Tensor, " time"] | None = None
     ) -> list[StepReport]:
-        """What each step does to one row of logits. A step that draws random numbers draws them here too."""
+        """The effect of each step on one row of logits. Steps that draw random numbers draw them here too."""
         reports = []
         for step in self.steps:
             after = step(logits, history)

@@ -43,7 +43,7 @@ class BytePairTokenizer:
         known = set(SINGLE_BYTES)
         for rank, (left, right) in enumerate(self.merges):
             if left not in known or right not in known:
-                raise ValueError(f"merge {rank} joins {left!r} and {right!r}; by then not both are tokens")
+                raise ValueError(f"merge {rank} joins {left!r} and {right!r}, which are not both tokens yet")
             known.add(left + right)
         if "" in self.special_tokens or len(set(self.special_tokens)) < len(self.special_tokens):
             raise ValueError(f"expected different, non-empty special tokens, received {self.special_tokens}")

@@ -42,7 +42,7 @@ READABLE = 15  # most words in a picture
 
 @dataclass(frozen=True)
 class LengthsConfig:
-    """What is trained and what is measured; lengths count the source's words, including the full stop."""
+    """The models and measurements; lengths count the source's words, including the full stop."""
 
     trained_up_to: tuple[int, ...] = (15, 25)
     measured: tuple[int, ...] = (5, 10, 15, 20, 25, 30, 35, 40)

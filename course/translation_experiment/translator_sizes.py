@@ -23,7 +23,7 @@ def config_of(kind: Kind, common: Seq2SeqConfig) -> Seq2SeqConfig:
 
 
 def n_parameters(model: nn.Module) -> int:
-    """How many numbers are trained."""
+    """The number of trained parameters."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 

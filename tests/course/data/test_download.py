@@ -55,7 +55,7 @@ def test_a_transfer_that_breaks_off_is_continued_in_the_same_call(server, file, 
 
 def test_what_came_before_giving_up_is_kept_and_continued_by_a_later_call(server, file, tmp_path):
     server.cut_after = [100_000]
-    with pytest.raises(BrokenOff, match=r"100,000 of 300,000 bytes .* run this again to continue"):
+    with pytest.raises(BrokenOff, match=r"100,000 of 300,000 bytes\. .* run this again to continue"):
         get(file, tmp_path, attempts=1)
     assert not (tmp_path / "file.txt").exists()
     assert (tmp_path / "file.txt.part").stat().st_size == 100_000

@@ -51,5 +51,5 @@ def test_probabilities_that_do_not_sum_to_one_are_refused():
     "grammar", [(either(word(0), word(1)), word(2)), (word(0), either(word(1), word(2)))]
 )
 def test_texts_that_begin_or_end_differently_are_refused(grammar):
-    with pytest.raises(ValueError, match="all begin with one slot and all end with one"):
+    with pytest.raises(ValueError, match="all begin with one slot and all end with one slot"):
         compile_grammar(grammar)

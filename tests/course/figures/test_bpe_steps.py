@@ -33,5 +33,5 @@ def test_a_figure_without_merges_is_refused_with_a_question():
 
 
 def test_a_merge_of_what_is_no_token_is_refused():
-    with pytest.raises(ValueError, match="by then not both are tokens"):
+    with pytest.raises(ValueError, match="which are not both tokens yet"):
         figures.bpe([(b"th", b"e")], {"short": "the cat"})

@@ -56,5 +56,5 @@ def test_what_the_ladder_records_can_be_shown():
 
 
 def test_a_rung_under_the_floor_is_refused_with_a_question():
-    with pytest.raises(ValueError, match="has this model seen the answers"):
+    with pytest.raises(ValueError, match="has this model seen the test stories"):
         figures.ladder([Measured("cheat", 1, 0.9, 0.0, 1.0)], 1.47)

@@ -63,7 +63,7 @@ def test_a_turned_valley_has_the_same_curvatures_in_turned_directions(tmp_path):
 
 
 def test_a_saddle_and_a_start_at_the_lowest_point_are_refused():
-    with pytest.raises(ValueError, match="two positive curvatures"):
+    with pytest.raises(ValueError, match="two positive eigenvalues"):
         figures.optimizer_race(torch.diag(torch.tensor([1.0, -1.0])), START)
-    with pytest.raises(ValueError, match="not at the lowest point"):
+    with pytest.raises(ValueError, match="not the minimum 0"):
         figures.optimizer_race(H, torch.zeros(2))

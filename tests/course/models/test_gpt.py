@@ -155,7 +155,7 @@ def test_remembered_tokens_count_towards_the_context_length():
     model = GPT(GPTConfig(V, 8, d_model=12, n_heads=3, n_layers=1))
     cache = model.new_cache()
     model(torch.zeros(1, 7, dtype=torch.int64), cache)
-    with pytest.raises(ValueError, match="at most 8 positions, got T = 2 after 7 remembered ones"):
+    with pytest.raises(ValueError, match="at most 8 positions, got T = 2 after 7 cached ones"):
         model(torch.zeros(1, 2, dtype=torch.int64), cache)
 
 
@@ -163,7 +163,7 @@ def test_a_mask_that_forgets_the_remembered_tokens_is_refused():
     model = GPT(GPTConfig(V, 8, d_model=12, n_heads=3, n_layers=1))
     cache, tokens = model.new_cache(), torch.zeros(1, 3, dtype=torch.int64)
     model(tokens, cache)
-    with pytest.raises(ValueError, match=r"mask: expected 6 keys \(remembered and new\), got 3"):
+    with pytest.raises(ValueError, match=r"mask: expected 6 keys \(cached and new\), got 3"):
         model(tokens, cache, torch.ones(1, 3, dtype=torch.bool))
 
 

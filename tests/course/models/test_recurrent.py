@@ -5,8 +5,8 @@ import torch
 from model_equality import assert_equal, assert_equal_gradients
 from torch import nn
 
+from course.kernels.lstm_through_time import LSTMThroughTime
 from course.models import GRU, LSTM, RNN
-from course.models.lstm_through_time import LSTMThroughTime
 from course.models.recurrent import LSTMCell, RNNCell
 
 NETWORKS = [(RNN, nn.RNN), (LSTM, nn.LSTM), (GRU, nn.GRU)]

@@ -1,16 +1,39 @@
-"""All steps of an LSTM with the backward pass written out: the numbers of `lstm_step`, in fewer passes.
+"""All steps of an LSTM with the backward pass written out: the numbers of `lstm_step`, in fewer operations.
 
-Step by step, autograd keeps some twenty nodes per step and adds up T gradients of U one by one. By hand, the
-gradients at the gates are collected for all steps, and one product gives the gradient of U. The line to look
-at is the last one of the loop in `backward`: one step back, the gradient at the cell state is multiplied by f
-and by nothing else. As long as the forget gate is open, nothing vanishes on this road.
+Step by step, autograd keeps some twenty nodes per step and adds up T gradients of U one by one. Here the
+gradients at the gates are collected for all steps, and one product gives the gradient of U. Look at the last
+line of the loop in `backward`: in one step back, the gradient at the cell state is multiplied only by f. As
+long as the forget gate is open, the gradient does not vanish on this path.
 """
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 import torch
-from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
+
+from course.shapes import Float, Tensor
+
+
+@runtime_checkable
+class Cell(Protocol):
+    """The part of an LSTM's cell that the kernel uses."""
+
+    U: Tensor  # (4D, D)
+
+    def project(self, x: Tensor) -> Tensor:
+        """Inputs (T, B, d_input) → W x + b (T, B, 4D)."""
+
+
+def lstm_through_time(
+    cell: Cell, x: Float[Tensor, "time batch d_input"], state: tuple[Tensor, ...]
+) -> tuple[Tensor, ...]:
+    """The states h and c (T, B, D) after every step, from inputs and the state before the first step."""
+    projected = cell.project(x)  # (T, B, 4D)
+    with torch.autocast(x.device.type, enabled=False):  # its loops are written for one precision
+        given = (part.to(cell.U.dtype) for part in (projected, *state))
+        return LSTMThroughTime.apply(*given, cell.U)
 
 
 class LSTMThroughTime(torch.autograd.Function):
@@ -20,7 +43,7 @@ class LSTMThroughTime(torch.autograd.Function):
     def forward(
         ctx: FunctionCtx, projected: Tensor, h_0: Tensor, c_0: Tensor, U: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The recurrence; every step works in place on rows of tensors that hold all steps."""
+        """The recurrence; every step writes in place into rows of tensors that hold all steps."""
         T, B, D = len(projected), *h_0.shape
         gates = torch.empty_like(projected)
         h, c = (torch.cat([first[None], first.new_empty(T, B, D)]) for first in (h_0, c_0))
@@ -39,7 +62,7 @@ class LSTMThroughTime(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: FunctionCtx, dh_outside: Tensor, dc_outside: Tensor) -> tuple[Tensor, ...]:
-        """From the last step to the first; dh_outside and dc_outside: what others ask of each h_t and c_t."""
+        """From the last step to the first; dh_outside, dc_outside: upstream gradients of each h_t and c_t."""
         gates, h, c, tanh_c, U = ctx.saved_tensors
         d_gates = torch.empty_like(gates)  # at the gates before their sigmoid or tanh
         dh = dc = torch.zeros_like(c[0])

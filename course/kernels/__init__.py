@@ -1,0 +1,13 @@
+"""Faster ways to compute some equations of the models, and one switch for all of them.
+
+switch               use the kernels (the default), or compute every equation as its model's file writes it
+convolution          W x + b at many positions, on a CPU
+lstm_through_time    all steps of an LSTM, with the backward pass written out
+
+    with without_kernels():
+        history = train(model, batches, config)
+"""
+
+from course.kernels.switch import faster_by, without_kernels
+
+__all__ = ["faster_by", "without_kernels"]
