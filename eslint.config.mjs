@@ -5,7 +5,7 @@ import stylistic from "@stylistic/eslint-plugin";
 import globals from "globals";
 
 export default [
-  { ignores: [".venv*/", "build/", "demo/", "autograder/"] },
+  { ignores: [".venv*/", "build/", "demo/"] },
   js.configs.recommended,
   {
     plugins: { "@stylistic": stylistic },

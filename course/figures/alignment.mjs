@@ -33,12 +33,18 @@ export default {
     const here = () => sentences[state.sentence];
 
     if (sentences.length > 1)
-      choose(view.controls, { label: "Sentence", options: sentences.map(({ source }) => `${source.slice(0, 5).join(" ")} … (${source.length} words)`), value: 0 },
+      choose(view.controls,
+        { label: "Sentence", options: sentences.map(({ source }) => `${source.slice(0, 5).join(" ")} … (${source.length} words)`),
+          value: 0 },
         (chosen) => { state.sentence = chosen; select.max = here().target.length - 1; point(0); });
-    const select = slider(view.controls, { label: "Target word (arrow keys)", min: 0, max: here().target.length - 1, step: 1, value: 0, show: (t) => here().target[t] },
+    const select = slider(view.controls,
+      { label: "Target word (arrow keys)", min: 0, max: here().target.length - 1, step: 1, value: 0, show: (t) => here().target[t] },
       (target) => { state.target = target; draw(); });
     toggle(view.controls, { label: "show the gold alignment" }, (shown) => { state.gold = shown; draw(); });
-    choose(view.controls, { label: "A link is", options: ["the largest weight of each word", ...[0.1, 0.2, 0.3, 0.5, 0.8].map((least) => `every weight from ${least} on`)], value: 0 },
+    choose(view.controls,
+      { label: "A link is",
+        options: ["the largest weight of each word", ...[0.1, 0.2, 0.3, 0.5, 0.8].map((least) => `every weight from ${least} on`)],
+        value: 0 },
       (chosen) => { state.threshold = [null, 0.1, 0.2, 0.3, 0.5, 0.8][chosen]; draw(); });
 
     function point(target) {
@@ -48,13 +54,15 @@ export default {
 
     const middle = (place) => top + (place + 0.5) * row;
     const write = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y: y + 5, ...more }, words));
-    const join = (s, t, more) => view.picture.append(shape("line", { x1: sourceX + 8, y1: middle(s), x2: targetX - 8, y2: middle(t), ...more }));
+    const join = (s, t, more) =>
+      view.picture.append(shape("line", { x1: sourceX + 8, y1: middle(s), x2: targetX - 8, y2: middle(t), ...more }));
 
     function drawSource() {
       const weights = here().weights[state.target];
       here().source.forEach((word, s) => {
         const long = 150 * weights[s];
-        view.picture.append(shape("rect", { x: 180 - long, y: middle(s) - 8, width: Math.max(0.5, long), height: 16, fill: "var(--blue)" }));
+        view.picture.append(shape("rect",
+          { x: 180 - long, y: middle(s) - 8, width: Math.max(0.5, long), height: 16, fill: "var(--blue)" }));
         if (weights[s] >= 0.005) write(176 - long, middle(s), weights[s].toFixed(2), { "text-anchor": "end", class: "quiet" });
         write(sourceX, middle(s), word, { "text-anchor": "end", "font-weight": weights[s] >= 0.2 ? "bold" : "normal" });
       });
@@ -64,7 +72,9 @@ export default {
       here().target.forEach((word, t) => {
         const chosen = t === state.target;
         const group = shape("g", { style: "cursor:pointer" });
-        group.append(shape("rect", { x: targetX - 4, y: middle(t) - 11, width: 190, height: 22, fill: chosen ? "var(--panel)" : "transparent", stroke: chosen ? "var(--ink)" : "none" }));
+        group.append(shape("rect",
+          { x: targetX - 4, y: middle(t) - 11, width: 190, height: 22, fill: chosen ? "var(--panel)" : "transparent",
+            stroke: chosen ? "var(--ink)" : "none" }));
         group.append(shape("text", { x: targetX, y: middle(t) + 5, "font-weight": chosen ? "bold" : "normal" }, word));
         group.addEventListener("mouseenter", () => { if (t !== state.target) point(t); });
         group.addEventListener("click", () => point(t));
@@ -81,14 +91,19 @@ export default {
       write(sourceX, 14, "source", { "text-anchor": "end", class: "quiet" });
       write(targetX, 14, "target", { class: "quiet" });
       for (const [s, t] of found) join(s, t, { stroke: "var(--line)", "stroke-width": 1 });
-      if (state.gold) for (const [s, t] of possible) join(s, t, { stroke: "var(--orange)", "stroke-width": t === state.target ? 3 : 1.5, "stroke-dasharray": "5 3" });
-      weights[state.target].forEach((weight, s) => { if (weight > 0.01) join(s, state.target, { stroke: "var(--blue)", "stroke-width": 6 * weight, "stroke-opacity": 0.8 }); });
+      if (state.gold) for (const [s, t] of possible)
+        join(s, t, { stroke: "var(--orange)", "stroke-width": t === state.target ? 3 : 1.5, "stroke-dasharray": "5 3" });
+      weights[state.target].forEach((weight, s) => {
+        if (weight > 0.01) join(s, state.target, { stroke: "var(--blue)", "stroke-width": 6 * weight, "stroke-opacity": 0.8 });
+      });
       drawSource();
       drawTarget();
       const wrong = found.filter((link) => !known.has(String(link)));
       const best = linksOf([weights[state.target]])[0][0];
-      view.say(`“${target[state.target]}” looks most at “${source[best]}” (${weights[state.target][best].toFixed(2)}). Alignment error rate: `
-        + `${percent(errorRate([here()], state.threshold))} in this sentence (${wrong.length} of ${found.length} links are wrong), ${percent(errorRate(sentences, state.threshold))} over all ${sentences.length} shown.`);
+      view.say(`“${target[state.target]}” looks most `
+        + `at “${source[best]}” (${weights[state.target][best].toFixed(2)}). Alignment error rate: `
+        + `${percent(errorRate([here()], state.threshold))} in this sentence (${wrong.length} of ${found.length} links are `
+          + `wrong), ${percent(errorRate(sentences, state.threshold))} over all ${sentences.length} shown.`);
       view.numbers(["target", ...source], weights.map((row, t) => [target[t], ...row.map((weight) => weight.toFixed(3))]));
     }
     draw();

@@ -24,7 +24,8 @@ export default {
     }
 
     function square(query, key, weight) {
-      const made = shape("rect", { x: left + key * cell, y: top + query * cell, width: cell - 1, height: cell - 1, fill: strength(weight) });
+      const made = shape("rect",
+        { x: left + key * cell, y: top + query * cell, width: cell - 1, height: cell - 1, fill: strength(weight) });
       made.append(shape("title", {}, `${queries[query]} → ${keys[key]}: ${weight.toFixed(3)}`));
       made.addEventListener("click", () => point(query));
       return made;
@@ -37,7 +38,8 @@ export default {
         shape("text", { transform: `translate(${left + (j + 0.6) * cell},${top - 8}) rotate(-45)` }, key)));
       queries.forEach((query, i) => {
         view.picture.append(shape("text",
-          { x: left - 8, y: top + (i + 0.65) * cell, "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` }, query));
+          { x: left - 8, y: top + (i + 0.65) * cell, "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` },
+            query));
         map[i].forEach((weight, j) => view.picture.append(square(i, j, weight)));
       });
       view.picture.append(shape("rect", { x: left - 1, y: top + state.query * cell - 1, width: cell * keys.length + 1, height: cell + 1,
@@ -45,7 +47,8 @@ export default {
       if (state.gold) for (const [i, j] of gold) view.picture.append(shape("rect", { x: left + j * cell + 2, y: top + i * cell + 2,
         width: cell - 5, height: cell - 5, fill: "none", stroke: "var(--orange)", "stroke-width": 2.5 }));
       const row = map[state.query], best = row.indexOf(Math.max(...row));
-      view.say(`“${queries[state.query]}” attends most to “${keys[best]}” (${row[best].toFixed(3)}); the row sums to ${row.reduce((a, b) => a + b, 0).toFixed(3)}.`);
+      view.say(`“${queries[state.query]}” attends most to “${keys[best]}” (${row[best].toFixed(3)}); the row sums `
+        + `to ${row.reduce((a, b) => a + b, 0).toFixed(3)}.`);
       view.numbers(["query", ...keys], map.map((values, i) => [queries[i], ...values.map((value) => value.toFixed(3))]));
     }
     draw();

@@ -24,7 +24,8 @@ export default {
     const x = (length) => left + ((right - left) * (length - lengths[0])) / (lengths.at(-1) - lengths[0] || 1);
     const y = (value) => floor - ((floor - ceiling) * value) / highest;
 
-    slider(view.controls, { label: `${unit} in the source`, min: 0, max: lengths.length - 1, step: 1, value: 0, show: (place) => lengths[place] },
+    slider(view.controls,
+      { label: `${unit} in the source`, min: 0, max: lengths.length - 1, step: 1, value: 0, show: (place) => lengths[place] },
       (place) => { state.place = place; draw(); });
     const another = node("button", { type: "button" }, "Another sentence of this length");
     another.addEventListener("click", () => { state.example += 1; draw(); });
@@ -46,10 +47,12 @@ export default {
 
     function drawCurve({ name, values }, which) {
       const points = values.map((value, place) => `${x(lengths[place])},${y(value)}`).join(" ");
-      view.picture.append(shape("polyline", { points, fill: "none", stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] }));
+      view.picture.append(shape("polyline",
+        { points, fill: "none", stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] }));
       const value = values[state.place];
       view.picture.append(shape("circle", { cx: x(lengths[state.place]), cy: y(value), r: 6, fill: colours[which % 3] }));
-      line(right + 14, 24 + 22 * which, right + 40, 24 + 22 * which, { stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] });
+      line(right + 14, 24 + 22 * which, right + 40, 24 + 22 * which,
+        { stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] });
       text(right + 46, 28 + 22 * which, `${name} ${value.toFixed(highest > 1 ? 0 : 2)}`);
     }
 
@@ -67,7 +70,8 @@ export default {
       const some = examples[state.place], { source, target, written } = some[state.example % some.length];
       texts.replaceChildren(words("source", source), words("right", target),
         ...curves.map(({ name }, which) => words(name, written[which], inPlace(written[which], target))));
-      view.say(curves.map(({ name }, which) => `${name}: ${Math.round(100 * share(written[which], target))} % of the ${unit} stand in their place`).join("; ") + ".");
+      view.say(curves.map(({ name }, which) =>
+        `${name}: ${Math.round(100 * share(written[which], target))} % of the ${unit} stand in their place`).join("; ") + ".");
       view.numbers(["model", ...lengths], curves.map(({ name, values }) => [name, ...values.map((value) => value.toFixed(3))]));
     }
     draw();

@@ -56,16 +56,19 @@ export default {
     const view = frame(el, { width, height, label: "A text cut into tokens, and how many tokens it takes", name: "bpe" });
     const state = { count: 0, text: texts[0].text, chosen: 0 };
     const own = node("input", { type: "text", size: 44, maxlength: 200, value: state.text, style: "min-width:0; flex:0 1 auto" });
-    const counter = slider(view.controls, { label: "Merges", min: 0, max: merges.length, step: 1, value: 0 }, (count) => { state.count = count; draw(); });
+    const counter = slider(view.controls, { label: "Merges", min: 0, max: merges.length, step: 1, value: 0 },
+      (count) => { state.count = count; draw(); });
     for (const [label, by] of [["−1", -1], ["+1", 1]]) {
       const button = node("button", { type: "button", "aria-label": `${label} merge` }, label);
       button.addEventListener("click", () => { counter.value = state.count + by; counter.dispatchEvent(new Event("input")); });
       view.controls.append(button);
     }
-    choose(view.controls, { label: "Text", options: texts.map(({ name }) => name), value: 0 }, (index) => { own.value = texts[index].text; read(); });
+    choose(view.controls, { label: "Text", options: texts.map(({ name }) => name), value: 0 },
+      (index) => { own.value = texts[index].text; read(); });
     own.addEventListener("input", read);
     view.controls.append(node("label", { style: "max-width:100%" }, node("span", {}, "or your own"), own));
-    const pick = slider(view.controls, { label: "Token", min: 1, max: 1, step: 1, value: 1 }, (place) => { state.chosen = place - 1; draw(); });
+    const pick = slider(view.controls, { label: "Token", min: 1, max: 1, step: 1, value: 1 },
+      (place) => { state.chosen = place - 1; draw(); });
 
     function read() {
       state.text = own.value;
@@ -78,9 +81,11 @@ export default {
         const label = spell(token), wide = 8 * [...label].length + 10;
         if (x + wide > width) { x = 0; row += 1; }
         if (row >= rows) return;
-        const tile = shape("rect", { x: x + 1, y: row * 30 + 2, width: wide - 2, height: 24, rx: 4, fill: token.length > 1 ? strength(0.25) : "var(--panel)",
+        const tile = shape("rect",
+          { x: x + 1, y: row * 30 + 2, width: wide - 2, height: 24, rx: 4, fill: token.length > 1 ? strength(0.25) : "var(--panel)",
           stroke: i === state.chosen ? "var(--orange)" : "var(--line)", "stroke-width": i === state.chosen ? 2.5 : 1 });
-        const text = shape("text", { x: x + wide / 2, y: row * 30 + 19, "text-anchor": "middle", style: "font-family:monospace;cursor:pointer" }, label);
+        const text = shape("text",
+          { x: x + wide / 2, y: row * 30 + 19, "text-anchor": "middle", style: "font-family:monospace;cursor:pointer" }, label);
         for (const part of [tile, text]) part.addEventListener("click", () => { state.chosen = i; pick.value = i + 1; draw(); });
         view.picture.append(tile, text);
         x += wide;
@@ -89,13 +94,15 @@ export default {
 
     function curve(nBytes) {
       const left = 40, top = rows * 30 + 20, wide = width - left - 130, tall = 100;
-      const points = Array.from({ length: 25 }, (_, i) => Math.round(merges.length * i / 24)).map((count) => [count, encode(state.text, merges, count).length]);
+      const points = Array.from({ length: 25 }, (_, i) => Math.round(merges.length * i / 24))
+        .map((count) => [count, encode(state.text, merges, count).length]);
       const at = ([count, n]) => `${left + wide * count / merges.length},${top + tall * (1 - n / Math.max(1, nBytes))}`;
       view.picture.append(shape("path", { d: `M${left},${top} V${top + tall} H${left + wide}`, fill: "none", stroke: "var(--line)" }));
       view.picture.append(shape("polyline", { points: points.map(at).join(" "), fill: "none", stroke: "var(--blue)", "stroke-width": 2 }));
       view.picture.append(shape("text", { x: 0, y: top + 12 }, String(nBytes)));
       view.picture.append(shape("text", { x: left, y: top + tall + 18, class: "quiet" }, "0 merges"));
-      view.picture.append(shape("text", { x: left + wide, y: top + tall + 18, "text-anchor": "end", class: "quiet" }, `${merges.length} merges`));
+      view.picture.append(shape("text", { x: left + wide, y: top + tall + 18, "text-anchor": "end", class: "quiet" },
+        `${merges.length} merges`));
       const now = encode(state.text, merges, state.count).length;
       const [x, y] = at([state.count, now]).split(",");
       view.picture.append(shape("circle", { cx: x, cy: y, r: 5, fill: "var(--orange)" }));
@@ -112,10 +119,12 @@ export default {
       view.picture.replaceChildren();
       tiles(tokens);
       const points = curve(nBytes);
-      const last = state.count ? `Merge ${state.count}: “${spell(merges[state.count - 1][0])}” + “${spell(merges[state.count - 1][1])}”. ` : "No merges: one token for each byte. ";
+      const last = state.count ? `Merge ${state.count}: “${spell(merges[state.count - 1][0])}” + “${spell(merges[state.count - 1][1])}”. `
+        : "No merges: one token for each byte. ";
       const tree = tokens.length ? history(tokens[state.chosen], merges, state.count) : [];
       const made = tree.map(({ rank, left, right }) => `${spell(left)} + ${spell(right)} (${rank + 1})`).join(", ");
-      view.say(`${last}${nBytes} byte${nBytes === 1 ? "" : "s"} in ${tokens.length} token${tokens.length === 1 ? "" : "s"}, ${(nBytes / Math.max(1, tokens.length)).toFixed(2)} bytes each. `
+      view.say(`${last}${nBytes} byte${nBytes === 1 ? "" : "s"} in ${tokens.length} `
+        + `token${tokens.length === 1 ? "" : "s"}, ${(nBytes / Math.max(1, tokens.length)).toFixed(2)} bytes each. `
         + (made ? `The chosen token “${spell(tokens[state.chosen])}” was made by ${made}.` : "The chosen token is a single byte."));
       view.numbers(["merges", "tokens", "bytes per token"], points.map(([count, n]) => [count, n, (nBytes / Math.max(1, n)).toFixed(2)]));
     }

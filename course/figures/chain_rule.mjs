@@ -8,12 +8,11 @@ export default {
     const width = 640, height = 250;
     const view = frame(el, { width, height, label: "The factors of a sentence and their product", name: "chain-rule" });
     const state = { sentence: 0, shown: 1, copies: 1 };
-    let reveal;
 
     if (sentences.length > 1)
       choose(view.controls, { label: "Sentence", options: sentences.map((s) => s.tokens.join(" ")), value: 0 },
         (index) => { state.sentence = index; reveal.max = sentences[index].tokens.length; reveal.value = 1; state.shown = 1; draw(); });
-    reveal = slider(view.controls, { label: "Factors", min: 1, max: sentences[0].tokens.length, step: 1, value: 1 },
+    const reveal = slider(view.controls, { label: "Factors", min: 1, max: sentences[0].tokens.length, step: 1, value: 1 },
       (count) => { state.shown = count; draw(); });
     slider(view.controls, { label: "Repeat the text", min: 1, max: 100, step: 1, value: 1, show: (n) => `${n}×` },
       (copies) => { state.copies = copies; draw(); });
@@ -43,16 +42,20 @@ export default {
           fill: open ? "var(--panel)" : "none", stroke: "var(--line)" }));
         view.picture.append(shape("text", { x: t * tile + tile / 2 - 2, y: 34, "text-anchor": "middle" }, token));
         if (open) {
-          view.picture.append(shape("text", { x: t * tile + tile / 2 - 2, y: 54, "text-anchor": "middle", class: "quiet" }, probs[t].toPrecision(3)));
+          view.picture.append(shape("text", { x: t * tile + tile / 2 - 2, y: 54, "text-anchor": "middle", class: "quiet" },
+            probs[t].toPrecision(3)));
           view.picture.append(shape("rect", { x: t * tile + 8, y: 64, width: (tile - 19) * probs[t], height: 10, fill: "var(--blue)" }));
         }
       });
       bar(112, product, "var(--blue)", "product (float32)", product === 0 ? "0 (underflow)" : product.toExponential(3));
       bar(146, -logs / 120, "var(--orange)", "−log P, in nats", (-logs).toFixed(3));
       bar(180, -logs / Math.LN2 / count / 8, "var(--green)", "bits per token", (-logs / Math.LN2 / count).toFixed(3));
-      view.picture.append(shape("text", { x: 0, y: 235, class: "quiet" }, `perplexity ${Math.exp(-logs / count).toFixed(3)} over ${count} token${count === 1 ? "" : "s"}`));
-      view.say(product === 0 ? "The product has underflowed to zero; the sum of logarithms has not noticed." : `P = ${product.toExponential(3)} = e^(${logs.toFixed(3)})`);
-      view.numbers(["t", "token", "P(token | before)", "log P"], seen.map((p, t) => [t + 1, tokens[t], p.toPrecision(4), Math.log(p).toFixed(4)]));
+      view.picture.append(shape("text", { x: 0, y: 235, class: "quiet" },
+        `perplexity ${Math.exp(-logs / count).toFixed(3)} over ${count} token${count === 1 ? "" : "s"}`));
+      view.say(product === 0 ? "The product has underflowed to zero; the sum of logarithms has not noticed."
+        : `P = ${product.toExponential(3)} = e^(${logs.toFixed(3)})`);
+      view.numbers(["t", "token", "P(token | before)", "log P"],
+        seen.map((p, t) => [t + 1, tokens[t], p.toPrecision(4), Math.log(p).toFixed(4)]));
     }
     draw();
   },

@@ -9,7 +9,8 @@ export default {
     const view = frame(el, { width, height, label: "True and guessed probabilities, and what they cost in bits", name: "coding" });
     const raw = outcomes.map(() => 1);
     const sliders = outcomes.map((outcome, i) =>
-      slider(view.controls, { label: `q(${outcome})`, min: 0.01, max: 1, step: 0.01, value: 1, show: () => "" }, (value) => { raw[i] = value; draw(); }));
+      slider(view.controls, { label: `q(${outcome})`, min: 0.01, max: 1, step: 0.01, value: 1, show: () => "" },
+        (value) => { raw[i] = value; draw(); }));
     for (const [label, goal] of [["Guess the truth", truth], ["All alike", truth.map(() => 1)]]) {
       const button = node("button", { type: "button" }, label);
       button.addEventListener("click", () => {
@@ -23,7 +24,8 @@ export default {
     function cost(bits, y, label, colour, from = 0) {
       const scale = 60;
       view.picture.append(shape("text", { x: 350, y: y + 14 }, label));
-      view.picture.append(shape("rect", { x: 350 + from * scale, y: y + 20, width: Math.max(0.5, bits * scale), height: 18, fill: colour }));
+      view.picture.append(shape("rect",
+        { x: 350 + from * scale, y: y + 20, width: Math.max(0.5, bits * scale), height: 18, fill: colour }));
       view.picture.append(shape("text", { x: 356 + (from + bits) * scale, y: y + 34 }, bits.toFixed(3)));
     }
 
@@ -36,16 +38,19 @@ export default {
       outcomes.forEach((outcome, i) => {
         const x = i * group + 10;
         view.picture.append(shape("rect", { x, y: base - 150 * truth[i], width: group / 3, height: 150 * truth[i], fill: "var(--blue)" }));
-        view.picture.append(shape("rect", { x: x + group / 3 + 2, y: base - 150 * q[i], width: group / 3, height: 150 * q[i], fill: "var(--orange)" }));
+        view.picture.append(shape("rect",
+          { x: x + group / 3 + 2, y: base - 150 * q[i], width: group / 3, height: 150 * q[i], fill: "var(--orange)" }));
         view.picture.append(shape("text", { x: x + group / 3, y: base + 18, "text-anchor": "middle" }, outcome));
       });
       view.picture.append(shape("text", { x: 10, y: base + 44, class: "quiet" }, "blue: the truth p, orange: your guess q"));
       cost(entropy, 10, "entropy of p", "var(--blue)");
       cost(cross - entropy, 60, "KL divergence of q from p", "var(--orange)", entropy);
       cost(cross, 110, "cross-entropy", "var(--green)");
-      view.picture.append(shape("text", { x: 350, y: 185, class: "quiet" }, `perplexity 2^${cross.toFixed(2)} = ${(2 ** cross).toFixed(2)}`));
+      view.picture.append(shape("text", { x: 350, y: 185, class: "quiet" },
+        `perplexity 2^${cross.toFixed(2)} = ${(2 ** cross).toFixed(2)}`));
       view.say(`Your guess costs ${cross.toFixed(3)} bits per symbol, ${(cross - entropy).toFixed(3)} more than the floor.`);
-      view.numbers(["outcome", "p", "q", "−log₂ q"], outcomes.map((outcome, i) => [outcome, truth[i].toFixed(3), q[i].toFixed(3), (-Math.log2(q[i])).toFixed(3)]));
+      view.numbers(["outcome", "p", "q", "−log₂ q"],
+        outcomes.map((outcome, i) => [outcome, truth[i].toFixed(3), q[i].toFixed(3), (-Math.log2(q[i])).toFixed(3)]));
     }
     draw();
   },

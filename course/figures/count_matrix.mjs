@@ -11,9 +11,12 @@ export default {
     const state = { row: 0, exponent: -2, dart: 0.5, text: "" };
     const most = Math.max(...counts.flat());
 
-    const rowSlider = slider(view.controls, { label: "After", min: 0, max: n - 1, step: 1, value: 0, show: (i) => symbols[i] }, (row) => { state.row = row; draw(); });
-    slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => String(Number((10 ** e).toPrecision(2))) }, (e) => { state.exponent = e; draw(); });
-    slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) }, (u) => { state.dart = u; draw(); });
+    const rowSlider = slider(view.controls, { label: "After", min: 0, max: n - 1, step: 1, value: 0, show: (i) => symbols[i] },
+      (row) => { state.row = row; draw(); });
+    slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => String(Number((10 ** e).toPrecision(2))) },
+      (e) => { state.exponent = e; draw(); });
+    slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
+      (u) => { state.dart = u; draw(); });
     const step = node("button", { type: "button" }, "Take this letter");
     step.addEventListener("click", () => {
       const next = hit();
@@ -36,22 +39,30 @@ export default {
     }
     function bitsPerSymbol(k) {
       let bits = 0, total = 0;
-      heldOut.forEach((row, i) => { const probs = distribution(i, k); row.forEach((count, j) => { if (count) { bits -= count * Math.log2(probs[j]); total += count; } }); });
+      heldOut.forEach((row, i) => {
+        const probs = distribution(i, k);
+        row.forEach((count, j) => { if (count) { bits -= count * Math.log2(probs[j]); total += count; } });
+      });
       return bits / total;
     }
 
     function matrix() {
       symbols.forEach((symbol, i) => {
-        view.picture.append(shape("text", { x: left + (i + 0.5) * cell, y: top - 6, "text-anchor": "middle", style: "font-size:10px" }, symbol));
-        view.picture.append(shape("text", { x: left - 6, y: top + (i + 0.8) * cell, "text-anchor": "end", style: "font-size:10px" }, symbol));
+        view.picture.append(shape("text", { x: left + (i + 0.5) * cell, y: top - 6, "text-anchor": "middle", style: "font-size:10px" },
+          symbol));
+        view.picture.append(shape("text", { x: left - 6, y: top + (i + 0.8) * cell, "text-anchor": "end", style: "font-size:10px" },
+          symbol));
         counts[i].forEach((count, j) => {
-          const square = shape("rect", { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1, fill: strength(Math.sqrt(count / most)) });
+          const square = shape("rect",
+            { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1, fill: strength(Math.sqrt(count / most)) });
           square.append(shape("title", {}, `${symbols[i]}${symbols[j]}: ${count}`));
           square.addEventListener("click", () => { rowSlider.value = i; rowSlider.dispatchEvent(new Event("input")); });
           view.picture.append(square);
         });
       });
-      view.picture.append(shape("rect", { x: left - 1, y: top + state.row * cell - 1, width: n * cell + 1, height: cell + 1, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
+      view.picture.append(shape("rect",
+        { x: left - 1, y: top + state.row * cell - 1, width: n * cell + 1, height: cell + 1, fill: "none", stroke: "var(--ink)",
+          "stroke-width": 1.5 }));
     }
 
     function row(probs, chosen) {
@@ -61,7 +72,8 @@ export default {
         const y = top + j * cell, fill = j === chosen ? "var(--orange)" : "var(--blue)";
         view.picture.append(shape("text", { x: x - 5, y: y + 10, "text-anchor": "end", style: "font-size:10px" }, symbols[j]));
         view.picture.append(shape("rect", { x, y: y + 1, width: Math.max(0.4, p * scale), height: cell - 3, fill }));
-        view.picture.append(shape("rect", { x: x + 210, y: top + reached * n * cell, width: 22, height: Math.max(0.2, p * n * cell - 0.6), fill }));
+        view.picture.append(shape("rect",
+          { x: x + 210, y: top + reached * n * cell, width: 22, height: Math.max(0.2, p * n * cell - 0.6), fill }));
         reached += p;
       });
       const y = top + state.dart * n * cell;
@@ -73,7 +85,8 @@ export default {
       view.picture.replaceChildren();
       matrix();
       row(probs, chosen);
-      view.say(`After “${symbols[state.row]}” the dart hits “${symbols[chosen]}”, P = ${probs[chosen].toFixed(4)}. Held-out text: ${bitsPerSymbol(k).toFixed(4)} bits per letter at k = ${Number(k.toPrecision(2))}. Written so far: “${state.text}”`);
+      view.say(`After “${symbols[state.row]}” the dart hits “${symbols[chosen]}”, P = ${probs[chosen].toFixed(4)}. Held-out `
+        + `text: ${bitsPerSymbol(k).toFixed(4)} bits per letter at k = ${Number(k.toPrecision(2))}. Written so far: “${state.text}”`);
       view.numbers(["next", "count", "P"], probs.map((p, j) => [symbols[j], counts[state.row][j], p.toFixed(5)]));
     }
     draw();

@@ -22,13 +22,15 @@ export default {
     const view = frame(el, { width, height, label: "Words as points in a plane, and the nearest of the chosen one", name: "embedding" });
     const state = { chosen: start, flat: false, zoom: 1 };
     const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
-    const scale = (value, values, from, to) => from + (to - from) * (value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1);
+    const scale = (value, values, from, to) =>
+      from + (to - from) * (value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1);
     const spots = places.map(([x, y]) => [scale(x, xs, 30, side - 40), scale(y, ys, side - 16, 16)]);
 
     const order = words.map((_, i) => i).sort((a, b) => words[a].localeCompare(words[b]));
     const select = choose(view.controls, { label: "Word", options: order.map((i) => words[i]), value: order.indexOf(start) },
       (place) => { state.chosen = order[place]; draw(); });
-    slider(view.controls, { label: "Zoom", min: 1, max: 12, step: 0.5, value: 1, show: (zoom) => `${zoom}×` }, (zoom) => { state.zoom = zoom; draw(); });
+    slider(view.controls, { label: "Zoom", min: 1, max: 12, step: 0.5, value: 1, show: (zoom) => `${zoom}×` },
+      (zoom) => { state.zoom = zoom; draw(); });
     toggle(view.controls, { label: "measure in the picture's two dimensions only" }, (flat) => { state.flat = flat; draw(); });
 
     // The chosen word drifts to the middle as one zooms in.
@@ -44,7 +46,8 @@ export default {
       const group = shape("g", { style: "cursor:pointer" });
       group.append(shape("circle", { cx: x, cy: y, r: size, fill: colour }));
       const [anchor, by] = x > side - 70 ? ["end", -6] : ["start", 6];
-      group.append(shape("text", { x: x + by, y: y + 4, "text-anchor": anchor, style: `font-size:${weight ? 13 : 9}px;font-weight:${weight}`,
+      group.append(shape("text",
+        { x: x + by, y: y + 4, "text-anchor": anchor, style: `font-size:${weight ? 13 : 9}px;font-weight:${weight}`,
         class: weight ? "" : "quiet" }, words[i]));
       group.addEventListener("click", () => { state.chosen = i; select.value = String(order.indexOf(i)); draw(); });
       view.picture.append(group);
@@ -64,7 +67,8 @@ export default {
       found.forEach(([i, value], rank) => {
         const y = 34 + rank * 30;
         view.picture.append(shape("text", { x: side + 10, y: y + 14 }, words[i]));
-        view.picture.append(shape("rect", { x: side + 100, y: y + 3, width: Math.max(0.5, 70 * Math.max(0, value)), height: 14, fill: "var(--blue)" }));
+        view.picture.append(shape("rect",
+          { x: side + 100, y: y + 3, width: Math.max(0.5, 70 * Math.max(0, value)), height: 14, fill: "var(--blue)" }));
         view.picture.append(shape("text", { x: side + 174, y: y + 14 }, value.toFixed(2)));
       });
       const listed = found.slice(0, 3).map(([i, value]) => `${words[i]} (${value.toFixed(2)})`).join(", ");

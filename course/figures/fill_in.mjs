@@ -11,11 +11,17 @@ export function surprise(guesses, word) {
 export default {
   render({ model, el }) {
     const { tokens, readers, start } = model.get("data");
-    const width = 640, panel = (width - 20) / readers.length, lines = Math.ceil(tokens.join(" ").length / 78), top = 14 + 26 * lines, rows = readers[0].guesses[start].length, height = top + 40 + 25 * rows;
+    const width = 640, panel = (width - 20) / readers.length, lines = Math.ceil(tokens.join(" ").length / 78), top = 14 + 26 * lines,
+      rows = readers[0].guesses[start].length, height = top + 40 + 25 * rows;
     const view = frame(el, { width, height, label: "A sentence with one word hidden, and guesses", name: "fill_in" });
     const state = { hidden: start };
-    const dial = slider(view.controls, { label: "hidden word", min: 1, max: tokens.length, step: 1, value: start + 1 }, (place) => { state.hidden = place - 1; draw(); });
-    const text = (x, y, words, more = {}) => { const made = shape("text", { x, y, ...more }, words); view.picture.append(made); return made; };
+    const dial = slider(view.controls, { label: "hidden word", min: 1, max: tokens.length, step: 1, value: start + 1 },
+      (place) => { state.hidden = place - 1; draw(); });
+    const text = (x, y, words, more = {}) => {
+      const made = shape("text", { x, y, ...more }, words);
+      view.picture.append(made);
+      return made;
+    };
     const colours = ["var(--blue)", "var(--orange)"];
 
     function sentence() {
@@ -24,7 +30,9 @@ export default {
         const shown = t === state.hidden ? "<mask>" : token, wide = 8 * shown.length + 8;
         if (x + wide > width) { x = 4; y += 26; }
         const group = shape("g", { style: "cursor:pointer" });
-        group.append(shape("rect", { x: x - 2, y: y - 14, width: wide - 4, height: 20, rx: 3, fill: t === state.hidden ? "var(--panel)" : "transparent", stroke: t === state.hidden ? "var(--ink)" : "none" }));
+        group.append(shape("rect",
+          { x: x - 2, y: y - 14, width: wide - 4, height: 20, rx: 3, fill: t === state.hidden ? "var(--panel)" : "transparent",
+            stroke: t === state.hidden ? "var(--ink)" : "none" }));
         group.append(shape("text", { x: x + wide / 2 - 4, y, "text-anchor": "middle" }, shown), shape("title", {}, `hide “${token}”`));
         group.addEventListener("click", () => { dial.value = t + 1; dial.dispatchEvent(new Event("input")); });
         view.picture.append(group);
@@ -51,7 +59,8 @@ export default {
         return `${name}: ${Number.isFinite(bits) ? `${bits.toFixed(2)} bits` : "not among the guesses shown"}`;
       });
       view.say(`What stood there: “${word}”. Its surprise, ${told.join("; ")}.`);
-      view.numbers(["reader", "guess", "P"], readers.flatMap(({ name, guesses }) => guesses[state.hidden].map(([guess, p]) => [name, guess, p.toFixed(4)])));
+      view.numbers(["reader", "guess", "P"],
+        readers.flatMap(({ name, guesses }) => guesses[state.hidden].map(([guess, p]) => [name, guess, p.toFixed(4)])));
     }
     draw();
   },

@@ -3,20 +3,38 @@
 
 const STYLE = `
 .lmf { --ink:#1b1f24; --quiet:#57606a; --line:#8c959f; --paper:#ffffff; --panel:#f3f5f7; --blue:#0072b2; --orange:#b35900; --green:#00795a;
-  color:var(--ink); background:var(--paper); font:14px/1.45 system-ui,sans-serif; max-width:46rem; padding:.5rem .75rem; border-radius:6px; }
-.lmf[data-dark] { --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f; --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; }
+  color:var(--ink); background:var(--paper); font:14px/1.45 system-ui,sans-serif; max-width:46rem; padding:.5rem .75rem;
+  border-radius:6px; }
+.lmf[data-dark] { --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f;
+  --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; }
 .lmf .picture { overflow-x:auto; }
 .lmf svg { display:block; width:100%; height:auto; }
 .lmf svg text { fill:var(--ink); font:13px system-ui,sans-serif; }
 .lmf svg text.quiet { fill:var(--quiet); }
 .lmf-row { display:flex; flex-wrap:wrap; gap:.3rem 1.1rem; align-items:center; margin:.35rem 0; }
-.lmf label { display:inline-flex; gap:.45rem; align-items:center; }
+.lmf label { display:inline-flex; gap:.45rem; align-items:center; max-width:100%; }
+.lmf label > select { min-width:0; }
+.lmf input { accent-color:var(--blue); }
+.lmf > .lmf-row:has(> label:nth-of-type(5)):not(:has(> button + button + label)) {
+  display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 19rem), 1fr));
+  > label:has(> input[type=range]) { display:flex; }
+  > label > input[type=range] { flex:0 1 8rem; margin-left:auto; }
+  > button { justify-self:start; }
+}
 .lmf output { font-variant-numeric:tabular-nums; min-width:3.2em; }
-.lmf button { font:inherit; color:inherit; background:var(--panel); border:1px solid var(--line); border-radius:4px; padding:.1rem .55rem; cursor:pointer; }
-.lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper); border:1px solid var(--line); border-radius:4px; }
+.lmf button { font:inherit; color:inherit; background:var(--panel); border:1px solid var(--line); border-radius:4px;
+  padding:.1rem .55rem; cursor:pointer; }
+.lmf > .lmf-row:has(> button + button + details) {
+  font-size:.85em; color:var(--quiet);
+  > button { border-color:transparent; background:none; padding:0; text-decoration:underline dotted; }
+  > button:hover { text-decoration-style:solid; }
+}
+.lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper);
+  border:1px solid var(--line); border-radius:4px; }
 .lmf :focus-visible { outline:2px solid var(--blue); outline-offset:2px; }
 .lmf table { border-collapse:collapse; font-variant-numeric:tabular-nums; margin:.4rem 0; background:transparent; color:inherit; }
-.lmf th, .lmf td { border:1px solid var(--line); padding:.1rem .45rem; text-align:right; color:inherit; background:transparent; font-weight:normal; }
+.lmf th, .lmf td { border:1px solid var(--line); padding:.1rem .45rem; text-align:right; color:inherit;
+  background:transparent; font-weight:normal; }
 .lmf .numbers { overflow-x:auto; }
 .lmf summary { cursor:pointer; }`;
 

@@ -20,10 +20,12 @@ export default {
     const width = 640, left = 92, cell = (width - left - 4) / steps, height = 386;
     const view = frame(el, { width, height, label: "Gates, cell state and hidden state over time", name: "gates" });
     const state = { step: 0, all: false };
-    const stepSlider = slider(view.controls, { label: "step t", min: 1, max: steps, step: 1, value: 1 }, (t) => { state.step = t - 1; follow(); draw(); });
+    const stepSlider = slider(view.controls, { label: "step t", min: 1, max: steps, step: 1, value: 1 },
+      (t) => { state.step = t - 1; follow(); draw(); });
     toggle(view.controls, { label: "set all steps at once" }, (all) => { state.all = all; });
     const sliders = Object.fromEntries(Object.keys(gates).map((name) => [name,
-      slider(view.controls, { label: `${name} gate`, min: 0, max: 1, step: 0.01, value: gates[name][0], show: (v) => v.toFixed(2) }, (value) => {
+      slider(view.controls, { label: `${name} gate`, min: 0, max: 1, step: 0.01, value: gates[name][0], show: (v) => v.toFixed(2) },
+        (value) => {
         if (state.all) gates[name].fill(value); else gates[name][state.step] = value;
         draw();
       })]));
@@ -46,7 +48,8 @@ export default {
         square.append(shape("title", {}, `${label}, t = ${t + 1}: ${value.toFixed(3)}`));
         square.addEventListener("click", () => { stepSlider.value = t + 1; stepSlider.dispatchEvent(new Event("input")); });
         view.picture.append(square);
-        text(left + (t + 0.5) * cell - 1, y + 15, value.toFixed(2).replace("0.", "."), { "text-anchor": "middle", style: "font-size:11px;paint-order:stroke;stroke:var(--panel);stroke-width:3px" });
+        text(left + (t + 0.5) * cell - 1, y + 15, value.toFixed(2).replace("0.", "."),
+          { "text-anchor": "middle", style: "font-size:11px;paint-order:stroke;stroke:var(--panel);stroke-width:3px" });
       });
     }
 
@@ -56,8 +59,10 @@ export default {
       view.picture.append(shape("line", { x1: left, x2: width, y1: zero, y2: zero, stroke: "var(--line)" }));
       values.forEach((value, t) => {
         const size = ((tall / 2 - 12) * Math.abs(value)) / largest;
-        view.picture.append(shape("rect", { x: left + t * cell + 2, y: value > 0 ? zero - size : zero, width: cell - 6, height: Math.max(0.8, size), fill: colour }));
-        text(left + (t + 0.5) * cell - 1, value < 0 ? zero + size + 11 : zero - size - 3, value.toFixed(2), { "text-anchor": "middle", style: "font-size:10px" });
+        view.picture.append(shape("rect",
+          { x: left + t * cell + 2, y: value > 0 ? zero - size : zero, width: cell - 6, height: Math.max(0.8, size), fill: colour }));
+        text(left + (t + 0.5) * cell - 1, value < 0 ? zero + size + 11 : zero - size - 3, value.toFixed(2),
+          { "text-anchor": "middle", style: "font-size:10px" });
       });
     }
 
@@ -71,12 +76,16 @@ export default {
       bars(152, 78, "cell c_t", c, "var(--blue)");
       bars(234, 78, "hidden h_t", h, "var(--orange)");
       row(320, "∂c_T/∂c_t", kept[steps - 1]);
-      view.picture.append(shape("rect", { x: left + state.step * cell - 1, y: 2, width: cell, height: 344, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
+      view.picture.append(shape("rect",
+        { x: left + state.step * cell - 1, y: 2, width: cell, height: 344, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
       for (let t = 0; t < steps; t++) text(left + (t + 0.5) * cell - 1, 362, String(t + 1), { "text-anchor": "middle", class: "quiet" });
       text(0, 362, "t", { class: "quiet" });
-      view.say(`At t = ${state.step + 1}: c = ${c[state.step].toFixed(3)}, h = ${h[state.step].toFixed(3)}. Of it, ${(100 * kept[steps - 1][state.step]).toPrecision(3)} % is left in c at the last step, and as much of the gradient comes back.`);
+      view.say(`At t = ${state.step + 1}: c = ${c[state.step].toFixed(3)}, h = ${h[state.step].toFixed(3)}. Of `
+        + `it, ${(100 * kept[steps - 1][state.step]).toPrecision(3)} % is left in c at the last step, and as much of the gradient comes `
+        + `back.`);
       view.numbers(["t", "g", "i", "f", "o", "c", "h", "∂c_T/∂c_t"], c.map((value, t) =>
-        [t + 1, ...[given.candidate[t], gates.input[t], gates.forget[t], gates.output[t], value, h[t], kept[steps - 1][t]].map((x) => x.toPrecision(4))]));
+        [t + 1, ...[given.candidate[t], gates.input[t], gates.forget[t], gates.output[t], value, h[t], kept[steps - 1][t]].map((x) =>
+          x.toPrecision(4))]));
     }
     draw();
   },

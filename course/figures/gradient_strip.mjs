@@ -40,22 +40,31 @@ export default {
     const state = { steps: Math.min(24, most), radius: data.radius, clip: 5, isLinear: false, chosen: 4 };
     slider(view.controls, { label: "steps T", min: 2, max: most, step: 1, value: state.steps }, (steps) => {
       state.steps = steps; stepSlider.max = steps; state.chosen = Math.min(state.chosen, steps); draw(); });
-    slider(view.controls, { label: "spectral radius of U", min: 0.2, max: 2.5, step: 0.05, value: state.radius, show: (r) => r.toFixed(2) }, (r) => { state.radius = r; draw(); });
-    slider(view.controls, { label: "clip |∂L/∂U| at", min: -2, max: 6, step: 0.25, value: Math.log10(state.clip), show: (e) => (10 ** e).toPrecision(2) }, (e) => { state.clip = 10 ** e; draw(); });
-    const stepSlider = slider(view.controls, { label: "step t", min: 0, max: state.steps, step: 1, value: state.chosen }, (t) => { state.chosen = t; draw(); });
+    slider(view.controls, { label: "spectral radius of U", min: 0.2, max: 2.5, step: 0.05, value: state.radius, show: (r) => r.toFixed(2) },
+      (r) => { state.radius = r; draw(); });
+    slider(view.controls,
+      { label: "clip |∂L/∂U| at", min: -2, max: 6, step: 0.25, value: Math.log10(state.clip), show: (e) => (10 ** e).toPrecision(2) },
+      (e) => { state.clip = 10 ** e; draw(); });
+    const stepSlider = slider(view.controls, { label: "step t", min: 0, max: state.steps, step: 1, value: state.chosen },
+      (t) => { state.chosen = t; draw(); });
     toggle(view.controls, { label: "without tanh" }, (on) => { state.isLinear = on; draw(); });
 
     const level = (value) => Math.max(-9, Math.min(7, Math.log10(Math.max(value, 1e-9))));
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
-    const pretty = (value) => (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1000) ? value.toFixed(3) : value.toExponential(1));
+    const pretty = (value) =>
+      (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1000) ? value.toFixed(3) : value.toExponential(1));
 
     function strip(lengths) {
       const cell = (width - left - 8) / lengths.length, y = (value) => 68 - 8.5 * level(value);
       for (const power of [-8, -4, 0, 4]) {
-        view.picture.append(shape("line", { x1: left, x2: width - 8, y1: y(10 ** power), y2: y(10 ** power), stroke: "var(--line)", "stroke-dasharray": power ? "2 4" : "none", "stroke-width": 0.7 }));
+        view.picture.append(shape("line",
+          { x1: left, x2: width - 8, y1: y(10 ** power), y2: y(10 ** power), stroke: "var(--line)",
+            "stroke-dasharray": power ? "2 4" : "none", "stroke-width": 0.7 }));
         text(left - 6, y(10 ** power) + 4, `1e${power}`, { "text-anchor": "end", class: "quiet", style: "font-size:11px" });
       }
-      view.picture.append(shape("polyline", { fill: "none", stroke: "var(--ink)", "stroke-width": 1.5, points: lengths.map((value, t) => `${left + (t + 0.5) * cell},${y(value)}`).join(" ") }));
+      view.picture.append(shape("polyline",
+        { fill: "none", stroke: "var(--ink)", "stroke-width": 1.5,
+          points: lengths.map((value, t) => `${left + (t + 0.5) * cell},${y(value)}`).join(" ") }));
       lengths.forEach((value, t) => {
         const fill = value > 1 ? "var(--orange)" : strength(1 + level(value) / 8);
         const square = shape("rect", { x: left + t * cell, y: 154, width: Math.max(1, cell - 1), height: 22, fill,
@@ -74,7 +83,9 @@ export default {
       text(left, 230, `∂h_T/∂h_${state.chosen} =`);
       values.forEach((row, i) => row.forEach((value, j) => {
         const x = left + 100 + j * (w + 2), y = 200 + i * (66 / n), share = (70 * Math.abs(value)) / largest;
-        view.picture.append(shape("rect", { x, y, width: w, height: 66 / n - 1.5, fill: `color-mix(in srgb, ${value < 0 ? "var(--orange)" : "var(--blue)"} ${share.toFixed(1)}%, var(--panel))` }));
+        view.picture.append(shape("rect",
+          { x, y, width: w, height: 66 / n - 1.5,
+            fill: `color-mix(in srgb, ${value < 0 ? "var(--orange)" : "var(--blue)"} ${share.toFixed(1)}%, var(--panel))` }));
         text(x + w / 2, y + 33 / n + 3.5, pretty(value), { "text-anchor": "middle", style: "font-size:11px" });
       }));
     }
@@ -85,8 +96,11 @@ export default {
       strip(lengths);
       matrix(found.products[state.chosen]);
       const factors = state.steps - state.chosen;
-      view.say(`∂h_T/∂h_${state.chosen} is a product of ${factors} Jacobian${factors === 1 ? "" : "s"}, of length ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| = ${pretty(found.length)}${found.scale < 1 ? `, clipped: everything times ${pretty(found.scale)}` : ", not clipped"}.`);
-      view.numbers(["t", "|∂L/∂h_t|", "|∂h_T/∂h_t|"], lengths.map((value, t) => [t, value.toExponential(3), norm(found.products[t]).toExponential(3)]));
+      view.say(`∂h_T/∂h_${state.chosen} is a product of ${factors} Jacobian${factors === 1 ? "" : "s"}, of `
+        + `length ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| `
+        + `= ${pretty(found.length)}${found.scale < 1 ? `, clipped: everything times ${pretty(found.scale)}` : ", not clipped"}.`);
+      view.numbers(["t", "|∂L/∂h_t|", "|∂h_T/∂h_t|"],
+        lengths.map((value, t) => [t, value.toExponential(3), norm(found.products[t]).toExponential(3)]));
     }
     draw();
   },

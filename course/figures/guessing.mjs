@@ -40,11 +40,14 @@ export default {
       if (counts.length) rows.push(["you (upper bound)", bound()]);
       rows.forEach(([name, bits], i) => {
         view.picture.append(shape("text", { x: 0, y: 20 + i * 26 }, name));
-        view.picture.append(shape("rect", { x: 190, y: 6 + i * 26, width: Math.max(1, bits * 70), height: 18, fill: i === models.length ? "var(--orange)" : "var(--blue)" }));
+        view.picture.append(shape("rect",
+          { x: 190, y: 6 + i * 26, width: Math.max(1, bits * 70), height: 18,
+            fill: i === models.length ? "var(--orange)" : "var(--blue)" }));
         view.picture.append(shape("text", { x: 198 + bits * 70, y: 20 + i * 26 }, bits.toFixed(2)));
       });
       const wrong = tried.length ? ` Not ${tried.map((letter) => (letter === " " ? "space" : letter)).join(", ")}.` : "";
-      view.say(position < text.length ? `${counts.length} letters found.${wrong}` : "That was the whole text. A few dozen letters are a small sample; take the bound as a rough one.");
+      view.say(position < text.length ? `${counts.length} letters found.${wrong}`
+        : "That was the whole text. A few dozen letters are a small sample; take the bound as a rough one.");
       view.numbers(["letter", "guesses"], counts.map((count, i) => [text[given + i], count]));
     }
     draw();

@@ -28,15 +28,18 @@ export default {
 
     function draw(verdict) {
       const round = rounds[answers.length], right = answers.filter(Boolean).length;
-      question.textContent = round ? `Round ${answers.length + 1} of ${rounds.length}. Which text is real? The other is by ${imitator}.` : "That was the last one.";
+      question.textContent = round ? `Round ${answers.length + 1} of ${rounds.length}. Which text is real? The other is by ${imitator}.`
+        : "That was the last one.";
       texts.style.display = round ? "" : "none";
       if (round) buttons.forEach((button, side) => { button.textContent = round.texts[side]; });
       view.picture.replaceChildren();
       rounds.forEach((_, index) => {
         const answered = index < answers.length;
         const fill = !answered ? "var(--panel)" : answers[index] ? "var(--green)" : "var(--orange)";
-        view.picture.append(shape("rect", { x: index * size + 2, y: 4, width: size - 6, height: size - 6, rx: 4, fill, stroke: "var(--line)" }));
-        if (answered) view.picture.append(shape("text", { x: index * size + size / 2 - 1, y: 23, "text-anchor": "middle", style: "fill:var(--paper);font-weight:bold" },
+        view.picture.append(shape("rect",
+          { x: index * size + 2, y: 4, width: size - 6, height: size - 6, rx: 4, fill, stroke: "var(--line)" }));
+        if (answered) view.picture.append(shape("text",
+          { x: index * size + size / 2 - 1, y: 23, "text-anchor": "middle", style: "fill:var(--paper);font-weight:bold" },
           answers[index] ? "✓" : "✗"));
       });
       view.picture.append(shape("text", { x: 2, y: 52, class: "quiet" }, `${right} of ${answers.length} right; guessing gives half`));

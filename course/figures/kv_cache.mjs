@@ -18,11 +18,13 @@ export function work({ steps, prompt, layers, width }) {
 export default {
   render({ model, el }) {
     const { tokens, prompt, layers, width: d_model } = model.get("data");
-    const steps = tokens.length - prompt, width = 640, left = 96, cell = (width - left - 8) / tokens.length, side = Math.min(24, cell), height = 120 + side * steps;
+    const steps = tokens.length - prompt, width = 640, left = 96, cell = (width - left - 8) / tokens.length, side = Math.min(24, cell),
+      height = 120 + side * steps;
     const rows = work({ steps, prompt, layers, width: d_model });
     const view = frame(el, { width, height, label: "Keys and values computed at each step of generation", name: "kv_cache" });
     const state = { step: steps - 1, cached: true };
-    const dial = slider(view.controls, { label: "step", min: 1, max: steps, step: 1, value: steps }, (step) => { state.step = step - 1; draw(); });
+    const dial = slider(view.controls, { label: "step", min: 1, max: steps, step: 1, value: steps },
+      (step) => { state.step = step - 1; draw(); });
     toggle(view.controls, { label: "remember keys and values", checked: true }, (cached) => { state.cached = cached; draw(); });
     let timer = null;
     const play = node("button", { type: "button" }, "Play");
@@ -42,7 +44,9 @@ export default {
       view.picture.replaceChildren();
       tokens.forEach((token, t) => {
         const x = left + (t + 0.5) * cell;
-        text(x, 66, token, { "text-anchor": "start", transform: `rotate(-45 ${x} 66)`, style: `font-size:12px;font-weight:${t === prompt + state.step ? 700 : 400}` });
+        text(x, 66, token,
+          { "text-anchor": "start", transform: `rotate(-45 ${x} 66)`,
+            style: `font-size:12px;font-weight:${t === prompt + state.step ? 700 : 400}` });
       });
       for (let step = 0; step <= state.step; step++) {
         const y = 76 + step * side, { length } = rows[step];
@@ -53,13 +57,15 @@ export default {
             fill: isNew ? "var(--orange)" : "var(--panel)", stroke: "var(--line)", "stroke-width": 0.6 });
           square.append(shape("title", {}, `${tokens[t]}: key and value ${isNew ? "computed" : "remembered"} at step ${step + 1}`));
           view.picture.append(square);
-          if (isNew) text(left + (t + 0.5) * cell, y + side * 0.72, "×", { "text-anchor": "middle", style: "font-size:11px;fill:var(--paper)" });
+          if (isNew) text(left + (t + 0.5) * cell, y + side * 0.72, "×",
+            { "text-anchor": "middle", style: "font-size:11px;fill:var(--paper)" });
         }
         text(left + (length + 0.5) * cell, y + side * 0.72, "?", { "text-anchor": "middle", style: "font-weight:700" });
       }
       const now = rows[state.step];
       text(left, height - 12, "× computed at this step · empty: remembered · ? the token that is chosen", { class: "quiet" });
-      view.say(`After ${state.step + 1} of ${steps} steps: ${now.cached} pairs of key and value per layer with a memory, ${now.recomputed} without one. The memory holds ${now.memory.toLocaleString("en")} numbers.`);
+      view.say(`After ${state.step + 1} of ${steps} steps: ${now.cached} pairs of key and value per layer with a memory, ${now.recomputed} `
+        + `without one. The memory holds ${now.memory.toLocaleString("en")} numbers.`);
       view.numbers(["step", "tokens read", "pairs computed, remembering", "pairs computed, forgetting", "numbers remembered"],
         rows.map((row, step) => [step + 1, row.length, row.cached, row.recomputed, row.memory]));
     }

@@ -30,7 +30,8 @@ export default {
     const state = { axis: 0, isGap: false, chosen: rungs.length - 1, shown: rungs.map(() => true) };
     choose(view.controls, { label: "along", options: AXES.map(({ label }) => label), value: 0 }, (axis) => { state.axis = axis; draw(); });
     toggle(view.controls, { label: "distance from the floor, logarithmic" }, (isGap) => { state.isGap = isGap; draw(); });
-    const picker = choose(view.controls, { label: "rung", options: rungs.map(({ title }) => title), value: state.chosen }, (i) => { state.chosen = i; draw(); });
+    const picker = choose(view.controls, { label: "rung", options: rungs.map(({ title }) => title), value: state.chosen },
+      (i) => { state.chosen = i; draw(); });
     const boxes = node("details", {}, node("summary", {}, "Which rungs"));
     const list = node("div", { class: "lmf-row" });
     boxes.append(list);
@@ -41,11 +42,15 @@ export default {
 
     function scales(visible) {
       const { key } = AXES[state.axis];
-      const values = visible.map((i) => (key ? Math.log10(Math.max(rungs[i][key], 0.01)) : i)), low = Math.min(...values), high = Math.max(...values);
-      const across = (i) => left + 30 + (right - left - 70) * ((key ? Math.log10(Math.max(rungs[i][key], 0.01)) : i) - low) / (high - low || 1);
+      const values = visible.map((i) => (key ? Math.log10(Math.max(rungs[i][key], 0.01)) : i)), low = Math.min(...values),
+        high = Math.max(...values);
+      const across = (i) =>
+        left + 30 + (right - left - 70) * ((key ? Math.log10(Math.max(rungs[i][key], 0.01)) : i) - low) / (high - low || 1);
       const costs = visible.map((i) => (state.isGap ? Math.log10(Math.max(rungs[i].bits - floor, 1e-4)) : rungs[i].bits));
-      const from = state.isGap ? Math.floor(Math.min(...costs)) : 0, to = state.isGap ? Math.ceil(Math.max(...costs) + 1e-9) : Math.max(...costs) * 1.08;
-      const up = (bits) => bottom - (bottom - top) * ((state.isGap ? Math.log10(Math.max(bits - floor, 10 ** from)) : bits) - from) / (to - from || 1);
+      const from = state.isGap ? Math.floor(Math.min(...costs)) : 0,
+        to = state.isGap ? Math.ceil(Math.max(...costs) + 1e-9) : Math.max(...costs) * 1.08;
+      const up = (bits) =>
+        bottom - (bottom - top) * ((state.isGap ? Math.log10(Math.max(bits - floor, 10 ** from)) : bits) - from) / (to - from || 1);
       return { across, up, from, to };
     }
 
@@ -68,25 +73,39 @@ export default {
       const scale = scales(visible), { key } = AXES[state.axis];
       axes(scale);
       if (key) {
-        const best = frontier(visible.map((i) => rungs[i]), key).map((place) => visible[place]).sort((a, b) => rungs[a][key] - rungs[b][key]);
-        view.picture.append(shape("polyline", { points: best.map((i) => `${scale.across(i)},${scale.up(rungs[i].bits)}`).join(" "), fill: "none", stroke: "var(--green)", "stroke-width": 1.5, "stroke-dasharray": "2 3" }));
-        text(right, bottom + 36, `${AXES[state.axis].label}, logarithmic → · green: not beaten in both`, { "text-anchor": "end", class: "quiet" });
+        const best = frontier(visible.map((i) => rungs[i]), key).map((place) => visible[place])
+          .sort((a, b) => rungs[a][key] - rungs[b][key]);
+        view.picture.append(shape("polyline",
+          { points: best.map((i) => `${scale.across(i)},${scale.up(rungs[i].bits)}`).join(" "), fill: "none", stroke: "var(--green)",
+            "stroke-width": 1.5, "stroke-dasharray": "2 3" }));
+        text(right, bottom + 36, `${AXES[state.axis].label}, logarithmic → · green: not beaten in both`,
+          { "text-anchor": "end", class: "quiet" });
       }
       visible.forEach((i, place) => {
         const rung = rungs[i], x = scale.across(i), y = scale.up(rung.bits), isChosen = i === state.chosen;
         const group = shape("g", { style: "cursor:pointer" });
-        if (rung.spread) group.append(shape("line", { x1: x, x2: x, y1: scale.up(rung.bits + rung.spread / 2), y2: scale.up(rung.bits - rung.spread / 2), stroke: "var(--ink)", "stroke-width": 2 }));
+        if (rung.spread)
+          group.append(shape("line",
+            { x1: x, x2: x, y1: scale.up(rung.bits + rung.spread / 2), y2: scale.up(rung.bits - rung.spread / 2), stroke: "var(--ink)",
+              "stroke-width": 2 }));
         group.append(shape("rect", { x: x - 16, y: y - 4, width: 32, height: 8, rx: 2, fill: isChosen ? "var(--orange)" : "var(--blue)" }));
-        group.append(shape("text", { x, y: y - 9 - (key ? 13 * (place % 2) : 0), "text-anchor": "middle", style: `font-size:11px;font-weight:${isChosen ? 700 : 400}` }, key ? rung.title : rung.bits.toFixed(2)));
-        if (!key) group.append(shape("text", { x, y: bottom + 18, "text-anchor": "end", transform: `rotate(-35 ${x} ${bottom + 18})`, style: `font-size:12px;font-weight:${isChosen ? 700 : 400}` }, rung.title));
+        group.append(shape("text",
+          { x, y: y - 9 - (key ? 13 * (place % 2) : 0), "text-anchor": "middle",
+            style: `font-size:11px;font-weight:${isChosen ? 700 : 400}` }, key ? rung.title : rung.bits.toFixed(2)));
+        if (!key) group.append(shape("text",
+          { x, y: bottom + 18, "text-anchor": "end", transform: `rotate(-35 ${x} ${bottom + 18})`,
+            style: `font-size:12px;font-weight:${isChosen ? 700 : 400}` }, rung.title));
         group.append(shape("title", {}, `${rung.title}: ${rung.bits.toFixed(4)} bits per token`));
         group.addEventListener("click", () => { state.chosen = i; picker.value = String(i); draw(); });
         view.picture.append(group);
       });
       const rung = rungs[state.chosen], { above, percent, way } = standing(rung, rungs, floor);
-      view.say(`${rung.title}: ${rung.bits.toFixed(3)} bits per token, ${above.toFixed(3)} above the floor (${percent.toFixed(1)} %), ${(100 * way).toFixed(1)} % of the way down; ${rung.parameters.toLocaleString("en")} parameters or counts, ${rung.seconds.toFixed(1)} s.`);
+      view.say(`${rung.title}: ${rung.bits.toFixed(3)} bits per token, ${above.toFixed(3)} above the floor (${percent.toFixed(1)} `
+        + `%), ${(100 * way).toFixed(1)} % of the way down; ${rung.parameters.toLocaleString("en")} parameters or `
+        + `counts, ${rung.seconds.toFixed(1)} s.`);
       view.numbers(["model", "parameters", "bits/token", "above the floor", "seconds"], rungs.map((each) =>
-        [each.title, each.parameters.toLocaleString("en"), each.bits.toFixed(4), `${standing(each, rungs, floor).percent.toFixed(2)} %`, each.seconds.toFixed(1)]));
+        [each.title, each.parameters.toLocaleString("en"), each.bits.toFixed(4), `${standing(each, rungs, floor).percent.toFixed(2)} %`,
+          each.seconds.toFixed(1)]));
     }
     draw();
   },

@@ -47,7 +47,11 @@ const short = (x, units) => {
 };
 const amount = (x) => short(x, ["", "k", "M", "G", "T", "P", "E"]);
 const size = (x) => short(x, ["B", "kB", "MB", "GB", "TB", "PB"]);
-const time = (s) => s < 1e-3 ? `${(1e6 * s).toPrecision(3)} µs` : s < 1 ? `${(1e3 * s).toPrecision(3)} ms` : s < 120 ? `${s.toPrecision(3)} s` : `${amount(s / 60)} min`;
+const time = (s) =>
+  s < 1e-3 ? `${(1e6 * s).toPrecision(3)} µs`
+    : s < 1 ? `${(1e3 * s).toPrecision(3)} ms`
+      : s < 120 ? `${s.toPrecision(3)} s`
+        : `${amount(s / 60)} min`;
 const divisors = (D) => [1, 2, 3, 4, 6, 8, 12, 16, 20, 25, 32, 48, 64, 96, 128].filter((H) => D % H === 0 && (D / H) % 2 === 0);
 
 export default {
@@ -57,15 +61,21 @@ export default {
     const { presets, card, widths } = model.get("data"), width = 660, height = 372;
     const view = frame(el, { width, height, label: "Shapes, operations and memory of a GPT", name: "ledger" });
     const state = { dtype: 0, generating: false }, knobs = {};
-    const powers = (label, most, name) => { knobs[name] = slider(view.controls, { label, min: 0, max: most, step: 1, value: 0, show: (p) => String(2 ** p) },
+    const powers = (label, most,
+      name) => { knobs[name] = slider(view.controls, { label, min: 0, max: most, step: 1, value: 0, show: (p) => String(2 ** p) },
       (p) => { state[name] = 2 ** p; draw(); }); };
-    choose(view.controls, { label: "sizes of", options: presets.map((preset) => preset.name), value: 0 }, (chosen) => { take(presets[chosen]); draw(); });
-    choose(view.controls, { label: "numbers", options: DTYPES.map((dtype) => dtype.name), value: 0 }, (dtype) => { state.dtype = dtype; draw(); });
-    choose(view.controls, { label: "while", options: ["training", "generating"], value: 0 }, (mode) => { state.generating = mode === 1; draw(); });
+    choose(view.controls, { label: "sizes of", options: presets.map((preset) => preset.name), value: 0 },
+      (chosen) => { take(presets[chosen]); draw(); });
+    choose(view.controls, { label: "numbers", options: DTYPES.map((dtype) => dtype.name), value: 0 },
+      (dtype) => { state.dtype = dtype; draw(); });
+    choose(view.controls, { label: "while", options: ["training", "generating"], value: 0 },
+      (mode) => { state.generating = mode === 1; draw(); });
     powers("B", 10, "B");
     powers("T", 15, "T");
-    knobs.D = slider(view.controls, { label: "d", min: 0, max: widths.length - 1, step: 1, value: 0, show: (i) => String(widths[i]) }, (i) => { state.D = widths[i]; fitHeads(); draw(); });
-    knobs.H = slider(view.controls, { label: "h", min: 0, max: 14, step: 1, value: 0, show: (i) => String(divisors(state.D ?? 64)[i]) }, (i) => { state.H = divisors(state.D)[i]; draw(); });
+    knobs.D = slider(view.controls, { label: "d", min: 0, max: widths.length - 1, step: 1, value: 0, show: (i) => String(widths[i]) },
+      (i) => { state.D = widths[i]; fitHeads(); draw(); });
+    knobs.H = slider(view.controls, { label: "h", min: 0, max: 14, step: 1, value: 0, show: (i) => String(divisors(state.D ?? 64)[i]) },
+      (i) => { state.H = divisors(state.D)[i]; draw(); });
     knobs.L = slider(view.controls, { label: "L", min: 1, max: 96, step: 1, value: 1 }, (L) => { state.L = L; draw(); });
 
     function fitHeads() {
@@ -85,7 +95,8 @@ export default {
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
 
     function table(y) {
-      [[0, "one block"], [206, "einsum"], [330, "shape of the result"], [540, "parameters", "end"], [656, "operations", "end"]].forEach(([x, words, anchor = "start"]) =>
+      [[0, "one block"], [206, "einsum"], [330, "shape of the result"], [540, "parameters", "end"],
+        [656, "operations", "end"]].forEach(([x, words, anchor = "start"]) =>
         text(x, y, words, { class: "quiet", "text-anchor": anchor }));
       products(state).forEach(([what, einsum, result, parameters, flops], i) => {
         const line = y + 22 * (i + 1);
@@ -98,17 +109,22 @@ export default {
     }
 
     function bars(y, counted) {
-      const left = 96, right = width - 84, scale = (right - left) / Math.max(1.25 * card.memory, 1.02 * counted.total), colours = ["var(--blue)", "var(--green)", "var(--orange)", "var(--quiet)", "var(--line)"];
+      const left = 96, right = width - 84, scale = (right - left) / Math.max(1.25 * card.memory, 1.02 * counted.total),
+        colours = ["var(--blue)", "var(--green)", "var(--orange)", "var(--quiet)", "var(--line)"];
       Object.entries(counted.bytes).forEach(([kind, bytes], i) => {
         text(0, y + 24 * i + 15, kind);
-        view.picture.append(shape("rect", { x: left, y: y + 24 * i, width: Math.max(bytes > 0 ? 1 : 0, bytes * scale), height: 18, fill: colours[i] }));
+        view.picture.append(shape("rect",
+          { x: left, y: y + 24 * i, width: Math.max(bytes > 0 ? 1 : 0, bytes * scale), height: 18, fill: colours[i] }));
         text(left + bytes * scale + 6, y + 24 * i + 14, bytes ? size(bytes) : "–");
       });
       const bottom = y + 24 * 5, line = left + card.memory * scale;
       text(0, bottom + 15, "all of it", { style: "font-weight:bold" });
-      view.picture.append(shape("rect", { x: left, y: bottom, width: Math.max(1, counted.total * scale), height: 18, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
+      view.picture.append(shape("rect",
+        { x: left, y: bottom, width: Math.max(1, counted.total * scale), height: 18, fill: "none", stroke: "var(--ink)",
+          "stroke-width": 1.5 }));
       text(left + counted.total * scale + 6, bottom + 14, size(counted.total), { style: "font-weight:bold" });
-      view.picture.append(shape("line", { x1: line, x2: line, y1: y - 8, y2: bottom + 26, stroke: "var(--ink)", "stroke-dasharray": "5 4" }));
+      view.picture.append(shape("line",
+        { x1: line, x2: line, y1: y - 8, y2: bottom + 26, stroke: "var(--ink)", "stroke-dasharray": "5 4" }));
       text(line, bottom + 40, `${card.name}: ${size(card.memory)}`, { "text-anchor": line > width - 90 ? "end" : "middle" });
     }
 
@@ -118,10 +134,14 @@ export default {
       table(14);
       bars(178, counted);
       const step = state.generating ? `one more token for each of ${state.B} texts` : "one training step";
-      view.say(`${counted.parameters.toLocaleString("en")} parameters. ${step[0].toUpperCase()}${step.slice(1)}: ${amount(counted.flops)} operations, at least ${time(counted.seconds)} on one ${card.name}; `
+      view.say(`${counted.parameters.toLocaleString("en")} parameters. ${step[0].toUpperCase()}${step.slice(1)}: ${amount(counted.flops)} `
+        + `operations, at least ${time(counted.seconds)} on one ${card.name}; `
         + `${size(counted.total)} ${counted.total <= card.memory ? "fit" : "do not fit"} into its ${size(card.memory)}.`);
-      view.numbers(["", "number"], [["V", state.V], ["K = d/h", state.D / state.H], ["parameters of a block", counted.block.toLocaleString("en")], ["parameters", counted.parameters.toLocaleString("en")],
-        ["operations of a step", counted.flops.toExponential(4)], ...Object.entries(counted.bytes).map(([kind, bytes]) => [`bytes, ${kind}`, bytes.toLocaleString("en")])]);
+      view.numbers(["", "number"],
+        [["V", state.V], ["K = d/h", state.D / state.H], ["parameters of a block", counted.block.toLocaleString("en")],
+          ["parameters", counted.parameters.toLocaleString("en")],
+        ["operations of a step", counted.flops.toExponential(4)],
+          ...Object.entries(counted.bytes).map(([kind, bytes]) => [`bytes, ${kind}`, bytes.toLocaleString("en")])]);
     }
     take(presets[0]);
     draw();

@@ -33,16 +33,20 @@ export default {
     const cell = 54, left = 92, wide = left + cell * T, height = Math.max(plane ? 262 : 0, 210 + 24 * T), width = Math.max(660, wide + 330);
     const view = frame(el, { width, height, label: "Steps of self-attention", name: "microscope" });
     const state = { query: T - 1, moved: 0, bugs: {} };
-    const select = slider(view.controls, { label: "query", min: 0, max: T - 1, step: 1, value: T - 1, show: (i) => given.tokens[i] }, (i) => { state.query = i; draw(); });
-    for (const [bug, label] of Object.entries(BUGS)) toggle(view.controls, { label, checked: false }, (on) => { state.bugs[bug] = on; draw(); });
+    const select = slider(view.controls, { label: "query", min: 0, max: T - 1, step: 1, value: T - 1, show: (i) => given.tokens[i] },
+      (i) => { state.query = i; draw(); });
+    for (const [bug, label] of Object.entries(BUGS))
+      toggle(view.controls, { label, checked: false }, (on) => { state.bugs[bug] = on; draw(); });
     const names = ["query", ...given.tokens.map((token) => `key of ${token}`)], knobs = [];
     const moving = () => (state.moved === 0 ? vectors.query[state.query] : vectors.key[state.moved - 1]);
     if (plane) {
       choose(view.controls, { label: "move", options: names, value: 0 }, (which) => { state.moved = which; draw(); });
-      for (const axis of [0, 1]) knobs.push(slider(view.controls, { label: "xy"[axis], min: -4, max: 4, step: 0.1, value: 0, show: (v) => v.toFixed(1) },
+      for (const axis of [0, 1])
+        knobs.push(slider(view.controls, { label: "xy"[axis], min: -4, max: 4, step: 0.1, value: 0, show: (v) => v.toFixed(1) },
         (value) => { moving()[axis] = value; draw(); }));
       const reset = node("button", { type: "button" }, "Back to the start");
-      reset.addEventListener("click", () => { for (const role of ["query", "key"]) vectors[role] = given[role].map((v) => [...v]); draw(); });
+      reset.addEventListener("click",
+        () => { for (const role of ["query", "key"]) vectors[role] = given[role].map((v) => [...v]); draw(); });
       view.controls.append(reset);
     }
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
@@ -50,7 +54,9 @@ export default {
 
     function square(i, j, weight, leaking) {
       const x = left + j * cell, y = 34 + 24 * i;
-      const made = shape("rect", { x, y, width: cell - 2, height: 22, fill: strength(0.8 * weight), ...(leaking ? { stroke: "#d1242f", "stroke-width": 2.5 } : {}) });
+      const made = shape("rect",
+        { x, y, width: cell - 2, height: 22, fill: strength(0.8 * weight),
+          ...(leaking ? { stroke: "#d1242f", "stroke-width": 2.5 } : {}) });
       made.addEventListener("click", () => { select.value = i; select.dispatchEvent(new Event("input")); });
       view.picture.append(made);
       text(x + cell / 2 - 1, y + 15, number(weight), { "text-anchor": "middle", "pointer-events": "none" });
@@ -60,19 +66,24 @@ export default {
       given.tokens.forEach((token, j) => text(left + (j + 0.5) * cell, 26, token, { "text-anchor": "middle", style: "font-size:11px" }));
       text(0, 14, "weights: queries down, keys across", { class: "quiet" });
       steps.weights.forEach((row, i) => {
-        text(left - 6, 49 + 24 * i, given.tokens[i], { "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` });
+        text(left - 6, 49 + 24 * i, given.tokens[i],
+          { "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` });
         row.forEach((weight, j) => square(i, j, weight, j > i && weight > 0));
         const isOne = Math.abs(steps.sums[i] - 1) < 1e-6;
-        text(wide + 6, 49 + 24 * i, isOne ? "Σ 1" : `Σ ${steps.sums[i].toFixed(3)} ≠ 1`, isOne ? {} : { style: "fill:var(--orange);font-weight:bold" });
+        text(wide + 6, 49 + 24 * i, isOne ? "Σ 1" : `Σ ${steps.sums[i].toFixed(3)} ≠ 1`,
+          isOne ? {} : { style: "fill:var(--orange);font-weight:bold" });
       });
     }
 
     function pipeline(y, steps) {
-      const rows = [["q · k", steps.scores], [state.bugs.unscaled ? "not divided" : "/ √K", steps.scaled], [state.bugs.unmasked || state.bugs.maskLate ? "not masked" : "masked", steps.masked], ["weight", steps.weights]];
+      const rows = [["q · k", steps.scores], [state.bugs.unscaled ? "not divided" : "/ √K", steps.scaled],
+        [state.bugs.unmasked || state.bugs.maskLate ? "not masked" : "masked", steps.masked], ["weight", steps.weights]];
       text(0, y, `the query of “${given.tokens[state.query]}”, step by step`, { class: "quiet" });
       rows.forEach(([label, matrix], r) => {
         text(left - 6, y + 24 * (r + 1), label, { "text-anchor": "end", style: `font-weight:${r === 3 ? "bold" : "normal"}` });
-        matrix[state.query].forEach((s, j) => text(left + (j + 0.5) * cell, y + 24 * (r + 1), number(s), { "text-anchor": "middle", style: `font-weight:${r === 3 ? "bold" : "normal"}` }));
+        matrix[state.query].forEach((s, j) =>
+          text(left + (j + 0.5) * cell, y + 24 * (r + 1), number(s),
+            { "text-anchor": "middle", style: `font-weight:${r === 3 ? "bold" : "normal"}` }));
       });
       text(left - 6, y + 130, "output", { "text-anchor": "end" });
       text(left + 6, y + 130, `(${steps.outputs[state.query].map(number).join(", ")}) = Σ weight · value`);
@@ -82,7 +93,8 @@ export default {
       const middle = [x + 110, y + 110], place = (v) => [middle[0] + 25 * v[0], middle[1] - 25 * v[1]];
       view.picture.append(shape("rect", { x, y, width: 220, height: 220, fill: "none", stroke: "var(--line)" }));
       for (const ends of [[x, middle[1], x + 220, middle[1]], [middle[0], y, middle[0], y + 220]])
-        view.picture.append(shape("line", { x1: ends[0], y1: ends[1], x2: ends[2], y2: ends[3], stroke: "var(--line)", "stroke-dasharray": "2 4" }));
+        view.picture.append(shape("line",
+          { x1: ends[0], y1: ends[1], x2: ends[2], y2: ends[3], stroke: "var(--line)", "stroke-dasharray": "2 4" }));
       const [qx, qy] = place(vectors.query[state.query]);
       view.picture.append(shape("line", { x1: middle[0], y1: middle[1], x2: qx, y2: qy, stroke: "var(--blue)", "stroke-width": 2.5 }));
       point([qx, qy], `q ${given.tokens[state.query]}`, "var(--blue)", 0);
@@ -96,7 +108,8 @@ export default {
         state.moved = which;
         const drag = (event) => {
           const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
-          moving().splice(0, 2, ...[(at.x - wide - 206) / 25, -(at.y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
+          moving().splice(0, 2,
+            ...[(at.x - wide - 206) / 25, -(at.y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
           draw();
         };
         const stop = () => { removeEventListener("pointermove", drag); removeEventListener("pointerup", stop); };
@@ -119,8 +132,10 @@ export default {
         knobs.forEach((knob, axis) => { knob.value = moving()[axis]; knob.nextElementSibling.textContent = moving()[axis].toFixed(1); });
       }
       const wrong = steps.sums.filter((sum) => Math.abs(sum - 1) > 1e-6).length;
-      view.say(`Rows that do not sum to one: ${wrong} of ${T}. Weights on the future: ${steps.leaks.length}. Largest weight of “${given.tokens[state.query]}”: ${Math.max(...steps.weights[state.query]).toFixed(3)}.`);
-      view.numbers(["query", ...given.tokens, "Σ"], steps.weights.map((row, i) => [given.tokens[i], ...row.map((w) => w.toFixed(4)), steps.sums[i].toFixed(4)]));
+      view.say(`Rows that do not sum to one: ${wrong} of ${T}. Weights on the future: ${steps.leaks.length}. Largest weight `
+        + `of “${given.tokens[state.query]}”: ${Math.max(...steps.weights[state.query]).toFixed(3)}.`);
+      view.numbers(["query", ...given.tokens, "Σ"],
+        steps.weights.map((row, i) => [given.tokens[i], ...row.map((w) => w.toFixed(4)), steps.sums[i].toFixed(4)]));
     }
     draw();
   },

@@ -62,11 +62,13 @@ export default {
     const width = 700, height = 352, size = 300, edge = 20, left = 396, right = 690, top = 16, bottom = 246;
     const view = frame(el, { width, height, label: "Three optimizers on one valley of the loss", name: "optimizer-race" });
     const reach = data.reach, most = data.noise.length;
-    const state = { start: [...data.start], steps: most, rate: data.rate, momentum: 0.9, adamRate: data.adamRate, beta1: 0.9, beta2: 0.999, sigma: 0, tilt: 0 };
+    const state = { start: [...data.start], steps: most, rate: data.rate, momentum: 0.9, adamRate: data.adamRate, beta1: 0.9, beta2: 0.999,
+      sigma: 0, tilt: 0 };
     const knob = (label, key, min, max, step, show = String) =>
       slider(view.controls, { label, min, max, step, value: state[key], show }, (value) => { state[key] = value; draw(); });
     const power = (label, key) =>
-      slider(view.controls, { label, min: -3, max: 0.5, step: 0.02, value: Math.log10(state[key]), show: (e) => (10 ** e).toPrecision(2) }, (e) => { state[key] = 10 ** e; draw(); });
+      slider(view.controls, { label, min: -3, max: 0.5, step: 0.02, value: Math.log10(state[key]), show: (e) => (10 ** e).toPrecision(2) },
+        (e) => { state[key] = 10 ** e; draw(); });
     power("η of SGD", "rate");
     knob("momentum", "momentum", 0, 0.99, 0.01, (value) => value.toFixed(2));
     power("η of Adam", "adamRate");
@@ -75,7 +77,9 @@ export default {
     knob("noise in the gradient", "sigma", 0, 2, 0.05, (value) => value.toFixed(2));
     knob("turn the valley", "tilt", 0, 90, 1, (value) => `${value}°`);
     const starts = [0, 1].map((i) =>
-      slider(view.controls, { label: `start θ${"₁₂"[i]}`, min: -reach, max: reach, step: reach / 40, value: state.start[i], show: (value) => value.toFixed(2) }, (value) => { state.start[i] = value; draw(); }));
+      slider(view.controls,
+        { label: `start θ${"₁₂"[i]}`, min: -reach, max: reach, step: reach / 40, value: state.start[i], show: (value) => value.toFixed(2) },
+        (value) => { state.start[i] = value; draw(); }));
 
     const add = (tag, attributes, words = null) => { const made = shape(tag, attributes, words); view.picture.append(made); return made; };
     const mapX = (x) => (size * (x + reach)) / (2 * reach), mapY = (y) => (size * (reach - y)) / (2 * reach);
@@ -89,7 +93,9 @@ export default {
       const map = add("svg", { x: edge, y: top, width: size, height: size, style: `width:${size}px;height:${size}px;overflow:hidden` });
       for (let level = 0; level < 9; level++) {
         const loss = 0.02 * large * 2 ** level * (reach / 4) ** 2;
-        map.append(shape("ellipse", { rx: scale * Math.sqrt((2 * loss) / small), ry: scale * Math.sqrt((2 * loss) / large), fill: "none", stroke: "var(--line)", "stroke-width": 0.7,
+        map.append(shape("ellipse",
+          { rx: scale * Math.sqrt((2 * loss) / small), ry: scale * Math.sqrt((2 * loss) / large), fill: "none", stroke: "var(--line)",
+            "stroke-width": 0.7,
           transform: `translate(${mapX(0)} ${mapY(0)}) rotate(${-angle})` }));
       }
       add("text", { x: edge, y: top + size + 16, class: "quiet" }, "drag the start; rings are points of equal loss");
@@ -98,7 +104,8 @@ export default {
 
     function chart() {
       for (const exponent of [-8, -4, 0, 4]) {
-        add("line", { x1: left, x2: right, y1: chartY(10 ** exponent), y2: chartY(10 ** exponent), stroke: "var(--line)", "stroke-width": 0.5 });
+        add("line", { x1: left, x2: right, y1: chartY(10 ** exponent), y2: chartY(10 ** exponent), stroke: "var(--line)",
+          "stroke-width": 0.5 });
         add("text", { x: left - 6, y: chartY(10 ** exponent) + 4, "text-anchor": "end", class: "quiet" }, `1e${exponent}`);
       }
       add("text", { x: left, y: bottom + 18, class: "quiet" }, "step 0");
@@ -114,12 +121,15 @@ export default {
       const [x, y] = path.at(-1);
       if (!hasFled) map.append(shape("circle", { cx: mapX(x), cy: mapY(y), r: 4, fill: colour }));
       add("line", { x1: left, x2: left + 26, y1: 288 + 20 * place, y2: 288 + 20 * place, ...line });
-      add("text", { x: left + 32, y: 292 + 20 * place }, `${name}: ${hasFled ? `diverged at step ${path.length - 1} ✕` : pretty(losses.at(-1))}`);
+      add("text", { x: left + 32, y: 292 + 20 * place },
+        `${name}: ${hasFled ? `diverged at step ${path.length - 1} ✕` : pretty(losses.at(-1))}`);
       return { key, name, losses, hasFled };
     }
 
     function handle() {
-      const made = add("circle", { cx: edge + mapX(state.start[0]), cy: top + mapY(state.start[1]), r: 7, fill: "var(--ink)", style: "cursor:grab;touch-action:none" });
+      const made = add("circle",
+        { cx: edge + mapX(state.start[0]), cy: top + mapY(state.start[1]), r: 7, fill: "var(--ink)",
+          style: "cursor:grab;touch-action:none" });
       made.addEventListener("pointerdown", (down) => {
         const drag = (event) => {
           const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
@@ -144,10 +154,12 @@ export default {
       const found = RUNNERS.map((entry, place) => runner(entry, place, paths[entry.key], H, map));
       handle();
       const limit = 2 / curvatures(H).large;
-      view.say(`SGD without momentum is stable while η < 2 / (largest curvature) = ${pretty(limit)}; now η = ${pretty(state.rate)}. Loss at the end: ` +
+      view.say(`SGD without momentum is stable while η < 2 / (largest curvature) = ${pretty(limit)}; now η = ${pretty(state.rate)}. Loss `
+        + `at the end: ` +
         found.map(({ name, losses, hasFled }) => `${name} ${hasFled ? "diverged" : pretty(losses.at(-1))}`).join(", ") + ".");
       const rows = [0, 1, 2, 5, 10, 20, 40, most].filter((step, i, all) => step <= most && all.indexOf(step) === i);
-      view.numbers(["step", ...found.map(({ name }) => name)], rows.map((step) => [step, ...found.map(({ losses }) => (step < losses.length ? losses[step].toExponential(3) : "diverged"))]));
+      view.numbers(["step", ...found.map(({ name }) => name)],
+        rows.map((step) => [step, ...found.map(({ losses }) => (step < losses.length ? losses[step].toExponential(3) : "diverged"))]));
     }
     draw();
   },

@@ -55,16 +55,27 @@ export default {
   outputs,
   render({ model, el }) {
     const data = model.get("data"), words = data.tokens, T = words.length, first = words.map((_, t) => t);
-    const width = 660, height = 400, column = 118, view = frame(el, { width, height, label: "Outputs of attention for two orders of a sentence, and a score for two positions", name: "position_dial" });
+    const width = 660, height = 400, column = 118,
+      view = frame(el, { width, height, label: "Outputs of attention for two orders of a sentence, and a score for two positions",
+        name: "position_dial" });
     const state = { kind: 0, order: [...first], m: 3, n: 1, together: true };
     choose(view.controls, { label: "positions", options: KINDS, value: 0 }, (kind) => { state.kind = kind; draw(); });
-    const button = (label, change) => { const made = node("button", { type: "button" }, label); made.addEventListener("click", () => { change(); draw(); }); view.controls.append(made); };
+    const button = (label, change) => {
+      const made = node("button", { type: "button" }, label);
+      made.addEventListener("click", () => { change(); draw(); });
+      view.controls.append(made);
+    };
     data.orders.forEach((order) => button(order.map((word) => words[word]).join(" "), () => { state.order = order; }));
     button("move the first word to the end", () => { state.order = [...state.order.slice(1), state.order[0]]; });
-    const most = data.learned.length - 1, turn = (name, other) => slider(view.controls, { label: name, min: 0, max: most, step: 1, value: state[name] }, (value) => {
+    const most = data.learned.length - 1,
+      turn = (name, other) => slider(view.controls, { label: name, min: 0, max: most, step: 1, value: state[name] }, (value) => {
       const moved = state[other] + value - state[name];
       state[name] = value;
-      if (state.together) { state[other] = Math.max(0, Math.min(most, moved)); knobs[other].value = state[other]; knobs[other].nextElementSibling.textContent = state[other]; }
+      if (state.together) {
+        state[other] = Math.max(0, Math.min(most, moved));
+        knobs[other].value = state[other];
+        knobs[other].nextElementSibling.textContent = state[other];
+      }
       draw();
     });
     const knobs = {};
@@ -80,11 +91,14 @@ export default {
         const x = t * column, moved = other ? Math.max(...row.map((value, d) => Math.abs(value - other[order[t]][d]))) : 0;
         text(x, y + 34, `${t}: ${words[order[t]]}`, { style: `font-weight:${moved > 1e-6 ? "bold" : "normal"}` });
         row.forEach((value, d) => {
-          const bar = shape("rect", { x: x + d * 12, y: y + 62 - Math.max(0, value) * scale, width: 10, height: Math.max(0.8, scale * Math.abs(value)), fill: value < 0 ? "var(--orange)" : "var(--blue)" });
+          const bar = shape("rect",
+            { x: x + d * 12, y: y + 62 - Math.max(0, value) * scale, width: 10, height: Math.max(0.8, scale * Math.abs(value)),
+              fill: value < 0 ? "var(--orange)" : "var(--blue)" });
           bar.append(shape("title", {}, `${words[order[t]]}, number ${d + 1}: ${value.toFixed(3)}`));
           view.picture.append(bar);
         });
-        if (other) text(x, y + 96, moved > 1e-6 ? `differs by ${moved.toFixed(2)}` : "the same", { class: "quiet", style: "font-size:11px" });
+        if (other) text(x, y + 96, moved > 1e-6 ? `differs by ${moved.toFixed(2)}` : "the same",
+          { class: "quiet", style: "font-size:11px" });
       });
     }
 
@@ -92,16 +106,19 @@ export default {
       text(x, y + 62, `${name} = ${position}`, { "text-anchor": "middle" });
       view.picture.append(shape("circle", { cx: x, cy: y, r: 42, fill: "none", stroke: "var(--line)" }));
       const length = Math.hypot(vector[0], vector[1]) || 1;
-      view.picture.append(shape("line", { x1: x, y1: y, x2: x + (40 * vector[0]) / length, y2: y - (40 * vector[1]) / length, stroke: colour, "stroke-width": 3 }));
+      view.picture.append(shape("line",
+        { x1: x, y1: y, x2: x + (40 * vector[0]) / length, y2: y - (40 * vector[1]) / length, stroke: colour, "stroke-width": 3 }));
     }
 
     function draw() {
       const kind = KINDS[state.kind], before = outputs(data, kind, first), after = outputs(data, kind, state.order);
       view.picture.replaceChildren();
       strips(0, "what attention gives each word, in the first order", first, before, null);
-      strips(110, "and in yours", state.order, after, before);
-      const q = projected(data, kind, "W_query", data.x[data.asking], state.m), k = projected(data, kind, "W_key", data.x[data.asked], state.n);
-      text(0, 232, `q of “${words[data.asking]}” at m, k of “${words[data.asked]}” at n: directions of their first two numbers, and q · k`, { class: "quiet" });
+      strips(110, "and in your order", state.order, after, before);
+      const q = projected(data, kind, "W_query", data.x[data.asking], state.m),
+        k = projected(data, kind, "W_key", data.x[data.asked], state.n);
+      text(0, 232, `q of “${words[data.asking]}” at m, k of “${words[data.asked]}” at n: directions of their first two numbers, and q · k`,
+        { class: "quiet" });
       dial(60, 300, state.m, q, "m", "var(--blue)");
       dial(190, 300, state.n, k, "n", "var(--orange)");
       KINDS.forEach((name, i) => {
@@ -111,9 +128,12 @@ export default {
       });
       text(290, 376, `m − n = ${state.m - state.n}`, { class: "quiet" });
       const moved = after.filter((row, t) => row.some((value, d) => Math.abs(value - before[state.order[t]][d]) > 1e-6)).length;
-      view.say(`Positions: ${kind}. ${moved === 0 ? "Every word gets exactly what it got in the first order" : `${moved} of ${T} words get something else than in the first order`}. `
-        + `With RoPE q · k is ${score(data, "RoPE", data.asking, data.asked, state.m, state.n).toFixed(4)} at m − n = ${state.m - state.n}.`);
-      view.numbers(["position", "word", ...after[0].map((_, d) => d + 1)], after.map((row, t) => [t, words[state.order[t]], ...row.map((value) => value.toFixed(4))]));
+      const effect = moved === 0 ? "Every word gets exactly what it got in the first order"
+        : `${moved} of ${T} words get something else than in the first order`;
+      const turned = score(data, "RoPE", data.asking, data.asked, state.m, state.n).toFixed(4);
+      view.say(`Positions: ${kind}. ${effect}. With RoPE q · k is ${turned} at m − n = ${state.m - state.n}.`);
+      view.numbers(["position", "word", ...after[0].map((_, d) => d + 1)],
+        after.map((row, t) => [t, words[state.order[t]], ...row.map((value) => value.toFixed(4))]));
     }
     draw();
   },

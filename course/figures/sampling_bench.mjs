@@ -61,23 +61,30 @@ const N_DRAWS = 200;
 export default {
   render({ model, el }) {
     const { tokens, logits: given, low, high, settings: start } = model.get("data");
-    const n = tokens.length, width = 640, height = 430, left = 60, group = (width - left - 6) / n, zTop = 8, zTall = 130, base = 372, tall = 190;
+    const n = tokens.length, width = 640, height = 430, left = 60, group = (width - left - 6) / n, zTop = 8, zTall = 130, base = 372,
+      tall = 190;
     const view = frame(el, { width, height, label: "Logits, and what is left of their probabilities", name: "sampling_bench" });
     view.picture.setAttribute("role", "group"); // its bars are sliders
     const logits = [...given], settings = { ...start };
     let seed = 0, counts = null;
     const changed = () => { counts = null; show(); };
     const knob = (label, name, min, max, step, text) =>
-      slider(view.controls, { label, min, max, step, value: settings[name], show: text }, (value) => { settings[name] = value; changed(); });
+      slider(view.controls, { label, min, max, step, value: settings[name], show: text },
+        (value) => { settings[name] = value; changed(); });
     const knobs = {
       temperature: knob("temperature", "temperature", 0.1, 3, 0.05, (t) => t.toFixed(2)),
       topK: knob("top-k", "topK", 1, n, 1, (k) => (k >= n ? "off" : String(k))),
       topP: knob("top-p", "topP", 0.05, 1, 0.01, (p) => (p >= 1 ? "off" : p.toFixed(2))),
       minP: knob("min-p", "minP", 0, 0.9, 0.01, (p) => (p > 0 ? p.toFixed(2) : "off")),
     };
-    const order = choose(view.controls, { label: "order", options: ["filters, then temperature", "temperature, then filters"], value: Number(settings.isHotFirst) },
+    const order = choose(view.controls,
+      { label: "order", options: ["filters, then temperature", "temperature, then filters"], value: Number(settings.isHotFirst) },
       (place) => { settings.isHotFirst = place === 1; changed(); });
-    const button = (label, act) => { const made = node("button", { type: "button" }, label); made.addEventListener("click", act); view.controls.append(made); };
+    const button = (label, act) => {
+      const made = node("button", { type: "button" }, label);
+      made.addEventListener("click", act);
+      view.controls.append(made);
+    };
     button(`Draw ${N_DRAWS}`, () => { counts = draw(sample(logits, settings).after, N_DRAWS, generator(++seed)); show(); });
     button("Back to the start", () => {
       logits.splice(0, n, ...given);
@@ -88,21 +95,27 @@ export default {
       changed();
     });
 
-    const definitions = shape("defs"), hatch = shape("pattern", { id: `hatch-${model.get("data").id}`, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+    const definitions = shape("defs"),
+      hatch = shape("pattern",
+        { id: `hatch-${model.get("data").id}`, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
     hatch.append(shape("line", { x1: 0, x2: 0, y1: 0, y2: 5, stroke: "var(--orange)", "stroke-width": 2 }));
     definitions.append(hatch);
-    const painted = shape("g"), zOf = (y) => high - ((y - zTop) / zTall) * (high - low), yOf = (z) => zTop + (zTall * (high - z)) / (high - low);
+    const painted = shape("g"), zOf = (y) => high - ((y - zTop) / zTall) * (high - low),
+      yOf = (z) => zTop + (zTall * (high - z)) / (high - low);
     view.picture.append(definitions, painted);
     const set = (i, z) => { logits[i] = Math.round(10 * Math.max(low, Math.min(high, z))) / 10; changed(); };
     const handles = tokens.map((token, i) => {
-      const x = left + i * group, handle = shape("g", { tabindex: 0, role: "slider", "aria-label": `logit of ${token}`, "aria-valuemin": low, "aria-valuemax": high, style: "cursor:ns-resize;touch-action:none" });
+      const x = left + i * group,
+        handle = shape("g", { tabindex: 0, role: "slider", "aria-label": `logit of ${token}`, "aria-valuemin": low, "aria-valuemax": high,
+          style: "cursor:ns-resize;touch-action:none" });
       const bar = shape("rect", { x: x + 4, width: group - 8, fill: "var(--green)" });
       handle.append(shape("rect", { x, y: zTop, width: group, height: zTall, fill: "transparent" }), bar);
       const follow = (event) => {
         const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
         set(i, zOf(point.y));
       };
-      handle.addEventListener("pointerdown", (event) => { handle.setPointerCapture(event.pointerId); handle.focus(); follow(event); event.preventDefault(); });
+      handle.addEventListener("pointerdown",
+        (event) => { handle.setPointerCapture(event.pointerId); handle.focus(); follow(event); event.preventDefault(); });
       handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) follow(event); });
       handle.addEventListener("keydown", (event) => {
         const steps = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 }, moves = { ArrowRight: 1, ArrowLeft: n - 1 };
@@ -117,7 +130,8 @@ export default {
 
     const text = (x, y, words, more = {}) => painted.append(shape("text", { x, y, ...more }, words));
     const column = (x, wide, size, fill, title) => {
-      const made = shape("rect", { x, y: base - size, width: wide, height: Math.max(0.8, size), fill, stroke: "var(--line)", "stroke-width": 0.5 });
+      const made = shape("rect",
+        { x, y: base - size, width: wide, height: Math.max(0.8, size), fill, stroke: "var(--line)", "stroke-width": 0.5 });
       made.append(shape("title", {}, title));
       painted.append(made);
     };
@@ -129,22 +143,33 @@ export default {
       text(0, zTop + 12, "logit z");
       text(0, base - tall + 4, `P = ${most}`, { class: "quiet" });
       text(0, base + 4, "0", { class: "quiet" });
-      for (const y of [yOf(Math.max(low, 0)), base - tall, base]) painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
+      for (const y of [yOf(Math.max(low, 0)), base - tall, base])
+        painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
       tokens.forEach((token, i) => {
         const x = left + i * group, wide = (group - 8) / 2, zero = yOf(Math.max(low, 0)), y = yOf(logits[i]);
-        for (const [name, value] of [["y", Math.min(y, zero)], ["height", Math.max(2, Math.abs(zero - y))]]) handles[i].bar.setAttribute(name, value);
+        for (const [name, value] of [["y", Math.min(y, zero)], ["height", Math.max(2, Math.abs(zero - y))]])
+          handles[i].bar.setAttribute(name, value);
         handles[i].handle.setAttribute("aria-valuenow", logits[i]);
         handles[i].handle.setAttribute("aria-valuetext", `${logits[i].toFixed(1)}, P ${after[i].toFixed(3)}`);
         text(x + group / 2, zTop + zTall + 14, logits[i].toFixed(1), { "text-anchor": "middle", class: "quiet", style: "font-size:11px" });
-        column(x + 4, wide, scale * before[i], kept[i] ? "var(--panel)" : `url(#${hatch.id})`, `${token}: ${before[i].toFixed(4)} before the filters`);
+        column(x + 4, wide, scale * before[i], kept[i] ? "var(--panel)" : `url(#${hatch.id})`,
+          `${token}: ${before[i].toFixed(4)} before the filters`);
         column(x + 4 + wide, wide, scale * after[i], "var(--blue)", `${token}: ${after[i].toFixed(4)} in the end`);
-        if (counts && kept[i]) painted.append(shape("path", { d: `M${x + 2 + wide} ${base - (scale * counts[i]) / N_DRAWS} h${wide + 4}`, stroke: "var(--ink)", "stroke-width": 3 }));
-        text(x + group / 2, base + 16, token, { "text-anchor": "middle", style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
+        if (counts && kept[i])
+          painted.append(shape("path",
+            { d: `M${x + 2 + wide} ${base - (scale * counts[i]) / N_DRAWS} h${wide + 4}`, stroke: "var(--ink)", "stroke-width": 3 }));
+        text(x + group / 2, base + 16, token,
+          { "text-anchor": "middle", style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
       });
-      text(left, base + 36, "pale: before the filters, hatched where removed · blue: renormalised" + (counts ? " · line: share of the draws" : ""), { class: "quiet", style: "font-size:11px" });
+      text(left, base + 36,
+        "pale: before the filters, hatched where removed · blue: renormalised" + (counts ? " · line: share of the draws" : ""),
+        { class: "quiet", style: "font-size:11px" });
       const mass = `${(100 * found.removed).toFixed(1)} % of the probability removed`;
-      const distance = counts ? ` Of ${N_DRAWS} draws, ${(50 * after.reduce((sum, p, i) => sum + Math.abs(p - counts[i] / N_DRAWS), 0)).toFixed(1)} % lie elsewhere than expected.` : "";
-      view.say(`${kept.filter(Boolean).length} of ${n} words left, ${mass}; entropy ${found.entropyBefore.toFixed(2)} → ${found.entropyAfter.toFixed(2)} bits.${distance}`);
+      const distance = counts
+        ? ` Of ${N_DRAWS} draws, ${(50 * after.reduce((sum, p, i) => sum + Math.abs(p - counts[i] / N_DRAWS), 0)).toFixed(1)} % lie `
+        + `elsewhere than expected.` : "";
+      view.say(`${kept.filter(Boolean).length} of ${n} words left, ${mass}; entropy ${found.entropyBefore.toFixed(2)} `
+        + `→ ${found.entropyAfter.toFixed(2)} bits.${distance}`);
       view.numbers(["word", "z", "P before", "P after", ...(counts ? [`of ${N_DRAWS} draws`] : [])],
         tokens.map((token, i) => [token, logits[i].toFixed(1), before[i].toFixed(4), after[i].toFixed(4), ...(counts ? [counts[i]] : [])]));
     }

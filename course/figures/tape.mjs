@@ -70,9 +70,12 @@ export default {
     }
     const inputs = nodes.flatMap(({ op }, i) => (op === "input" ? [i] : []));
     let edited = inputs[0];
-    const which = choose(view.controls, { label: "Change", options: inputs.map((i) => nodes[i].name), value: 0 }, (k) => { edited = inputs[k]; amount.value = nodes[edited].value; amount.nextElementSibling.textContent = nodes[edited].value; });
-    const amount = slider(view.controls, { label: "to", min: -3, max: 3, step: 0.1, value: nodes[edited].value }, (value) => { nodes[edited].value = value; draw(); });
-    if (twice) toggle(view.controls, { label: `use ${nodes[twice[1]].name} twice (for ${nodes[twice[0]].name} too)` }, (on) => { state.isTied = on; draw(); });
+    choose(view.controls, { label: "Change", options: inputs.map((i) => nodes[i].name), value: 0 },
+      (k) => { edited = inputs[k]; amount.value = nodes[edited].value; amount.nextElementSibling.textContent = nodes[edited].value; });
+    const amount = slider(view.controls, { label: "to", min: -3, max: 3, step: 0.1, value: nodes[edited].value },
+      (value) => { nodes[edited].value = value; draw(); });
+    if (twice) toggle(view.controls, { label: `use ${nodes[twice[1]].name} twice (for ${nodes[twice[0]].name} too)` },
+      (on) => { state.isTied = on; draw(); });
     toggle(view.controls, { label: "mistake: = instead of +=" }, (on) => { state.overwrite = on; draw(); });
     toggle(view.controls, { label: "mistake: second pass, forgot zero_grad" }, (on) => { state.forgot = on; draw(); });
 
@@ -82,7 +85,8 @@ export default {
 
     function edge(from, to, isLive) {
       const [x1, y1, x2, y2] = ends(from, to);
-      view.picture.append(shape("line", { x1, y1, x2, y2, stroke: isLive ? "var(--orange)" : "var(--line)", "stroke-width": isLive ? 2.5 : 1 }));
+      view.picture.append(shape("line",
+        { x1, y1, x2, y2, stroke: isLive ? "var(--orange)" : "var(--line)", "stroke-width": isLive ? 2.5 : 1 }));
     }
 
     function message({ from, to, part }) {
@@ -93,11 +97,15 @@ export default {
 
     function box(graph, i, value, gradient, isLive) {
       const [x, y] = places[i];
-      view.picture.append(shape("rect", { x, y, width: boxWide, height: 54, rx: 5, fill: "var(--panel)", stroke: isLive ? "var(--orange)" : "var(--line)", "stroke-width": isLive ? 2.5 : 1 }));
+      view.picture.append(shape("rect",
+        { x, y, width: boxWide, height: 54, rx: 5, fill: "var(--panel)", stroke: isLive ? "var(--orange)" : "var(--line)",
+          "stroke-width": isLive ? 2.5 : 1 }));
       view.picture.append(shape("text", { x: x + 5, y: y + 15, style: "font-weight:600" }, graph[i].name));
-      view.picture.append(shape("text", { x: x + boxWide - 5, y: y + 15, "text-anchor": "end", class: "quiet", style: "font-size:11px" }, formula(graph, i)));
+      view.picture.append(shape("text", { x: x + boxWide - 5, y: y + 15, "text-anchor": "end", class: "quiet", style: "font-size:11px" },
+        formula(graph, i)));
       if (value !== null) view.picture.append(shape("text", { x: x + 5, y: y + 32 }, number(value)));
-      if (gradient !== null) view.picture.append(shape("text", { x: x + 5, y: y + 49, style: "fill:var(--blue)" }, `∂ ${number(gradient)}`));
+      if (gradient !== null)
+        view.picture.append(shape("text", { x: x + 5, y: y + 49, style: "fill:var(--blue)" }, `∂ ${number(gradient)}`));
     }
 
     function draw() {
@@ -105,7 +113,8 @@ export default {
       const kept = state.forgot ? run(graph, state).grads : null;
       const { values, grads, sent } = run(graph, { ...state, kept });
       const forward = Math.min(state.step, inner.length), backward = state.step - inner.length - 1; // −1: nothing sent yet
-      const live = state.step === 0 ? -1 : backward < 0 ? inner[forward - 1] : backward === 0 ? nodes.length - 1 : inner[inner.length - backward];
+      const live = state.step === 0 ? -1 : backward < 0 ? inner[forward - 1] : backward === 0 ? nodes.length - 1
+        : inner[inner.length - backward];
       const done = new Set(inner.slice(inner.length - Math.max(0, backward)));
       const arrived = sent.filter(({ from }) => done.has(from)), now = arrived.filter(({ from }) => from === live);
       const shown = graph.map(({ op }, i) => (backward < 0 ? (op === "input" && kept ? kept[i] : null) : i === nodes.length - 1 ? 1
@@ -123,8 +132,10 @@ export default {
       if (state.step === 0) return "The inputs are given. Step forwards.";
       if (backward < 0) return `Forwards: ${name(live)} = ${number(values[live])}.`;
       if (backward === 0) return `Backwards begins: ∂${name(live)}/∂${name(live)} = 1.`;
-      const messages = now.map(({ to, local, upstream, part }) => `to ${name(to)}: local ${number(local)} × upstream ${number(upstream)} = ${number(part)}`);
-      const ending = state.step < steps ? "" : " Done. " + claims.map(([z, p, y]) => `∂/∂${name(z)} = ${number(grads[z])}, and ${name(p)} − ${y} = ${number(values[p] - y)}`).join("; ");
+      const messages = now.map(({ to, local, upstream, part }) =>
+        `to ${name(to)}: local ${number(local)} × upstream ${number(upstream)} = ${number(part)}`);
+      const ending = state.step < steps ? "" : " Done. "
+        + claims.map(([z, p, y]) => `∂/∂${name(z)} = ${number(grads[z])}, and ${name(p)} − ${y} = ${number(values[p] - y)}`).join("; ");
       return `${name(live)} sends ${messages.join("; ")}.${ending}`;
     }
     draw();

@@ -18,17 +18,22 @@ export default {
   render({ model, el }) {
     const { sentences, pad } = model.get("data");
     const S = sentences[0].source.length, T = sentences[0].target.length, cell = 22, margin = 62, head = 92, gap = 26;
-    const left = { encoder: margin, decoder: margin + S * cell + gap + margin, cross: margin + S * cell + gap + margin + T * cell + gap + margin };
+    const left = { encoder: margin, decoder: margin + S * cell + gap + margin,
+      cross: margin + S * cell + gap + margin + T * cell + gap + margin };
     const width = left.cross + S * cell + 40, height = head + Math.max(S, T) * cell + 8;
     const view = frame(el, { width, height, label: "Three masks: rows are queries, columns are keys", name: "three_masks" });
     const state = { sentence: 0, mask: "cross", query: 1, key: 0 };
     const size = () => ({ queries: state.mask === "encoder" ? S : T, keys: state.mask === "decoder" ? T : S });
 
-    choose(view.controls, { label: "Sentence of the batch", options: sentences.map(({ source }) => source.filter((word) => word !== pad).join(" ")), value: 0 },
+    choose(view.controls,
+      { label: "Sentence of the batch", options: sentences.map(({ source }) => source.filter((word) => word !== pad).join(" ")), value: 0 },
       (chosen) => { state.sentence = chosen; draw(); });
-    choose(view.controls, { label: "Mask", options: Object.values(NAMES), value: 2 }, (chosen) => { point(Object.keys(NAMES)[chosen], 0, 0); });
-    const queries = slider(view.controls, { label: "query (row)", min: 0, max: T - 1, step: 1, value: 1, show: (q) => q + 1 }, (query) => { state.query = query; draw(); });
-    const keys = slider(view.controls, { label: "key (column)", min: 0, max: S - 1, step: 1, value: 0, show: (k) => k + 1 }, (key) => { state.key = key; draw(); });
+    choose(view.controls, { label: "Mask", options: Object.values(NAMES), value: 2 },
+      (chosen) => { point(Object.keys(NAMES)[chosen], 0, 0); });
+    const queries = slider(view.controls, { label: "query (row)", min: 0, max: T - 1, step: 1, value: 1, show: (q) => q + 1 },
+      (query) => { state.query = query; draw(); });
+    const keys = slider(view.controls, { label: "key (column)", min: 0, max: S - 1, step: 1, value: 0, show: (k) => k + 1 },
+      (key) => { state.key = key; draw(); });
 
     function point(mask, query, key) {
       state.mask = mask;
@@ -41,23 +46,34 @@ export default {
       const x = left[name];
       view.picture.append(shape("text", { x: x - margin + 6, y: 16, "font-weight": name === state.mask ? "bold" : "normal" }, NAMES[name]));
       columns.forEach((word, key) => view.picture.append(shape("text",
-        { transform: `translate(${x + (key + 0.7) * cell},${head - 6}) rotate(-60)`, style: "font-size:11px", class: word === pad ? "quiet" : "" }, word)));
+        { transform: `translate(${x + (key + 0.7) * cell},${head - 6}) rotate(-60)`, style: "font-size:11px",
+          class: word === pad ? "quiet" : "" }, word)));
       rows.forEach((word, query) => {
-        view.picture.append(shape("text", { x: x - 5, y: head + (query + 0.7) * cell, "text-anchor": "end", style: "font-size:11px", class: word === pad ? "quiet" : "" }, word));
+        view.picture.append(shape("text",
+          { x: x - 5, y: head + (query + 0.7) * cell, "text-anchor": "end", style: "font-size:11px", class: word === pad ? "quiet" : "" },
+          word));
         mask[query].forEach((allowed, key) => {
-          const square = shape("rect", { x: x + key * cell, y: head + query * cell, width: cell - 2, height: cell - 2, fill: allowed ? "var(--blue)" : "var(--panel)", stroke: "var(--line)", "stroke-width": 0.5 });
+          const square = shape("rect",
+            { x: x + key * cell, y: head + query * cell, width: cell - 2, height: cell - 2, fill: allowed ? "var(--blue)" : "var(--panel)",
+              stroke: "var(--line)", "stroke-width": 0.5 });
           square.addEventListener("click", () => point(name, query, key));
           view.picture.append(square);
-          if (!allowed) view.picture.append(shape("text", { x: x + (key + 0.5) * cell - 1, y: head + (query + 0.68) * cell, "text-anchor": "middle", class: "quiet", style: "font-size:11px;pointer-events:none" }, "−∞"));
+          if (!allowed) view.picture.append(shape("text",
+            { x: x + (key + 0.5) * cell - 1, y: head + (query + 0.68) * cell, "text-anchor": "middle", class: "quiet",
+              style: "font-size:11px;pointer-events:none" }, "−∞"));
         });
       });
-      if (name === state.mask) view.picture.append(shape("rect", { x: x + state.key * cell - 1.5, y: head + state.query * cell - 1.5, width: cell + 1, height: cell + 1, fill: "none", stroke: "var(--orange)", "stroke-width": 3 }));
+      if (name === state.mask)
+        view.picture.append(shape("rect",
+          { x: x + state.key * cell - 1.5, y: head + state.query * cell - 1.5, width: cell + 1, height: cell + 1, fill: "none",
+            stroke: "var(--orange)", "stroke-width": 3 }));
     }
 
     function reason(rows, columns, allowed) {
       const asks = `“${rows[state.query]}” (${state.query + 1})`, asked = `“${columns[state.key]}” (${state.key + 1})`;
       if (allowed) return `${asks} may look at ${asked}.`;
-      return state.mask === "decoder" ? `${asks} may not look at ${asked}: at that step it is not yet written.` : `${asks} may not look at ${asked}: it is padding, there is no word.`;
+      return state.mask === "decoder" ? `${asks} may not look at ${asked}: at that step it is not yet written.`
+        : `${asks} may not look at ${asked}: it is padding, there is no word.`;
     }
 
     function draw() {

@@ -24,17 +24,20 @@ export default {
     const state = { run: 0, snapshot: 0 };
     const longest = Math.max(...runs.map((run) => run.snapshots.length)) - 1;
     choose(view.controls, { label: "run", options: runs.map((run) => run.name), value: 0 }, (run) => { state.run = run; draw(); });
-    slider(view.controls, { label: "snapshot", min: 0, max: longest, step: 1, value: 0, show: (n) => `step ${at(n).step}` }, (n) => { state.snapshot = n; draw(); });
+    slider(view.controls, { label: "snapshot", min: 0, max: longest, step: 1, value: 0, show: (n) => `step ${at(n).step}` },
+      (n) => { state.snapshot = n; draw(); });
 
     function at(n) { const all = runs[state.run].snapshots; return all[Math.min(n, all.length - 1)]; }
     const add = (tag, attributes, words = null) => { const made = shape(tag, attributes, words); view.picture.append(made); return made; };
     const title = (x, y, words) => add("text", { x, y, style: "font-size:12px;font-weight:600" }, words);
-    const quiet = (x, y, words, anchor = "start") => add("text", { x, y, class: "quiet", "text-anchor": anchor, style: "font-size:11px" }, words);
+    const quiet = (x, y, words, anchor = "start") =>
+      add("text", { x, y, class: "quiet", "text-anchor": anchor, style: "font-size:11px" }, words);
 
     function losses() {
       const left = 40, right = 340, top = 24, bottom = 206, steps = runs[0].snapshots.map(({ step }) => step);
       const highest = Math.max(...runs.flatMap((run) => run.snapshots.map(({ validation }) => Math.min(validation, 12))));
-      const x = (step) => left + ((right - left) * Math.log1p(step)) / Math.log1p(steps.at(-1)), y = (loss) => bottom - ((bottom - top) * Math.min(loss, highest)) / highest;
+      const x = (step) => left + ((right - left) * Math.log1p(step)) / Math.log1p(steps.at(-1)),
+        y = (loss) => bottom - ((bottom - top) * Math.min(loss, highest)) / highest;
       title(left, 12, "loss in nats (solid: training, dashed: held out)");
       const isCut = runs.some((run) => run.snapshots.some(({ validation }) => validation > highest));
       for (const loss of [0, highest / 2, highest]) {
@@ -46,7 +49,8 @@ export default {
         quiet(left + 4, y(floor) - 4, `floor ${floor.toFixed(2)}`);
       }
       runs.forEach((run, which) => {
-        const chosen = which === state.run, paint = { fill: "none", stroke: chosen ? "var(--blue)" : "var(--line)", "stroke-width": chosen ? 2 : 1 };
+        const chosen = which === state.run,
+          paint = { fill: "none", stroke: chosen ? "var(--blue)" : "var(--line)", "stroke-width": chosen ? 2 : 1 };
         const points = (key) => run.snapshots.map((shot) => `${x(shot.step)},${y(shot[key])}`).join(" ");
         add("polyline", { ...paint, points: points("training") });
         add("polyline", { ...paint, points: points("validation"), "stroke-dasharray": "6 3" });
@@ -73,7 +77,9 @@ export default {
       const top = 262, high = 92, most = Math.max(1, ...counts), bar = wide / counts.length;
       title(left, 250, words);
       add("line", { x1: left, x2: left + wide, y1: top + high, y2: top + high, stroke: "var(--line)" });
-      counts.forEach((count, i) => add("rect", { x: left + i * bar, y: top + high - (high * count) / most, width: Math.max(1, bar - 1), height: (high * count) / most, fill: "var(--blue)" }));
+      counts.forEach((count, i) =>
+        add("rect", { x: left + i * bar, y: top + high - (high * count) / most, width: Math.max(1, bar - 1), height: (high * count) / most,
+          fill: "var(--blue)" }));
       quiet(left, top + high + 14, ends[0]);
       quiet(left + wide, top + high + 14, ends[1], "end");
       quiet(left, top + high + 30, note);
@@ -103,9 +109,11 @@ export default {
       updates();
       quiet(40, 412, run.about);
       sample.textContent = `it writes: ${shot.sample}`;
-      view.say(`${run.name}, step ${shot.step}: loss ${shot.training.toFixed(2)} in training, ${shot.validation.toFixed(2)} held out; ${Math.round(100 * saturated)} % of the activations beyond ${edge}.`);
+      view.say(`${run.name}, step ${shot.step}: loss ${shot.training.toFixed(2)} in training, ${shot.validation.toFixed(2)} held `
+        + `out; ${Math.round(100 * saturated)} % of the activations beyond ${edge}.`);
       view.numbers(["step", "training loss", "held-out loss", `activations beyond ${edge}`],
-        run.snapshots.map((each) => [each.step, each.training.toFixed(3), each.validation.toFixed(3), `${(100 * atTheEnds(each.activations)).toFixed(0)} %`]));
+        run.snapshots.map((each) =>
+          [each.step, each.training.toFixed(3), each.validation.toFixed(3), `${(100 * atTheEnds(each.activations)).toFixed(0)} %`]));
     }
     draw();
   },

@@ -16,12 +16,15 @@ export default {
     const width = 640, height = tall + 250;
     const view = frame(el, { width, height, label: "States and predictions of a recurrent network over time", name: "unrolled" });
     const state = { step: Math.min(7, steps - 1), shift: false };
-    const stepSlider = slider(view.controls, { label: "step t", min: 1, max: steps, step: 1, value: state.step + 1 }, (t) => { state.step = t - 1; draw(); });
+    const stepSlider = slider(view.controls, { label: "step t", min: 1, max: steps, step: 1, value: state.step + 1 },
+      (t) => { state.step = t - 1; draw(); });
     toggle(view.controls, { label: "show what changed: h_t − h_{t−1}" }, (on) => { state.shift = on; draw(); });
 
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
     const shown = (token) => (token === " " ? "␣" : token);
-    const tint = (value) => `color-mix(in srgb, ${value < 0 ? "var(--orange)" : "var(--blue)"} ${(100 * Math.min(1, Math.abs(value))).toFixed(0)}%, var(--panel))`;
+    const tint = (value) =>
+      `color-mix(in srgb, ${value < 0 ? "var(--orange)" : "var(--blue)"} ${(100 * Math.min(1, Math.abs(value))).toFixed(0)}%, `
+      + `var(--panel))`;
     const change = (t) => states[t].map((h, i) => (h - (t > 0 ? states[t - 1][i] : 0)) / 2);
 
     function column(t) {
@@ -33,7 +36,9 @@ export default {
         view.picture.append(square);
       });
       if (t > 0) text(x - 6, 10 + tall / 2, "›", { "text-anchor": "middle" });
-      text(x + cell / 2 - 3, tall + 24, shown(tokens[t]), { "text-anchor": "middle", "font-weight": t === state.step ? "bold" : "normal", style: `font-size:${Math.min(13, cell / 2.6 + 4)}px` });
+      text(x + cell / 2 - 3, tall + 24, shown(tokens[t]),
+        { "text-anchor": "middle", "font-weight": t === state.step ? "bold" : "normal",
+          style: `font-size:${Math.min(13, cell / 2.6 + 4)}px` });
     }
 
     function prediction() {
@@ -50,13 +55,17 @@ export default {
     function draw() {
       view.picture.replaceChildren();
       for (let t = 0; t <= state.step; t++) column(t);
-      for (let t = state.step + 1; t < steps; t++) text(t * cell + cell / 2 - 3, tall + 24, "·", { "text-anchor": "middle", class: "quiet" });
-      view.picture.append(shape("rect", { x: state.step * cell, y: 3, width: cell - 6, height: tall + 5, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
+      for (let t = state.step + 1; t < steps; t++)
+        text(t * cell + cell / 2 - 3, tall + 24, "·", { "text-anchor": "middle", class: "quiet" });
+      view.picture.append(shape("rect",
+        { x: state.step * cell, y: 3, width: cell - 6, height: tall + 5, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
       prediction();
       const now = cost[state.step];
-      view.say(`Next came “${shown(tokens[state.step + 1])}”, P = ${probs[state.step].toPrecision(3)}: it cost ${now.bits.toFixed(2)} bits; ${now.mean.toFixed(2)} bits on average so far.`);
+      view.say(`Next came “${shown(tokens[state.step + 1])}”, P = ${probs[state.step].toPrecision(3)}: it cost ${now.bits.toFixed(2)} `
+        + `bits; ${now.mean.toFixed(2)} bits on average so far.`);
       view.numbers(["t", "read", "next", "P(next)", "bits", "mean", "|h_t|"], probs.slice(0, state.step + 1).map((p, t) =>
-        [t + 1, shown(tokens[t]), shown(tokens[t + 1]), p.toPrecision(4), cost[t].bits.toFixed(3), cost[t].mean.toFixed(3), Math.hypot(...states[t]).toFixed(3)]));
+        [t + 1, shown(tokens[t]), shown(tokens[t + 1]), p.toPrecision(4), cost[t].bits.toFixed(3), cost[t].mean.toFixed(3),
+          Math.hypot(...states[t]).toFixed(3)]));
     }
     draw();
   },
