@@ -124,7 +124,10 @@ def what_a_submission_sees(room: Room) -> list[str]:
         f"of /etc only {', '.join(settings)}; facts about the processor, its own processes and memory"
     )
     lines.append("its own directory, to write; it is removed with the submission")
-    lines.append("with landlock also, of any path it can name: whether it exists, its size, owner and times")
+    lines.append(
+        "with landlock also, of any path it can name: whether it exists, its size, owner and times, "
+        "and where a link leads"
+    )
     if os.geteuid() != 0:
         lines.append(
             "with landlock all submissions are this user to the kernel and share its number of processes"

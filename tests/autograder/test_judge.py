@@ -3,6 +3,7 @@
 import builtins
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 from grading import MINI, RIGHT, SHORT, catalogue
@@ -217,6 +218,14 @@ def test_a_hidden_check_has_one_sentence_for_whatever_the_code_does_there(judged
             told.setdefault(words, []).append(letter)
     assert list(told) == [(DOES_NOT_HOLD, (), len(judgement.outputs))]
     assert len(told.popitem()[1]) == len(LETTERS)
+
+
+def test_a_hidden_check_that_there_was_no_time_for_is_not_said_to_fail(judged, plan):
+    hurried = Plan(plan.homework, plan.source, replace(plan.limits, submission_seconds=3.0))
+    judgement = judged(RIGHT.replace(":\n", ":\n    import time; time.sleep(1.2)\n", 1), plan=hurried)
+    assert results(judgement)[2] == "failed"
+    assert "used up its 3 s" in messages(judgement)[2]
+    assert DOES_NOT_HOLD not in messages(judgement)[2]
 
 
 def test_flags_tell_that_a_process_ended_in_a_hidden_check_and_not_how(judged):

@@ -93,7 +93,7 @@ def besieged(folder, level, chosen=None):
         for student, answer in honest().items():
             submit(course, student, solved(course, answer))
     for place, content in enumerate(attackers.values()):
-        submit(together, f"attacker{place:02}", content)
+        submit(together, f"attacker{place:02}", json.dumps(content))
     return list(attackers), graded(alone, level), graded(together, level)
 
 

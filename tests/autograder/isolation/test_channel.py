@@ -1,16 +1,21 @@
 import socket
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
 from autograder.isolation import channel
 
 
-@pytest.fixture
-def pair():
-    left, right = socket.socketpair()
-    with left, right:
+@pytest.fixture(params=["socket", "pipes"])
+def pair(request):
+    if request.param == "socket":
+        left, right = socket.socketpair()
+    else:
+        left, descriptors = channel.pair()
+        right = channel.Pipes(*descriptors)
+    with closing(left), closing(right):
         yield left, right
 
 
@@ -29,7 +34,7 @@ def test_frames_arrive_whole_and_in_order(pair):
 
 def test_an_announcement_beyond_the_limit_is_refused_before_a_byte_is_read(pair):
     left, right = pair
-    left.sendall(channel.LENGTH.pack(2**63))
+    left.send(channel.LENGTH.pack(2**63))
     with pytest.raises(channel.TooLarge):
         channel.receive(right, 1 << 20, soon(10))
 
@@ -42,7 +47,7 @@ def test_silence_ends_at_the_deadline(pair):
 
 def test_a_byte_now_and_then_does_not_move_the_deadline(pair):
     left, right = pair
-    left.sendall(channel.LENGTH.pack(1000))
+    left.send(channel.LENGTH.pack(1000))
     stop = threading.Event()
 
     def trickle():
@@ -65,7 +70,14 @@ def test_a_reader_that_does_not_read_does_not_hold_the_sender(pair):
 
 def test_hanging_up_in_the_middle_of_a_frame_is_the_end(pair):
     left, right = pair
-    left.sendall(channel.LENGTH.pack(1000) + b"half")
-    left.shutdown(socket.SHUT_WR)
+    left.send(channel.LENGTH.pack(1000) + b"half")
+    left.close()
     with pytest.raises(EOFError):
         channel.receive(right, 1000, soon(10))
+
+
+def test_sending_to_one_who_is_gone_is_an_error(pair):
+    left, right = pair
+    right.close()
+    with pytest.raises(BrokenPipeError):
+        channel.send(left, bytes(8 << 20), soon(10))
