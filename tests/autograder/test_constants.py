@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.examine import FAILED, run_checks
-from autograder.loading import find
+from autograder.checking.examine import FAILED, run_checks
+from autograder.source.loading import find
 from course.checks import LocalLink
 
 ROOT = Path(__file__).resolve().parents[2]
