@@ -18,17 +18,16 @@ GOOD = "good"
 BAITS = ("/x", "/pixel.png")  # what a picture of theirs would be fetched from, here or elsewhere
 # What could run or lead away as soon as somebody points at it or presses it.
 ARMED = """() => {
+  const leads = ['href', 'xlink:href', 'src', 'srcset', 'action', 'formaction', 'data', 'poster', 'style'];
   const found = [];
-  for (const part of document.querySelectorAll('*')) {
+  for (const part of document.querySelectorAll('*'))
     for (const { name, value } of part.attributes) {
-      const address = value.replace(/[\\s\\u0000-\\u0020]/g, '').toLowerCase();
-      if (name.startsWith('on') && /alert|owned/.test(value)) found.push(`${part.tagName} ${name}=${value}`);
-      if (/^(javascript|vbscript|data:text)/.test(address) && /alert|owned/.test(address))
-        found.push(`${part.tagName} ${name}=${value}`);
-      if (/evil\\.example/.test(value) && !['a', 'option', 'input'].includes(part.tagName.toLowerCase()))
-        found.push(`${part.tagName} ${name}=${value}`);
+      const runs = name.startsWith('on') && /alert|owned/.test(value);
+      const address = leads.includes(name) ? value.replace(/[\\s\\u0000-\\u0020]/g, '').toLowerCase() : '';
+      const runsWhenFollowed = /^(javascript|vbscript|data:text)/.test(address) && /alert/.test(address);
+      const fetches = /evil\\.example/.test(address) && part.tagName.toLowerCase() !== 'a';
+      if (runs || runsWhenFollowed || fetches) found.push(`${part.tagName} ${name}=${value}`);
     }
-  }
   return found;
 }"""
 POINT_AND_PRESS = """() => {

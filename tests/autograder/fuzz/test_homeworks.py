@@ -1,4 +1,4 @@
-"""Every check of every homework, put to right answers of which some are spoiled: a verdict, in clean words."""
+"""Every check of every homework, put to answers of which some are spoiled: a verdict, in clean words."""
 
 import json
 import random
