@@ -56,7 +56,8 @@ def brief_pair(received: object, expected: object) -> tuple[str, str]:
     """Two values to be read one below the other; of large tensors, where they first plainly differ."""
     if is_number(received) and is_number(expected):
         return apart(received, expected)
-    if not (is_array(received) and is_array(expected)) or received.shape != expected.shape:
+    arrays = is_array(received) and is_array(expected) and received.ndim and received.shape == expected.shape
+    if not arrays:
         return brief(received), brief(expected)
     one, other = tensor_of(received), tensor_of(expected)
     if one.numel() <= MOST_ENTRIES and one.ndim <= 2:
@@ -95,7 +96,7 @@ def kind_name(value: object) -> str:
     names |= {set: "a set", frozenset: "a frozen set", Tensor: "a tensor", np.ndarray: "a numpy array"}
     if isinstance(value, Object):
         return f"an object of class {value.kind}"
-    return names.get(type(value)) or repr(value)
+    return names.get(type(value)) or brief(value)
 
 
 def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:

@@ -13,6 +13,9 @@ from autograder.collecting.filing import contents
 from autograder.collecting.gather import Row, not_told
 from autograder.collecting.tree import MOST_PARTS, TOO_DEEP, File, Spoilt, Tree, nested, opened
 from autograder.isolation import Died, wire
+from course.checks import Mismatch
+from course.checks.brief import kind_name
+from course.checks.check import values
 
 UNREADABLE = "sent a reply that cannot be read"
 FAULT = {"class_name": "E", "message": "", "bases": [], "frames": [], "line": None, "text": ""}
@@ -58,6 +61,14 @@ def test_arguments_that_come_back_weigh_what_they_take():
         lambda s: s.ask("f", "", ([],)), {"value": {"value": None, "left": left, "graph": None}}
     )
     assert theirs.told > 10_000 * wire.BYTES_OF_AN_ENTRY
+
+
+def test_two_truth_values_without_axes_are_shown():
+    assert values(Mismatch(torch.tensor(False), np.array(True))) == ("False", "True")
+
+
+def test_a_slice_of_long_numbers_is_named_in_few_words():
+    assert len(kind_name(slice(10**4000))) <= 300
 
 
 @pytest.mark.parametrize("setting", ["grade", "solution", "locked"])
