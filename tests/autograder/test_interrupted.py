@@ -12,11 +12,12 @@ from grading import new_course
 from interrupted import (
     FIRST,
     SECOND,
-    STEPS,
+    TAKEN,
     assert_all_is_done,
     assert_nothing_is_wrong,
     at,
     hand_in_all,
+    kill_oneself,
     marks,
     records,
     spill,
@@ -87,17 +88,6 @@ def test_a_grader_killed_at_a_random_moment_loses_no_finished_mark(
         assert {student: seeds_of(place)[student] for student in finished} == {
             student: kept[student] for student in finished
         }
-
-
-def kill_oneself():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-NEVER = {
-    (True, "the cells of a first submission are entered"),
-    (False, "one of a student's marks is changed"),
-}
-TAKEN = [(is_again, step) for is_again in (False, True) for step in STEPS if (is_again, step) not in NEVER]
 
 
 @pytest.mark.parametrize(("is_again", "step"), TAKEN)

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import itertools
 import os
 import pwd
 import secrets
@@ -17,8 +18,23 @@ from pathlib import Path
 
 import pytest
 from grading import NAME, new_course, solved, submit
-from interrupted import FIRST, POINTS, at, hand_in_all, records, start, sum_of, words
+from interrupted import (
+    FIRST,
+    POINTS,
+    SECOND,
+    TAKEN,
+    at,
+    hand_in_all,
+    kill_oneself,
+    records,
+    right_for,
+    start,
+    sum_of,
+    words,
+)
 from nbgrader.api import Gradebook
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from autograder.cli import main
 from autograder.making.release import release
@@ -28,6 +44,8 @@ pytestmark = pytest.mark.usefixtures("one_warm_process")
 
 psycopg = pytest.importorskip("psycopg")
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+CHECKS = ("there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width")
+GRADED = sorted([*CHECKS, "why_smooth"])
 USERS = ("postgres", "nobody")  # PostgreSQL refuses to run as root
 SECONDS_TO_START = 60.0
 PRYING = """
@@ -176,6 +194,94 @@ def test_a_server_that_is_lost_in_the_middle_costs_nothing(course, server, monke
     assert set(marks(server.url).items()) < set(EXPECTED.items())
     assert main(words(course, 2)) == 0
     assert marks(server.url) == EXPECTED
+
+
+def assert_nothing_is_wrong(course, url, *allowed):
+    """Whatever is there is right for what was handed in, now or before, and is there once."""
+    for student, record in records(course).items():
+        assert record.points in right_for(student, allowed), (student, record)
+    for student, points in marks(url).items():
+        assert points in right_for(student, allowed), (student, points)
+    with Gradebook(with_driver(url)) as gradebook:
+        submissions = gradebook.assignment_submissions(NAME)
+        assert len({submission.student.id for submission in submissions}) == len(submissions)
+        for submission in submissions:
+            [notebook] = submission.notebooks
+            assert sorted(grade.name for grade in notebook.grades) == GRADED
+            assert len({comment.name for comment in notebook.comments}) == len(notebook.comments)
+
+
+def assert_all_is_done(course, url, answers):
+    """A further run ends well, and everybody has the mark of what they handed in."""
+    status, said = start(course).wait()
+    assert status == 0, said
+    assert_nothing_is_wrong(course, url, answers)
+    expected = {student: POINTS[answer] for student, answer in answers.items()}
+    assert marks(url) == expected
+    assert {student: record.points for student, record in records(course).items()} == expected
+
+
+@pytest.fixture
+def class_of(course, server, monkeypatch):
+    """The class before its first marks, or after them with other answers: class_of(is_again)."""
+    monkeypatch.setenv("GRADEBOOK_URL", server.url)
+
+    def prepare(is_again):
+        if not is_again:
+            return FIRST, (FIRST,)
+        assert start(course).wait()[0] == 0
+        hand_in_all(course, SECOND)
+        return SECOND, (FIRST, SECOND)
+
+    return prepare
+
+
+@pytest.mark.parametrize(("is_again", "step"), TAKEN)
+def test_a_grader_killed_just_before_a_step_loses_nothing_and_enters_nothing_twice(
+    course, server, class_of, step, is_again
+):
+    answers, allowed = class_of(is_again)
+    before = marks(server.url)
+    number = 1 if step.startswith("penalties") else 5
+    status, said = start(course, at(step, number, kill_oneself)).wait()
+    assert status == -signal.SIGKILL, said
+    assert_nothing_is_wrong(course, server.url, *allowed)
+    assert before.keys() <= marks(server.url).keys()
+    if step == "marks are entered" and not is_again:
+        assert len(marks(server.url)) == number - 1
+    assert_all_is_done(course, server.url, answers)
+
+
+def kill_at_commit(number):
+    """A grader that dies when the server has been sent everything of a transaction but its end."""
+
+    def spoil():
+        grader, calls = os.getpid(), itertools.count(1)
+
+        def die(connection):
+            if os.getpid() == grader and next(calls) == number:
+                kill_oneself()
+
+        event.listen(Engine, "commit", die)
+
+    return spoil
+
+
+@pytest.mark.parametrize("is_again", [False, True], ids=["first marks", "marks changed"])
+def test_a_transaction_without_an_end_leaves_nothing(course, server, class_of, is_again):
+    answers, allowed = class_of(is_again)
+    killed = 0
+    for number in range(1, 7):
+        before = marks(server.url)
+        status, said = start(course, kill_at_commit(number)).wait()
+        if status == 0:
+            break
+        assert status == -signal.SIGKILL, said
+        killed += 1
+        assert_nothing_is_wrong(course, server.url, *allowed)
+        assert before.keys() <= marks(server.url).keys()
+    assert killed >= 2  # otherwise nothing was tried
+    assert_all_is_done(course, server.url, answers)
 
 
 @pytest.mark.parametrize("word", ["grade", "release", "export"])

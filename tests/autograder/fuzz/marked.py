@@ -2,9 +2,9 @@
 
 import json
 
-from grading import NAME, SHORT, solved
+from grading import NAME, solved
 from hypothesis import settings
-from puppet import Puppet, student
+from puppet import LIMITS, Puppet, student
 
 from autograder.grading.plan import plan_for
 from autograder.grading.submission import grade_submission
@@ -25,7 +25,7 @@ class Marked:
         self.course = course
         self.notebook = solved(course)
         self.data = json.dumps(self.notebook).encode()
-        self.plan = plan_for(NAME, course, SHORT)
+        self.plan = plan_for(NAME, course, LIMITS)
         self.plan.prepare()
         self.honest = said(self.graded())
 

@@ -1,23 +1,25 @@
 """Whatever a student's process answers, and when: a value, an error of the student's, or its death."""
 
 import contextlib
+from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from puppet import CELL, student
+from puppet import LIMITS as UNHURRIED
 from values import changed_frames, frames, values
 
 from autograder.isolation import Died, Raised, wire
 from autograder.isolation.channel import LENGTH
-from autograder.isolation.limits import Limits, size_of
+from autograder.isolation.limits import size_of
 from autograder.isolation.replies import MAX_FRAMES, MAX_TEXT
 from autograder.isolation.results import CellResult, IsolationUnavailable
 from course.checks.request import Reply
 from course.checks.trace import Object
 
-LIMITS = Limits(output_bytes=1000, display_bytes=2000)
+LIMITS = replace(UNHURRIED, output_bytes=1000, display_bytes=2000)
 FAULT = {"class_name": "E", "message": "m", "bases": ["E"], "frames": [], "line": 1, "text": "x"}
 FRAME = {"cell": "cell 1", "line": 3, "function": "f", "text": "return"}
 PNG = "iVBORw0KGgo="
