@@ -103,6 +103,8 @@ def _module(path: Path) -> ModuleType:
     """
     name = str(path.resolve().with_suffix(""))
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # the name ends in .py, for which Python has a loader
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

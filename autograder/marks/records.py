@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from autograder.source.homework import HomeworkSource
+    from autograder.source.homework import HomeworkSource, Result
 
 LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
 UNFINISHED = ".autograder-", ".part"  # how the name of a file that is being written begins and ends
 SECONDS_UNTIL_LEFT_OVER = 3600.0  # far more than any takes
 
-Result = Literal["passed", "failed", "could_not_run"]
 Status = Literal["graded", "could_not_run"]
 
 
