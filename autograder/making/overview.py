@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from autograder.catalogue import Misconception
 from autograder.source.homework import STARS, Check, Exercise, HomeworkSource, Written, title_of
 
 
@@ -88,5 +89,5 @@ def _name(check: Check) -> str:
     return f"{check.name} (hidden)" if check.hidden else check.name
 
 
-def _of(exercise: Exercise, entries: Iterable) -> list:
+def _of(exercise: Exercise, entries: Iterable[Misconception]) -> list[Misconception]:
     return [entry for entry in entries if entry.of == exercise.name]

@@ -18,7 +18,7 @@ from autograder.checking.diagnosis import diagnosis
 from autograder.checking.examine import Examined, run_checks
 from autograder.checking.fingerprints import answers, shipped
 from autograder.checking.versions import made_from
-from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
+from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Kind, Proof, Tried
 from autograder.source.homework import (
     COULD_NOT_RUN,
     FAILED,
@@ -50,7 +50,7 @@ class Candidate(NamedTuple):
     """A solution to try on an exercise."""
 
     name: str
-    kind: str
+    kind: Kind
     thing: Any
 
 
