@@ -146,6 +146,7 @@ class Shell(InteractiveShell):
     display_pub_class = Type(QuietPublisher)
     compiler_class = Type(CellCompiler)
     output = Output(Limits())
+    compile: CellCompiler
     display_formatter: DisplayFormatter
 
     def showtraceback(self, *arguments: Any, **options: Any) -> None:
