@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 MARK = "__catalogue__"
 
@@ -52,6 +52,9 @@ class NotCode:
     mistake: str  # "8c"
     what: str
     why: str
+
+
+Entry = TypeVar("Entry", Misconception, Alternative, NotCode)
 
 
 def misconception(
@@ -103,21 +106,26 @@ def _module(path: Path) -> ModuleType:
     """
     name = str(path.resolve().with_suffix(""))
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # the name ends in .py, for which Python has a loader
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-def collect(module: ModuleType, kind: type) -> list:
-    """The marked objects of one kind that a module defines, in the order of its lines."""
-    if kind is NotCode:
-        return _statements(module)
-    marks = (vars(thing).get(MARK) for thing in vars(module).values() if hasattr(thing, "__dict__"))
+def collect(module: ModuleType, kind: type[Entry]) -> list[Entry]:
+    """The entries of one kind that a module makes, in the order of its lines."""
+    marks = _statements(module) if kind is NotCode else _marks(module)
     return [mark for mark in marks if isinstance(mark, kind)]
 
 
-def _statements(module: ModuleType) -> list[NotCode]:
+def _marks(module: ModuleType) -> list[object]:
+    """What the things that a module defines are marked with, None for one that is not."""
+    return [vars(thing).get(MARK) for thing in vars(module).values() if hasattr(thing, "__dict__")]
+
+
+def _statements(module: ModuleType) -> list[object]:
     """`not_code(…)` stands alone on its line and binds no name, so it is found in the text and evaluated."""
     path = getattr(module, "__file__", None)
     text = Path(path).read_text(encoding="utf-8") if path else ""

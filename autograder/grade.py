@@ -95,7 +95,7 @@ def not_importable(module: str) -> Iterator[None]:
     if module in sys.modules:
         yield
         return
-    sys.modules[module] = None
+    sys.modules[module] = None  # type: ignore[assignment]  # as Python itself keeps one from being imported
     try:
         yield
     finally:

@@ -26,8 +26,16 @@ def software() -> dict[str, str]:
 
 def code_on_disk() -> str:
     """A digest of every Python file of the grader and of the course as they are now."""
-    folders = [Path(find_spec(name).submodule_search_locations[0]) for name in PACKAGES]
+    folders = [folder_of(name) for name in PACKAGES]
     return digest(*(text for folder in folders for text in contents(folder, "*.py")))
+
+
+def folder_of(package: str) -> Path:
+    """Where a package lies, which is not imported for that; raises ModuleNotFoundError."""
+    spec = find_spec(package)
+    if spec is None or spec.submodule_search_locations is None:
+        raise ModuleNotFoundError(f"there is no package {package}", name=package)
+    return Path(spec.submodule_search_locations[0])
 
 
 def contents(folder: Path, pattern: str = "*") -> Iterator[str]:

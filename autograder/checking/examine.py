@@ -11,7 +11,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from autograder.isolation import IsolationUnavailable
-from autograder.source.homework import Check, HomeworkSource, execute, stub
+from autograder.source.homework import (
+    COULD_NOT_RUN,
+    FAILED,
+    PASSED,
+    Check,
+    HomeworkSource,
+    Result,
+    execute,
+    stub,
+)
 from course.checks import (
     Finding,
     Link,
@@ -24,8 +33,6 @@ from course.checks import (
     Unreachable,
     examine,
 )
-
-PASSED, FAILED, COULD_NOT_RUN = "passed", "failed", "could_not_run"
 
 # What only the student's code can have brought about, and what only the grader's machine can.
 OF_THE_STUDENT = (Mismatch, StudentError, NotWritten, Unreachable)
@@ -41,7 +48,7 @@ class Examined(NamedTuple):
     """One check's verdict, the sentence for the student, and the calls it made."""
 
     check: Check
-    result: str  # "passed", "failed" or "could_not_run"
+    result: Result
     message: str
     trace: Trace
     problem: Exception | None = None  # what stopped the claim
@@ -113,7 +120,7 @@ def _finding(
 ) -> Finding:
     """What the check finds out about what the link reaches; raises _Broken where it finds out nothing."""
     found: list[Finding] = []
-    names = {
+    names: dict[str, StandIn | Callable[..., None]] = {
         exercise.name: StandIn(link, Trace(check.name), exercise.name) for exercise in homework.exercises
     }
     names["check"] = _listener(homework, check, link, seed, scope, found)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograder.checking.examine import FAILED, Examined, run_checks
+from autograder.checking.examine import Examined, run_checks
 from autograder.checking.versions import made_from
-from autograder.source.homework import WITH_ITS_MISTAKES, Check, Exercise, HomeworkSource, references
+from autograder.source.homework import FAILED, WITH_ITS_MISTAKES, Check, Exercise, HomeworkSource, references
 from course.checks import LocalLink, Trace, replay
 from course.checks.closeness import same
 from course.checks.fingerprints import Fingerprint, Sealed, differing, written

@@ -10,13 +10,13 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import torch
 from torch import Tensor
 
-from autograder.checking.examine import FAILED, Examined
-from autograder.source.homework import Exercise
+from autograder.checking.examine import Examined
+from autograder.source.homework import FAILED, Exercise
 from course.checks.claim import IN_PLACE
 from course.checks.plain import copied, mapped, tensors_in
 
@@ -116,20 +116,19 @@ def _is_module(thing: Any) -> bool:
     return inspect.isclass(thing) and issubclass(thing, torch.nn.Module)
 
 
-def _in_float32(module: type) -> type:
+def _in_float32(module: type[torch.nn.Module]) -> type:
     """A class of modules whose parameters are of the other precision, until somebody asks for another one."""
 
-    def build(self: Any, *args: Any, **kwargs: Any) -> None:
-        super(made, self).__init__(*args, **kwargs)
+    def build(self: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
+        module.__init__(self, *args, **kwargs)
         self.float()
 
-    made = type(module.__name__, (module,), {"__init__": build})
-    return made
+    return type(module.__name__, (module,), {"__init__": build})
 
 
 def _observed(call: Call, args: tuple, kwargs: dict, seen: set[str]) -> Any:
     """The answer; notes the ways in which it could have broken a rule."""
-    copies = mapped((args, kwargs), copied)
+    copies = cast("tuple[tuple, dict]", mapped((args, kwargs), copied))
     answer = call(*args, **kwargs)
     parts, given = tensors_in(answer), tensors_in((args, kwargs))
     reals = [part for part in parts if part.is_floating_point()]
@@ -204,7 +203,7 @@ def _short(answer: Any, *_: Any) -> Any:
     return mapped(answer, lambda part: part.float() if _is_real(part) else part)
 
 
-def _is_real(part: object) -> bool:
+def _is_real(part: object) -> TypeGuard[Tensor]:
     return isinstance(part, Tensor) and part.is_floating_point()
 
 

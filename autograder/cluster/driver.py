@@ -7,7 +7,7 @@ import concurrent.futures
 import json
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from autograder.extras import needs
 from autograder.grading.forked import Lost
 from autograder.grading.order import Order
 from autograder.grading.plan import Plan
-from autograder.grading.pool import Task, seconds_for_a_judge
+from autograder.grading.pool import SomeTask, Task, seconds_for_a_judge
 from autograder.isolation import Level
 
 with needs("distributed", "cluster"):
@@ -66,7 +66,9 @@ class Cluster:
         share = f"on {levels.count(weakest)} of {len(levels)} workers"
         return Level(weakest, "; ".join([share, *reasons[:1]]))
 
-    def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict | Lost]]:
+    def judged(
+        self, tasks: Sequence[SomeTask], plan: Plan
+    ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
         """Each task with its result, as they are finished; raises ClusterUnavailable for an unfit worker."""
         with in_a_sentence(self.address):
             greetings = self.starting.result()
@@ -75,9 +77,9 @@ class Cluster:
             raise ClusterUnavailable("\n".join(unfit))
         return self.answers(iter(tasks))
 
-    def answers(self, waiting: Iterator[Task]) -> Iterator[tuple[Task, dict | Lost]]:
+    def answers(self, waiting: Iterator[SomeTask]) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
         """Keep every worker busy, and no more: papers wait here, where a lost cluster does not lose them."""
-        running: dict[Future, Task] = {}
+        running: dict[Future, SomeTask] = {}
         try:
             while True:
                 with in_a_sentence(self.address):

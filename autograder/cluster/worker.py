@@ -11,6 +11,7 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
+from typing import cast
 
 from distributed import Worker, WorkerPlugin, get_worker
 
@@ -130,14 +131,19 @@ def lost(reason: str) -> bytes:
     return json.dumps({"lost": {"reason": reason}}).encode()
 
 
+def desk_of(worker: Worker, name: str) -> DeskPlugin:
+    """The plugin that the driver gave a worker under this name."""
+    return cast(DeskPlugin, worker.plugins[name])
+
+
 def judge_at_desk(name: str, paper: bytes) -> bytes:
     """What Dask calls for each paper, on any of its workers."""
-    return get_worker().plugins[name].judge(paper)
+    return desk_of(get_worker(), name).judge(paper)
 
 
 async def greeting_of(name: str, dask_worker: Worker) -> dict:
     """What the desk of a worker says of itself; under "problem", why it cannot judge."""
     try:
-        return (await asyncio.to_thread(dask_worker.plugins[name].open)).greeting
+        return (await asyncio.to_thread(desk_of(dask_worker, name).open)).greeting
     except WorkerUnfit as problem:
         return {"problem": str(problem)}

@@ -27,11 +27,12 @@ class Attempt:
     notes: tuple[str, ...] = ()
 
 
-def attempt_of(keys: tuple[str, ...], tree: Tree, **facts) -> Attempt:
+def attempt_of(
+    keys: tuple[str, ...], tree: Tree, *, time: datetime | None, notes: tuple[str, ...] = ()
+) -> Attempt:
     """An attempt with all files of a tree, and a note for each that had to be left out."""
     refused = tuple(f"left out {'/'.join(path)}: {why}" for path, why in tree.left_out)
-    notes = (*facts.pop("notes", ()), *refused)
-    return Attempt(keys, tree.files, notes=notes, **facts)
+    return Attempt(keys, tree.files, time, notes=(*notes, *refused))
 
 
 def student_id(name: str) -> str:

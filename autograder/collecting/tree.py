@@ -12,9 +12,10 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from autograder.submissions.collect import MEGABYTE, Unreadable, read
 
@@ -140,7 +141,7 @@ def _folder(source: Path) -> Tree:
             if path.is_symlink() or not path.is_file():
                 left_out.append(((*place, name), "a link" if path.is_symlink() else "not a file"))
             else:
-                files.append(File((*place, name), lambda path=path: read(path, limit=LARGEST_FILE)))
+                files.append(File((*place, name), partial(read, path, limit=LARGEST_FILE)))
         if len(files) > MOST_FILES:
             raise CollectingError(f"{source} holds more than {MOST_FILES} files; is it the right folder?")
     return Tree(
@@ -170,7 +171,7 @@ def _archive(archive: zipfile.ZipFile, name: str, most: int) -> Tree:
             elif member.is_dir():
                 folders.add(path)
             else:
-                files[path] = File(path, lambda member=member: contents(archive, member))
+                files[path] = File(path, partial(contents, archive, member))
     return Tree(tuple(files.values()), frozenset(folders), frozenset(repositories), tuple(left_out), name)
 
 
@@ -210,7 +211,7 @@ def contents(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         raise Spoilt(f"{member.filename} cannot be unpacked ({_why(error)}).", member.file_size) from error
 
 
-def _at_most(stream: BinaryIO, limit: int) -> bytes:
+def _at_most(stream: IO[bytes], limit: int) -> bytes:
     data = stream.read(limit + 1)
     if len(data) > limit:
         raise Unreadable(f"it unpacks to more than {limit / MEGABYTE:.0f} MB.")

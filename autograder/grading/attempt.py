@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from autograder.grading.forked import Lost
 from autograder.grading.paper import Paper, mark
@@ -37,7 +37,7 @@ class Attempt:
         return {"graded": graded, "was_kept_waiting": any(map(was_kept_waiting, students))}
 
 
-def counts(tried: Tried) -> bool:
+def counts(tried: Tried) -> TypeGuard[dict[str, Any]]:
     """Whether an attempt beside others counts; what does not is tried once more, alone."""
     return not isinstance(tried, Lost) and not tried["was_kept_waiting"]
 

@@ -108,7 +108,7 @@ class Clerk:
             if submission.handed_in:
                 self.marks.reprice(student, points_of(record, self.plan), self.plan.points)
             return True
-        return not submission.handed_in or points_of(record, self.plan).items() <= entered.items()
+        return not submission.handed_in or points_of(record, self.plan).items() <= (entered or {}).items()
 
     def folders(self) -> set[Path]:
         """Where this run writes."""
@@ -208,7 +208,7 @@ def interrupts_wait() -> Iterator[None]:
 
     For the main thread only.
     """
-    pressed = []
+    pressed: list[int] = []
 
     def remember(signal_number: int, frame: FrameType | None) -> None:
         if pressed:

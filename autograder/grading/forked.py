@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from autograder.isolation.clock import processor_seconds
 from autograder.isolation.confinement import die_first, die_with_parent, limit_memory
@@ -124,7 +124,8 @@ class _Crew:
     def finished(self) -> Iterator[tuple[Any, Any]]:
         """Wait for the next that speak, end, or have to be ended; each goes on before it is told of."""
         due = min(worker.due for worker in self.workers.values())
-        for line in wait(list(self.workers), max(0.0, due - time.monotonic())):
+        ready = wait(list(self.workers), max(0.0, due - time.monotonic()))
+        for line in cast("list[Connection]", ready):  # of what it was given, which may be of other kinds
             worker = self.workers[line]
             task = self.tasks[worker.index]
             yield task, self.heard(worker)

@@ -18,8 +18,9 @@ from autograder.isolation import CellResult
 from autograder.isolation.student import Student
 from autograder.marks.records import CheckRecord, ExerciseRecord
 from autograder.markup import plain_text
-from autograder.source.homework import Check
-from autograder.submissions.repair import Repaired, RepairedCell
+from autograder.source.homework import COULD_NOT_RUN, FAILED, PASSED, Check, Result
+from autograder.source.released import SourceCell
+from autograder.submissions.repair import Repaired
 
 SENTENCE = "the checks ran in place, beside the student's code, which could have misled them"
 UNFINISHED = (
@@ -37,11 +38,11 @@ def judge_in_place(plan: Plan, submission: Repaired, start: Callable[[], Student
     """
     hidden = {check.name for check in plan.homework.checks if check.hidden}
     with closing(Sitting(start, plan.limits)) as sitting:
-        visible, deaths = run(submission, sitting, lambda cell: cell.of.released), sitting.deaths
+        visible, deaths = run(submission, sitting, lambda check: check.released), sitting.deaths
     whole: Mapping[int, CellResult] = {}
     if hidden:
-        with closing(Sitting(start, plan.limits, budget=sitting.budget)) as sitting:
-            whole = run(submission, sitting, lambda cell: cell.of.source)
+        with closing(Sitting(start, plan.limits, shared=sitting.budget)) as sitting:
+            whole = run(submission, sitting, lambda check: check.source)
     places = {cell.of.name: place for place, cell in enumerate(submission.cells) if cell.of}
     verdicts = {
         check.name: verdict(check, visible[places[check.name]], whole.get(places[check.name]))
@@ -57,14 +58,14 @@ def judge_in_place(plan: Plan, submission: Repaired, start: Callable[[], Student
 
 
 def run(
-    submission: Repaired, sitting: Sitting, text_of_check: Callable[[RepairedCell], str]
+    submission: Repaired, sitting: Sitting, text_of_check: Callable[[SourceCell], str]
 ) -> dict[int, CellResult]:
     """What came of each code cell, by position; an answer that was missing is not run as its stub."""
     results = {}
     for place, cell in enumerate(submission.cells):
         if cell.kind == "code" and not (cell.role == "answer" and cell.restored):
             name = cell.of.name if cell.of else f"own cell {place}"
-            source = text_of_check(cell) if cell.role == "check" else cell.source
+            source = text_of_check(cell.of) if cell.of and cell.role == "check" else cell.source
             results[place] = sitting.run(Cell(source, name))
     return results
 
@@ -72,14 +73,15 @@ def run(
 def verdict(check: Check, visible: CellResult, whole: CellResult | None) -> CheckRecord:
     """A check's record from the run that students can make themselves and, if there is one, the full run."""
     decisive = whole if check.hidden and whole is not None else visible
+    result: Result
     if visible.error is not None:
-        result, message = "failed", plain_text(visible.error.sentence(), limit=LONGEST_MESSAGE)
+        result, message = FAILED, plain_text(visible.error.sentence(), limit=LONGEST_MESSAGE)
     elif decisive.error is not None:
-        result, message = "failed", UNFINISHED if decisive.died else NOT_PASSED
+        result, message = FAILED, UNFINISHED if decisive.died else NOT_PASSED
     elif is_number(decisive):
-        result, message = "could_not_run", "This cell ends in a number of points: a person decides."
+        result, message = COULD_NOT_RUN, "This cell ends in a number of points: a person decides."
     else:
-        result, message = "passed", check.claim
+        result, message = PASSED, check.claim
     return CheckRecord(check.name, check.hidden, result, message)
 
 
@@ -95,7 +97,7 @@ def is_number(result: CellResult) -> bool:
 def _record(name: str, checks: tuple[Check, ...], verdicts: Mapping[str, CheckRecord]) -> ExerciseRecord:
     return ExerciseRecord(
         name=name,
-        points=sum(check.points for check in checks if verdicts[check.name].result == "passed"),
+        points=sum(check.points for check in checks if verdicts[check.name].result == PASSED),
         max_points=sum(check.points for check in checks),
         checks=tuple(verdicts[check.name] for check in checks),
     )

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from autograder.catalogue import Misconception
 from autograder.checking.diagnosis import diagnosis
-from autograder.checking.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_check
+from autograder.checking.examine import Examined, run_check
 from autograder.checking.memorised import ONLY_THE_EXAMPLES, in_vain
 from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
@@ -26,7 +26,7 @@ from autograder.isolation.limits import in_words
 from autograder.isolation.student import Student
 from autograder.marks.records import CheckRecord, ExerciseRecord
 from autograder.markup import plain_text
-from autograder.source.homework import Check, Exercise
+from autograder.source.homework import COULD_NOT_RUN, FAILED, PASSED, Check, Exercise
 from autograder.submissions.own_work import OwnWork
 from autograder.submissions.repair import Repaired, RepairedCell
 from course.checks import NotWritten, Trace, Unreachable

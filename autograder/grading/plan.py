@@ -22,7 +22,7 @@ from autograder.making.products import build_homework
 from autograder.software import digest, software
 from autograder.source.address import Address
 from autograder.source.earlier_releases import with_earlier
-from autograder.source.homework import HomeworkSource, references
+from autograder.source.homework import Check, HomeworkSource, Written, references
 from autograder.source.loading import find
 from autograder.source.notebook import SourceError
 from autograder.source.released import NotReleased, SourceCell, released_texts, source_cells
@@ -69,7 +69,7 @@ class Plan:
     @property
     def points_in_source(self) -> dict[str, float]:
         """The same as the source says now, which is another where it was edited and not released."""
-        entries = (*self.homework.checks, *self.homework.written)
+        entries: tuple[Check | Written, ...] = (*self.homework.checks, *self.homework.written)
         return {entry.name: entry.points for entry in entries if entry.points or entry.name in self.points}
 
     def cells_now(self, root: Path) -> Sequence[SourceCell]:

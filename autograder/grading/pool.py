@@ -6,11 +6,11 @@ The warm process is started before torch is imported here, which takes about as 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict, TypeVar
 
 from autograder.grading.capacity import capacity_here
 from autograder.grading.forked import Lost, forked
@@ -31,6 +31,17 @@ class Task(Protocol):
     def paper(self) -> Paper: ...
 
 
+SomeTask = TypeVar("SomeTask", bound=Task)  # of one run, whose judges give back the very tasks they got
+
+
+class LimitsOfAJudge(TypedDict):
+    """What a judge may use, as `forked` takes it."""
+
+    seconds: float  # of processor time
+    patience: float
+    memory_bytes: int
+
+
 class Judges(Protocol):
     """Those who judge the submissions of one run, on this machine or on others."""
 
@@ -38,7 +49,9 @@ class Judges(Protocol):
     def level(self) -> Level:
         """How student code is kept in."""
 
-    def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict | Lost]]:
+    def judged(
+        self, tasks: Sequence[SomeTask], plan: Plan
+    ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
         """Each task with what `Graded.as_json` says of it, as they are finished; closing ends the others."""
 
 
@@ -50,7 +63,9 @@ class Pool:
     warm: Callable[[], Warm]
     jobs: int
 
-    def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict | Lost]]:
+    def judged(
+        self, tasks: Sequence[SomeTask], plan: Plan
+    ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
         """Each task with its result; what every judge needs is prepared before the first is forked.
 
         What was lost, or ran out of time after it had to wait for a processor, is tried once more at the end,
@@ -64,7 +79,7 @@ class Pool:
         attempt = Attempt(plan, self.level.name, self.warm())  # which has been starting meanwhile
         limits = limits_of_a_judge(plan.limits)
         are_together = min(self.jobs, len(tasks)) > 1
-        again: list[tuple[Task, Tried]] = []
+        again: list[tuple[SomeTask, Tried]] = []
         for task, result in forked(tasks, lambda task: attempt(task.paper()), jobs=self.jobs, **limits):
             if isinstance(result, Lost) or (are_together and not counts(result)):
                 again.append((task, result))
@@ -87,8 +102,8 @@ def seconds_for_a_judge(limits: Limits) -> float:
     return limits.submission_seconds + GRACE_SECONDS
 
 
-def limits_of_a_judge(limits: Limits) -> dict[str, float]:
-    """What a judge may use, as `forked` takes it."""
+def limits_of_a_judge(limits: Limits) -> LimitsOfAJudge:
+    """What a judge of submissions with these limits may use itself."""
     seconds = seconds_for_a_judge(limits)
     return {"seconds": seconds, "patience": limits.patience, "memory_bytes": MEMORY_OF_A_JUDGE}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -81,10 +81,11 @@ class Sitting:
     guarded: Collection[str] = ()
     forbidden: Collection[str] = ()
     deaths: list[str] = field(default_factory=list)  # what happened, in the order it did
-    budget: Budget | None = None  # None for one of its own
+    shared: InitVar[Budget | None] = None  # the budget of another sitting; None for one of its own
+    budget: Budget = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.budget = self.budget or Budget(self.limits)
+    def __post_init__(self, shared: Budget | None) -> None:
+        self.budget = shared or Budget(self.limits)
         self._done: list[Cell] = []
         self._student: Student | None = None
         self._told = 0  # bytes, by processes that are gone
@@ -209,8 +210,8 @@ class Sitting:
     def _seconds(self, most: float) -> float:
         """The seconds left for one step; raises NotTried when a budget of the submission is used up."""
         if self._told + (self._student.told if self._student else 0) > self.limits.answers_bytes:
-            total = in_words(self.limits.answers_bytes)
-            raise NotTried(f"Not tried: the submission had used up its {total} for answers and output.")
+            most_told = in_words(self.limits.answers_bytes)
+            raise NotTried(f"Not tried: the submission had used up its {most_told} for answers and output.")
         if (seconds := self.budget.seconds(most, self._student)) is None:
             total = self.limits.submission_seconds
             raise NotTried(f"Not tried: the submission had used up its {total:g} s.")
@@ -230,17 +231,19 @@ class RemoteLink:
     ) -> Reply:
         """Call a method of the target; raises StudentError, NotWritten or Unreachable."""
         far = replaced((target, args, kwargs), Object, self._far_side)
-        reply = self._sitting.ask(far[0], method, *far[1:], seed=seed)
-        value, left = replaced((reply.value, reply.left), Object, self._near_side)
+        target, args, kwargs = cast("tuple[str | Object, tuple, dict]", far)
+        reply = self._sitting.ask(target, method, args, kwargs, seed=seed)
+        near = replaced((reply.value, reply.left), Object, self._near_side)
+        value, left = cast("tuple[object, object]", near)
         return replace(reply, value=value, left=left)
 
-    def _far_side(self, entry: Object) -> Object:
+    def _far_side(self, entry: Any) -> Object:
         generation, handle = self._handles[entry.index]
         if generation != self._sitting.generation:
             raise Unreachable(f"The object of class {entry.kind} is gone: its process ended.")
         return handle
 
-    def _near_side(self, handle: Object) -> Object:
+    def _near_side(self, handle: Any) -> Object:
         key = self._sitting.generation, handle
         number = self._numbers.setdefault(key, len(self._handles))
         if number == len(self._handles):

@@ -62,8 +62,8 @@ def grade_submission(
     except Unreadable as problem:
         return not_run(student, str(problem), plan)
     repaired = repair(handed, plan.source)
-    if problem := mix_up(handed, repaired, plan.homework.name):
-        return not_run(student, problem, plan)
+    if mixed_up := mix_up(handed, repaired, plan.homework.name):
+        return not_run(student, mixed_up, plan)
     if plan.homework.in_place:
         judgement = judge_in_place(plan, repaired, start)
     else:
@@ -112,6 +112,8 @@ def as_released(source: Sequence[SourceCell]) -> Repaired:
 def _graded(record: SubmissionRecord, repaired: Repaired, judgement: Judgement, plan: Plan) -> Graded:
     notebook = autograded_notebook(repaired.cells, judgement.outputs, record, plan.texts)
     unanswered = tuple(
-        cell.of.name for cell in repaired.cells if cell.role in ("answer", "written") and cell.is_untouched
+        cell.of.name
+        for cell in repaired.cells
+        if cell.of and cell.role in ("answer", "written") and cell.is_untouched
     )
     return Graded(record, notebook, unanswered)

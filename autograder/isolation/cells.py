@@ -11,6 +11,7 @@ from typing import Any
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.formatters import DisplayFormatter
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
@@ -85,7 +86,7 @@ class CellCompiler(CachingCompiler):
     cell = "cell"
     parsed: tuple[str, ast.Module] | None = None  # what a transformer has parsed already
 
-    def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.Module:
+    def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
         """The tree of a cell, which is parsed once and not twice."""
         parsed, self.parsed = self.parsed, None
         if parsed is not None and parsed[0] == source:
@@ -116,6 +117,8 @@ class Transformer(TransformerManager):
 class QuietHook(DisplayHook):
     """Keeps the value of a cell's last expression instead of printing it."""
 
+    shell: "Shell"
+
     def write_output_prompt(self) -> None:
         pass
 
@@ -143,6 +146,8 @@ class Shell(InteractiveShell):
     display_pub_class = Type(QuietPublisher)
     compiler_class = Type(CellCompiler)
     output = Output(Limits())
+    compile: CellCompiler
+    display_formatter: DisplayFormatter
 
     def showtraceback(self, *arguments: Any, **options: Any) -> None:
         """Nothing: the error is returned with the cell's result."""

@@ -27,6 +27,8 @@ class Connection(Protocol):
 
     def recv(self, most: int) -> bytes: ...
 
+    def close(self) -> None: ...
+
 
 class Pipes:
     """A pipe in and a pipe out as one connection, across which go bytes and nothing else.

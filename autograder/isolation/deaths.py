@@ -7,7 +7,7 @@ from autograder.isolation.limits import Limits, in_words
 
 OUT_OF_MEMORY = 71  # the status of a process that has not even the memory to answer
 
-CRASHES = {
+CRASHES: dict[int, str] = {
     signal.SIGSEGV: "crashed with a segmentation fault",
     signal.SIGBUS: "crashed with a bus error",
     signal.SIGFPE: "crashed with an arithmetic error outside Python",

@@ -19,8 +19,10 @@ def regular_files(
     Raises ValueError where they take more than `most_bytes` together.
     """
     found: dict[str, bytes] = {}
+    if directory is None:
+        return found
     left = most_bytes
-    for folder, _, names in os.walk(directory) if directory is not None else ():
+    for folder, _, names in os.walk(directory):
         for name in sorted(name for name in names if name.endswith(endings)):
             content = read_regular(Path(folder, name), left + 1)
             if content is not None:

@@ -101,7 +101,7 @@ def owner_of(name: str) -> tuple[Any, str]:
     parts = path.split(".")
     for end in range(len(parts), 0, -1):
         try:
-            owner = importlib.import_module(".".join(parts[:end]))
+            owner: Any = importlib.import_module(".".join(parts[:end]))
         except ImportError:
             continue
         for part in parts[end:]:

@@ -81,7 +81,8 @@ class Keeper:
         self, grader: socket.socket, zygote: list[int], student: int, totals: Totals, clock: Clock
     ) -> str:
         """Wait until the student's process ends or has to be ended; why. Tell meanwhile what it has spent."""
-        tree, limits, awaited = self.sandbox.tree, totals.limits, [grader, *zygote, *pidfds(student)]
+        tree, limits = self.sandbox.tree, totals.limits
+        awaited: list[socket.socket | int] = [grader, *zygote, *pidfds(student)]
         deadline = time.monotonic() + limits.patience * limits.submission_seconds
         while True:
             ready, _, _ = select.select(awaited, [], [], WATCH_SECONDS)

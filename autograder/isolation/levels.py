@@ -55,7 +55,7 @@ def choose(wanted: str = "best") -> Level:
         return Level("none", "; ".join([WORDS["none"], *who_runs()]))
     if wanted not in ("best", "bwrap", "landlock"):
         raise IsolationUnavailable(f"there is no isolation called {wanted}: best, bwrap, landlock or none")
-    problems = []
+    problems: list[str] = []
     for name in ("bwrap", "landlock") if wanted == "best" else (wanted,):
         problem = attempt(name)
         if problem is None:

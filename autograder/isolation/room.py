@@ -159,7 +159,8 @@ def allow_list(room: Room) -> tuple[list[Path], list[Path]]:
     To list a directory is to list all below it, what is hidden too, so that is kept to where modules lie,
     which Python cannot import without.
     """
-    readable, listable = [], []
+    readable: list[Path] = []
+    listable: list[Path] = []
     for path in room.visible:
         open_up(path, room, readable, listable)
     return readable, listable

@@ -262,8 +262,8 @@ def program(strictness: Strictness, own: int, machine: Machine) -> bytes:
             steps += only_for(number, decision)
     for calls, answer in answers(strictness):
         for numbers in calls.values():
-            if numbers[machine.column] is not None:
-                steps += when(EQUAL, numbers[machine.column], answer)
+            if (number := numbers[machine.column]) is not None:
+                steps += when(EQUAL, number, answer)
     return b"".join([*steps, refuse(errno.ENOSYS)])
 
 

@@ -1,7 +1,8 @@
 """Inside the student's process: answers the grader's requests, one at a time, until the grader hangs up."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from autograder.isolation import channel, wire
 from autograder.isolation.cells import Cells, Shell, describe
@@ -60,7 +61,8 @@ class Session:
         reply = self.objects.request(
             target, method, args, kwargs, seed=seed, gradients=gradients, take_down=wire.content
         )
-        left = None if reply.left == before else wire.framed(reply.left)
+        after = cast(wire.Content, reply.left)  # what `take_down` made of it
+        left = None if after == before else wire.framed(after)
         self.cells.shell.output.clear()
         return {"value": reply.value, "left": left, "graph": self.keep(reply.backward)}
 
@@ -75,7 +77,7 @@ class Session:
     def backward(self, graph: int, gradients: list) -> list:
         return list(self.graphs[graph](gradients))
 
-    def answer(self, frame: bytes) -> bytes:
+    def answer(self, frame: bytes | bytearray) -> bytes:
         """One request's reply, or the error it ended in."""
         try:
             message = wire.decode(frame)
@@ -100,7 +102,7 @@ class Session:
             channel.send(connection, self.answer(frame))
 
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "place": Session.place,
     "run": Session.run,
     "defined": Session.defined,

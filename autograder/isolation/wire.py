@@ -52,7 +52,7 @@ def framed(content: Content) -> bytes:
     return b"".join((head, tree, *buffers))
 
 
-def decode(frame: bytes, *, generators: bool = False) -> Any:
+def decode(frame: bytes | bytearray, *, generators: bool = False) -> Any:
     """Read a frame back into exact types: int, list, dict, torch.Tensor …
 
     generators: whether the states of generators are believed; otherwise they arrive as new ones.
@@ -75,7 +75,7 @@ def decode(frame: bytes, *, generators: bool = False) -> Any:
         raise WireError(f"unreadable frame: {error}") from None
 
 
-def weight(frame: bytes) -> int:
+def weight(frame: bytes | bytearray) -> int:
     """About how many bytes the value of a frame takes: each number in its tree becomes an object."""
     (tree_bytes, count) = struct.unpack_from("<II", frame)
     begin = 8 + 8 * count
@@ -88,7 +88,7 @@ def is_too_large(tree: bytes, buffers: int) -> bool:
     return len(tree) > MAX_TREE_BYTES or buffers > MAX_BUFFERS or brackets > MAX_BRACKETS
 
 
-def split(frame: bytes) -> tuple[bytes, list[memoryview]]:
+def split(frame: bytes | bytearray) -> tuple[bytes, list[memoryview]]:
     """A frame's tree and its buffers; raises WireError where the lengths do not add up."""
     view = memoryview(frame)
     tree_bytes, count = struct.unpack_from("<II", view)

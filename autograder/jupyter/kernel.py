@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
@@ -24,6 +24,15 @@ from autograder.isolation import IsolationUnavailable, Warm, choose
 from autograder.isolation.confinement import die_first, die_with_parent
 
 MOST_OF_A_REQUEST = 1 << 16
+PYTHON: dict[str, Any] = {  # as Jupyter's tools describe it
+    "name": "python",
+    "version": sys.version.split()[0],
+    "mimetype": "text/x-python",
+    "file_extension": ".py",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+}
 
 
 class SandboxKernel(Kernel):
@@ -32,18 +41,10 @@ class SandboxKernel(Kernel):
     implementation = "autograder"
     implementation_version = "1"
     banner = "Python in the grader's sandbox: no network, none of your files, limited time and memory."
-    language_info: ClassVar[dict] = {
-        "name": "python",
-        "version": sys.version.split()[0],
-        "mimetype": "text/x-python",
-        "file_extension": ".py",
-        "codemirror_mode": {"name": "ipython", "version": 3},
-        "pygments_lexer": "ipython3",
-        "nbconvert_exporter": "python",
-    }
+    language_info = PYTHON
     sitting: Sitting  # set before the first cell
 
-    def do_execute(
+    def do_execute(  # type: ignore[override]  # ipykernel awaits only what can be awaited
         self,
         code: str,
         silent: bool,
@@ -77,7 +78,7 @@ class SandboxKernel(Kernel):
     def _publish(self, kind: str, content: dict) -> None:
         self.send_response(self.iopub_socket, kind, content)
 
-    def do_shutdown(self, restart: bool) -> dict:
+    def do_shutdown(self, restart: bool) -> dict:  # type: ignore[override]  # as `do_execute`
         """End the student's process."""
         self.sitting.close()
         return {"status": "ok", "restart": restart}

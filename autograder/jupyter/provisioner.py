@@ -10,13 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import Any
+from typing import Any, cast
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 
 MOST_OF_AN_ANSWER = 1 << 16
-SILENT = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}  # what goes wrong is still said
 
 
 class NoServer(RuntimeError):
@@ -30,7 +29,12 @@ class Server:
         self.requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, "-m", "autograder.jupyter.kernel", "--serve", str(theirs.fileno())]
-            self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], **SILENT)
+            self.process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # what goes wrong is still said
+            )
         self.isolation = self._answer()["isolation"]
 
     def fork(self, connection_file: str) -> ForkedKernel:
@@ -68,7 +72,7 @@ class ForkedKernel:
 
     def wait(self, timeout: float | None = None) -> int:
         """Return when it has ended."""
-        if not self._has_ended(timeout):
+        if not self._has_ended(timeout) and timeout is not None:  # without one it has
             raise subprocess.TimeoutExpired("autograder.jupyter.kernel", timeout)
         return 0
 
@@ -95,6 +99,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **_: Any) -> KernelConnectionInfo:
         """Fork a kernel for the connection file, the last word of the command."""
-        self.process = server().fork(cmd[-1])
-        self.pid, self.pgid, self.ip = self.process.pid, None, None
+        kernel = server().fork(cmd[-1])
+        self.process = cast("subprocess.Popen[bytes]", kernel)  # as far as a provisioner uses one
+        self.pid, self.pgid, self.ip = kernel.pid, None, None
         return self.connection_info

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from autograder.source.homework import STARS, Check, Exercise, HomeworkSource, title_of
+from autograder.catalogue import Misconception
+from autograder.source.homework import STARS, Check, Exercise, HomeworkSource, Written, title_of
 
 
 def overview(homework: HomeworkSource) -> str:
@@ -40,7 +41,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[s
 
 
 def _summary(homework: HomeworkSource) -> Iterator[str]:
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             exercise.title,
             STARS[exercise.difficulty - 1],
@@ -55,8 +56,9 @@ def _summary(homework: HomeworkSource) -> Iterator[str]:
         (f"`{each.name}`, in words", "", each.minutes, f"{each.points:g}", "", "")
         for each in homework.written
     ]
-    minutes = sum(each.minutes for each in (*homework.exercises, *homework.written))
-    points = sum(each.points for each in (*homework.exercises, *homework.written))
+    asked: tuple[Exercise | Written, ...] = (*homework.exercises, *homework.written)
+    minutes = sum(each.minutes for each in asked)
+    points = sum(each.points for each in asked)
     rows.append(
         ("**together**", "", minutes, f"{points:g}", len(homework.checks), len(homework.misconceptions))
     )
@@ -87,5 +89,5 @@ def _name(check: Check) -> str:
     return f"{check.name} (hidden)" if check.hidden else check.name
 
 
-def _of(exercise: Exercise, entries: Iterable) -> list:
+def _of(exercise: Exercise, entries: Iterable[Misconception]) -> list[Misconception]:
     return [entry for entry in entries if entry.of == exercise.name]

@@ -139,17 +139,17 @@ def _name(cell: Cell) -> str | None:
         return "setup"
     if "exercise" in cell.labels:
         return f"{cell.labels['exercise']}-statement"
-    named = [cell.labels[label] for label in NAMED if isinstance(cell.labels.get(label), str)]
+    named = [name for label in NAMED if isinstance(name := cell.labels.get(label), str)]
     return named[0] if named else None
 
 
 def _text(cell: Cell, claims: dict[str, str], points: dict[str, float]) -> str:
     if "exercise" in cell.labels:
-        return _with_line(cell.source, _exercise_line(cell, points[cell.labels["exercise"]]))
+        return _with_line(cell.source, _exercise_line(cell, points[str(cell.labels["exercise"])]))
     if "written" in cell.labels:
-        return _with_line(cell.source, _effort(cell.labels.get("points", 0), cell) + " · graded by hand")
+        return _with_line(cell.source, _effort(cell.points, cell) + " · graded by hand")
     if "hidden" in cell.labels:
-        return HIDDEN.format(claim=claims[cell.labels["check"]], source=cell.source)
+        return HIDDEN.format(claim=claims[str(cell.labels["check"])], source=cell.source)
     return cell.source
 
 
@@ -185,7 +185,7 @@ def _metadata(cell_id: str, cell: Cell) -> dict:
         "solution": solution,
         "task": False,
     }
-    return {"nbgrader": schema | ({"points": labels.get("points", 0)} if grade else {}), **_tags(cell)}
+    return {"nbgrader": schema | ({"points": cell.points} if grade else {}), **_tags(cell)}
 
 
 def _tags(cell: Cell, *more: str) -> dict:

@@ -129,7 +129,9 @@ class MarkBook:
         for grade in notebook.grades:
             if (name := self._cells[grade.cell_id]) in verdicts:
                 _enter(grade, verdicts[name], new_bytes=new_bytes)
-        for comment in notebook.comments if comments is not None else ():
+        if comments is None:
+            return
+        for comment in notebook.comments:
             comment.auto_comment = comments.get(self._cells[comment.cell_id])
 
     @cached_property

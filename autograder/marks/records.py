@@ -11,19 +11,18 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from autograder.source.homework import HomeworkSource
+    from autograder.source.homework import HomeworkSource, Result
 
 LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
 UNFINISHED = ".autograder-", ".part"  # how the name of a file that is being written begins and ends
 SECONDS_UNTIL_LEFT_OVER = 3600.0  # far more than any takes
 
-Result = Literal["passed", "failed", "could_not_run"]
 Status = Literal["graded", "could_not_run"]
 
 
@@ -95,6 +94,9 @@ class HomeworkRecord:
         return max((submission.max_points for submission in self.submissions), default=0.0)
 
 
+Record = TypeVar("Record", SubmissionRecord, HomeworkRecord)
+
+
 def is_unwritten(exercise: ExerciseRecord) -> bool:
     """Whether the student has left the exercise as it was handed out."""
     failed = [check for check in exercise.checks if check.result == "failed"]
@@ -115,7 +117,7 @@ class RecordError(ValueError):
     """A record that cannot be read; the message names the file and what is wrong with it."""
 
 
-def to_json(record: Any) -> str:
+def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
     """The one spelling of a record; of a homework's, each submission has a line of its own."""
     if not isinstance(record, HomeworkRecord):
         return json.dumps(record, default=vars) + "\n"
@@ -187,7 +189,7 @@ def read_homework(path: Path) -> HomeworkRecord:
     return _read(path, homework_from)
 
 
-def _read(path: Path, build: Any) -> Any:
+def _read(path: Path, build: Callable[[Mapping], Record]) -> Record:
     try:
         return build(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError) as error:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from typing import Literal
 
-STUB, CONSTANT, REFERENCE = "stub", "constant", "reference"
-ALTERNATIVE, MISCONCEPTION = "alternative", "misconception"
+Kind = Literal["stub", "constant", "reference", "alternative", "misconception"]  # of a solution
+STUB: Kind = "stub"
+CONSTANT: Kind = "constant"
+REFERENCE: Kind = "reference"
+ALTERNATIVE: Kind = "alternative"
+MISCONCEPTION: Kind = "misconception"
 
 PASS_SIGN, FAIL_SIGN, BROKEN_SIGN = "·", "✗", "?"
 
@@ -16,7 +21,7 @@ class Tried:
     """One solution, right or wrong, and what the checks and the diagnosis said of it."""
 
     name: str
-    kind: str  # "stub", "constant", "reference", "alternative" or "misconception"
+    kind: Kind
     failed: tuple[str, ...]  # checks failed, with any seed
     passed: tuple[str, ...]  # checks passed, with any seed
     broken: tuple[str, ...] = ()  # checks that could not run

@@ -15,11 +15,20 @@ from typing import Any, NamedTuple
 from autograder.catalogue import Misconception
 from autograder.checking import rules
 from autograder.checking.diagnosis import diagnosis
-from autograder.checking.examine import COULD_NOT_RUN, FAILED, PASSED, Examined, run_checks
+from autograder.checking.examine import Examined, run_checks
 from autograder.checking.fingerprints import answers, shipped
 from autograder.checking.versions import made_from
-from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
-from autograder.source.homework import Exercise, HomeworkSource, references, stubs
+from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Kind, Proof, Tried
+from autograder.source.homework import (
+    COULD_NOT_RUN,
+    FAILED,
+    PASSED,
+    Exercise,
+    HomeworkSource,
+    Result,
+    references,
+    stubs,
+)
 from autograder.source.loading import load
 from course.checks import LocalLink, Trace
 from course.checks.diagnosis import candidates as recognised
@@ -30,7 +39,7 @@ from course.checks.source import forbidden_in
 SEEDS = (1, 2, 3)
 
 # What a function returns that ignores its input, or whose `return` is forgotten: no claim may hold for it.
-CONSTANTS = (None, 0.0, 1.0, "", [])
+CONSTANTS: tuple[object, ...] = (None, 0.0, 1.0, "", [])
 
 
 REBUILD = "remove its file in course/checks/fingerprints and run `autograder build`"
@@ -41,7 +50,7 @@ class Candidate(NamedTuple):
     """A solution to try on an exercise."""
 
     name: str
-    kind: str
+    kind: Kind
     thing: Any
 
 
@@ -132,8 +141,8 @@ class _Bench:
         for entry in self.homework.alternatives:
             if entry.of == name:
                 yield Candidate(entry.name, ALTERNATIVE, entry.thing)
-        for entry in self.misconceptions:
-            yield Candidate(entry.name, MISCONCEPTION, entry.thing)
+        for mistake in self.misconceptions:
+            yield Candidate(mistake.name, MISCONCEPTION, mistake.thing)
 
     def try_out(self, candidate: Candidate) -> Tried:
         """All checks as in the notebook, then with several seeds those whose inputs a seed changes.
@@ -220,7 +229,7 @@ def _always(constant: Any) -> Callable[..., Any]:
     return lambda *args, **kwargs: constant
 
 
-def _with_result(result: str, done: Sequence[Examined]) -> tuple[str, ...]:
+def _with_result(result: Result, done: Sequence[Examined]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.check.name for entry in done if entry.result == result))
 
 

@@ -68,7 +68,7 @@ class ClassStatistics:
 def class_statistics(record: HomeworkRecord, homework: HomeworkSource) -> ClassStatistics:
     """Count over a homework's submissions; those that could not be run count apart, not as zeros."""
     graded = tuple(entry for entry in record.submissions if entry.status == "graded")
-    by_exercise = defaultdict(dict)
+    by_exercise: defaultdict[str, dict[str, ExerciseRecord]] = defaultdict(dict)
     for submission in graded:
         for exercise in submission.exercises:
             by_exercise[exercise.name][submission.student] = exercise

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from autograder.catalogue import Alternative, Misconception
 from autograder.markup import harmless_markdown, one_line
 from autograder.reporting.page import anchor, text
 from autograder.reporting.similarity import Answers, Pair, SharedAnswer, similar_pairs
@@ -47,7 +48,7 @@ def answers_of(homework: HomeworkSource, root: Path) -> Answers:
 
 def answers_in(path: Path, homework: HomeworkSource) -> Mapping[str, str]:
     """Exercise or written question → text of its answer cell, in one autograded notebook."""
-    wanted = {entry.name for entry in (*homework.exercises, *homework.written)}
+    wanted = {exercise.name for exercise in homework.exercises} | {entry.name for entry in homework.written}
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     named = ((cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"]) for cell in cells)
     return {name: "".join(source) for name, source in named if name in wanted}
@@ -55,7 +56,7 @@ def answers_in(path: Path, homework: HomeworkSource) -> Mapping[str, str]:
 
 def explained(homework: HomeworkSource) -> dict[str, list[str]]:
     """Exercise or question → what students were given, and what is known that they may well write."""
-    entries = (*homework.alternatives, *homework.misconceptions)
+    entries: tuple[Alternative | Misconception, ...] = (*homework.alternatives, *homework.misconceptions)
     questions = {
         entry.name: [entry.question, harmless_markdown(entry.question)] for entry in homework.written
     }

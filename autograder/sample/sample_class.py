@@ -59,7 +59,7 @@ def _class(homework: HomeworkSource, released: Mapping) -> Iterator[tuple[str, M
         written.name: _in_words(released, written.name) for written in homework.written
     }
 
-    def notebook(changes: Mapping[str, str]) -> dict:
+    def notebook(changes: dict[str, str]) -> dict:
         return answered(released, right | changes)
 
     names = [exercise.name for exercise in homework.exercises]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, Literal
 
 from autograder.catalogue import Alternative, Misconception, NotCode
 from autograder.source.notebook import Cell, Label, Line
@@ -20,6 +20,12 @@ TEXT_STUB = "*Write your answer here.*"
 
 # How an exercise is trained whose reference trains, and whose mistakes train too or are built by hand.
 WITH_ITS_MISTAKES, REFERENCE_ALONE = "with its mistakes", "reference"
+
+# How a check ends, see autograder.marks.records.
+Result = Literal["passed", "failed", "could_not_run"]
+PASSED: Result = "passed"
+FAILED: Result = "failed"
+COULD_NOT_RUN: Result = "could_not_run"
 
 STARS = "●○○", "●●○", "●●●"  # how difficult an exercise is, from 1 to 3
 
@@ -250,7 +256,7 @@ def _check(cell: Cell, exercise: str) -> Check:
         exercise=exercise,
         claim=_claim(cell.source, name),
         hidden=bool(cell.labels.get("hidden", False)),
-        points=cell.labels.get("points", 0),
+        points=cell.points,
         source=cell.source,
         line=cell.line,
     )
@@ -268,7 +274,7 @@ def written_in(cell: Cell) -> Written:
     return Written(
         name=str(cell.labels["written"]),
         question=clear_solution(cell.source, TEXT_STUB),
-        points=cell.labels.get("points", 0),
+        points=cell.points,
         minutes=int(cell.labels.get("minutes", 10)),
     )
 

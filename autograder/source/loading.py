@@ -10,8 +10,10 @@ from autograder.catalogue import Alternative, Misconception, NotCode, collect, m
 from autograder.source.homework import (
     REFERENCE_ALONE,
     WITH_ITS_MISTAKES,
+    Check,
     Exercise,
     HomeworkSource,
+    Written,
     defined,
     exercises_in,
     written_in,
@@ -97,15 +99,21 @@ def inconsistencies(homework: HomeworkSource) -> Iterator[str]:
     yield from _misplaced(homework.cells)
     for exercise in homework.exercises:
         yield from _exercise_problems(exercise)
-    for entry in (*homework.misconceptions, *homework.alternatives):
+    entries: tuple[Misconception | Alternative, ...] = (*homework.misconceptions, *homework.alternatives)
+    for entry in entries:
         if entry.of not in {exercise.name for exercise in homework.exercises}:
             yield f"{entry.name} is of {entry.of}, which is not an exercise."
-    for entry in homework.misconceptions:
-        yield from _misconception_problems(entry, homework)
+    for misconception in homework.misconceptions:
+        yield from _misconception_problems(misconception, homework)
 
 
 def _repeated_names(homework: HomeworkSource) -> Iterator[str]:
-    named = [*homework.exercises, *homework.checks, *homework.written, *homework.misconceptions]
+    named: list[Exercise | Check | Written | Misconception] = [
+        *homework.exercises,
+        *homework.checks,
+        *homework.written,
+        *homework.misconceptions,
+    ]
     counted = Counter(thing.name for thing in named)
     yield from (f"the name {name} is used {count} times." for name, count in counted.items() if count > 1)
 

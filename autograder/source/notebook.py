@@ -31,7 +31,7 @@ KNOWN_LABELS = {
     "gpu": "on the set-up cell: ask Colab for a GPU",
 }
 
-_MARKER = re.compile(r"^# %%(?P<rest>.*)$")
+_MARKER = "# %%"  # begins the line above a cell
 _KIND = re.compile(r"^\s*\[(?P<kind>\w+)\]")
 _LABEL = re.compile(
     r'\s+(?P<name>\w+)(?:=(?:"(?P<text>[^"]*)"|(?P<number>-?\d+(?:\.\d+)?)(?=\s|$)))?(?=\s|$)'
@@ -70,6 +70,14 @@ class Cell:
     labels: Mapping[str, Label] = field(default_factory=dict)
     line: Line = FIRST
 
+    @property
+    def points(self) -> float:
+        """What its label says that it is worth, 0 without one; raises SourceError where that is no number."""
+        points = self.labels.get("points", 0)
+        if isinstance(points, str | bool):
+            raise SourceError(f"{self.line.where}: the label points is a number, as in points=1.")
+        return points
+
 
 def read_source(path: Path) -> list[Cell]:
     """The cells of a percent-format file; raises SourceError."""
@@ -79,7 +87,7 @@ def read_source(path: Path) -> list[Cell]:
 def parse(text: str, file: Path = FIRST.file) -> list[Cell]:
     """Split text at its `# %%` lines; comments and a docstring before the first one belong to no cell."""
     lines = text.splitlines()
-    starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
+    starts = [number for number, line in enumerate(lines) if line.startswith(_MARKER)]
     if not starts:
         raise SourceError(f"{file} has no cell: a cell starts with a line `# %%`.")
     ends = [*starts[1:], len(lines)]
@@ -87,7 +95,7 @@ def parse(text: str, file: Path = FIRST.file) -> list[Cell]:
 
 
 def _cell(lines: list[str], start: int, end: int, file: Path) -> Cell:
-    kind, labels = _read_marker(_MARKER.match(lines[start])["rest"], Line(start + 1, file).where)
+    kind, labels = _read_marker(lines[start].removeprefix(_MARKER), Line(start + 1, file).where)
     first, last = start + 1, end
     while last > first and not lines[last - 1].strip():
         last -= 1

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from autograder.catalogue import Alternative, Misconception
 from autograder.source.homework import HomeworkSource
@@ -93,19 +92,21 @@ def _code(statement: ast.stmt, text: str) -> str:
     """The statement's own lines, without decorators and without its docstring."""
     lines = text.splitlines()
     first, last = statement.lineno - 1, statement.end_lineno
-    docstring = _docstring(statement)
-    if docstring is None or len(statement.body) == 1:
+    body = _documented(statement)
+    if len(body) < 2:
         return "\n".join(lines[first:last])
+    docstring = body[0]
     rest = lines[docstring.end_lineno : last]
     while rest and not rest[0].strip():
         rest.pop(0)
     return "\n".join([*lines[first : docstring.lineno - 1], *rest])
 
 
-def _docstring(statement: ast.stmt) -> Any:
+def _documented(statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of a definition that begins with a docstring; none of anything else."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(statement) is not None:
-        return statement.body[0]
-    return None
+        return statement.body
+    return []
 
 
 def hand_in(folder: Path, student: str, homework: str, content: Mapping | str | bytes) -> Path:

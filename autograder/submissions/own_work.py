@@ -270,6 +270,7 @@ def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]
 def hiding(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """What is used of Python's means to run or find code whose text stands elsewhere, by line."""
     for node in ast.walk(tree):
-        name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
-        if name in READING or (isinstance(node, ast.Name) and name in RUNNING):
-            yield node.lineno, name
+        if isinstance(node, ast.Name) and (node.id in READING or node.id in RUNNING):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and node.attr in READING:
+            yield node.lineno, node.attr

@@ -243,7 +243,7 @@ def _changes(pairs: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
     yield from _named("The kind or the rights were changed and put back in {}", "cell", kinds)
 
 
-def _copies(handed: Sequence[HandedCell], source: Mapping[str, SourceCell]) -> Iterator[str]:
+def _copies(handed: Sequence[HandedCell], source: dict[str, SourceCell]) -> Iterator[str]:
     counts = Counter(cell.name for cell in handed if cell.name in source)
     copied = [source[name] for name, count in counts.items() if count > 1]
     yield from _named("More than one cell says it is {}; the last one is graded", "cell", copied)

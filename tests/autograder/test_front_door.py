@@ -184,3 +184,11 @@ def test_nothing_but_mark_judges_a_submission():
     sources = {path: path.read_text() for path in (ROOT / "autograder").rglob("*.py")}
     users = {path.stem for path, text in sources.items() if re.search(r"\bgrade_submission\(", text)}
     assert users == {"paper", "submission"}
+
+
+@pytest.mark.parametrize(
+    "name", ["no_such_package", "json.decoder"]
+)  # nothing, and a module that is no package
+def test_a_package_that_is_not_there_is_named(name):
+    with pytest.raises(ModuleNotFoundError, match=f"no package {name}"):
+        software.folder_of(name)

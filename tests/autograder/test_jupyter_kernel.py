@@ -153,7 +153,7 @@ def test_a_machine_without_a_sandbox_starts_no_kernel(monkeypatch, capfd):
 
 
 def test_the_kernelspec_asks_for_the_provisioner():
-    spec = json.loads((ROOT / "autograder" / "kernelspec" / "kernel.json").read_text())
+    spec = json.loads((ROOT / "autograder" / "jupyter" / "kernelspec" / "kernel.json").read_text())
     assert spec["metadata"]["kernel_provisioner"]["provisioner_name"] == "autograder"
 
 

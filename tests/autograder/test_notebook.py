@@ -1,6 +1,7 @@
 """Percent-format sources are read as meant, and notebooks are written in one spelling."""
 
 import json
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -58,6 +59,18 @@ def test_empty_lines_around_a_cell_are_dropped_and_its_line_is_that_of_its_text(
 def test_what_cannot_be_read_is_named_with_its_line(text, complaint):
     with pytest.raises(SourceError, match=complaint):
         parse(text)
+
+
+def test_points_are_a_number_and_nothing_where_none_are_said():
+    cells = parse("# %% check='a'\n# %% check='b' points=2\n# %% written='c' points=0.5\n".replace("'", '"'))
+    assert [cell.points for cell in cells] == [0, 2, 0.5]
+
+
+@pytest.mark.parametrize("label", ["points", 'points="two"', 'points="2"'])
+def test_points_that_are_no_number_are_named_with_their_line(label):
+    [_, cell] = parse(f'# %% check="a"\n\n# %% check="b" {label}\n', Path("parts/b_second.py"))
+    with pytest.raises(SourceError, match=r"parts/b_second.py, line 4: the label points is a number"):
+        _ = cell.points
 
 
 def small_notebook():

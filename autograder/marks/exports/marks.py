@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.marks.database import in_a_sentence, opened
@@ -53,7 +53,7 @@ def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Ma
         return [_mark(book, assignment, student) for student in book.students]
 
 
-def _mark(gradebook, assignment, student) -> Mark:
+def _mark(gradebook: Gradebook, assignment: Assignment, student: Student) -> Mark:
     try:
         handed_in = gradebook.find_submission(assignment.name, student.id)
     except MissingEntry:
