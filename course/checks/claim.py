@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
 from course.checks.brief import brief, kind_name
 from course.checks.changed import Written, changed_in_place
@@ -16,6 +17,9 @@ from course.checks.explain import sentence
 from course.checks.link import Link, called
 from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
+
+if TYPE_CHECKING:
+    from course.checks.trace import Object
 
 IN_PLACE = "in_place"  # the rule that what is handed in stays as it is, where an exercise is exempt from it
 
@@ -104,7 +108,7 @@ def reason(problem: Exception, trace: Trace) -> str:
     error = f"{type(problem).__name__}: {problem}"
     if call is None:
         return f"the check itself stopped ({error})"
-    name = called(call.target, call.method)
+    name = called(cast("str | Object", call.target), call.method)  # `last_call` gives no backward pass
     if call.outcome.value is None:
         return f"`{name}` returned None; a function without `return` gives None"
     return f"the check could not go on with what `{name}` returned, {_value_text(call)} ({error})"
