@@ -5,7 +5,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from course.checks.brief import brief, kind_name
 from course.checks.changed import Written, changed_in_place
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 IN_PLACE = "in_place"  # the rule that what is handed in stays as it is, where an exercise is exempt from it
 
+Result = Literal["passed", "failed", "not_written"]
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -35,8 +37,8 @@ class Finding:
     in_place: str = ""  # the sentence about an argument that was changed beside another problem
 
     @property
-    def result(self) -> str:
-        """passed, failed or not_written."""
+    def result(self) -> Result:
+        """Whether the claim holds, or the student has yet to write what it is about."""
         if self.problem is None:
             return "passed"
         return "not_written" if isinstance(self.problem, NotWritten) else "failed"
