@@ -31,13 +31,13 @@ class Crossing(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, *gradients: Tensor) -> tuple:
-        event = Answer(ctx.index), "backward", snapshot(gradients), {}
+        answer, sent = Answer(ctx.index), snapshot(gradients)
         try:
             found = _checked(ctx.ask(gradients), ctx.inputs)
         except (StudentError, NotWritten, Unreachable) as problem:
-            ctx.trace.events.append(Event(*event, failure(problem)))
+            ctx.trace.events.append(Event(answer, "backward", sent, {}, failure(problem)))
             raise
-        ctx.trace.events.append(Event(*event, Outcome("value", snapshot(found))))
+        ctx.trace.events.append(Event(answer, "backward", sent, {}, Outcome("value", snapshot(found))))
         return (None,) * 5 + (found or (None,) * len(ctx.inputs))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course.checks.closeness import is_array, is_number, is_truth, tensor_of
+from course.checks.closeness import Numeric, is_array, is_number, is_truth, tensor_of
 from course.checks.trace import Object
 
 WIDEST = 300  # characters of one value
@@ -18,7 +18,7 @@ ALIGNING = re.compile(r"(?<=\[) +| +(?=  )")  # spaces that put the columns of a
 MOST_ENTRIES = 30  # of a tensor, before only its beginning is shown
 
 
-def number(value: object, digits: int = 4) -> str:
+def number(value: Numeric, digits: int = 4) -> str:
     """One number with at least `digits` significant digits: 0.3333, 30003, 1.2e-07, NaN, -inf."""
     value = value.item() if is_array(value) else value
     if isinstance(value, int) and abs(value) >= 10**18:
@@ -33,7 +33,7 @@ def number(value: object, digits: int = 4) -> str:
     return f"{value:.{max(digits, whole_digits)}g}"
 
 
-def apart(received: object, expected: object) -> tuple[str, str]:
+def apart(received: Numeric, expected: Numeric) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to see that they differ."""
     for digits in range(4, 17):
         pair = number(received, digits), number(expected, digits)
@@ -63,8 +63,8 @@ def brief_pair(received: object, expected: object) -> tuple[str, str]:
     if one.numel() <= MOST_ENTRIES and one.ndim <= 2:
         return _arrays_apart(one, other)
     differing = (one != other) & ~((one != one) & (other != other))
-    pair = (tensor.to(torch.complex128) for tensor in (one, other))
-    plainly = differing & ~torch.isclose(*pair, rtol=PRINTED, atol=0.0)
+    a, b = (tensor.to(torch.complex128) for tensor in (one, other))
+    plainly = differing & ~torch.isclose(a, b, rtol=PRINTED, atol=0.0)
     places = next((mask for mask in (plainly, differing) if mask.any()), None)
     where = [0] * one.ndim if places is None else first_index(places)
     return _window(one, where), _window(other, where)
@@ -92,8 +92,9 @@ def kind_name(value: object) -> str:
         return "None"
     if is_truth(value) or is_number(value):
         return "a truth value" if is_truth(value) else "a number"
-    names = {str: "a string", bytes: "a bytes object", list: "a list", tuple: "a tuple", dict: "a dictionary"}
-    names |= {set: "a set", frozenset: "a frozen set", Tensor: "a tensor", np.ndarray: "a numpy array"}
+    names: dict[type, str] = {str: "a string", bytes: "a bytes object", list: "a list", tuple: "a tuple"}
+    names |= {dict: "a dictionary", set: "a set", frozenset: "a frozen set"}
+    names |= {Tensor: "a tensor", np.ndarray: "a numpy array"}
     if isinstance(value, Object):
         return f"an object of class {value.kind}"
     return names.get(type(value)) or brief(value)
@@ -123,12 +124,12 @@ def _matrix(rows: Tensor, digits: int) -> str:
     return "\n".join("[" + "  ".join(cell.rjust(width) for cell in row) + "]" for row in cells)
 
 
-def shape_text(value: object) -> str:
+def shape_text(value: Tensor) -> str:
     """The shape as a tuple: (2, 5)."""
     return str(tuple(value.shape))
 
 
-def _container(value: object) -> str:
+def _container(value: dict | list | tuple | set | frozenset) -> str:
     if isinstance(value, dict):
         return "{" + _joined(f"{_in_a_row(k)}: {_in_a_row(v)}" for k, v in value.items()) + "}"
     opening, closing = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"

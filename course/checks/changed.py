@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from typing import cast
 
 from course.checks.closeness import same
 from course.checks.link import called
@@ -18,12 +19,17 @@ def changed_in_place(trace: Trace, written: Written) -> str:
     """
     for event in trace.events:
         if event.outcome.changed is not None:
-            return f"`{called(event.target, event.method)}` changed its {_argument(event, written)} in place."
+            name = called(_target(event), event.method)
+            return f"`{name}` changed its {_argument(event, event.outcome.changed, written)} in place."
     return ""
 
 
-def _argument(event: Event, written: Written) -> str:
-    args, kwargs = event.outcome.changed
+def _target(event: Event) -> str | Object:
+    return cast("str | Object", event.target)  # a backward pass leaves nothing changed
+
+
+def _argument(event: Event, changed: tuple, written: Written) -> str:
+    args, kwargs = changed
     for place, (given, left) in enumerate(zip(event.args, args, strict=True)):
         if not same(given, left):
             name = _parameter(event, place, written)
@@ -33,13 +39,13 @@ def _argument(event: Event, written: Written) -> str:
 
 def _parameter(event: Event, place: int, written: Written) -> str:
     """The parameter's name in the signature of what was called; "" where that is not known."""
-    thing = written(event.target.kind if isinstance(event.target, Object) else event.target)
-    method = event.method
-    if isinstance(event.target, Object) and not method:
+    target, method = _target(event), event.method
+    thing = written(target.kind if isinstance(target, Object) else target)
+    if isinstance(target, Object) and not method:
         method = "forward" if hasattr(thing, "forward") else "__call__"
     try:
         function = getattr(thing, method) if method else thing
-        parameters = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(cast("Callable", function)).parameters.values()
     except (AttributeError, TypeError, ValueError):
         return ""
     names = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL][bool(method) :]  # no self

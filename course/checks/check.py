@@ -161,5 +161,6 @@ def shown(explanation: Explanation) -> CheckFailed:
 def jupyter_display() -> Callable | None:
     """IPython's display where a notebook shows its HTML; None in a terminal and without IPython."""
     ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return ipython.display.display if hasattr(shell, "kernel") else None
+    if ipython is None:
+        return None
+    return ipython.display.display if hasattr(ipython.get_ipython(), "kernel") else None

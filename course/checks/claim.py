@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, cast
 
 from course.checks.brief import brief, kind_name
 from course.checks.changed import Written, changed_in_place
@@ -17,7 +18,12 @@ from course.checks.link import Link, called
 from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
 
+if TYPE_CHECKING:
+    from course.checks.trace import Object
+
 IN_PLACE = "in_place"  # the rule that what is handed in stays as it is, where an exercise is exempt from it
+
+Result = Literal["passed", "failed", "not_written"]
 
 
 @dataclass(frozen=True)
@@ -31,8 +37,8 @@ class Finding:
     in_place: str = ""  # the sentence about an argument that was changed beside another problem
 
     @property
-    def result(self) -> str:
-        """passed, failed or not_written."""
+    def result(self) -> Result:
+        """Whether the claim holds, or the student has yet to write what it is about."""
         if self.problem is None:
             return "passed"
         return "not_written" if isinstance(self.problem, NotWritten) else "failed"
@@ -104,7 +110,7 @@ def reason(problem: Exception, trace: Trace) -> str:
     error = f"{type(problem).__name__}: {problem}"
     if call is None:
         return f"the check itself stopped ({error})"
-    name = called(call.target, call.method)
+    name = called(cast("str | Object", call.target), call.method)  # `last_call` gives no backward pass
     if call.outcome.value is None:
         return f"`{name}` returned None; a function without `return` gives None"
     return f"the check could not go on with what `{name}` returned, {_value_text(call)} ({error})"

@@ -2,13 +2,21 @@
 
 import cmath
 import math
+from collections.abc import Callable
 from numbers import Number
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from course.checks.trace import Object, Outcome, Thing
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+Array = Tensor | np.ndarray
+Numeric = int | float | complex | Array  # one number, or an array of them
 
 # dtype → (relative, absolute): a wrong formula differs by far more, another order of summation by far less.
 TOLERANCES = {
@@ -21,12 +29,12 @@ PYTHON_NUMBER = (1e-5, 1e-8)  # often .item() of a float32 tensor
 EXACT = (0.0, 0.0)
 
 
-def is_array(value: object) -> bool:
+def is_array(value: object) -> "TypeIs[Array]":
     """Whether the value is a tensor or a numpy array."""
     return isinstance(value, Tensor | np.ndarray)
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[Numeric]:
     """Whether the value is one number, a tensor without axes included; truth values are not numbers."""
     if is_array(value):
         return value.ndim == 0 and kind_of(value) != "bool"
@@ -58,7 +66,7 @@ def _as_float(value: int) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def kind_of(array: Tensor | np.ndarray) -> str:
+def kind_of(array: Array) -> str:
     """bool, int, float or complex: what kind of numbers an array holds."""
     dtype = tensor_of(array).dtype
     if dtype == torch.bool:
@@ -104,15 +112,15 @@ def _same_truths(a: object, b: object) -> bool:
     return bool(a) == bool(b)
 
 
-def _same_numbers(a: object, b: object) -> bool:
+def _same_numbers(a: Numeric, b: Numeric) -> bool:
     return near(a, b, tolerance_between(a, b))
 
 
-def _same_arrays(a: object, b: object) -> bool:
+def _same_arrays(a: Array, b: Array) -> bool:
     return a.shape == b.shape and kind_of(a) == kind_of(b) and near(a, b, tolerance_between(a, b))
 
 
-def near(a: object, b: object, tolerance: tuple[float, float]) -> bool:
+def near(a: Numeric, b: Numeric, tolerance: tuple[float, float]) -> bool:
     """Whether two numbers, or two arrays of one shape, agree throughout."""
     if not is_array(a) and not is_array(b):
         return a == b or (a != a and b != b) or _isclose(a, b, tolerance)
@@ -136,11 +144,12 @@ def _same_dicts(a: dict, b: dict) -> bool:
     return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
 
 
-def _kinds(*kinds: type):
+def _kinds(*kinds: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-_COMPARISONS = (
+# A comparison gets what the test beside it lets through.
+_COMPARISONS: tuple[tuple[Callable[[object], bool], Callable[[Any, Any], bool]], ...] = (
     (is_truth, _same_truths),
     (is_number, _same_numbers),
     (is_array, _same_arrays),

@@ -2,6 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
 import torch
 
@@ -10,6 +11,9 @@ from course.checks.closeness import EXACT, is_array, is_number, near, same, tens
 from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.plain import tensors_in
+
+if TYPE_CHECKING:
+    from course.checks.closeness import Numeric
 
 __all__ = [
     "Mismatch",
@@ -86,7 +90,7 @@ def assert_equal(received: object, expected: object, *, what: str = "") -> None:
 
 def _exactly(received: object, expected: object) -> bool:
     if is_array(expected) or is_number(expected):
-        return near(received, expected, EXACT)
+        return near(cast("Numeric", received), expected, EXACT)
     return bool(received == expected)
 
 
@@ -117,7 +121,9 @@ def _has_moved(answer: object, elsewhere: object) -> bool:
     if not all(is_array(value) or is_number(value) for value in (answer, elsewhere)):
         return not same(answer, elsewhere)
     one, other = tensor_of(answer), tensor_of(elsewhere)
-    return one.shape != other.shape or bool(((one.cdouble() - other.cdouble()).abs() > NEGLIGIBLE).any())
+    if one.shape != other.shape:
+        return True
+    return bool(((one.to(torch.complex128) - other.to(torch.complex128)).abs() > NEGLIGIBLE).any())
 
 
 def assert_dtype(value: object, dtype: torch.dtype, *, what: str = "the answer") -> None:

@@ -18,14 +18,15 @@ def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
 
     Ends early where the other objects do not give what a later call needs, as an object to call a method of.
     """
-    link, copy, answers = LocalLink(things), Trace(trace.check), {}
+    link, copy = LocalLink(things), Trace(trace.check)
+    answers: dict[int, object] = {}  # by the place of the call in the trace
     for index, event in enumerate(trace.events):
         if not _can_be_asked(event, copy, answers):
             break
         if isinstance(event.target, Answer):
             _send_back(copy, event, answers[event.target.event])
         else:
-            answers[index] = _ask_again(link, copy, event)
+            answers[index] = _ask_again(link, copy, event.target, event)
         if len(copy.events) != index + 1:
             break
     return copy
@@ -82,10 +83,10 @@ def _note_object(entry: object, needed: list[int]) -> None:
         needed.append(entry.index)
 
 
-def _ask_again(link: LocalLink, copy: Trace, event: Event) -> object:
+def _ask_again(link: LocalLink, copy: Trace, target: str | Object, event: Event) -> object:
     args, kwargs = mapped(snapshot((event.args, event.kwargs)), lambda entry: _stand_in(link, copy, entry))
     try:
-        return StandIn(link, copy, event.target)._ask(event.method, args, kwargs)
+        return StandIn(link, copy, target)._ask(event.method, args, kwargs)
     except (StudentError, NotWritten, Unreachable):
         return None
 

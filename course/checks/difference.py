@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
@@ -14,7 +15,13 @@ from course.checks.not_finite import not_finite
 from course.checks.number_difference import confined, first_difference, lost_total, number_difference
 from course.checks.sequence_difference import list_difference, set_difference, text_difference
 
+if TYPE_CHECKING:
+    from course.checks.closeness import Numeric
+
 LARGEST = 2**1000  # whole numbers from here on have no float
+
+Container = dict | list | tuple
+Entry = tuple[object, object, object]  # (place, received, expected)
 
 
 @dataclass(frozen=True)
@@ -47,9 +54,9 @@ def agrees(received: object, expected: object, compare: Callable[[object, object
     """Whether the form is right and `compare` holds for each pair of values inside."""
     if form_difference(received, expected):
         return False
-    if isinstance(expected, dict):
+    if isinstance(received, dict) and isinstance(expected, dict):
         return all(agrees(received[key], expected[key], compare) for key in expected)
-    if isinstance(expected, list | tuple):
+    if isinstance(received, list | tuple) and isinstance(expected, list | tuple):
         return all(agrees(r, e, compare) for r, e in zip(received, expected, strict=True))
     return compare(received, expected)
 
@@ -61,23 +68,24 @@ def within(tolerance: float | None) -> Callable[[object, object], bool]:
         if not (is_array(expected) or is_number(expected)):
             return same(received, expected)
         bounds = tolerance_between(received, expected) if tolerance is None else (tolerance, tolerance)
-        return near(received, expected, bounds)
+        return near(cast("Numeric", received), expected, bounds)
 
     return is_near
 
 
 def _value_difference(received: object, expected: object, known: Circumstances) -> str:
     if any(isinstance(value, int) and abs(value) >= LARGEST for value in (received, expected)):
-        return "" if received == expected else f"{number(received)} where {number(expected)} is expected"
+        one, other = cast("Numeric", received), cast("Numeric", expected)
+        return "" if received == expected else f"{number(one)} where {number(other)} is expected"
     if is_array(expected) or is_number(expected):
         return _number_difference(tensor_of(received), tensor_of(expected), known)
-    if isinstance(expected, dict | list | tuple):
+    if isinstance(received, Container) and isinstance(expected, Container):
         return _entries_difference(received, expected, known)
     if same(received, expected):
         return ""
-    if isinstance(expected, str | bytes):
+    if isinstance(received, str | bytes) and isinstance(expected, str | bytes):
         return text_difference(received, expected)
-    if isinstance(expected, set | frozenset):
+    if isinstance(received, set | frozenset) and isinstance(expected, set | frozenset):
         return set_difference(received, expected)
     return f"{brief(received)} where {brief(expected)} is expected"
 
@@ -95,7 +103,7 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
     return f"{place}; {first}" if place else first
 
 
-def _entries_difference(received: object, expected: object, known: Circumstances) -> str:
+def _entries_difference(received: Container, expected: Container, known: Circumstances) -> str:
     entries = _entries(received, expected)
     differing = _differing(entries, known)
     if not differing:
@@ -103,34 +111,42 @@ def _entries_difference(received: object, expected: object, known: Circumstances
     columns = _columns([(r, e) for _, r, e in entries])
     if relation := _relation(received, expected, columns, known):
         return relation
-    path, received, expected = _innermost(received, expected, known)
+    path, one, other = _innermost(received, expected, known)
     where = brief(path[0]) if len(path) == 1 else "".join(f"[{brief(place)}]" for place in path)
     many = f"{len(differing)} of {len(entries)} entries differ; the first, at" if len(entries) > 1 else "at"
     total = lost_total(*columns) if columns else ""
-    return "; ".join(filter(None, [total, f"{many} {where}: {_described(received, expected, known)}"]))
+    return "; ".join(filter(None, [total, f"{many} {where}: {_described(one, other, known)}"]))
 
 
-def _entries(received: object, expected: object) -> list[tuple]:
-    """(place, received, expected) for each entry of two containers of one form."""
+def _entries(received: Container, expected: Container) -> list[Entry]:
+    """The entries of two containers of one form, side by side."""
     places = expected if isinstance(expected, dict) else range(len(expected))
     return [(place, received[place], expected[place]) for place in places]
 
 
-def _differing(entries: list[tuple], known: Circumstances) -> list[tuple]:
+def _differing(entries: list[Entry], known: Circumstances) -> list[Entry]:
     is_near = within(known.tolerance)
-    return [entry for entry in entries if not agrees(*entry[1:], is_near)]
+    return [entry for entry in entries if not agrees(entry[1], entry[2], is_near)]
 
 
-def _relation(received: object, expected: object, columns: tuple | None, known: Circumstances) -> str:
+def _relation(
+    received: Container, expected: Container, columns: tuple[Tensor, Tensor] | None, known: Circumstances
+) -> str:
     """What holds for all entries together, as a shift by one or a constant factor; else ""."""
-    relation = list_difference(received, expected) if isinstance(expected, list | tuple) else ""
+    relation = ""
+    if not isinstance(received, dict) and not isinstance(expected, dict):
+        relation = list_difference(received, expected)
     return relation or (number_difference(*columns, sizes_of(known.arguments)) if columns else "")
 
 
 def _innermost(received: object, expected: object, known: Circumstances) -> tuple[list, object, object]:
     """The places, one inside the other, that lead to the first difference, and what is there in both."""
     path: list = []
-    while isinstance(expected, dict | list | tuple) and not form_difference(received, expected):
+    while (
+        isinstance(received, Container)
+        and isinstance(expected, Container)
+        and not form_difference(received, expected)
+    ):
         entries = _entries(received, expected)
         if path and _relation(received, expected, _columns([(r, e) for _, r, e in entries]), known):
             break
@@ -139,15 +155,15 @@ def _innermost(received: object, expected: object, known: Circumstances) -> tupl
     return path, received, expected
 
 
-def _columns(values: list[tuple]) -> tuple[Tensor, Tensor] | None:
+def _columns(values: list[tuple[Any, Any]]) -> tuple[Tensor, Tensor] | None:
     """The entries of both as two tensors, where all of them are finite real numbers and there are some."""
     if len(values) < 2 or not all(_is_real(entry) for pair in values for entry in pair):
         return None
-    columns = [
+    one, other = (
         torch.tensor([float(entry) for entry in column], dtype=torch.float64)
         for column in zip(*values, strict=True)
-    ]
-    return tuple(columns) if all(column.isfinite().all() for column in columns) else None
+    )
+    return (one, other) if one.isfinite().all() and other.isfinite().all() else None
 
 
 def _is_real(value: object) -> bool:

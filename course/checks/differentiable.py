@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -65,7 +66,7 @@ class _Call:
         if self._is_module:
             function.double()
             function.zero_grad()
-            self.weights = function.state_dict()
+            self.weights = cast("dict[str, Tensor]", function.state_dict())
             self._names = _first_names(self.weights, function.gradients())
 
     def __call__(self, inputs: Iterable[Tensor], weights: Mapping[str, Tensor]) -> list[Tensor]:

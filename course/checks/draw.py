@@ -3,10 +3,13 @@
 import math
 import random
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+T = TypeVar("T")
 
 
 def seed_of(name: str) -> int:
@@ -55,7 +58,7 @@ class Draw:
             order[last], order[other] = order[other], order[last]
         return order
 
-    def choice(self, options: Sequence) -> object:
+    def choice(self, options: Sequence[T]) -> T:
         """One of the options, each as likely as the others."""
         return options[self._integer(0, len(options))]
 
@@ -77,5 +80,5 @@ class Draw:
         return radius * math.cos(2.0 * math.pi * self._random())
 
 
-def _filled(shape: tuple[int, ...], number, dtype: torch.dtype) -> Tensor:
+def _filled(shape: tuple[int, ...], number: Callable[[], float], dtype: torch.dtype) -> Tensor:
     return torch.tensor([number() for _ in range(math.prod(shape))], dtype=dtype).reshape(shape)

@@ -65,7 +65,7 @@ def described(error: BaseException, is_own: Callable[[str], bool]) -> dict:
         {"cell": code.co_filename[1:-1], "line": line, "function": _function(code.co_qualname), "text": text}
         for code, line, text in places
     ]
-    line, text = (frames[-1]["line"], frames[-1]["text"]) if frames else (None, "")
+    _, line, text = places[-1] if places else (None, None, "")
     if isinstance(error, SyntaxError) and type(error.lineno) is int:
         line, text = error.lineno, str(error.text or "").rstrip("\n")
     return {

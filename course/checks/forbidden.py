@@ -10,6 +10,7 @@ import ast
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 ALWAYS = ("course",)
 NEVER = (
@@ -183,7 +184,8 @@ def _module_imported_by(call: ast.Call) -> str:
 
 class _Search(ast.NodeVisitor):
     def __init__(self, names: Names, rule: Rule) -> None:
-        self.names, self.rule, self.found = names, rule, set()
+        self.names, self.rule = names, rule
+        self.found: set[Use] = set()
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -192,7 +194,7 @@ class _Search(ast.NodeVisitor):
             self._note(node.lineno, [path, *starred])
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if not self._note(node.end_lineno, self._readings(node.value, node.attr)):
+        if not self._note(cast("int", node.end_lineno), self._readings(node.value, node.attr)):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:

@@ -1,9 +1,7 @@
 """What is wrong with the form of a value: its type, its length, its keys, its shape."""
 
-from torch import Tensor
-
 from course.checks.brief import brief, kind_name
-from course.checks.closeness import is_array, is_number, is_truth, kind_of, same, tensor_of
+from course.checks.closeness import Array, is_array, is_number, is_truth, kind_of, same, tensor_of
 from course.checks.sequence_difference import length_difference, missing_and_extra
 from course.checks.shape_difference import shape_difference
 
@@ -25,10 +23,10 @@ def form_difference(received: object, expected: object) -> str:
         return _array_form(received, expected)
     if type(received) is not type(expected):
         return _type_difference(received, expected)
-    if isinstance(expected, dict):
+    if isinstance(received, dict) and isinstance(expected, dict):
         return _keys_difference(received, expected)
-    if isinstance(expected, list | tuple) and len(received) != len(expected):
-        return length_difference(received, expected)
+    if isinstance(received, list | tuple) and isinstance(expected, list | tuple):
+        return length_difference(received, expected) if len(received) != len(expected) else ""
     return ""
 
 
@@ -45,7 +43,7 @@ def _type_difference(received: object, expected: object) -> str:
     return difference
 
 
-def _array_form(received: object, expected: Tensor) -> str:
+def _array_form(received: object, expected: Array) -> str:
     if is_number(received) and not is_array(received):
         return f"a number where {kind_name(expected)} of shape {tuple(expected.shape)} is expected"
     if not is_array(received):

@@ -46,11 +46,11 @@ class LocalLink:
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
         """Call the student's object here; what it prints, warnings included, goes to standard output."""
-        name, target = called(target, method), Thing(target) if isinstance(target, str) else target
+        name, thing = called(target, method), Thing(target) if isinstance(target, str) else target
         with _told(name), random_numbers_kept(), contextlib.redirect_stderr(sys.stdout):
             gradients = torch.is_grad_enabled()
             args, kwargs = snapshot((args, kwargs))
-            reply = self._objects.request(target, method, args, kwargs, seed=seed, gradients=gradients)
+            reply = self._objects.request(thing, method, args, kwargs, seed=seed, gradients=gradients)
         return replace(reply, backward=reply.backward and _telling(name, reply.backward))
 
 

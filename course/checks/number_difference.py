@@ -66,8 +66,8 @@ def _constants(a: Tensor, b: Tensor) -> str:
     one, other = a.reshape(-1)[0], b.reshape(-1)[0]
     if not (_nearly_all(a, one.expand_as(a)) and _nearly_all(b, other.expand_as(b))):
         return ""
-    one, other = apart(one, other)
-    return f"every value is {one} where {other} is expected"
+    shown = apart(one, other)
+    return f"every value is {shown[0]} where {shown[1]} is expected"
 
 
 def _rearranged(received: Tensor, expected: Tensor) -> str:

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import chain
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import torch
 from torch import Tensor
+
+T = TypeVar("T")
 
 DEEPEST = 64  # of what a student returns: a list that contains itself must end somewhere
 WRAPPED = 16  # more levels for what is put around that on its way
@@ -29,7 +32,7 @@ ARRAY_DTYPES = {
 }
 
 # How an instance of a subclass becomes its base, whatever its own methods say.
-BASES: tuple[tuple[type, Callable[[object], object]], ...] = (
+BASES: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (int, int.__int__),
     (float, float.__float__),
     (complex, complex.__complex__),
@@ -39,7 +42,11 @@ BASES: tuple[tuple[type, Callable[[object], object]], ...] = (
 )
 
 
-def mapped(value: object, leaf: Callable[[object], object], levels: int = DEEPEST + WRAPPED) -> object:
+@overload
+def mapped(value: tuple, leaf: Callable[[object], object], levels: int = ...) -> tuple: ...
+@overload
+def mapped(value: object, leaf: Callable[[object], object], levels: int = ...) -> object: ...
+def mapped(value: Any, leaf: Callable[[object], object], levels: int = DEEPEST + WRAPPED) -> object:
     """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to what is not immutable.
 
     Raises ValueError for a value of more levels than there may be.
@@ -97,7 +104,11 @@ def _gather(value: object, found: list[object], levels: int) -> None:
             _gather(entry, found, levels - 1)
 
 
-def replaced(value: object, kinds: type | tuple[type, ...], by: Callable[[object], object]) -> object:
+@overload
+def replaced(value: tuple, kinds: type[T] | tuple[type[T], ...], by: Callable[[T], object]) -> tuple: ...
+@overload
+def replaced(value: object, kinds: type[T] | tuple[type[T], ...], by: Callable[[T], object]) -> object: ...
+def replaced(value: object, kinds: type[T] | tuple[type[T], ...], by: Callable[[T], object]) -> object:
     """The value with `by` applied to its leaves of these kinds; the very same value where it has none."""
     if not any(isinstance(leaf, kinds) for leaf in leaves(value)):
         return value
@@ -114,7 +125,7 @@ def plain(value: object, otherwise: Callable[[object], object]) -> object:
     return mapped(value, lambda entry: _plain_leaf(entry, otherwise), DEEPEST)
 
 
-def _plain_leaf(value: object, otherwise: Callable[[object], object]) -> object:
+def _plain_leaf(value: Any, otherwise: Callable[[object], object]) -> object:
     kind = type(value)
     if issubclass(kind, Tensor):
         return _plain_tensor(value, otherwise)
@@ -165,6 +176,10 @@ def checked_shape(shape: Iterable[int]) -> None:
         raise ValueError(f"a shape with a dimension of more than {WIDEST:,}")
 
 
+@overload
+def snapshot(value: tuple) -> tuple: ...
+@overload
+def snapshot(value: object) -> object: ...
 def snapshot(value: object) -> object:
     """A copy that nobody else can change; its tensors lose their history, not their need of gradients."""
     return mapped(value, copied)

@@ -92,7 +92,8 @@ class Objects:
 
         seed_everything(seed)
         with torch.set_grad_enabled(gradients):
-            thing, args, kwargs = mapped((target, args, kwargs), theirs)
+            thing = theirs(target)
+            args, kwargs = mapped((args, kwargs), theirs)
             value = perform(thing, method, args, kwargs)
             left = take_down(plain((args, kwargs), _generators_or(_counted(ours))))
             value = plain(value, _counted(ours))

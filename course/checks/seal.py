@@ -64,7 +64,7 @@ def _text(value: object, numbers: list[float]) -> str:
     return repr(value)
 
 
-def _number_text(value: float, numbers: list[float]) -> str:
+def _number_text(value: int | float | complex, numbers: list[float]) -> str:
     if isinstance(value, complex):
         return _number_text(value.real, numbers) + "+i" + _number_text(value.imag, numbers)
     if not math.isfinite(value):

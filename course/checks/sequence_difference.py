@@ -1,7 +1,7 @@
 """In which way two texts, lists or sets differ."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from course.checks.brief import brief
 from course.checks.closeness import same
@@ -59,7 +59,7 @@ def set_difference(received: set | frozenset, expected: set | frozenset) -> str:
     return f"entries {missing_and_extra(expected - received, received - expected)}"
 
 
-def missing_and_extra(missing: set | list, extra: set | list) -> str:
+def missing_and_extra(missing: Collection[object], extra: Collection[object]) -> str:
     """`missing: 'a', 'b'; not expected: 'c'`."""
     parts = [
         (name, sorted(entries, key=repr)) for name, entries in (("missing", missing), ("not expected", extra))

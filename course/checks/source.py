@@ -6,6 +6,7 @@ import linecache
 import sys
 from collections.abc import Iterable
 from types import FunctionType, ModuleType
+from typing import cast
 
 from course.checks.forbidden import Rule, Use, forbidden_uses, parsed
 
@@ -35,7 +36,8 @@ def source_of(thing: object) -> tuple[str, int]:
         except (OSError, TypeError):
             return "", 1
         return "".join(lines), first_line
-    return _class_source(thing.__name__, "".join(linecache.getlines(function.__code__.co_filename)))
+    name = cast("type", thing).__name__
+    return _class_source(name, "".join(linecache.getlines(function.__code__.co_filename)))
 
 
 def _class_source(name: str, whole: str) -> tuple[str, int]:
@@ -68,13 +70,14 @@ def imported(thing: object, source: str, forbids: Iterable[str]) -> dict[str, st
 def _full_name(value: object) -> str:
     """course.models.attention.attention; "" for what is not a function or class of the course's package."""
     module = getattr(value, "__module__", None)
-    is_ours = isinstance(value, FunctionType | type) and isinstance(module, str)
-    return f"{module}.{value.__qualname__}" if is_ours and module.startswith("course.") else ""
+    if not isinstance(value, FunctionType | type) or not isinstance(module, str):
+        return ""
+    return f"{module}.{value.__qualname__}" if module.startswith("course.") else ""
 
 
 def _namespace(function: FunctionType) -> dict[str, object]:
     """What a function can see: the session's names and those of the functions around it."""
-    return function.__globals__ | inspect.getclosurevars(function).nonlocals
+    return {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
 
 
 def _some_function(thing: object) -> FunctionType | None:

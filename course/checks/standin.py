@@ -6,6 +6,7 @@ lives in this process or in a sandbox is the link's business alone. Every call i
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NoReturn, cast
 
 from course.checks.autograd import failure, returned
 from course.checks.closeness import same
@@ -30,7 +31,7 @@ __all__ = [
 class NoValue:
     """What cannot be compared, counted with or asked whether it is true: only values can."""
 
-    def _refuse(self, *_: object) -> None:
+    def _refuse(self, *_: object) -> NoReturn:
         raise TypeError(f"{self!r} is not a value; a check compares plain values only")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
@@ -54,11 +55,11 @@ class StandIn(NoValue):
 
     def gradients(self) -> dict:
         """The gradients of a module's parameters, by name, whatever attributes the module has."""
-        return self._ask(GRADIENTS)
+        return cast("dict", self._ask(GRADIENTS))
 
     def __len__(self) -> int:
         try:
-            return self._ask("__len__")
+            return cast("int", self._ask("__len__"))
         except StudentError as problem:  # list() asks for a length too, and minds nothing but a TypeError
             raise TypeError(problem.message) if problem.error == "TypeError" else problem from None
 
@@ -66,10 +67,10 @@ class StandIn(NoValue):
         return self._ask("__getitem__", (key,))
 
     def __contains__(self, entry: object) -> bool:
-        return self._ask("__contains__", (entry,))
+        return cast("bool", self._ask("__contains__", (entry,)))
 
     def __iter__(self) -> Iterator:
-        entries = self._ask("__iter__")
+        entries = cast("StandIn", self._ask("__iter__"))  # an iterator is not plain data
         while True:
             try:
                 yield entries._ask("__next__")
@@ -111,11 +112,12 @@ def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple
     try:
         reply = _answer(link, trace, target, method, recorded)
     except (StudentError, NotWritten, Unreachable) as problem:
-        trace.events.append(Event(target, method, *recorded, failure(problem)))
+        trace.events.append(Event(target, method, recorded[0], recorded[1], failure(problem)))
         raise
-    changed = None if reply.left is None or same(reply.left, recorded) else reply.left
+    left = cast("tuple | None", reply.left)
+    changed = None if left is None or same(left, recorded) else left
     outcome = Outcome("value", snapshot(reply.value), changed=changed)
-    trace.events.append(Event(target, method, *recorded, outcome))
+    trace.events.append(Event(target, method, recorded[0], recorded[1], outcome))
     if not leaves(reply.value):
         return reply.value
     value = returned(trace, index, given, reply.value, reply.backward)

@@ -1,6 +1,11 @@
 """The record of a check: every call it made on the student's objects, and what came back."""
 
 from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+# A value, an error of the student's code, a stub, or no answer at all.
+Kind = Literal["value", "error", "not_written", "unreachable"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Answer:
 class Outcome:
     """What one call led to: a value or an error, and the arguments afterwards where the call changed them."""
 
-    kind: str  # one of KINDS
+    kind: Kind
     value: object = None
     error: str = ""  # the exception's class name, which the student may have chosen
     message: str = ""
@@ -38,10 +43,6 @@ class Outcome:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"an outcome is one of {', '.join(KINDS)}, not {self.kind!r}")
-
-
-# A value, an error of the student's code, a stub, or no answer at all.
-KINDS = ("value", "error", "not_written", "unreachable")
 
 
 @dataclass(frozen=True)
