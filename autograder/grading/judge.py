@@ -98,6 +98,7 @@ class Judge:
         obstacle = self.obstacle(exercise, is_defined)
         if hidden and is_not_written(self.examined.get(exercise.name, [])):
             obstacle = obstacle or f"`{exercise.name}` is not written yet."
+        self.sitting.trains = bool(exercise.trained)
         if obstacle is None:
             self.sitting.forbid(exercise.forbids if self.plan.forbidden_costs_points else ())
         for check in (check for check in exercise.checks if check.hidden is hidden):

@@ -80,6 +80,7 @@ class Sitting:
     limits: Limits
     guarded: Collection[str] = ()
     forbidden: Collection[str] = ()
+    trains: bool = False  # whether a call may train a model, and then take as long as a cell
     deaths: list[str] = field(default_factory=list)  # what happened, in the order it did
     shared: InitVar[Budget | None] = None  # the budget of another sitting; None for one of its own
     budget: Budget = field(init=False)
@@ -132,8 +133,9 @@ class Sitting:
 
     def _answered(self, name: str, student: Student, ask: Callable) -> Any:
         """What the student's process answers within the limits, its errors being those of a check."""
+        limits = self.limits
         try:
-            return ask(seconds=self._seconds(self.limits.call_seconds))
+            return ask(seconds=self._seconds(limits.cell_seconds if self.trains else limits.call_seconds))
         except Died as death:
             sentence = self._buried(death)
             if self.budget.ended(death):

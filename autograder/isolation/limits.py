@@ -14,7 +14,7 @@ class Limits:
     memory_bytes: int = 2 * GIGABYTE  # beyond the memory it is born with
     cpu_seconds: int = 120  # of the processors, for as long as one of its processes lives
     call_seconds: float = 10.0  # one request; waiting for a processor does not count
-    cell_seconds: float = 60.0  # one notebook cell, as above
+    cell_seconds: float = 60.0  # one notebook cell, or one request that trains a model, as above
     submission_seconds: float = 600.0  # everything, as above
     patience: float = 10.0  # as many times these seconds may pass in all, however busy the machine is
     processes: int = 64  # processes and threads at one time

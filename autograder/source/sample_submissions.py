@@ -89,17 +89,28 @@ def _is_catalogue(statement: ast.stmt) -> bool:
 
 
 def _code(statement: ast.stmt, text: str) -> str:
-    """The statement's own lines, without decorators and without its docstring."""
+    """The statement's own lines, without the catalogue's decorators and without its docstring."""
     lines = text.splitlines()
     first, last = statement.lineno - 1, statement.end_lineno
+    decorators = [line for node in _decorators(statement) for line in lines[node.lineno - 1 : node.end_lineno]]
     body = _documented(statement)
     if len(body) < 2:
-        return "\n".join(lines[first:last])
+        return "\n".join([*decorators, *lines[first:last]])
     docstring = body[0]
     rest = lines[docstring.end_lineno : last]
     while rest and not rest[0].strip():
         rest.pop(0)
-    return "\n".join([*lines[first : docstring.lineno - 1], *rest])
+    return "\n".join([*decorators, *lines[first : docstring.lineno - 1], *rest])
+
+
+def _decorators(statement: ast.stmt) -> list[ast.expr]:
+    """What a definition is decorated with besides its entry in the catalogue, as with `@torch.no_grad()`."""
+    entries = {"misconception", "alternative", "not_code"}
+    return [
+        node
+        for node in getattr(statement, "decorator_list", [])
+        if entries.isdisjoint(name.id for name in ast.walk(node) if isinstance(name, ast.Name))
+    ]
 
 
 def _documented(statement: ast.stmt) -> list[ast.stmt]:
