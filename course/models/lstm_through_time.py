@@ -8,9 +8,20 @@ and by nothing else. As long as the forget gate is open, nothing vanishes on thi
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
+
+
+@runtime_checkable
+class Saved(Protocol):
+    """What the forward pass has left for the backward pass."""
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors given to `save_for_backward`, in their order."""
 
 
 class LSTMThroughTime(torch.autograd.Function):
@@ -38,7 +49,7 @@ class LSTMThroughTime(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, dh_outside: Tensor, dc_outside: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx: Saved, dh_outside: Tensor, dc_outside: Tensor) -> tuple[Tensor, ...]:
         """From the last step to the first; dh_outside and dc_outside: what others ask of each h_t and c_t."""
         gates, h, c, tanh_c, U = ctx.saved_tensors
         d_gates = torch.empty_like(gates)  # at the gates before their sigmoid or tanh
