@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeGuard
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import torch
 
@@ -28,6 +28,7 @@ def sample_next_token(logits: Logits, generator: torch.Generator) -> Int[Tensor,
     return tokens.reshape(logits.shape[:-1]).to(logits.device)
 
 
+@runtime_checkable
 class Cache(Protocol):
     """What a model remembers of the tokens that it has read."""
 
