@@ -29,6 +29,7 @@ test: $(READY)   ## everything that must hold
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/mypy
 	$(BIN)/python -m autograder build --check
 	$(BIN)/python -m autograder verify
 	$(BIN)/python -m pytest -n auto

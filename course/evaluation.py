@@ -98,8 +98,11 @@ def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:
 
 
 @contextmanager
-def evaluating(model: LanguageModel) -> Iterator[torch.device]:
-    """Switch dropout off inside the block and restore it afterwards; yields the device of the parameters."""
+def evaluating(model: object) -> Iterator[torch.device]:
+    """Switch dropout off inside the block and restore it afterwards; yields the device of the parameters.
+
+    A model that is no module has neither.
+    """
     if not isinstance(model, nn.Module):
         yield torch.device("cpu")
         return

@@ -23,8 +23,13 @@ from course.shapes import Float, Int, Tensor
 class LanguageModel(Protocol):
     """Maps tokens (B, T) to log-probabilities (B, T, V) of the next token at every position."""
 
-    vocab_size: int  # V, tokens are 0 … V − 1
-    context_length: int | None  # most positions the model can see; None: no limit
+    @property
+    def vocab_size(self) -> int:
+        """V, tokens are 0 … V − 1."""
+
+    @property
+    def context_length(self) -> int | None:
+        """Most positions the model can see; None: no limit."""
 
     def __call__(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]: ...
 

@@ -63,9 +63,9 @@ def line_style(index: int) -> dict:
     }
 
 
-def legend(axes: Axes, **placing: object) -> None:
+def legend(axes: Axes) -> None:
     """A legend without a box, in grey."""
-    axes.legend(frameon=False, labelcolor=GREY, fontsize=9, **placing)
+    axes.legend(frameon=False, labelcolor=GREY, fontsize=9)
 
 
 def smoothed(values: Sequence[float], share: float = 0.02) -> np.ndarray:
@@ -180,9 +180,7 @@ def heat_map(
     return picture
 
 
-def accuracy_by_distance(
-    accuracy: Mapping[str, Mapping[float, float]], chance: float | None = None
-) -> Picture:
+def accuracy_by_distance(accuracy: Mapping[str, Mapping[int, float]], chance: float | None = None) -> Picture:
     """How often each model recalls the right word, against the distance to its first mention."""
     check_series({name: list(points) for name, points in accuracy.items()}, "accuracy")
     ends = ", ".join(

@@ -9,12 +9,10 @@ distance, without help from shorter ones.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 
-from course.models.recurrent_language_model import RecurrentConfig, RecurrentLanguageModel
+from course.models.recurrent_language_model import Cell, RecurrentConfig, RecurrentLanguageModel
 from course.training import TrainingConfig, train
 
 THINGS = ("tickets", "letters", "maps", "cards", "notes", "lists", "signs", "labels")
@@ -40,16 +38,14 @@ def recall_loss(model: nn.Module, example: tuple[Tensor, ...]) -> Tensor:
     return -model(tokens)[:, -1].gather(-1, tokens[:, :1]).mean()
 
 
-def recall_network(cell: Literal["rnn", "lstm", "gru"], seed: int = 0) -> RecurrentLanguageModel:
+def recall_network(cell: Cell, seed: int = 0) -> RecurrentLanguageModel:
     """An untrained network for these texts."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return RecurrentLanguageModel(RecurrentConfig(len(WORDS), cell, d_embedding=16, d_hidden=32))
 
 
-def recall_accuracy(
-    cell: Literal["rnn", "lstm", "gru"], distance: int, n_steps: int = 150, seed: int = 0
-) -> float:
+def recall_accuracy(cell: Cell, distance: int, n_steps: int = 150, seed: int = 0) -> float:
     """Fraction of objects that a new network recalls after training at this distance; chance is 1/8."""
     model = recall_network(cell, seed)
 

@@ -11,24 +11,28 @@ Face's configurations, and the keyword arguments of torch.nn.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-try:
+if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
-except ImportError:  # the shapes remain as documentation; nothing checks them
+else:
+    try:
+        from jaxtyping import Bool, Float, Int
+    except ImportError:  # the shapes remain as documentation; nothing checks them
 
-    class Float:
-        """A floating-point tensor whose axes are named in the string."""
+        class Float:
+            """A floating-point tensor whose axes are named in the string."""
 
-        def __class_getitem__(cls, tensor_and_axes: tuple[type, str]) -> type:
-            return tensor_and_axes[0]
+            def __class_getitem__(cls, tensor_and_axes: tuple[type, str]) -> type:
+                return tensor_and_axes[0]
 
-    class Int(Float):
-        """An integer tensor whose axes are named in the string."""
+        class Int(Float):
+            """An integer tensor whose axes are named in the string."""
 
-    class Bool(Float):
-        """A tensor of True and False whose axes are named in the string."""
+        class Bool(Float):
+            """A tensor of True and False whose axes are named in the string."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -30,14 +31,15 @@ from course.plots import Picture, accuracy_by_distance
 from course.recall import THINGS, WORDS, recall_loss, recall_network, recall_texts
 from course.training import TrainingConfig, train
 
-KINDS = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "attention": "attention"}
+Kind = Literal["rnn", "gru", "lstm", "attention"]
+KINDS: dict[Kind, str] = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "attention": "attention"}
 
 
 @dataclass(frozen=True)
 class TicketsConfig:
     """Which models over which distances, and how long each is trained."""
 
-    kinds: tuple[str, ...] = tuple(KINDS)
+    kinds: tuple[Kind, ...] = tuple(KINDS)
     distances: tuple[int, ...] = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100)
     seeds: tuple[int, ...] = (0, 1, 2)
     n_steps: int = 300
@@ -55,26 +57,33 @@ class TicketsConfig:
 class Trial:
     """One model, one distance, one seed."""
 
-    kind: str
+    kind: Kind
     distance: int
     seed: int
     accuracy: float
     cpu_seconds: float
 
 
-def network(kind: str, distance: int, seed: int) -> nn.Module:
+def network(kind: Kind, distance: int, seed: int) -> nn.Module:
     """An untrained model: one layer, 32 units wide, whichever kind."""
     if kind != "attention":
         return recall_network(kind, seed)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        sizes = {"d_model": 32, "n_heads": 2, "n_layers": 1}
         return GPT(
-            GPTConfig(len(WORDS), distance + 1, **sizes, positions="rotary", initial_deviation=32**-0.5)
+            GPTConfig(
+                len(WORDS),
+                distance + 1,
+                d_model=32,
+                n_heads=2,
+                n_layers=1,
+                positions="rotary",
+                initial_deviation=32**-0.5,
+            )
         )
 
 
-def trial(kind: str, distance: int, seed: int, config: TicketsConfig) -> Trial:
+def trial(kind: Kind, distance: int, seed: int, config: TicketsConfig) -> Trial:
     """Train a new model at one distance and measure its accuracy on the recalled word; chance is 1/8."""
     began = time.process_time()
     model = network(kind, distance, seed)
@@ -100,9 +109,9 @@ def trials(config: TicketsConfig) -> Iterator[Trial]:
                 yield trial(kind, distance, seed, config)
 
 
-def mean_accuracy(done: Iterable[Trial]) -> dict[str, dict[int, float]]:
+def mean_accuracy(done: Iterable[Trial]) -> dict[Kind, dict[int, float]]:
     """For each model its accuracy at each distance, averaged over the seeds."""
-    collected: dict[str, dict[int, list[float]]] = {}
+    collected: dict[Kind, dict[int, list[float]]] = {}
     for each in done:
         collected.setdefault(each.kind, {}).setdefault(each.distance, []).append(each.accuracy)
     return {
@@ -121,7 +130,7 @@ def reach(accuracy: dict[int, float], threshold: float = 0.9) -> int:
     return far
 
 
-def picture(accuracy: dict[str, dict[int, float]]) -> Picture:
+def picture(accuracy: dict[Kind, dict[int, float]]) -> Picture:
     """Accuracy against distance, on a logarithmic axis."""
     figure = accuracy_by_distance(
         {KINDS[kind]: curve for kind, curve in accuracy.items()}, chance=1 / len(THINGS)
@@ -129,12 +138,12 @@ def picture(accuracy: dict[str, dict[int, float]]) -> Picture:
     distances = sorted({distance for curve in accuracy.values() for distance in curve})
     axes = figure.axes[0]
     axes.set_xscale("log")
-    axes.set_xticks(distances, distances)
+    axes.set_xticks(distances, list(map(str, distances)))
     axes.minorticks_off()
     return figure
 
 
-def lines(accuracy: dict[str, dict[int, float]]) -> list[list[str]]:
+def lines(accuracy: dict[Kind, dict[int, float]]) -> list[list[str]]:
     """A table: a header, then a line for every model, with its reach at the end."""
     distances = sorted({distance for curve in accuracy.values() for distance in curve})
     header = ["model", *map(str, distances), "reach"]

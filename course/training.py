@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch import Tensor, distributed, nn
@@ -113,7 +114,8 @@ class Training:
 
     def runnable(self, model: nn.Module) -> nn.Module:
         """The model as a step calls it: compiled if configured, averaging gradients over the processes."""
-        model = torch.compile(model) if self.config.is_compiled else model
+        if self.config.is_compiled:
+            model = cast(nn.Module, torch.compile(model))  # compiled, a module is still a module
         return replicated(model) if is_joined() else model
 
     def take_step(self, example: Example) -> None:

@@ -92,7 +92,9 @@ def _code(statement: ast.stmt, text: str) -> str:
     """The statement's own lines, without the catalogue's decorators and without its docstring."""
     lines = text.splitlines()
     first, last = statement.lineno - 1, statement.end_lineno
-    decorators = [line for node in _decorators(statement) for line in lines[node.lineno - 1 : node.end_lineno]]
+    decorators = [
+        line for node in _decorators(statement) for line in lines[node.lineno - 1 : node.end_lineno]
+    ]
     body = _documented(statement)
     if len(body) < 2:
         return "\n".join([*decorators, *lines[first:last]])

@@ -81,7 +81,7 @@ def noun_phrase(
     agreeing = {"determiner": determiner, "before": before, "after": after}
     present = {name: word for name, word in agreeing.items() if word is not None}
     english = {name: word.english for name, word in present.items()} | {"noun": noun.english(is_plural)}
-    french = {name: word.french(noun.gender, is_plural) for name, word in present.items()}
+    french = {name: word.existing_french(noun.gender, is_plural) for name, word in present.items()}
     french["noun"] = noun.french(is_plural)
     order = [name for name in ("determiner", "before", "noun", "after") if name in french]
     return NounPhrase(linked(english, [(french[name], name) for name in order]), noun.gender, is_plural)

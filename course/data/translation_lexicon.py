@@ -7,7 +7,7 @@ All French nouns, verbs and adjectives before nouns begin with a consonant, so n
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Literal
+from typing import Literal, cast
 
 Gender = Literal["m", "f"]
 Tense = Literal["present", "past", "future"]
@@ -48,6 +48,15 @@ class Agreeing:
         )
         return plural if is_plural else singular
 
+    def existing_french(self, gender: Gender, is_plural: bool) -> str:
+        """The same form. Raises ValueError where it does not exist."""
+        form = self.french(gender, is_plural)
+        if form is None:
+            raise ValueError(
+                f"{self.english}: expected a {'plural' if is_plural else 'singular'} form in French, got none"
+            )
+        return form
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -66,7 +75,11 @@ class Verb:
 
 
 def _nouns(table: str) -> tuple[Noun, ...]:
-    return tuple(Noun(*(cell.strip() for cell in row.split("|"))) for row in table.strip().splitlines())
+    rows = ([cell.strip() for cell in row.split("|")] for row in table.strip().splitlines())
+    return tuple(
+        Noun(singular, plural, french_singular, french_plural, cast(Gender, gender))
+        for singular, plural, french_singular, french_plural, gender in rows
+    )
 
 
 def _agreeing(table: str) -> tuple[Agreeing, ...]:

@@ -69,24 +69,29 @@ class Vocabulary:
         return word in self.index
 
     @property
-    def pad(self) -> int | None:
-        """The token of <pad>; None if there is none."""
-        return self.index.get(PAD)
+    def pad(self) -> int:
+        """The token of <pad>. Raises UnknownWord if there is none."""
+        return self._frame(PAD)
 
     @property
-    def bos(self) -> int | None:
-        """The token of <s>; None if there is none."""
-        return self.index.get(BOS)
+    def bos(self) -> int:
+        """The token of <s>. Raises UnknownWord if there is none."""
+        return self._frame(BOS)
 
     @property
-    def eos(self) -> int | None:
-        """The token of </s>; None if there is none."""
-        return self.index.get(EOS)
+    def eos(self) -> int:
+        """The token of </s>. Raises UnknownWord if there is none."""
+        return self._frame(EOS)
 
     @property
     def unk(self) -> int | None:
         """The token of <unk>; None if there is none."""
         return self.index.get(UNK)
+
+    def _frame(self, special: str) -> int:
+        if special not in self:
+            raise UnknownWord(f"{special} was asked for, but this vocabulary has none")
+        return self.index[special]
 
     def token(self, word: str) -> int:
         """The token of a word, or that of <unk>."""
@@ -97,11 +102,8 @@ class Vocabulary:
 
     def encode(self, words: Iterable[str], *, bos: bool = False, eos: bool = False) -> list[int]:
         """["a", "cat"] → [7, 9]; `bos` puts <s> before them, `eos` puts </s> after them."""
-        before, after = [BOS] * bos, [EOS] * eos
-        for word in before + after:
-            if word not in self:
-                raise UnknownWord(f"this vocabulary has no {word}, which was requested")
-        return [self.token(word) for word in [*before, *words, *after]]
+        before, after = [self.bos] if bos else [], [self.eos] if eos else []
+        return [*before, *(self.token(word) for word in words), *after]
 
     def decode(self, tokens: Iterable[int], *, keep_special: bool = False) -> list[str]:
         """[1, 7, 9, 2] → ["a", "cat"]; special tokens are left out unless kept."""

@@ -15,15 +15,15 @@ def chain_rule(
     sentences: text → probability of each of its tokens given the tokens before it, in (0, 1].
     Raises ValueError unless each sentence has exactly one probability for each of its tokens.
     """
-    ledgers = [{"tokens": text.split(), "probs": checked(text, probs)} for text, probs in sentences.items()]
-    first = ledgers[0]
-    factors = ", ".join(f"{token} {p:.3g}" for token, p in zip(first["tokens"], first["probs"], strict=True))
+    ledgers = [(text.split(), checked(text, probs)) for text, probs in sentences.items()]
+    tokens, factors = ledgers[0]
+    told = ", ".join(f"{token} {p:.3g}" for token, p in zip(tokens, factors, strict=True))
     return Figure(
         name="chain_rule",
-        data={"sentences": ledgers},
-        alt=f"The factors of “{' '.join(first['tokens'])}”: {factors}.",
+        data={"sentences": [{"tokens": tokens, "probs": probs} for tokens, probs in ledgers]},
+        alt=f"The factors of “{' '.join(tokens)}”: {told}.",
         caption=caption,
-        picture=png(tiles(first["tokens"], first["probs"])),
+        picture=png(tiles(tokens, factors)),
     )
 
 

@@ -19,15 +19,15 @@ def count_matrix(
 
     Row 0 and column 0 are the boundary of a word. Raises ValueError if shapes and symbols do not match.
     """
-    counts, held_out = (checked(table, symbols) for table in (counts, held_out))
-    row, column = divmod(int(torch.tensor(counts).argmax()), len(symbols))
+    table, held_out_table = checked(counts, symbols), checked(held_out, symbols)
+    row, column = divmod(int(torch.tensor(table).argmax()), len(symbols))
     return Figure(
         name="count_matrix",
-        data={"symbols": list(symbols), "counts": counts, "held_out": held_out},
+        data={"symbols": list(symbols), "counts": table, "held_out": held_out_table},
         alt=f"Table of {len(symbols)} by {len(symbols)} counts; the largest is “{symbols[row]}” before "
-        f"“{symbols[column]}”, {counts[row][column]} times.",
+        f"“{symbols[column]}”, {table[row][column]} times.",
         caption=caption,
-        picture=png(table_picture(counts, symbols)),
+        picture=png(table_picture(table, symbols)),
     )
 
 

@@ -70,7 +70,8 @@ def plane(places: Tensor, words: Sequence[str]):
     import matplotlib.pyplot as plt
 
     drawing, axes = plt.subplots(figsize=(6, 6))
-    axes.scatter(*places.T.tolist(), s=8, color="#0072B2")
+    across, up = places.T.tolist()
+    axes.scatter(across, up, s=8, color="#0072B2")
     for (x, y), word in zip(places.tolist(), words, strict=True):
         axes.annotate(word, (x, y), fontsize=7, xytext=(2, 2), textcoords="offset points")
     axes.set(xticks=[], yticks=[])

@@ -24,11 +24,11 @@ def imitation(
     rounds = []
     for pair in zip(real, imitated, strict=True):
         side = rng.randrange(2)
-        rounds.append({"texts": list(pair if side == 0 else pair[::-1]), "real": side})
-    first = rounds[0]["texts"]
+        rounds.append((list(pair if side == 0 else pair[::-1]), side))
+    first, _ = rounds[0]
     return Figure(
         name="imitation",
-        data={"rounds": rounds, "imitator": imitator},
+        data={"rounds": [{"texts": texts, "real": side} for texts, side in rounds], "imitator": imitator},
         alt=f"Two texts, one real and one by {imitator}. Left: “{first[0]}” Right: “{first[1]}”",
         caption=caption,
         picture=png(side_by_side(first)),

@@ -29,7 +29,9 @@ def microscope(
     tensors = {name: torch.as_tensor(tensor).detach().double().cpu() for name, tensor in given.items()}
     check(tensors, tokens)
     T = len(tokens)
-    _, weights = scaled_dot_product_attention(*tensors.values(), causal_mask(T))
+    _, weights = scaled_dot_product_attention(
+        tensors["query"], tensors["key"], tensors["value"], causal_mask(T)
+    )
     rows = {name: [[round(v, 5) for v in row] for row in tensor.tolist()] for name, tensor in tensors.items()}
     last = ", ".join(f"{w:.2f} on {token}" for w, token in zip(weights[-1].tolist(), tokens, strict=True))
     return Figure(

@@ -1,6 +1,7 @@
 """The forward and backward pass through a computation graph, one node at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,7 +10,7 @@ from course.figures.figure import Figure, png
 
 Step = float | tuple[str, ...]  # an input's value, or an operation with the names of its inputs
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[..., Tensor]] = {
     "add": torch.add,
     "mul": torch.mul,
     "div": torch.div,
@@ -51,12 +52,14 @@ def tape(
     )
 
 
-def listed(graph: Mapping[str, Step]) -> list[dict]:
+def listed(graph: Mapping[str, Step]) -> list[dict[str, Any]]:
     """The nodes with indices instead of names, or an error that says which name is missing."""
-    known, nodes = {}, []
+    known: dict[str, int] = {}
+    nodes: list[dict[str, Any]] = []
     for name, step in graph.items():
-        is_given = not isinstance(step, tuple)
-        op, names, value = ("input", (), float(step)) if is_given else (step[0], step[1:], None)
+        op, names, value = (
+            (step[0], step[1:], None) if isinstance(step, tuple) else ("input", (), float(step))
+        )
         if op != "input" and op not in OPERATIONS:
             raise ValueError(f"{name}: unknown operation {op!r}; the known ones are {', '.join(OPERATIONS)}")
         if missing := [used for used in names if used not in known]:

@@ -20,7 +20,9 @@ from course.shapes import Float, Tensor
 class Cell(Protocol):
     """The part of an LSTM's cell that the kernel uses."""
 
-    U: Tensor  # (4D, D)
+    @property
+    def U(self) -> Tensor:
+        """(4D, D)"""
 
     def project(self, x: Tensor) -> Tensor:
         """Inputs (T, B, d_input) → W x + b (T, B, 4D)."""
@@ -34,6 +36,15 @@ def lstm_through_time(
     with torch.autocast(x.device.type, enabled=False):  # its loops are written for one precision
         given = (part.to(cell.U.dtype) for part in (projected, *state))
         return LSTMThroughTime.apply(*given, cell.U)
+
+
+@runtime_checkable
+class Saved(Protocol):
+    """What the forward pass has left for the backward pass."""
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors given to `save_for_backward`, in their order."""
 
 
 class LSTMThroughTime(torch.autograd.Function):
@@ -61,7 +72,7 @@ class LSTMThroughTime(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, dh_outside: Tensor, dc_outside: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx: Saved, dh_outside: Tensor, dc_outside: Tensor) -> tuple[Tensor, ...]:
         """From the last step to the first; dh_outside, dc_outside: upstream gradients of each h_t and c_t."""
         gates, h, c, tanh_c, U = ctx.saved_tensors
         d_gates = torch.empty_like(gates)  # at the gates before their sigmoid or tanh

@@ -34,7 +34,7 @@ def without_kernels() -> Iterator[None]:
 
 
 def faster_by(
-    kernel: Callable[P, R], where: Callable[P, bool] = lambda *arguments, **keywords: True
+    kernel: Callable[..., R], where: Callable[..., bool] = lambda *arguments, **keywords: True
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate an equation with a kernel that returns the same, up to rounding, for the same arguments.
 

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from course.data.shuffling import ShuffledStories
 from course.evaluation import Score, story_nll
-from course.ladder.rungs import Corpus, Rung, Scale
+from course.ladder.rungs import Corpus, Model, Rung, Scale
+from course.language_model import LanguageModel
 from course.models.counts import CountingModel
 from course.training import train
 
@@ -51,15 +52,16 @@ def climb(
     *,
     device: torch.device | str | None = None,
     has_progress_bar: bool = False,
-) -> tuple[Result, nn.Module]:
+) -> tuple[Result, Model]:
     """Build and train one rung with this seed; return the result and the model."""
     began, cpu_began = time.perf_counter(), time.process_time()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = rung.build(corpus, scale.width)
-    if rung.training is not None:
+    training = rung.at(scale, seed)
+    if training is not None:
         batches = ShuffledStories(corpus.train, rung.batch_size, seed)
-        train(model, batches, rung.at(scale, seed), device=device, has_progress_bar=has_progress_bar)
+        train(model, batches, training, device=device, has_progress_bar=has_progress_bar)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
     measured, error = measure(model, corpus)
     result = Result(
@@ -76,7 +78,7 @@ def climb(
     return result, model
 
 
-def measure(model: nn.Module, corpus: Corpus) -> tuple[Score, float]:
+def measure(model: LanguageModel, corpus: Corpus) -> tuple[Score, float]:
     """The score on the test stories, and the standard error of its distance from the floor, in bits/token."""
     nll: Tensor = story_nll(model, corpus.test)
     above = nll - corpus.floor_by_story  # (N,) per story, so what makes a story hard for all models cancels

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from course.data.story_language import StoryLanguage
 from course.data.story_rules import StoryConfig
@@ -24,6 +24,7 @@ from course.models import (
     RecurrentLanguageModel,
     Uniform,
 )
+from course.models.recurrent_language_model import Cell
 from course.training import TrainingConfig
 
 
@@ -71,39 +72,45 @@ class Corpus:
         return Score(float(self.floor_by_story.sum()), int(self.test.mask[:, 1:].sum()))
 
 
+Model = Uniform | KneserNey | FeedForwardLanguageModel | RecurrentLanguageModel | GPT
+Build = Callable[[Corpus, float], Model]
+
+
 @dataclass(frozen=True)
 class Rung:
     """One model: how it is built and, unless it only counts, how it is trained."""
 
     name: str
     title: str
-    build: Callable[[Corpus, float], nn.Module]  # the corpus, and the width relative to the default
+    build: Build  # the corpus, and the width relative to the default
     training: TrainingConfig | None = None
     batch_size: int = 32
 
-    def at(self, scale: Scale, seed: int) -> TrainingConfig:
-        """How this rung is trained at a scale."""
+    def at(self, scale: Scale, seed: int) -> TrainingConfig | None:
+        """How this rung is trained at a scale; None if it only counts."""
+        if self.training is None:
+            return None
         n_steps = max(2, round(self.training.n_steps * scale.share_of_steps))
         n_warmup_steps = min(self.training.n_warmup_steps, n_steps // 4)
         return replace(self.training, n_steps=n_steps, n_warmup_steps=n_warmup_steps, seed=seed)
 
 
-def uniform(corpus: Corpus, width: float) -> nn.Module:
+def uniform(corpus: Corpus, width: float) -> Uniform:
     """Every word equally likely."""
     return Uniform(corpus.language.vocab_size)
 
 
-def n_gram(order: int) -> Callable[[Corpus, float], nn.Module]:
+def n_gram(order: int) -> Build:
     """Modified Kneser-Ney of this order, which, unlike raw counts, gives every word some probability."""
 
-    def build(corpus: Corpus, width: float) -> nn.Module:
+    def build(corpus: Corpus, width: float) -> KneserNey:
         language = corpus.language
         return KneserNey(NGramCounts(corpus.sequences, order, language.vocab_size, language.vocabulary.bos))
 
     return build
 
 
-def feed_forward(corpus: Corpus, width: float) -> nn.Module:
+def feed_forward(corpus: Corpus, width: float) -> FeedForwardLanguageModel:
     """Bengio's model with a window of four words, the context of a 5-gram."""
     language = corpus.language
     return FeedForwardLanguageModel(
@@ -117,17 +124,23 @@ def feed_forward(corpus: Corpus, width: float) -> nn.Module:
     )
 
 
-def recurrent(cell: str) -> Callable[[Corpus, float], nn.Module]:
+def recurrent(cell: Cell) -> Build:
     """One recurrent layer of this kind."""
 
-    def build(corpus: Corpus, width: float) -> nn.Module:
-        sizes = {"d_embedding": round(64 * width), "d_hidden": round(128 * width)}
-        return RecurrentLanguageModel(RecurrentConfig(corpus.language.vocab_size, cell, **sizes))
+    def build(corpus: Corpus, width: float) -> RecurrentLanguageModel:
+        return RecurrentLanguageModel(
+            RecurrentConfig(
+                corpus.language.vocab_size,
+                cell,
+                d_embedding=round(64 * width),
+                d_hidden=round(128 * width),
+            )
+        )
 
     return build
 
 
-def gpt(corpus: Corpus, width: float) -> nn.Module:
+def gpt(corpus: Corpus, width: float) -> GPT:
     """Two Transformer blocks that see the whole story."""
     return GPT(
         GPTConfig(

@@ -23,12 +23,12 @@ def attention_maps(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     def watch(name: str, attention: MultiHeadAttention) -> nn.modules.module.RemovableHandle:
         def remember(module: MultiHeadAttention, arguments: tuple, keywords: dict) -> None:
             if len(arguments) == 6:
-                *arguments, cache = arguments
+                *inputs, cache = arguments
             else:
-                cache = keywords.pop("cache", None)
+                inputs, cache = [*arguments], keywords.pop("cache", None)
             if cache is not None:
                 raise ValueError("attention_maps: expected a call without a cache, got one with a cache")
-            maps[name] = module.weights(*arguments, **keywords)
+            maps[name] = module.weights(*inputs, **keywords)
 
         return attention.register_forward_pre_hook(remember, with_kwargs=True)
 

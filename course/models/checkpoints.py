@@ -127,12 +127,13 @@ def translate(their_name: str, weight: Tensor, modules: dict[str, str | None]) -
     pattern = re.sub(r"\.\d+\.", ".{}.", module)
     if pattern not in modules:
         raise CheckpointError(f"expected the names of a checkpoint of this kind, got {their_name!r}")
-    if modules[pattern] is None:
+    ours = modules[pattern]
+    if ours is None:
         return {}
     if ".c_" in module:  # GPT-2 stores its matrices as (inputs, outputs)
         weight = weight.mT if weight.ndim == 2 else weight
-    ours = modules[pattern].replace("{}", layer).split(" ")
-    pieces = zip(ours, weight.chunk(len(ours)), strict=True)
+    own_modules = ours.replace("{}", layer).split(" ")
+    pieces = zip(own_modules, weight.chunk(len(own_modules)), strict=True)
     return {own_name(module, part): piece for module, piece in pieces}
 
 
@@ -171,12 +172,13 @@ def read_config(folder: Path | str, model_type: str, required: dict[str, object]
 
 def gpt_config(folder: Path | str, dropout: float = 0.0) -> GPTConfig:
     """The sizes of a GPT-2 checkpoint."""
-    plain = {
+    plain: dict[str, object] = {
+        "activation_function": "gelu_new",
         "scale_attn_by_inverse_layer_idx": False,
         "scale_attn_weights": True,
         "tie_word_embeddings": True,
     }
-    config = read_config(folder, "gpt2", {"activation_function": "gelu_new"} | plain)
+    config = read_config(folder, "gpt2", plain)
     return GPTConfig(
         vocab_size=config["vocab_size"],
         context_length=config.get("n_positions") or config["n_ctx"],

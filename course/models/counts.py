@@ -103,7 +103,9 @@ class NGramCounts(nn.Module):
 
     def table(self, k: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """`context`, `ngram`, `count`, `start` for contexts of k tokens."""
-        return tuple(self.get_buffer(f"{name}_{k}") for name in ("context", "ngram", "count", "start"))
+        names = ("context", "ngram", "count", "start")
+        context, ngram, count, start = (self.get_buffer(f"{name}_{k}") for name in names)
+        return context, ngram, count, start
 
     @property
     def n_ngrams(self) -> int:
@@ -220,7 +222,9 @@ class InterpolatedNGram(CountingModel):
         self.shares = tuple(shares)
 
     def probs(self, contexts: Int[Tensor, "contexts n_context"]) -> Float[Tensor, "contexts vocab"]:
-        mixed, total_share = self.shares[0] / self.vocab_size, self.shares[0]
+        C, V = len(contexts), self.vocab_size
+        mixed = torch.full((C, V), self.shares[0] / V, device=contexts.device)
+        total_share = torch.full((C, 1), self.shares[0], device=contexts.device)
         for k, numbers in enumerate(self.counts.look_up(contexts)):
             share = self.shares[k + 1] * (numbers != UNSEEN)[:, None]
             mixed = mixed + share * divide(self.counts.rows(k, numbers))

@@ -28,7 +28,8 @@ def chen_goodman_discounts(counts: Int[Tensor, " ngrams"]) -> Discounts:
         i - (i + 1) * Y * more / fewer if fewer and more else i / 2
         for i, fewer, more in ((1, n_1, n_2), (2, n_2, n_3), (3, n_3, n_4))
     ]
-    return tuple(min(max(estimate, 0.0), float(i)) for i, estimate in enumerate(estimates, start=1))
+    D_1, D_2, D_3 = (min(max(estimate, 0.0), float(i)) for i, estimate in enumerate(estimates, start=1))
+    return D_1, D_2, D_3
 
 
 def continuation_counts(counts: NGramCounts, k: int) -> Int[Tensor, " ngrams"]:
@@ -79,7 +80,7 @@ class KneserNey(CountingModel):
         if discounts is None:
             discounts = [self._estimate(k, values) for k, values in enumerate(adjusted)]
         self._check(discounts)
-        self.discounts = tuple(tuple(triple) for triple in discounts)
+        self.discounts: tuple[Discounts, ...] = tuple((D_1, D_2, D_3) for D_1, D_2, D_3 in discounts)
         for k, (values, triple) in enumerate(zip(adjusted, self.discounts, strict=True)):
             self._store(k, values, triple)
 
@@ -112,7 +113,7 @@ class KneserNey(CountingModel):
         self.register_buffer(f"gamma_{k}", torch.where(hands_down, 1.0, gamma))
 
     def probs(self, contexts: Int[Tensor, "contexts n_context"]) -> Float[Tensor, "contexts vocab"]:
-        probs = 1 / self.vocab_size
+        probs = torch.full((len(contexts), self.vocab_size), 1 / self.vocab_size, device=contexts.device)
         for k, numbers in enumerate(self.counts.look_up(contexts)):
             gamma = torch.where(numbers == UNSEEN, 1.0, self.get_buffer(f"gamma_{k}")[numbers])
             shares = self.counts.rows(k, numbers, values=self.get_buffer(f"share_{k}"))

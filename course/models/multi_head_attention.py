@@ -52,14 +52,14 @@ class LayerCache:
         self, key: Float[Tensor, "batch heads new d_head"], value: Float[Tensor, "batch heads new d_head"]
     ) -> tuple[Keys, Keys]:
         """Append along time, and return all cached keys and values."""
-        if self.key is not None:
+        if self.key is not None and self.value is not None:
             key, value = torch.cat([self.key, key], dim=2), torch.cat([self.value, value], dim=2)
         self.key, self.value = key, value
         return key, value
 
     def select(self, rows: Tensor) -> LayerCache:
         """A separate cache for the chosen batch rows; beam search may choose a row several times."""
-        if self.key is None:
+        if self.key is None or self.value is None:
             return LayerCache()
         return LayerCache(self.key[rows], self.value[rows])
 

@@ -93,6 +93,8 @@ class LearnedPositions(nn.Module):
 class SinusoidalPositions(nn.Module):
     """The fixed sines and cosines, as a buffer: without gradient, moved with the model, not saved with it."""
 
+    table: Float[Tensor, "positions d_model"]
+
     def __init__(self, context_length: int, d_model: int) -> None:
         super().__init__()
         self.register_buffer("table", sinusoidal_positions(context_length, d_model), persistent=False)

@@ -10,6 +10,7 @@ state by U, which has to wait for the previous step. A state is a tuple of tenso
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import nn
@@ -154,9 +155,9 @@ def skip_padding(
     hidden = states[0].gather(0, order.argsort(dim=0).expand_as(states[0]))  # (T, B, D)
     n_real = mask.sum(dim=0)  # (B,)
     rows = torch.arange(len(n_real), device=x.device)
-    last = (part[n_real - 1, rows] for part in states)  # each part (B, D)
+    after_real = (part[n_real - 1, rows] for part in states)  # each part (B, D)
     has_read = n_real[:, None] > 0  # (B, 1)
-    last = tuple(torch.where(has_read, part, first) for part, first in zip(last, state, strict=True))
+    last = tuple(torch.where(has_read, part, first) for part, first in zip(after_real, state, strict=True))
     return torch.where(mask[:, :, None], hidden, 0.0), last
 
 
@@ -221,6 +222,7 @@ class RecurrentNetwork(nn.Module):
         """
         state = self.initial_state(x) if state is None else state
         self._check(x, state, mask)
+        cells = self._cells_in_order()
         last_states = []
         for layer in range(self.n_layers):
             x = self.dropout(x) if layer > 0 else x
@@ -228,11 +230,14 @@ class RecurrentNetwork(nn.Module):
             for direction in range(self.n_directions):
                 index = layer * self.n_directions + direction
                 start = tuple(part[index] for part in state)
-                hidden, last = unroll(self.cells[index], x, start, mask, is_backward=direction == 1)
+                hidden, last = unroll(cells[index], x, start, mask, is_backward=direction == 1)
                 directions.append(hidden)
                 last_states.append(last)
             x = directions[0] if self.n_directions == 1 else torch.cat(directions, dim=-1)
         return x, tuple(torch.stack(parts) for parts in zip(*last_states, strict=True))
+
+    def _cells_in_order(self) -> list[RNNCell]:
+        return [cast(RNNCell, cell) for cell in self.cells]
 
     def _check(self, x: Tensor, state: State, mask: Tensor | None) -> None:
         expected = (len(self.cells), x.shape[0], self.d_hidden)
@@ -245,10 +250,10 @@ class RecurrentNetwork(nn.Module):
         if mask is not None and mask.shape != x.shape[:2]:
             raise ValueError(f"mask: expected shape {tuple(x.shape[:2])} (B, T), got {tuple(mask.shape)}")
 
-    def copy_from_torch(self, theirs: nn.RNNBase) -> None:
+    def copy_from_torch(self, theirs: nn.Module) -> None:
         """Copy the weights of a torch.nn.RNN, LSTM or GRU of the same sizes."""
         weights = dict(theirs.named_parameters())
-        for index, cell in enumerate(self.cells):
+        for index, cell in enumerate(self._cells_in_order()):
             layer, direction = divmod(index, self.n_directions)
             suffix = f"_l{layer}" + ("_reverse" if direction == 1 else "")
             cell.copy_from_torch(

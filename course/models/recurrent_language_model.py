@@ -9,10 +9,11 @@ from torch import nn
 
 from course.language_model import check_tokens
 from course.models.linear import Linear
-from course.models.recurrent import GRU, LSTM, RNN, State
+from course.models.recurrent import GRU, LSTM, RNN, RecurrentNetwork, State
 from course.shapes import Float, Int, Tensor
 
-NETWORKS = {"rnn": RNN, "lstm": LSTM, "gru": GRU}
+Cell = Literal["rnn", "lstm", "gru"]
+NETWORKS: dict[Cell, type[RecurrentNetwork]] = {"rnn": RNN, "lstm": LSTM, "gru": GRU}
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class RecurrentConfig:
     """Sizes of a recurrent language model."""
 
     vocab_size: int
-    cell: Literal["rnn", "lstm", "gru"] = "lstm"
+    cell: Cell = "lstm"
     d_embedding: int = 64
     d_hidden: int = 128
     n_layers: int = 1

@@ -74,7 +74,7 @@ class DotScores(nn.Module):
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        self.narrow = nn.Identity()
+        self.narrow: nn.Module = nn.Identity()
         if config.d_memory != config.d_hidden:
             self.narrow = Linear(config.d_memory, config.d_hidden, bias=False)
 
@@ -165,7 +165,8 @@ class Seq2SeqDecoder(nn.Module):
             config.n_layers,
             dropout=config.dropout,
         )
-        self.scores = SCORES[config.attention](config) if has_attention else None
+        scores = SCORES[config.attention]
+        self.scores = None if scores is None else scores(config)
         self.output = Linear(config.d_hidden + has_attention * config.d_memory, config.target_vocab_size)
 
     def forward(
@@ -226,7 +227,7 @@ class Seq2Seq(nn.Module):
         encoded = self.encoder(source)
         state, token = encoded.state, torch.full_like(source[:, :1], bos)
         has_ended = torch.zeros_like(token, dtype=torch.bool)
-        written = []
+        written: list[Tensor] = []
         while len(written) < max_length and not has_ended.all():
             logits, state, _ = self.decoder(token, encoded, state)
             token = logits.argmax(dim=-1).masked_fill(has_ended, eos)  # (B, 1)

@@ -7,6 +7,7 @@ last norm.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -20,7 +21,12 @@ from course.models.multi_head_attention import LayerCache, MultiHeadAttention
 from course.models.positions import RelativeBias
 from course.shapes import Bool, Float, Tensor
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh")}
+Activation = Literal["relu", "gelu", "gelu_tanh"]
+ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class TransformerConfig:
     n_layers: int = 6
     d_ff: int = 2048
     dropout: float = 0.0
-    activation: Literal["relu", "gelu", "gelu_tanh"] = "relu"
+    activation: Activation = "relu"
     is_pre_norm: bool = False
     epsilon: float = 1e-5
     has_rotation: bool = False  # rotary positions in self-attention

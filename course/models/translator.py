@@ -111,7 +111,7 @@ class Translator(nn.Module):
         """Cross-attention of one layer, averaged over heads; row t predicts the token *after* position t."""
         memory, mask = self.encode(source)
         seen: list[Tensor] = []
-        cross_attention = self.decoder.layers[layer].cross_attention
+        cross_attention = self.decoder.layers[layer].get_submodule("cross_attention")
         hook = cross_attention.register_forward_pre_hook(
             lambda module, arguments: seen.append(module.weights(*arguments))
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
+from torch import nn
 
 from course.language_model import LanguageModel, check_tokens
 from course.sampling.bounds import expect_count
@@ -32,14 +33,14 @@ def generate(
     """
     expect_count("n_tokens", n_tokens, 10**9, "any length")
     check_tokens(prompt, model.vocab_size)
-    was_training = getattr(model, "training", False)
-    if was_training:
-        model.eval()
+    training = model if isinstance(model, nn.Module) and model.training else None
+    if training is not None:
+        training.eval()
     try:
         return _append(NextToken(model, use_cache=use_cache), prompt, n_tokens, choose, eos)
     finally:
-        if was_training:
-            model.train()
+        if training is not None:
+            training.train()
 
 
 def _append(next_token: NextToken, tokens: Tensor, n_tokens: int, choose: Chooser, eos: int | None) -> Tensor:

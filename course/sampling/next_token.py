@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import torch
 
@@ -28,6 +28,33 @@ def sample_next_token(logits: Logits, generator: torch.Generator) -> Int[Tensor,
     return tokens.reshape(logits.shape[:-1]).to(logits.device)
 
 
+@runtime_checkable
+class Cache(Protocol):
+    """What a model remembers of the tokens that it has read."""
+
+    @property
+    def length(self) -> int:
+        """How many positions are cached."""
+
+    def select(self, rows: Tensor) -> Cache:
+        """A separate cache for the chosen rows of the batch."""
+
+
+class ModelWithCache(LanguageModel, Protocol):
+    """A language model that continues from its cache, and adds to it what it reads."""
+
+    def new_cache(self) -> Cache:
+        """A cache of no tokens."""
+
+    def __call__(self, tokens: Tensor, cache: Cache | None = None) -> Tensor:
+        """New tokens (B, T) → log-probabilities (B, T, V)."""
+
+
+def has_cache(model: LanguageModel) -> TypeGuard[ModelWithCache]:
+    """Whether a model can continue from what it has read."""
+    return hasattr(model, "new_cache")
+
+
 class NextToken:
     """Log-probabilities of the token after a growing text, which a model with a cache reads only once.
 
@@ -38,14 +65,14 @@ class NextToken:
 
     def __init__(self, model: LanguageModel, *, use_cache: bool = True) -> None:
         self.model = model
-        self.cache: Any = model.new_cache() if use_cache and hasattr(model, "new_cache") else None
+        self.cache = model.new_cache() if use_cache and has_cache(model) else None
 
     @torch.no_grad()
     def __call__(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch vocab"]:
         limit = self.model.context_length
         if limit is not None and tokens.shape[1] > limit:
             return self.model(tokens[:, -limit:])[:, -1]
-        if self.cache is None:
+        if self.cache is None or not has_cache(self.model):
             return self.model(tokens)[:, -1]
         return self.model(tokens[:, self.cache.length :], cache=self.cache)[:, -1]
 

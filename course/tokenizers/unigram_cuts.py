@@ -7,7 +7,6 @@ probable cut, the forward-backward algorithm averages over all cuts; both visit 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,7 +80,8 @@ def expected_counts(word: str, pieces: Pieces) -> tuple[dict[str, float], float]
         forward[end] = log_add(forward[end], forward[start] + log_prob)
     for start, end, log_prob in reversed(spans):
         backward[start] = log_add(backward[start], backward[end] + log_prob)
-    counts: Counter[str] = Counter()
+    counts: dict[str, float] = {}
     for start, end, log_prob in spans:
-        counts[word[start:end]] += math.exp(forward[start] + log_prob + backward[end] - forward[n])
+        share = math.exp(forward[start] + log_prob + backward[end] - forward[n])
+        counts[word[start:end]] = counts.get(word[start:end], 0.0) + share
     return counts, forward[n]

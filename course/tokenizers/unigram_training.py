@@ -51,7 +51,8 @@ def prune(word_counts: Mapping[str, int], log_probs: Mapping[str, float], keep: 
 
     Without a piece, each of its uses is spelt by the best remaining cut.
     """
-    pieces, uses = Pieces(log_probs), Counter()
+    pieces = Pieces(log_probs)
+    uses: Counter[str] = Counter()
     for word, count in word_counts.items():
         for piece in best_cut(word, pieces):
             uses[piece] += count

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
 from course.training import best_device
-from course.translation_experiment.captions import CAPTION_SCALES, run_captions
-from course.translation_experiment.lengths import SCALES, run_lengths
+from course.translation_experiment.captions import CAPTION_SCALES, CaptionsConfig, run_captions
+from course.translation_experiment.lengths import SCALES, LengthsConfig, run_lengths
 from course.translation_experiment.pictures import map_beside_gold, quality_against_length
 from course.translation_experiment.records import Record, ResultsFile, about, read_results
 from course.translation_experiment.tables import report
-from course.translation_experiment.translator_sizes import KINDS
+from course.translation_experiment.translator_sizes import KINDS, Kind
 
 PROGRAM = "python -m course.translation_experiment"
+
+Config = TypeVar("Config", LengthsConfig, CaptionsConfig)
+# configuration, kinds, seeds, device, folder of checkpoints, what to do with each record
+Experiment = Callable[
+    [Config, Sequence[Kind], Sequence[int], torch.device, Path, Callable[[Record], None]], None
+]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -46,20 +53,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser().parse_args(arguments)
     if asked.threads:
         torch.set_num_threads(asked.threads)
-    scales, run = {"lengths": (SCALES, run_lengths), "captions": (CAPTION_SCALES, run_captions)}[
-        asked.experiment
-    ]
+    is_on_lengths = asked.experiment == "lengths"
+    path = run(asked, SCALES, run_lengths) if is_on_lengths else run(asked, CAPTION_SCALES, run_captions)
+    runs = read_results(path)["runs"]
+    print(report(runs))
+    if is_on_lengths:
+        draw(runs, path)
+
+
+def run(asked: argparse.Namespace, scales: Mapping[str, Config], experiment: Experiment[Config]) -> Path:
+    """Run an experiment at the scale that was asked for; return the file of its results."""
     config = scales[asked.scale]
     if asked.steps:
         config = replace(config, n_steps=asked.steps)
     checkpoints = asked.checkpoints or asked.to / "checkpoints"
     path = asked.to / f"{asked.experiment}_{asked.scale}.json"
     results = ResultsFile(path, about(command_of(asked), config, asked.device))
-    run(config, asked.kinds, asked.seeds, asked.device, checkpoints, results.add)
-    runs = read_results(path)["runs"]
-    print(report(runs))
-    if asked.experiment == "lengths":
-        draw(runs, path)
+    experiment(config, asked.kinds, asked.seeds, asked.device, checkpoints, results.add)
+    return path
 
 
 def command_of(asked: argparse.Namespace) -> str:

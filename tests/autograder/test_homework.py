@@ -154,3 +154,17 @@ def test_two_courses_in_one_process_keep_their_catalogues_apart(tmp_path, lay_ou
     kept, _ = load(first), load(second)
     [entry] = [entry for entry in kept.misconceptions if entry.name == "divides_by_all"]
     assert "puffin_windows" in as_answer(entry)
+
+
+def test_a_wrong_answer_is_handed_in_with_its_own_decorators(mini, edit):
+    edit(mini / "misconceptions.py", "def divides_by_all", "@functools.cache\ndef divides_by_all")
+    edit(
+        mini / "misconceptions.py",
+        "from autograder.catalogue",
+        "import functools\n\nfrom autograder.catalogue",
+    )
+    [entry] = [entry for entry in load(mini).misconceptions if entry.name == "divides_by_all"]
+    text = as_answer(entry)
+    assert text.startswith("import functools")
+    assert "@functools.cache\ndef " in text
+    assert "misconception" not in text

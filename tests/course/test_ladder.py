@@ -86,6 +86,10 @@ def test_a_scale_shortens_training_and_its_warm_up():
     assert training.seed == 7
 
 
+def test_a_rung_that_only_counts_is_not_trained_at_any_scale():
+    assert RUNGS["bigram"].at(TINY, seed=7) is None
+
+
 def result(rung, seed, bits):
     return Result(rung, rung.upper(), seed, 10, bits, 1.0, 0.01, 2.0, 3.0)
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from english_reader import EnglishReader
 
-from course.data.translation_grammar import linked
+from course.data.translation_grammar import linked, noun_phrase
 from course.data.translation_lexicon import Lexicon
 from course.data.translation_pair import (
     SentencePair,
@@ -19,6 +19,7 @@ from course.data.translation_pair import (
 )
 
 LONG = TranslationConfig(max_length=60)
+LEXICON = Lexicon()
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,14 @@ def test_sources_that_come_again_have_the_same_translation():
     translations = {pair.source: (pair.target, pair.alignment) for pair in pairs}
     assert len(translations) < 1900
     assert all(translations[pair.source] == (pair.target, pair.alignment) for pair in pairs)
+
+
+def test_a_determiner_without_the_number_of_its_noun_is_refused():
+    noun = LEXICON.things[0]
+    (every,) = (word for word in LEXICON.singular_determiners if word.english == "every")
+    with pytest.raises(ValueError, match="every: expected a plural form in French, got none"):
+        noun_phrase(every, noun, is_plural=True)
+    assert noun_phrase(every, noun, is_plural=False).phrase.target == ("chaque", "livre")
 
 
 def test_every_word_on_both_sides_is_aligned(pairs):

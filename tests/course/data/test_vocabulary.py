@@ -45,6 +45,14 @@ def test_a_frame_that_the_vocabulary_lacks_is_an_error_even_with_unknown_words()
         vocabulary.encode(["a"], bos=True)
 
 
+@pytest.mark.parametrize(("name", "word"), [("pad", PAD), ("bos", BOS), ("eos", EOS)])
+def test_a_special_token_that_the_vocabulary_lacks_is_an_error_and_not_none(name, word):
+    vocabulary = Vocabulary.from_sentences(SENTENCES, special_tokens=[UNK])
+    with pytest.raises(UnknownWord, match=f"{word} was asked for"):
+        getattr(vocabulary, name)
+    assert getattr(Vocabulary((word, "a")), name) == 0
+
+
 @pytest.mark.parametrize("token", [-1, 8])
 def test_a_token_outside_the_vocabulary_is_an_error(token):
     with pytest.raises(IndexError, match="from 0 to 7"):
