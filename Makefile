@@ -7,7 +7,7 @@ LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.d
 COLAB  := .venv-colab
 COLAB_PYTHON ?= python3.13
 
-.PHONY: help demo test lint-figures nightly browser lectures solutions colab lab site notebooks bench clean
+.PHONY: help demo fix test lint-figures nightly browser lectures solutions colab lab site notebooks bench clean
 
 help:            ## say what each word does
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -22,6 +22,11 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY)   ## build, release, grade sample submissions, write the report
 	$(BIN)/python -m autograder demo
+
+fix: $(READY)    ## format the code, and rebuild every notebook from its source
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/python -m autograder build
 
 # One thread per process: the tests already use every core.
 test: export OMP_NUM_THREADS = 1

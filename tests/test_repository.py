@@ -139,3 +139,10 @@ def test_make_help_explains_every_word():
     makefile = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M).group(1).split()
     assert [word for word in phony if not re.search(rf"^{word}:.*## \S", makefile, re.M)] == []
+
+
+def test_notebooks_install_the_version_that_this_is_and_the_changes_begin_with_it():
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert whole["tool"]["course"]["ref"] == f"v{PROJECT['version']}"
+    newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.M).group(1)
+    assert newest == PROJECT["version"]
