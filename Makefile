@@ -16,7 +16,7 @@ help:            ## say what each word does
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	$(BIN)/jupyter kernelspec install --log-level=WARN --sys-prefix --name autograder autograder/kernelspec
+	$(BIN)/jupyter kernelspec install --log-level=WARN --sys-prefix --name autograder autograder/jupyter/kernelspec
 	mkdir -p $(LAB_SETTINGS) && cp autograder/jupyter/lab/no_news.json $(LAB_SETTINGS)
 	touch $@
 
