@@ -27,7 +27,7 @@ NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
 
 ELSEWHERE = "student code is confined on Linux only: grade in a Linux virtual machine, WSL 2 or a container"
 KERNEL = "autograder"
-INSTALL_KERNEL = f"jupyter kernelspec install --sys-prefix --name {KERNEL} autograder/kernelspec"
+INSTALL_KERNEL = f"jupyter kernelspec install --sys-prefix --name {KERNEL} autograder/jupyter/kernelspec"
 INSTALL = "install it: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
 # For each of OBSTACLES, in its order.
 ALLOWANCES = (
