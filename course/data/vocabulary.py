@@ -90,7 +90,7 @@ class Vocabulary:
 
     def _frame(self, special: str) -> int:
         if special not in self:
-            raise UnknownWord(f"this vocabulary has no {special}, which was requested")
+            raise UnknownWord(f"{special} was asked for, but this vocabulary has none")
         return self.index[special]
 
     def token(self, word: str) -> int:

@@ -41,7 +41,7 @@ def test_without_a_place_for_unknown_words_an_unknown_word_is_an_error():
 
 def test_a_frame_that_the_vocabulary_lacks_is_an_error_even_with_unknown_words():
     vocabulary = Vocabulary.from_sentences(SENTENCES, special_tokens=[UNK])
-    with pytest.raises(UnknownWord, match="has no <s>, which was requested"):
+    with pytest.raises(UnknownWord, match="<s> was asked for, but this vocabulary has none"):
         vocabulary.encode(["a"], bos=True)
 
 
