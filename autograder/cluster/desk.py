@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from autograder.cluster.parcel import Parcel
-from autograder.cluster.room import Room
+from autograder.cluster.shared_lock import SharedLock
 from autograder.grading.attempt import Attempt, Tried, counts, verdict
 from autograder.grading.forked import Lost, forked
 from autograder.grading.paper import Paper
@@ -42,15 +42,15 @@ class Desk:
     plan: Plan
     level: Level
     warm: Warm
-    room: Room
+    lock: SharedLock
 
     def answer(self, paper: Paper) -> dict[str, Any]:
         """Have one paper judged beside others, and once more alone where that does not count."""
-        with self.room.beside_others():
+        with self.lock.together():
             first = self.tried(paper)
         if counts(first):
             return {"graded": first["graded"]}
-        with self.room.alone():
+        with self.lock.alone():
             result = verdict(first, self.tried(paper))
         return {"lost": vars(result)} if isinstance(result, Lost) else {"graded": result}
 
@@ -78,7 +78,7 @@ def opened(parcel: Parcel) -> Iterator[Desk]:
         parcel.unpack(Path(root))
         plan = order.plan(Path(root))
         plan.prepare()
-        yield Desk(plan, pool.level, pool.warm(), Room(Path(root)))
+        yield Desk(plan, pool.level, pool.warm(), SharedLock(Path(root)))
 
 
 def serve(control: socket.socket, desk: Desk) -> None:

@@ -14,7 +14,7 @@ pytest.importorskip("distributed")
 
 from autograder.cluster import desk
 from autograder.cluster.desk import Desk
-from autograder.cluster.room import Room
+from autograder.cluster.shared_lock import SharedLock
 
 FORK = multiprocessing.get_context("fork")
 AGAIN, ONCE = {"graded": "again", "was_kept_waiting": False}, {"graded": "once", "was_kept_waiting": False}
@@ -38,7 +38,7 @@ def answer(tmp_path, monkeypatch):
 
         monkeypatch.setattr(desk, "Attempt", lambda plan, level, warm: attempt)
         plan, level = SimpleNamespace(limits=SHORT), SimpleNamespace(name="none")
-        told = Desk(plan, level, None, Room(tmp_path)).answer(None)
+        told = Desk(plan, level, None, SharedLock(tmp_path)).answer(None)
         assert len(list(tmp_path.glob("try*"))) == len(attempts)
         return told
 
@@ -69,18 +69,18 @@ def test_what_is_lost_twice_is_lost(answer):
     assert "SIGKILL" in answer(die, die)["lost"]["reason"]
 
 
-def waits_in_the_door(enter):
-    """Whether somebody holds the door, and so nobody else enters."""
-    with enter.door.open("w") as door:
+def waits_at_the_entrance(enter):
+    """Whether somebody holds the entrance, and so nobody else enters."""
+    with enter.entrance.open("w") as entrance:
         try:
-            fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(entrance, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
     return False
 
 
-def at_work(room, kind, events, number, may_leave):
-    with getattr(room, kind)():
+def at_work(lock, kind, events, number, may_leave):
+    with getattr(lock, kind)():
         events.put(("in", number))
         may_leave.wait()
         events.put(("out", number))
@@ -88,18 +88,18 @@ def at_work(room, kind, events, number, may_leave):
 
 @pytest.fixture
 def enter(tmp_path):
-    """Have a process enter the room: enter(kind, number) → the event that lets it leave."""
-    processes, events, room = [], FORK.Queue(), Room(tmp_path)
+    """Have a process take the lock: enter(kind, number) → the event that lets it leave."""
+    processes, events, lock = [], FORK.Queue(), SharedLock(tmp_path)
 
     def start(kind, number):
         may_leave = FORK.Event()
-        processes.append(FORK.Process(target=at_work, args=(room, kind, events, number, may_leave)))
+        processes.append(FORK.Process(target=at_work, args=(lock, kind, events, number, may_leave)))
         processes[-1].start()
         return may_leave
 
     start.next = lambda: events.get(timeout=30)
     start.nothing = events.empty
-    start.door = tmp_path / "door"
+    start.entrance = tmp_path / "entrance"
     yield start
     for process in processes:
         process.kill()
@@ -107,12 +107,12 @@ def enter(tmp_path):
 
 
 def test_one_is_alone_and_nobody_overtakes_who_wants_to_be(enter):
-    first, second = enter("beside_others", 1), enter("beside_others", 2)
+    first, second = enter("together", 1), enter("together", 2)
     assert {enter.next(), enter.next()} == {("in", 1), ("in", 2)}  # beside each other
     alone = enter("alone", 3)
-    while not waits_in_the_door(enter):
+    while not waits_at_the_entrance(enter):
         time.sleep(0.01)
-    later = enter("beside_others", 4)
+    later = enter("together", 4)
     first.set()
     assert enter.next() == ("out", 1)
     assert enter.nothing()

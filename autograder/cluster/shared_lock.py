@@ -1,0 +1,39 @@
+"""A lock that many processes hold together, or one alone."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class SharedLock:
+    """Two locked files in a folder; the system lets go of what a process that ended has held.
+
+    Who wants the lock alone keeps the second file until the others have left, and nobody enters meanwhile.
+    """
+
+    folder: Path
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Hold it with all who want the same."""
+        with self._held(fcntl.LOCK_SH):
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold it when everybody else has let go."""
+        with self._held(fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def _held(self, how: int) -> Iterator[None]:
+        with (self.folder / "held").open("w") as held:
+            with (self.folder / "entrance").open("w") as entrance:
+                fcntl.flock(entrance, fcntl.LOCK_EX)
+                fcntl.flock(held, how)
+            yield
