@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from symtable import symtable
 from typing import NamedTuple
 
 from autograder.source.homework import Exercise
@@ -67,21 +68,19 @@ class Code:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The names it looks up in the whole notebook, as far as they are not its functions' own."""
-        loaded: set[str] = set()
-        own: set[str] = set()
-        todo: list[tuple[ast.AST, bool]] = [(self.tree, False)]
-        while todo:
-            node, is_inside = todo.pop()
-            is_inside = is_inside or isinstance(node, FUNCTIONS)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                loaded.add(node.id)
-            elif is_inside and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                own.add(node.id)
-            elif is_inside and isinstance(node, ast.arg):
-                own.add(node.arg)
-            todo += ((child, is_inside) for child in ast.iter_child_nodes(node))
-        return frozenset(loaded - own)
+        """The names it looks up in the whole notebook, as Python itself tells them from a function's own."""
+        try:
+            scopes = [symtable(ast.unparse(self.tree), "cell", "exec")]
+        except (SyntaxError, RecursionError):  # such as a `return` in no function: it is followed everywhere
+            return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        found: set[str] = set()
+        while scopes:
+            scope = scopes.pop()
+            is_outermost = scope.get_type() == "module"
+            symbols = (symbol for symbol in scope.get_symbols() if symbol.is_referenced())
+            found |= {symbol.get_name() for symbol in symbols if is_outermost or symbol.is_global()}
+            scopes += scope.get_children()
+        return frozenset(found)
 
     @cached_property
     def is_searchable(self) -> bool:

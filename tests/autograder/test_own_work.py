@@ -93,6 +93,16 @@ PLAIN = ("top_k", "def top_k(x, k):\n    return x")
             ],
             "uses `.topk` in line 2 of cell 2.",
         ),
+        (  # `inner` is a variable of one function and the other cell's in another
+            [
+                "def inner(x):\n    return x.topk(1)",
+                (
+                    "top_k",
+                    "def top_k(x, k):\n    def a(inner):\n        return inner\n    return inner(x)",
+                ),
+            ],
+            "uses `.topk` in line 2 of cell 1.",
+        ),
     ],
 )
 def test_what_an_answer_uses_is_found_through_all_cells(cells, sentence):
