@@ -1,4 +1,4 @@
-"""The system calls that student code may make, as a filter the kernel runs before each call.
+"""The filter of system calls, as a program that the kernel runs before each call.
 
 The filter is a program in the kernel's classic packet language, written out here for x86-64 and AArch64:
 an allow list, some of it with conditions on a call's arguments; every other call does not exist. Those that

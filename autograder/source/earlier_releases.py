@@ -1,4 +1,4 @@
-"""Earlier releases of a homework: what their cells were, so that work made from one is known for what it is.
+"""Earlier releases of a homework, kept as digests of their cells; `submissions.repair` compares with them.
 
 `solutions/NAME/earlier_releases.json` holds digests of what each cell once was, and null where there was a
 release without it. Every release adds what it replaces, so the file belongs with the sources.

@@ -54,7 +54,7 @@ class Line(int):
 
     @property
     def where(self) -> str:
-        """`solutions/hw3_recurrent/a_states.py, line 12`."""
+        """`solutions/hw3_recurrent/parts/a_states.py, line 12`."""
         return f"{self.file}, line {self}"
 
 

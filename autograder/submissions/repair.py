@@ -1,8 +1,8 @@
 """Rebuilding a submission on its release: the student's words and code, the rest as it was handed out.
 
 Cells are recognised by their nbgrader id, then by the builder's cell id, then by their text, so that a
-notebook that lost its metadata (as after Colab) is as good as any. What was done is said in flags; the
-file itself is not touched.
+notebook that lost its metadata (as after Colab) is as good as any. A cell of an earlier release is brought
+up to date and noted; one that no release held is flagged as changed. The file itself is not touched.
 """
 
 from __future__ import annotations
