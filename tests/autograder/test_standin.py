@@ -219,3 +219,20 @@ def test_nn_modules_of_torch_are_objects_too(sitting, stand_in):
     reference.load_state_dict(module.state_dict())
     x = torch.ones(1, 2)
     assert torch.equal(module(x), reference(x))
+
+
+@pytest.mark.parametrize("trains", [False, True])
+def test_a_call_that_trains_may_take_as_long_as_a_cell(warm, trains):
+    limits = Limits(call_seconds=0.5, cell_seconds=20.0, submission_seconds=60)
+    computes = "import time\ndef computes():\n    while time.process_time() < begun + 1.5: pass\n    return 7"
+    sitting = Sitting(warm.student, limits, trains=trains)
+    try:
+        sitting.run(Cell(f"{computes}\nbegun = time.process_time()", "answers"))
+        ask = StandIn(RemoteLink(sitting), Trace("a check"), "computes")
+        if trains:
+            assert ask() == 7
+        else:
+            with pytest.raises(Unreachable, match=r"did not finish within 0\.5 s"):
+                ask()
+    finally:
+        sitting.close()
