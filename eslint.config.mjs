@@ -21,7 +21,8 @@ export default [
       "no-unused-vars": ["error", { ignoreRestSiblings: true }],
     },
   },
-  { files: ["course/figures/*.mjs"], languageOptions: { globals: globals.browser } },
+  { files: ["course/figures/**/*.mjs"], languageOptions: { globals: globals.browser } },
+  { files: ["tests/**/*.mjs"], languageOptions: { globals: globals.node } },
   {
     files: ["site/*.js"],
     languageOptions: { sourceType: "script", globals: { ...globals.browser, Search: "writable" } },

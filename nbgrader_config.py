@@ -14,7 +14,8 @@ from autograder.source.homework import CODE_STUB, TEXT_STUB
 c = get_config()  # noqa: F821  nbgrader defines it
 COURSE = Path(__file__).parent
 
-c.CourseDirectory.course_id = "language-models"
+# Two courses on one machine differ in this name.
+c.CourseDirectory.course_id = os.environ.get("COURSE_ID", "language-models")
 
 # nbgrader has a setting of its own called solution_directory: where `nbgrader generate_solution` writes
 # answer keys. That is something else: our solutions/ is what nbgrader calls the source.
@@ -38,9 +39,12 @@ c.ClearSolutions.text_stub = TEXT_STUB
 c.ExecutePreprocessor.timeout = 120
 
 # Students fetch from one folder that everyone on the machine can write. Where there is none, `make lab` makes
-# one beside this file in which release, fetch, submit and collect can be tried alone.
+# one beside this file in which release, fetch, submit and collect can be tried alone. The environment can
+# name another.
 EVERYONES = Path("/usr/local/share/nbgrader/exchange")
-if not EVERYONES.is_dir() and (COURSE / "exchange").is_dir():
+if folder := os.environ.get("EXCHANGE_ROOT"):
+    c.Exchange.root = folder
+elif not EVERYONES.is_dir() and (COURSE / "exchange").is_dir():
     c.Exchange.root = str(COURSE / "exchange")
 
 # Where it makes a database, nbgrader calls `alembic`, which is on the PATH only in an activated environment.

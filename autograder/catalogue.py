@@ -1,4 +1,4 @@
-"""How a homework says what goes wrong (misconceptions) and what else is right (alternatives).
+"""How a homework declares known mistakes (misconceptions) and other correct solutions (alternatives).
 
 The decorators only mark what they decorate; whoever loads the module collects the marks.
 """
@@ -6,9 +6,7 @@ The decorators only mark what they decorate; whoever loads the module collects t
 from __future__ import annotations
 
 import ast
-import importlib.util
 import inspect
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +22,10 @@ class CatalogueError(ValueError):
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known wrong solution: the checks it fails, what to tell the teacher, what to ask the student."""
+    """A known wrong solution: the diagnosis for the instructor, and the question for the student."""
 
     name: str
     of: str  # the exercise
-    fails: frozenset[str]  # exactly these checks, visible and hidden
     equals: frozenset[str]  # misconceptions that no check can tell from this one
     seen: str | None  # a link to where the mistake was made in earnest
     diagnosis: str
@@ -57,16 +54,15 @@ class NotCode:
 Entry = TypeVar("Entry", Misconception, Alternative, NotCode)
 
 
-def misconception(
-    *, of: str, fails: Iterable[str], equals: Iterable[str] = (), seen: str | None = None
-) -> Callable[[Any], Any]:
-    """Mark a function or class as a known wrong solution; its docstring is the diagnosis and the question."""
+def misconception(*, of: str, equals: Iterable[str] = (), seen: str | None = None) -> Callable[[Any], Any]:
+    """Mark a function or class as a known wrong solution; its docstring is the diagnosis and the question.
+
+    Which checks it fails is measured: see `autograder.source.fails`.
+    """
 
     def mark(thing: Any) -> Any:
         diagnosis, question = _diagnosis_and_question(thing)
-        entry = Misconception(
-            thing.__name__, of, frozenset(fails), frozenset(equals), seen, diagnosis, question, thing
-        )
+        entry = Misconception(thing.__name__, of, frozenset(equals), seen, diagnosis, question, thing)
         setattr(thing, MARK, entry)
         return thing
 
@@ -94,26 +90,6 @@ def catalogue_files(folder: Path, kind: str) -> list[Path]:
     return [*([single] if single.is_file() else []), *sorted((folder / kind).glob("*.py"))]
 
 
-def modules(folder: Path, kind: str) -> list[ModuleType]:
-    """The files of one kind, executed."""
-    return [_module(path) for path in catalogue_files(folder, kind)]
-
-
-def _module(path: Path) -> ModuleType:
-    """The module at a path, known by its path: two courses may have a homework of the same name.
-
-    It is registered because dataclasses look their module up.
-    """
-    name = str(path.resolve().with_suffix(""))
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None  # the name ends in .py, for which Python has a loader
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def collect(module: ModuleType, kind: type[Entry]) -> list[Entry]:
     """The entries of one kind that a module makes, in the order of its lines."""
     marks = _statements(module) if kind is NotCode else _marks(module)
@@ -121,7 +97,7 @@ def collect(module: ModuleType, kind: type[Entry]) -> list[Entry]:
 
 
 def _marks(module: ModuleType) -> list[object]:
-    """What the things that a module defines are marked with, None for one that is not."""
+    """The marks of the objects that a module defines; None for one without a mark."""
     return [vars(thing).get(MARK) for thing in vars(module).values() if hasattr(thing, "__dict__")]
 
 
@@ -139,7 +115,7 @@ def _diagnosis_and_question(thing: Any) -> tuple[str, str]:
     diagnosis, _, question = text.partition("\n")
     if not diagnosis.strip() or not question.strip():
         raise CatalogueError(
-            f"{thing.__name__} needs a docstring: first the diagnosis in one line, "
-            "then, after an empty line, the question put to the student."
+            f"{thing.__name__} needs a docstring: the diagnosis in one line, "
+            "then, after an empty line, the question for the student."
         )
     return diagnosis.strip(), " ".join(question.split())

@@ -1,4 +1,4 @@
-"""What this machine can do to keep submissions in, found out by trying, and how to get the rest."""
+"""Test which sandboxes work on this machine, and say how to enable the others."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ class Examination:
 
 
 def examine(machine: Machine, tries: Callable[[str], str | None] = attempt) -> Examination:
-    """Try every level; what does not work comes with what would help."""
+    """Try every isolation level; one that does not work comes with what would help."""
     problems = {level: tries(level) for level in CONFINED}
     remedies = {level: tuple(remedies_for(level, machine)) for level in CONFINED if problems[level]}
     return Examination(problems, remedies, versions(machine))
 
 
 def remedies_for(level: str, machine: Machine) -> Iterator[str]:
-    """What would make a level work, from the facts; nothing where they do not say."""
+    """What would make a level work, as far as the facts tell."""
     if machine.system != "linux":
         yield ELSEWHERE
     elif level == "landlock":
@@ -126,7 +126,7 @@ def holds(path: str, value: str) -> bool:
 
 
 def said_by(program: str, option: str) -> str | None:
-    """The first line that a program says, or None where it is not there."""
+    """The first line that a program prints, or None where it is not installed."""
     found = shutil.which(program)
     if found is None:
         return None
@@ -135,7 +135,7 @@ def said_by(program: str, option: str) -> str | None:
 
 
 def versions(machine: Machine) -> dict[str, str]:
-    """What grading would run with."""
+    """The versions that grading would use."""
     modules = (
         f" (security modules: {', '.join(machine.security_modules)})" if machine.security_modules else ""
     )
@@ -163,7 +163,7 @@ def kernel() -> str:
 
 
 def resources(level: str | None) -> list[str]:
-    """What grading here may use, and whether the process that submissions are forked from starts."""
+    """What grading here may use, and whether the process from which submissions are forked starts."""
     return [*capacity_here().in_words(Limits()), build_of_torch(), *([warm_process(level)] if level else [])]
 
 
@@ -177,7 +177,7 @@ def build_of_torch(driver: Path = NVIDIA_DRIVER) -> str:
 
 
 def warm_process(level: str) -> str:
-    """Whether it starts, and what it could not do ahead."""
+    """Whether it starts, and which preparations it could not make."""
     try:
         with Warm(Level(level, "")) as warm:
             done = f"everything but {'; '.join(warm.left_out)}" if warm.left_out else "everything"
@@ -193,7 +193,7 @@ def in_words(found: Examination, resources: Sequence[str] = ()) -> str:
         problem = found.problems[level]
         verdict = f"works: {WORDS[level]}" if problem is None else f"does not work: {problem}"
         lines.append(f"  {level:9} {verdict}")
-        lines += [f"            to get it: {remedy}" for remedy in found.remedies.get(level, ())]
+        lines += [f"            to enable it: {remedy}" for remedy in found.remedies.get(level, ())]
     lines.append(f"  {'none':9} only {WORDS['none']}")
     lines += [
         "",
@@ -204,7 +204,7 @@ def in_words(found: Examination, resources: Sequence[str] = ()) -> str:
     if resources:
         lines += ["Resources:", *(f"  {line}" for line in resources), ""]
     if found.best is None:
-        lines.append("Nothing keeps student code in here, so grading refuses to start.")
+        lines.append("No sandbox works on this machine, so grading will not start.")
     else:
         lines.append(f"Grading here uses {found.best}.")
     return "\n".join(lines)

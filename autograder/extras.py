@@ -1,4 +1,4 @@
-"""Packages that only some need: imported where they are used, with a sentence where they are missing."""
+"""Optional packages: imported where they are used, with a sentence where they are missing."""
 
 from __future__ import annotations
 

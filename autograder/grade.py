@@ -1,4 +1,4 @@
-"""Grading a folder of submissions: judges on every core or every machine, and one writer of the marks.
+"""Grade a folder of submissions: judges on every core or every machine, and a single writer of the marks.
 
 What is imported here is small: torch and nbgrader come in while the warm process starts.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING
 from autograder.grading.order import Order
 from autograder.grading.pool import Judges, local_judges
 from autograder.isolation import Limits
+from autograder.marks.decisions import Decisions
 from autograder.marks.records import HomeworkRecord, RecordFolder, remove_left_over
 from autograder.source.loading import require_name
-from autograder.submissions.collect import collect
+from autograder.submissions.collect import Found, collect
 
 if TYPE_CHECKING:
+    from autograder.grading.attempts import Which
+    from autograder.grading.clerk import Clerk
     from autograder.marks.gradebook import MarkBook
 
 
@@ -36,14 +39,18 @@ def grade(
     limits: Limits | None = None,
     forbidden_costs_points: bool = True,
     gradebook: str | None = None,
+    preview: bool = False,
+    attempt: Which = "latest",
 ) -> HomeworkRecord:
-    """Grade what was handed in or changed since the last time, or all of it `again`; the record of all.
+    """Grade the submissions that are new or changed, or all of them `again`; the record of all.
 
     Each student's record is in grades/NAME/ and in the gradebook as soon as it is there; all together are
     in grades/NAME.json, and in `json_file`. Stopping keeps what is finished. Calls that an exercise forbids
     are flagged, and cost it its points unless told otherwise.
     dask: the address of a Dask cluster whose workers judge; None has them judged here, `jobs` at once.
     gradebook: the URL of a database; None takes the one of nbgrader_config.py.
+    preview: judge what is due and return the records, but write nothing.
+    attempt: which counts of those that `collect` or `serve` keeps; where there is a choice, it is on record.
     Raises what a person must mend: IsolationUnavailable, NothingHandedIn, NotReleased, GradebookUnavailable,
     ClusterUnavailable or SourceError.
     """
@@ -52,18 +59,47 @@ def grade(
     found = collect(Path(submissions), name)
     order = Order(name, isolation, limits or Limits(), forbidden_costs_points)
     with judges_for(order, root, jobs, dask) as judges, mark_book(root, name, gradebook) as marks:
-        from autograder.grading.clerk import Clerk, Task
+        from autograder.grading.clerk import Task
 
-        plan = order.plan(root)
-        marks.require(plan.points)
-        marks.require(plan.points_in_source)
-        notes = tuple(filter(None, [marks.edited(plan.cells_now(root))]))
-        clerk = Clerk(plan, marks, RecordFolder(root / "grades", name), judges, found, json_file, notes)
-        remove_left_over(clerk.folders())
+        clerk = clerk_for(order, root, marks, judges, found, json_file, preview=preview)
         gc.enable()  # which the command line leaves off while it imports
+        if attempt != "latest":
+            from autograder.grading.attempts import AttemptChoice
+
+            choice = AttemptChoice(attempt, Path(submissions), Decisions(root), clerk)
+            chosen = choice.chosen(found, again=again)
+            if not preview:
+                choice.record(found, chosen)
+            clerk.found = found = chosen
         clerk.work([Task(submission) for submission in found] if again else list(clerk.due()))
-        marks.enter_penalties()
+        if not preview:
+            clerk.notes = (*clerk.notes, *marks.enter_penalties())
         return clerk.summary()
+
+
+def clerk_for(
+    order: Order,
+    root: Path,
+    marks: MarkBook,
+    judges: Judges,
+    found: Sequence[Found],
+    json_file: Path | None = None,
+    *,
+    preview: bool = False,
+) -> Clerk:
+    """Who grades a homework as it is released now; raises SourceError or NotReleased."""
+    from autograder.grading.clerk import Clerk
+    from autograder.grading.preview import Preview
+
+    plan = order.plan(root)
+    marks.require(plan.points)
+    marks.require(plan.points_in_source)
+    notes = tuple(filter(None, [marks.edited(plan.cells_now(root))]))
+    records = RecordFolder(root / "grades", order.homework)
+    clerk = (Preview if preview else Clerk)(plan, marks, records, judges, found, json_file, notes)
+    if not preview:
+        remove_left_over(clerk.folders())
+    return clerk
 
 
 def judges_for(

@@ -1,4 +1,4 @@
-"""Making what a student wrote harmless to whoever looks at it in a browser, without changing how it reads."""
+"""Make what a student wrote harmless to anyone who opens it in a browser, without changing how it reads."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def harmless_markdown(text: str, pictures: Collection[str] = ()) -> str:
 
 
 def plain_text(text: str, *, limit: int | None = None) -> str:
-    """Text without terminal controls, direction marks and half characters, cut where it is too long."""
+    """Text without terminal controls, direction marks and lone surrogates, cut where it is too long."""
     text = _CONTROL.sub("", text)
     if limit is not None and len(text) > limit:
         return f"{text[:limit]} … ({len(text) - limit} more characters)"
@@ -49,7 +49,7 @@ def plain_text(text: str, *, limit: int | None = None) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text for a line of a terminal or a table: white space is spaces, what else cannot be seen is �."""
+    """Text for one line of a terminal or a table: white space becomes spaces, anything else invisible �."""
     seen = text.replace(WORD_JOINER, "")
     return "".join(" " if mark.isspace() else mark if mark.isprintable() else "�" for mark in seen)
 

@@ -1,4 +1,4 @@
-"""What judges here: the code of the grader and of the course, and the versions of what they are built on."""
+"""The versions that a verdict depends on: the code of the grader and of the course, and their packages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def code_on_disk() -> str:
 
 
 def folder_of(package: str) -> Path:
-    """Where a package lies, which is not imported for that; raises ModuleNotFoundError."""
+    """The folder of a package, found without importing it; raises ModuleNotFoundError."""
     spec = find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
         raise ModuleNotFoundError(f"there is no package {package}", name=package)
@@ -46,7 +46,7 @@ def contents(folder: Path, pattern: str = "*") -> Iterator[str]:
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """The files of a folder but hidden ones and what Python leaves there."""
+    """The files of a folder except hidden ones and those that Python leaves there."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):

@@ -36,6 +36,7 @@ Right: seconds against the number of jobs.](benchmarks/grading_growth.png)
 COMMANDS = {
     "Models against torch.nn, nanoGPT's formulation and nltk": ["models.py"],
     "GPT training, tokens per second": ["gpt_throughput.py"],
+    "SmolLM2 against transformers": ["real_model.py"],
     "BPE training against tokenizers": ["bpe_training.py"],
     "How time grows": ["growth.py", "--picture", "docs/benchmarks/growth.png"],
     "A sandboxed student process": ["sandbox.py"],

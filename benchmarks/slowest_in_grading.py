@@ -43,7 +43,9 @@ class OneAfterAnother:
     level: Level
     warm: Warm
 
-    def judged(self, tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, dict]]:
+    def judged(
+        self, tasks: Sequence[Task], plan: Plan, arriving: object = None
+    ) -> Iterator[tuple[Task, dict]]:
         for task in tasks:
             yield task, mark(task.paper(), plan, self.level.name, self.warm.student).as_json()
 

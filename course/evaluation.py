@@ -70,13 +70,18 @@ def target_nll(
     return -log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
-@torch.no_grad()
 def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Float[Tensor, " stories"]:
-    """−log P of each sequence given its first token, in nats, float64, on the CPU.
+    """−log P of each sequence given its first token, in nats, float64, on the CPU."""
+    return token_nll(model, stories, batch_size).sum(dim=1)
+
+
+@torch.no_grad()
+def token_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Float[Tensor, "stories time"]:
+    """−log P of each token but the first, in nats, float64, on the CPU; 0 for padding.
 
     A module is switched to evaluation mode and back, and gets the tokens on the device of its parameters.
     """
-    totals = []
+    rows = []
     with evaluating(model) as device:
         for first in range(0, len(stories), batch_size):
             tokens = stories.tokens[first : first + batch_size].to(device)
@@ -84,8 +89,8 @@ def story_nll(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Fl
             losses = target_nll(model(tokens[:, :-1]), tokens[:, 1:])  # (B, T − 1)
             # Not multiplied by the mask: padding may be impossible, and ∞ · 0 is NaN.
             losses = losses.masked_fill(~mask, 0.0)
-            totals.append(losses.cpu().double().sum(dim=1))
-    return torch.cat(totals)
+            rows.append(losses.cpu().double())
+    return torch.cat(rows)
 
 
 def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:

@@ -38,7 +38,8 @@ def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = N
     """Check that `tokens` is a (B, T) int64 tensor that a model of this size can read.
 
     Raises TypeError for anything but an int64 tensor, ValueError for a wrong shape, too many positions
-    or a token outside 0 … vocab_size − 1.
+    or a token outside 0 … vocab_size − 1. The tokens' values are not looked at in a compiled model, nor where
+    a model trains on a GPU: to look at them would stop every step until the GPU is done.
     """
     if not isinstance(tokens, Tensor):
         raise TypeError(f"tokens: expected an int64 tensor of shape (B, T), got a {type(tokens).__name__}")
@@ -51,6 +52,8 @@ def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = N
         )
     if context_length is not None and tokens.shape[1] > context_length:
         raise ValueError(f"tokens: expected at most {context_length} positions, got T = {tokens.shape[1]}")
+    if torch.compiler.is_compiling() or (tokens.device.type != "cpu" and torch.is_grad_enabled()):
+        return
     smallest, largest = (extreme.item() for extreme in tokens.aminmax())
     if smallest < 0 or largest >= vocab_size:
         outside = smallest if smallest < 0 else largest

@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from torch import Tensor
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
@@ -104,20 +105,24 @@ def check_series(series: Mapping[str, Sequence], name: str) -> None:
 
 
 def ladder(
-    bits_per_token: Mapping[str, float], floor: float, spread: Mapping[str, float] | None = None
+    bits_per_token: Mapping[str, float],
+    floor: float,
+    spread: Mapping[str, float] | None = None,
+    own: str | None = None,
 ) -> Picture:
     """Each model as a rung at its bits per token, best at the bottom right, with the floor below them all.
 
-    `spread` is the largest minus the smallest value over seeds, drawn as a bar where given.
+    `spread` is the largest minus the smallest value over seeds, drawn as a bar where given. The rung of the
+    name `own` stands out.
     """
     check_series({name: [value] for name, value in bits_per_token.items()}, "bits_per_token")
     told = ", ".join(f"{name} {value:.2f}" for name, value in bits_per_token.items())
     picture = Picture(f"The ladder in bits per token: {told}; the floor is {floor:.2f}.", size=(7.2, 3.8))
     axes = picture.panel()
     for place, (name, value) in enumerate(bits_per_token.items()):
-        axes.plot(
-            [place - 0.4, place + 0.4], [value, value], color=COLOURS[0], linewidth=4, solid_capstyle="butt"
-        )
+        colour, width = (COLOURS[1], 8) if name == own else (COLOURS[0], 4)
+        ends = [place - 0.4, place + 0.4]
+        axes.plot(ends, [value, value], color=colour, linewidth=width, solid_capstyle="butt")
         axes.vlines(place, floor, value, color=GREY, linewidth=0.8)
         if spread is not None and name in spread:
             axes.errorbar(place, value, yerr=spread[name] / 2, color=COLOURS[3], capsize=4)
@@ -178,6 +183,13 @@ def heat_map(
     bar.ax.tick_params(colors=GREY, labelsize=8)
     bar.outline.set_edgecolor(GREY)
     return picture
+
+
+def shades(matrix: Tensor, row_title: str = "query", column_title: str = "key") -> Picture:
+    """A matrix of numbers, or of True and False, as shades; rows and columns are counted from 0."""
+    rows, columns = (list(map(str, range(size))) for size in matrix.shape)
+    values = matrix.detach().double().tolist()
+    return heat_map(values, rows, columns, row_title=row_title, column_title=column_title)
 
 
 def accuracy_by_distance(accuracy: Mapping[str, Mapping[int, float]], chance: float | None = None) -> Picture:

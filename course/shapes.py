@@ -57,7 +57,13 @@ AXES = (
     Name("vocab", "V", "the words the model chooses between"),
     Name("d_model", "D", "width of the residual stream", "n_embd", "hidden_size", "d_model, embed_dim"),
     Name("d_hidden", "D", "width of a recurrent state or of a hidden layer", torch="hidden_size"),
-    Name("d_head", "K", "width of one attention head", hugging_face="head_dim", torch="head_dim"),
+    Name(
+        "d_head",
+        "K",
+        "width of one attention head; d_k in formulas",
+        hugging_face="head_dim",
+        torch="head_dim",
+    ),
     Name(
         "d_ff",
         "F",
@@ -95,7 +101,7 @@ VALUES = (
     Name("context", "x_<t", "what precedes", "context", "input_ids"),
     Name("logits", "z", "numbers before the softmax over words", "logits", "logits", "input"),
     Name("log_probs", "log P", "natural logarithms of probabilities, after that softmax"),
-    Name("scores", "QKᵀ/√K", "numbers before the softmax over keys", "w", "attn_weights"),
+    Name("scores", "QKᵀ/√d_k", "numbers before the softmax over keys", "w", "attn_weights"),
     Name(
         "weights",
         "α",

@@ -24,6 +24,8 @@ from course.evaluation import target_nll
 Example = tuple[Tensor, ...]  # (inputs, targets) or (inputs, targets, mask), or what the loss expects
 Loss = Callable[[nn.Module, Example], Tensor]
 
+N_STEPS_UNREAD = 50  # on a GPU, where reading a number waits for every step before it
+
 
 @dataclass(frozen=True)
 class TrainingConfig:
@@ -103,6 +105,12 @@ def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, config.beta2), **fused)
 
 
+def require_finite(loss: float, step: int) -> None:
+    """Raise TrainingDiverged unless the loss of a step is a finite number."""
+    if not math.isfinite(loss):
+        raise TrainingDiverged(f"loss: expected a finite number, got {loss} at step {step}")
+
+
 class Training:
     """A model, its optimiser and its history so far: everything that a checkpoint holds."""
 
@@ -111,6 +119,8 @@ class Training:
         self.runs = self.runnable(model)
         self.optimizer = adamw(model, config)
         self.history = History()
+        self.unread: list[tuple[Tensor, Tensor]] = []  # losses and norms that are still on the device
+        self.reads_every = 1 if device.type == "cpu" else N_STEPS_UNREAD
 
     def runnable(self, model: nn.Module) -> nn.Module:
         """The model as a step calls it: compiled if configured, averaging gradients over the processes."""
@@ -119,24 +129,46 @@ class Training:
         return replicated(model) if is_joined() else model
 
     def take_step(self, example: Example) -> None:
-        """One step down the gradient, clipped to `clip_norm`; in bfloat16 where there is CUDA."""
-        step, began = self.history.n_steps, time.perf_counter()
+        """One step down the gradient, clipped to `clip_norm`; in bfloat16 where there is CUDA.
+
+        On a CPU a loss that is no finite number raises TrainingDiverged before it moves a parameter, on a GPU
+        when it is read.
+        """
+        step, began = self.history.n_steps + len(self.unread), time.perf_counter()
         for group in self.optimizer.param_groups:
             group["lr"] = self.config.learning_rate_at(step)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             loss = self.loss(self.runs, tuple(part.to(self.device) for part in example))
-        if not math.isfinite(loss.item()):
-            raise TrainingDiverged(f"loss: expected a finite number, got {loss.item()} at step {step}")
+        if self.reads_every == 1:
+            require_finite(loss.item(), step)
         self.optimizer.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
         self.optimizer.step()
-        self.history.losses.append(loss.item())
-        self.history.gradient_norms.append(norm.item())
+        self.unread.append((loss.detach(), norm))
+        self.history.seconds += time.perf_counter() - began
+        if len(self.unread) >= self.reads_every:
+            self.read()
+
+    def read(self) -> None:
+        """Enter what has happened since the last reading into the history, after waiting for the device.
+
+        Raises TrainingDiverged with the first step whose loss is no finite number.
+        """
+        if not self.unread:
+            return
+        began, done = time.perf_counter(), self.history.n_steps
+        losses, norms = (torch.stack(each).tolist() for each in zip(*self.unread, strict=True))
+        self.unread.clear()
+        for step, loss in enumerate(losses, done):
+            require_finite(loss, step)
+        self.history.losses += losses
+        self.history.gradient_norms += norms
         self.history.seconds += time.perf_counter() - began
 
     def save(self, path: Path) -> None:
         """Write everything that the rest of the run depends on; an interruption never leaves half a file."""
+        self.read()
         state = {
             "config": asdict(self.config),
             "model": self.model.state_dict(),
@@ -200,6 +232,7 @@ def train(
             if after_step is not None:
                 after_step(step + 1, model)
                 model.train()
+    training.read()
     model.eval()
     if is_joined():
         training.history.losses = mean_of_all(training.history.losses, training.device)
@@ -218,4 +251,5 @@ def steps_left(training: Training, has_progress_bar: bool) -> Iterable[int]:
         for step in range(done, n_steps):
             yield step
             bar.update()
-            bar.set_postfix(loss=f"{training.history.losses[-1]:.3f}", refresh=False)
+            if training.history.losses:
+                bar.set_postfix(loss=f"{training.history.losses[-1]:.3f}", refresh=False)

@@ -32,8 +32,7 @@ from course.models import NGram, NGramCounts, Uniform
 # else follows. To write, draw a word from the answer, append it, and ask again. To translate or to chat, do the same after a
 # text that makes the wanted words the likely ones.
 #
-# In 1950 Alan Turing proposed to replace the question "can machines think?" by a game: can a judge who reads two texts tell
-# which of two writers is the machine? Here is the game on a very small scale. The real texts are stories in a small English
+# In 1950 Alan Turing proposed replacing the question "Can machines think?" with a game: given two texts, can a judge tell which of the two writers is a machine? Here is the game on a very small scale. The real texts are stories in a small English
 # that was made for this course. The others come from a simple model of lecture 02, which has counted in 2,000 such stories
 # which word followed which, and looks only one word back. (The names in the code are explained where they belong;
 # today read it for its gist.)
@@ -72,11 +71,10 @@ imitated = [text(tokens) for tokens in imitations]
 figures.imitation(real, imitated, imitator="a model that looks one word back")
 
 # %% [markdown]
-# You probably won. Note *how*: any two neighbours look right, and what gives the model away is what it forgot. A verb
-# that does not fit its subject, a quotation that never closes, things that nobody had before.
+# You probably won. Note *how*: any two neighbours look right, and what gives the model away is what it has forgotten: a verb that does not agree with its subject, a quotation that never closes, objects that nobody owned.
 #
-# **Predict, then run.** Cut each text into runs of 2 words, of 4, of 8. Which share of the runs also occurs in the 2,000
-# stories that the model learned from? And how is that for real stories it has never seen?
+# **Predict, then run.** Cut each text into runs of 2 words, of 4, of 8. What share of the runs also occurs in the 2,000
+# stories that the model learned from? And for real stories that it has never seen?
 
 
 # %%
@@ -93,9 +91,8 @@ for length in (2, 4, 8):
         print(f"{length} words in a row, {name:14}: {sum(found) / len(found):4.0%} known")
 
 # %% [markdown]
-# Two in a row are always known, for the machine has nothing else to draw from. But real stories repeat longer runs far more often
-# than the machine's do: their words hang together over more than one step. And most runs of eight are new even there, so nobody can
-# learn a language by heart. Each model of this course removes a fault of the one before.
+# Every pair in the generated text is known, because known pairs are all the model has to draw from. But real stories repeat longer runs far more often
+# than the machine's do: their words hang together over more than one step. Even there, most runs of eight are new, so memorising a corpus is never enough. Each model of this course removes a fault of the one before.
 #
 # Models trained in this way on a large part of the written word have become astonishingly able. They have limits too.
 #
@@ -108,6 +105,11 @@ for length in (2, 4, 8):
 #
 # Most lines on the right share a root: the model was trained to say what is *likely next*, and likely is not
 # the same as true.
+#
+# How do these models work? A text is cut into tokens (lecture 04), each token becomes a vector (05), a stack of Transformer blocks lets every vector look at those before it (12 to 15), and the last vector
+# gives a distribution over the next token, from which one is drawn (16). First the model is trained on a large part of the written word, then on conversations and on people's judgements of its answers.
+# What comes next is open. Models that read pictures and sound, that call tools, and that write out long trains of thought before they answer exist already. How far more data and more computation carry
+# is a question that lecture 19 asks with numbers, and nobody has the answer.
 #
 # ## PyTorch in ten cells
 #
@@ -133,7 +135,7 @@ x.mean(dim=-1).shape, x.mean(dim=-1, keepdim=True).shape
 
 # %% [markdown]
 # **Four.** Broadcasting stretches axes of size one (and missing ones on the left) to fit. Convenient, and the most common
-# source of wrong answers that raise no error. That is why no two sizes in this course are equal.
+# source of wrong answers that raise no error. That is why we let no two sizes be equal where we can.
 
 # %%
 centred = x - x.mean(dim=-1, keepdim=True)  # (B, T, D) − (B, T, 1)
@@ -212,7 +214,7 @@ x.to(device).sum().item()
 # The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
 # one comes. The `k` below gives every pair a little; lecture 02 says how.
 #
-# **Predict, then run.** A model that knows nothing finds all words equally likely. Of the bits that it needs, which share does a single
+# **Predict, then run.** A model that knows nothing finds all words equally likely. What share of the bits that it needs does a single
 # word of context save, and how much is left for the rest of the course?
 
 
@@ -244,7 +246,7 @@ figures.still(
 # %% [markdown]
 # | lecture | model | what it adds |
 # |---|---|---|
-# | 02 | n-grams | what stands one to four words back |
+# | 02 | n-grams | the one to four words before |
 # | 05 | feed-forward network | words that are alike are treated alike |
 # | 07 | recurrent network | a state that carries something forward |
 # | 09 | LSTM and GRU | a state that keeps it |
@@ -252,10 +254,10 @@ figures.still(
 #
 # ## How the homework works
 #
-# A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution. A check
-# tells you whether its sentence holds. If it does not, it shows what your function returned and what was expected, names the mistake if it
-# is a known one, and gives one hint; run it again for the next hint. This is the first exercise of homework 0, with a mistake
-# already made:
+# A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution. One cell
+# tells you which of them hold. Of the first that does not, it shows what your function returned and what was expected. It names the
+# mistake if it is a known one, and else gives a hint; run it again for the next hint. This is the first exercise of homework 0, with a
+# mistake already made:
 
 
 # %%
@@ -265,12 +267,9 @@ def different_words(text: str) -> int:
 
 
 # %% [markdown]
-# And this is its first check. (In a homework the last line is just `check(…)`: a failing check stops there. Here the lecture
-# goes on.)
+# And this is its first check. A homework has all checks of an exercise in one cell, folded: one click shows them.
 
 # %%
-from contextlib import suppress
-
 from course.checks import assert_equal, homework
 
 check = homework("hw0_warmup")
@@ -281,13 +280,12 @@ def the_example_has_six_words(different_words):
     assert_equal(different_words("The cat saw the dog and the bird"), 6)
 
 
-with suppress(AssertionError):
-    check(the_example_has_six_words, different_words)
+check(the_example_has_six_words, different_words=different_words)
 
 # %% [markdown]
-# The claim, what came and what was expected, a question about the mistake, a hint. Mend `different_words` above and run the two
+# The claim, what came and what was expected, the mistake and a question about it, the points so far. Fix `different_words` above and run the two
 # cells again. Some checks are kept back for grading: they say the same about other sizes and
-# other numbers, so a function that is right, and not only right for the example, has nothing to fear.
+# other numbers, so a function that is correct in general, and not just on the example, will pass them.
 #
 # ## Recap
 #
@@ -299,8 +297,63 @@ with suppress(AssertionError):
 #
 # **In the homework:** [hw0 · Warm-up](../homeworks/hw0_warmup/hw0_warmup.ipynb) questions a small trained model.
 #
+# ## Exercises
+#
+# **1.** `x` has the shape (2, 5, 6). What are the shapes of `x[:, 2]`, `x[0]`, `x.sum(1)` and `x.sum(1, keepdim=True)`?
+#
+# <details><summary>Answer</summary>
+#
+# (2, 6), (5, 6), (2, 6) and (2, 1, 6). An index or a sum removes its axis; `keepdim=True` leaves it with size one.
+#
+# </details>
+#
+# **2.** Which of these can be added to `x`: a tensor of shape (5, 6), of (2, 1, 6), of (2, 6)?
+#
+# <details><summary>Answer</summary>
+#
+# The first two. Shapes are aligned from the right: (5, 6) fits under (2, 5, 6), and the axis of size one is stretched. Under (2, 6), a 5 meets a 2.
+#
+# </details>
+#
+# **3.** How many bits does the uniform model need for each word of a language of 128 words? And if somebody tells it which half of the words is possible?
+#
+# <details><summary>Answer</summary>
+#
+# $\log_2 128 = 7$, and then 6. Each time the possible words are halved, one bit is saved.
+#
+# </details>
+#
+# **4.** *(long)* Put a model that looks *two* words back on the ladder, with the same `k`. Train it on 2,000 stories, as above, and then on 20. Is looking further back always better?
+#
+# <details><summary>Answer</summary>
+#
+# No. With 2,000 stories the second word of context helps. With 20 stories most pairs of words are new, and the model that asks for less does better: what a longer context knows has to be seen first. Lecture 02 repairs a good part of this.
+#
+# ```python
+# import torch
+# from course.data.story_language import StoryLanguage
+# from course.evaluation import score
+# from course.models import NGram, NGramCounts
+#
+# language = StoryLanguage()
+# batch = language.sample(2000, torch.Generator().manual_seed(0))
+# stories = [tokens[mask] for tokens, mask in zip(batch.tokens, batch.mask, strict=True)]
+# fresh = language.sample(300, torch.Generator().manual_seed(1))
+#
+#
+# def bits(n_stories: int, order: int) -> float:
+#     counts = NGramCounts(stories[:n_stories], order, language.vocab_size, language.vocabulary.bos)
+#     return score(NGram(counts, k=0.1), fresh).bits_per_token
+#
+#
+# assert bits(2000, 3) < bits(2000, 2)
+# assert bits(20, 3) > bits(20, 2)
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Alan M. Turing, "Computing Machinery and Intelligence", *Mind* 59 (1950), 433–460.
-# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapters 3 and 7.
-# - Adam Paszke et al., "PyTorch: An Imperative Style, High-Performance Deep Learning Library", NeurIPS 2019.
+# - Alan M. Turing, ["Computing Machinery and Intelligence"](https://doi.org/10.1093/mind/LIX.236.433), *Mind* 59 (1950), 433–460.
+# - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapters 3 and 7.
+# - Adam Paszke et al., ["PyTorch: An Imperative Style, High-Performance Deep Learning Library"](https://arxiv.org/abs/1912.01703), NeurIPS 2019.

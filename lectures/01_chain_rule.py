@@ -6,7 +6,7 @@
 # - say what a language model computes, and write it down;
 # - split the probability of a sentence into one factor per word, exactly;
 # - explain why programs add logarithms where the formula multiplies;
-# - derive cross-entropy from the wish to make the data likely.
+# - derive cross-entropy from maximum likelihood.
 #
 # *25 minutes to read, under 20 seconds to run. You need Python, and conditional probability:
 # $P(A \mid B)$ is how often $A$ happens among the cases where $B$ does.
@@ -32,7 +32,8 @@ from course import figures
 #
 # You have read *"… and thanks for all the"*. What comes next? A language model answers with a probability for every
 # word it knows: $P(w \mid h)$, the probability of the word $w$ after the history $h$. Here are such numbers, quoted
-# from the slides this course grew from (CIS 7000, University of Pennsylvania, Fall 2024):
+# from the slides this course grew from (CIS 7000, University of Pennsylvania, Fall 2024). The line is Douglas Adams's, in which
+# the dolphins leave the Earth; Jurafsky and Martin made it an example:
 
 # %%
 after_thanks_for_all_the = {
@@ -133,8 +134,7 @@ for t in range(len(tokens)):
 print(f"product = {product:.4f}")
 
 # %% [markdown]
-# Now without any chain: the sentence occurs twice among eight. The same number, because each numerator cancels the next
-# denominator.
+# Now count directly: the sentence occurs twice among eight. The result is the same, because each numerator cancels the next denominator.
 
 # %%
 assert math.isclose(product, sentences.count(tokens) / len(sentences))
@@ -203,9 +203,10 @@ assert set(drawn) == set(sentences)
 # The columns agree up to chance, and nothing but the sentences of the corpus ever comes out: with the whole history as
 # its condition, this model has learned its corpus by heart. Lecture 02 gives it a shorter memory, and lets it say new things.
 #
-# ## What it is good for: two sentences that sound the same
+# ## An application: choosing between two sentences that sound the same
 #
-# A speech recogniser hears the same sounds in *I saw a van* and *eyes awe of an*. Only a language model can choose. A
+# A speech recogniser hears the same sounds in *I saw a van* and *eyes awe of an*. Only a language model can choose. The same choice between
+# sentences corrects grammar and spelling, and it makes translations, summaries and the answers of a chat program read like sentences. And it is by this very task, predicting the next word, that large language models are trained. A
 # model that looks one word back is enough; it is lecture 02's subject, borrowed here from the course's library. The small
 # number $k$ gives every pair of words a little probability even if it never occurred.
 
@@ -256,7 +257,7 @@ assert ratio > 1
 # %% [markdown]
 # ## Products vanish
 #
-# Why logarithms, just now? A probability is at most one, so a product of many is tiny, and a positive 32-bit number cannot be
+# Why did we use logarithms just now? A probability is at most one, so a product of many is tiny, and a positive 32-bit number cannot be
 # smaller than about $10^{-45}$.
 #
 # **Predict, then run.** A hundred words, each with probability 0.1, have probability $10^{-100}$. What does the loop
@@ -311,7 +312,7 @@ print(f"sum of 100 logarithms: {log_probs.sum():.3f}   100 × log 0.1: {100 * ma
 #
 # $$P(D_\text{train}) = \prod_{i=1}^{M} P(h_i)\, P_\theta(w_i \mid h_i), \qquad \log P(D_\text{train}) = \underbrace{\sum_{i=1}^{M} \log P(h_i)}_{\text{constant}} + \sum_{i=1}^{M} \log P_\theta(w_i \mid h_i).$$
 #
-# It is the same wish. There is no $\theta$ in $P(h_i)$, so the first sum is the same for every model, and only the second can be
+# The objective is the same. There is no $\theta$ in $P(h_i)$, so the first sum is the same for every model, and only the second can be
 # made larger. In the eight sentences:
 
 # %%
@@ -354,7 +355,7 @@ round(by_hand.item(), 4)
 # A factor is a ratio of counts, and the denominator counts the whole history. How often does a history come back? Take
 # real English that is on every machine with Python, its documentation, and cut it in two halves.
 #
-# **Predict, then run.** Which share of the histories of one word in the second half occurred in the first? Of three words? Of eight?
+# **Predict, then run.** What share of the histories of one word in the second half occurred in the first? Of three words? Of eight?
 
 # %%
 from course.data.corpora import python_documentation
@@ -392,8 +393,7 @@ figures.still(
 print(f"8 words: {shares[-1]:.0%} seen before   50 words: {share_seen_before(50):.0%}")
 
 # %% [markdown]
-# The chain rule is exact and, with counts alone, useless: exact because it conditions on everything, useless because everything
-# together has hardly ever happened before. The next lecture conditions on less.
+# The chain rule is exact but, with counts alone, useless: it conditions on the whole history, and almost no whole history has occurred before. The next lecture conditions on less.
 #
 # ## One story under three models
 #
@@ -438,8 +438,7 @@ for name, model in three_models.items():
 #
 # ## The ladder
 #
-# Every model of this course climbs the same ladder: bits per token on stories like this one. Its foot is the model that
-# knows nothing, $\log_2 V$ bits; its floor is the language itself, which no model can beat (lecture 03 says why). Today
+# Every model of this course climbs the same ladder: bits per token on stories like this one. It begins at the uniform model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat (lecture 03 says why). Today
 # there is one rung.
 
 # %%
@@ -481,8 +480,64 @@ print(f"{result.nll:.1f} nats, {result.n_tokens} tokens, {result.bits_per_token:
 # **In the homework:** [hw1 · Language models](../homeworks/hw1_language_models/hw1_language_models.ipynb) begins with the
 # log-probability of a sequence; the checks will notice a forgotten `</s>`.
 #
+# ## Exercises
+#
+# **1.** Work out the factors of *we are going* `</s>` in the corpus of eight sentences, and their product.
+#
+# <details><summary>Answer</summary>
+#
+# $\tfrac18 \cdot 1 \cdot 1 \cdot 1 = \tfrac18$: one sentence of eight begins with *we*, and only one way leads on from there.
+#
+# </details>
+#
+# **2.** You draw two words after *… and thanks for all the*, independently. How likely is at least one *fish*?
+#
+# <details><summary>Answer</summary>
+#
+# $1 - 0.3^2 = 0.91$.
+#
+# </details>
+#
+# **3.** A text of 4 tokens has $\log P = -12$ nats, one of 10 tokens has $-20$. Which text is the more probable? Which was easier to predict?
+#
+# <details><summary>Answer</summary>
+#
+# The first is more probable, $e^{-12} > e^{-20}$. The second was easier to predict: 2 nats per token instead of 3. Long texts are improbable, whatever the model; so models are compared per token.
+#
+# </details>
+#
+# **4.** *(long)* Add the sentence *where are we going now* `</s>` to the corpus. Which factors of *where are we going* `</s>` change? Show that all sentences together still have probability one.
+#
+# <details><summary>Answer</summary>
+#
+# The factors of *where* (6 of 9), *are* (5 of 6), *we* (4 of 5), *going* (3 of 4) and `</s>` (2 of 3); their product is $\tfrac29$, as counting says.
+#
+# ```python
+# import math
+#
+# lines = ["where are we going </s>"] * 2 + ["where are we </s>", "where are they going </s>"]
+# lines += ["where is the cat </s>", "we are going </s>", "are we going </s>", "they are here </s>"]
+# lines += ["where are we going now </s>"]
+# sentences = [tuple(line.split()) for line in lines]
+#
+#
+# def begins(prefix: tuple) -> int:
+#     return sum(sentence[: len(prefix)] == prefix for sentence in sentences)
+#
+#
+# def factors(sentence: tuple) -> list[float]:
+#     return [begins(sentence[: t + 1]) / begins(sentence[:t]) for t in range(len(sentence))]
+#
+#
+# assert [round(6 / 9, 4), round(5 / 6, 4), 0.8, 0.75, round(2 / 3, 4)] == [round(p, 4) for p in factors(sentences[0])]
+# assert math.isclose(math.prod(factors(sentences[0])), 2 / 9)
+# assert math.isclose(sum(math.prod(factors(sentence)) for sentence in set(sentences)), 1)
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapter 3, "N-gram Language Models".
-# - Claude E. Shannon, "Prediction and Entropy of Printed English", *Bell System Technical Journal* 30 (1951), 50–64.
-# - Claude E. Shannon, "A Mathematical Theory of Communication", *Bell System Technical Journal* 27 (1948), 379–423.
+# - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3, "N-gram Language Models".
+# - Claude E. Shannon, ["Prediction and Entropy of Printed English"](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x), *Bell System Technical Journal* 30 (1951), 50–64.
+# - Claude E. Shannon, ["A Mathematical Theory of Communication"](https://doi.org/10.1002/j.1538-7305.1948.tb01338.x), *Bell System Technical Journal* 27 (1948), 379–423.

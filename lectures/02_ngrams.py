@@ -10,7 +10,7 @@
 #
 # *30 minutes to read, under 30 seconds to run. Before this: [01 · The chain rule](01_chain_rule.ipynb).*
 #
-# **The question of the day:** if whole histories never come back, how much of one is worth keeping?
+# **The question of the day:** if whole histories almost never recur, how much of each should a model keep?
 
 # %% setup
 
@@ -41,8 +41,7 @@ from course.data.story_language import StoryLanguage
 # | 3 | trigram | two words | $P(\text{going} \mid \text{are we})$ |
 # | 4 | 4-gram | three words | $P(\text{going} \mid \text{where are we})$ |
 #
-# The sign is $\approx$, not $=$: something was given up. What was gained is that short contexts come back, so they can be
-# counted.
+# The sign is $\approx$, not $=$: this is an approximation. In return, short contexts recur often enough to be counted.
 #
 # ## Counting
 #
@@ -183,7 +182,7 @@ def write(model: dict[str, Counter], n: int, generator: torch.Generator) -> str:
 
 
 # %% [markdown]
-# **Predict, then run.** Of the words of four letters and more that the model writes, which share is copied from the list, for
+# **Predict, then run.** Of the words of four letters and more that the model writes, what share is copied from the list, for
 # $n = 1$ and for $n = 5$?
 
 # %%
@@ -210,7 +209,7 @@ print([round(factor, 2) for factor in new], "product:", math.prod(new))
 # Zero, for a perfectly good sentence, because *dog ran* did not happen to occur. Its logarithm is $-\infty$, and one such
 # word makes the average over a million others infinite too.
 #
-# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: which share of the bigrams in the second half of the
+# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: what share of the bigrams in the second half of the
 # documentation does the first half not have? Of the trigrams?
 
 # %%
@@ -237,11 +236,12 @@ figures.still(
 )
 
 # %% [markdown]
-# From $n = 3$ on, most of a new text is new. A model must never give zero to what can happen.
+# From $n = 3$ on, most of a new text is new. A model must never give zero to what can happen. (Today's language models look back
+# over thousands of tokens, some over a million. No table of counts can; what takes its place begins in lecture 05.)
 #
-# ## Three repairs
+# ## Three ways to smooth
 #
-# **Add-k** pretends that everything was seen $k$ times more:
+# **Add-k** pretends that everything was seen $k$ extra times:
 #
 # $$P_{\text{add-}k}(w \mid c) = \frac{\text{count}(c, w) + k}{\text{count}(c) + k V}.$$
 #
@@ -282,9 +282,10 @@ for context in (("the", "dog"), ("ran", "dog")):  # the second was never seen
 round(mixed("ran", ("the", "dog"), V), 4)
 
 # %% [markdown]
-# **Kneser–Ney** (1995) adds two ideas. *Discounting*: subtract the same $d$ from every count and give what was collected to the
-# shorter context. *Continuation*: judge a word in the shorter context not by how often it occurs, but by how many different
+# **Kneser–Ney** (1995) joins two ideas. *Discounting* (Ney, Essen and Kneser, 1994): subtract the same $d$ from every count and give what
+# was collected to the shorter context. *Continuation*: judge a word in the shorter context not by how often it occurs, but by how many different
 # words it follows. *Francisco* is frequent, and follows almost only *San*; after an unknown word it is a bad guess.
+# This is the *interpolated* form (Chen and Goodman, 1999); the library's is their *modified* one, with a discount for a count of 1, another for 2, and a third from 3 on.
 #
 # $$P_{\text{KN}}(w \mid v) = \frac{\max(\text{count}(v, w) - d, 0)}{\text{count}(v)} + \frac{d \, N_{1+}(v\,\cdot)}{\text{count}(v)} \; \frac{N_{1+}(\cdot\,w)}{N_{1+}(\cdot\,\cdot)}$$
 #
@@ -311,7 +312,7 @@ kn[rows.index("dog"), words.index("ran")]
 
 # %% [markdown]
 # Which is best? The measure is the cross-entropy of lecture 01 in bits: the average of $-\log_2 P$ over the letters of a text. But of which
-# text? Not of the one that was counted: there, the less smoothing the better. Ask the held-out half of the words.
+# text? Not on the training text, where less smoothing is always better. Use the held-out half of the words.
 
 
 # %%
@@ -406,7 +407,7 @@ figures.still(
 
 # %% [markdown]
 # Each word of context helps less than the one before, and the last does not help at all: the counts have become too
-# thin. And the repair matters, and how it is set. The same counts of three words, smoothed in other ways:
+# sparse. The smoothing method matters too, and so does its setting. The same counts of three words, smoothed in other ways:
 
 # %%
 repaired = {
@@ -432,8 +433,7 @@ for n in (1, 2, 3, 4):
     print(textwrap.fill(f"n = {n}: {language.read(tokens)}", 88, subsequent_indent=" " * 7))
 
 # %% [markdown]
-# The neighbours fit better with every $n$. The rest of the way down, agreement across a clause, quotations that close, a thing that
-# comes back twenty words later, is out of reach of any table of neighbours.
+# The neighbours fit better with every $n$. The remaining gap (agreement across a clause, closing quotation marks, an object mentioned again twenty words later) is out of reach of any n-gram model.
 #
 # ## The same in the library
 #
@@ -466,15 +466,83 @@ print("the library's tables are the tables above")
 # - An n-gram model keeps $n - 1$ words of context: an approximation, but one that can be counted.
 # - The maximum-likelihood estimate divides counts; it gives zero to what it has not seen, and from $n = 3$ on most of a new text is unseen.
 # - Add-k, interpolation and Kneser–Ney move probability to the unseen; each row still sums to one.
-# - Choose $n$, $k$, $\lambda_i$ and $d$ on held-out text.
+# - Choose $n$, $k$, $\lambda_i$ and $d$ on held-out text, and report on a third text that was used for nothing else. (Above, the same words did both; exercise 4 says what that is worth.)
 # - Longer contexts help until the counts run out, long before the floor.
 #
 # **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), exercises on counts, estimation, smoothing and
 # choosing by held-out text.
 #
+# ## Exercises
+#
+# **1.** How many n-grams does a sentence of three words have, for $n = 1$, 2 and 5, with the borders of this lecture?
+#
+# <details><summary>Answer</summary>
+#
+# Four each time: one for every word, and one for `</s>`. Larger $n$ means more `<s>` in front, not more predictions.
+#
+# </details>
+#
+# **2.** A context has been seen three times, twice with the word $w$; $V = 7$. What does add-1 give to $w$, and what to a word that was never seen there?
+#
+# <details><summary>Answer</summary>
+#
+# $(2 + 1) / (3 + 7) = 0.3$, and $1 / 10$. Five words are unseen or seen once more than they were: add-1 takes a lot from small counts.
+#
+# </details>
+#
+# **3.** A word has been seen four times, and two different words followed it. How much probability does Kneser–Ney with $d = 0.75$ hand over to the shorter context?
+#
+# <details><summary>Answer</summary>
+#
+# $0.75 \cdot 2 / 4 = 0.375$: a discount for each *different* word that followed.
+#
+# </details>
+#
+# **4.** *(long)* Above, $k$ was chosen on the same held-out words on which its bits were then reported. Cut the words in three: count on the first part, choose $k$ on the second, report on the third. Then choose on the third as well. Which number is too good, and can it ever be the other way round?
+#
+# <details><summary>Answer</summary>
+#
+# The one that was chosen on the words that are reported: it is a minimum over the settings, so it is never larger than the honest one. With one $k$ and thousands of words the difference is small or nothing; with many settings and little text it is not. Hence three parts: **training**, **validation** for choosing, and a **test** text that is used once.
+#
+# ```python
+# import torch
+# from course.data.corpora import python_documentation
+#
+# letters = "·abcdefghijklmnopqrstuvwxyz"
+# words = sorted({word for word in python_documentation().lower().split() if word.isalpha() and word.isascii()})
+# order = torch.randperm(len(words), generator=torch.Generator().manual_seed(0)).tolist()
+# third = len(words) // 3
+# parts = [[words[i] for i in order[start : start + third]] for start in (0, third, 2 * third)]
+#
+#
+# def table(words: list[str]) -> torch.Tensor:
+#     counts = torch.zeros(27, 27)
+#     for word in words:
+#         for before, after in zip(f"·{word}", f"{word}·", strict=True):
+#             counts[letters.index(before), letters.index(after)] += 1
+#     return counts
+#
+#
+# training, validation, test = map(table, parts)
+# ks = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
+#
+#
+# def bits(k: float, pairs: torch.Tensor) -> float:
+#     probs = (training + k) / (training + k).sum(dim=1, keepdim=True)
+#     return -(pairs * probs.log2()).sum().item() / pairs.sum().item()
+#
+#
+# honest = bits(min(ks, key=lambda k: bits(k, validation)), test)
+# too_good = min(bits(k, test) for k in ks)
+# assert too_good <= honest < 1.01 * too_good
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapter 3.
-# - Stanley F. Chen and Joshua Goodman, "An Empirical Study of Smoothing Techniques for Language Modeling", *Computer Speech & Language* 13 (1999), 359–394.
-# - Reinhard Kneser and Hermann Ney, "Improved Backing-off for M-gram Language Modeling", ICASSP 1995.
-# - Frederick Jelinek and Robert L. Mercer, "Interpolated Estimation of Markov Source Parameters from Sparse Data", *Pattern Recognition in Practice*, 1980.
+# - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3.
+# - Stanley F. Chen and Joshua Goodman, ["An Empirical Study of Smoothing Techniques for Language Modeling"](https://doi.org/10.1006/csla.1999.0128), *Computer Speech & Language* 13 (1999), 359–394.
+# - Reinhard Kneser and Hermann Ney, ["Improved Backing-off for M-gram Language Modeling"](https://doi.org/10.1109/ICASSP.1995.479394), ICASSP 1995.
+# - Frederick Jelinek and Robert L. Mercer, "Interpolated Estimation of Markov Source Parameters from Sparse Data", *Pattern Recognition in Practice*, 1980 (in print only).
+# - Hermann Ney, Ute Essen and Reinhard Kneser, ["On Structuring Probabilistic Dependences in Stochastic Language Modelling"](https://doi.org/10.1006/csla.1994.1001), *Computer Speech & Language* 8 (1994), 1–38: absolute discounting.

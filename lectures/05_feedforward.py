@@ -11,7 +11,7 @@
 # *45 minutes to read, under 60 seconds to run. You need matrices times vectors; how the gradients are found is lecture 06.
 # Before this: [02 · n-grams](02_ngrams.ipynb), [03 · Perplexity](03_perplexity.ipynb).*
 #
-# **The question of the day:** how can a model profit from a sentence that it has never seen?
+# **The question of the day:** how can a model predict well in a context it has never seen?
 
 # %% setup
 
@@ -39,7 +39,7 @@ from course.training import TrainingConfig, train
 #
 # The idea of Bengio, Ducharme, Vincent and Jauvin (2003): give every word a short list of numbers, its **embedding**, and compute the next word's
 # probabilities from those numbers by a smooth function. If *girls* and *boys* have similar numbers, they get similar predictions: every sentence
-# about the ones teaches something about the others. The numbers are not given; they are learned together with the function.
+# about girls also teaches something about boys. The numbers are not given; they are learned together with the function.
 #
 # ## The model
 #
@@ -70,7 +70,16 @@ from course.training import TrainingConfig, train
 # | $\mathbf{y}$ | the word that came, one-hot | $V$ | `one_hot(target)` |
 # | $L$ | the loss, in nats | | `loss` |
 #
-# (The paper adds a constant to $\mathbf{W}\mathbf{e}$ and to $\mathbf{U}\mathbf{h}$; so does the library. We leave the constants out until the last cell.)
+# (The paper adds a constant to $\mathbf{W}\mathbf{e}$ and to $\mathbf{U}\mathbf{h}$; so does the library. We leave the constants out until the last cell. The paper also tries *direct connections*, a further matrix
+# from $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a little generalisation; we go without them.)
+#
+# The same model as a drawing, with constants and with the paper's option. Build it up with the slider, and point at a box for its shape and for its line of code in `course.models`.
+
+# %%
+figures.machine("feedforward")
+
+# %% [markdown]
+# **A question:** the window gets one word longer. Which boxes grow, and which matrices with them?
 #
 # ## The smallest possible one
 #
@@ -164,7 +173,7 @@ print(language.read(train_stories.tokens[0])[:84])
 
 
 # %% [markdown]
-# For a text, every position has a window: the $N$ tokens that end there. Before the start stands `<s>`.
+# For a text, every position has a window: the $N$ tokens that end there. The text is preceded by `<s>`.
 
 
 # %%
@@ -217,7 +226,7 @@ for scale in (0.03, 1.0, 30.0):
 print(f"ln V = {math.log(language.vocab_size):.3f}")
 
 # %% [markdown]
-# With large random weights the model is *sure*, and of something random. Its first steps would go into unlearning that.
+# With large random weights the model is *confident* about something random, and the first training steps are spent unlearning it.
 # The width of $\mathbf{h}$ matters too: a sum of $D$ independent random terms grows like $\sqrt{D}$, so weights are drawn smaller the more of them are
 # added up. (That is the division by `width**0.5`.)
 
@@ -315,7 +324,7 @@ assert torch.allclose(theta, by_torch.detach(), atol=1e-4)
 print(f"after 30 steps of Adam, ours and torch's: θ = ({theta[0]:.2f}, {theta[1]:.2f})")
 
 # %% [markdown]
-# Now race them. Drag the start; make SGD diverge, and momentum; then turn the valley by 45°, so that steep and flat are no longer the two parameters. Whom does that hurt, and why?
+# Now race them. Drag the start; make SGD diverge, and momentum; then turn the valley by 45°, so that steep and flat are no longer the two parameters. Which method suffers, and why?
 
 # %%
 figures.optimizer_race(H, start)
@@ -565,7 +574,7 @@ print(", ".join(f"{name} {value:.3f}" for name, value in list(missing.items())[:
 assert missing["things"] + missing["verbs"] > sum(missing.values()) / 2
 
 # %% [markdown]
-# More than half of what is missing are things and the verbs that go with them: what the hero had was said in the first sentence, far outside the window, and a hero does only what these
+# More than half of the gap comes from things and their verbs: the hero's things were named in the first sentence, far outside the window, and a hero does only what these
 # things allow. Then the names of the heroes, for the same reason. A window of 30 would hold more of it, at the price of a $\mathbf{W}$ four times as large, most of it without
 # examples; and some other text would need 300.
 #
@@ -647,10 +656,68 @@ print("we have just built the library's model")
 # **In the homework:** [hw2 · Backpropagation](../homeworks/hw2_backprop/hw2_backprop.ipynb) begins with windows and targets, this model's forward pass, and the
 # check of the first loss.
 #
+# ## Exercises
+#
+# **1.** $V = 1000$, $d = 16$, $N = 3$, $D = 64$. How many numbers are in $\mathbf{E}$, $\mathbf{W}$ and $\mathbf{U}$?
+#
+# <details><summary>Answer</summary>
+#
+# 16,000, then $64 \cdot 48 = 3072$, then 64,000. Most of a small model is its vocabulary.
+#
+# </details>
+#
+# **2.** With $V = 1000$ the first loss is 9.8 nats. What should it be, and what do you look at?
+#
+# <details><summary>Answer</summary>
+#
+# $\ln 1000 = 6.9$. A larger one means that the model is sure of something random: look at the size of the weights that make the logits.
+#
+# </details>
+#
+# **3.** The window grows from three words to four. Which matrices grow, and by how much?
+#
+# <details><summary>Answer</summary>
+#
+# Only $\mathbf{W}$, by $D \cdot d$ numbers. $\mathbf{E}$ is shared by all places, and $\mathbf{U}$ sees only $\mathbf{h}$.
+#
+# </details>
+#
+# **4.** *(long)* Add the paper's direct connections: one more matrix $\mathbf{Q}$, from $\mathbf{e}$ straight to the logits, $\mathbf{z} = \mathbf{U}\mathbf{h} + \mathbf{Q}\mathbf{e}$. How many numbers does it have? What is the model when $\mathbf{U} = 0$, and does its embedding still learn?
+#
+# <details><summary>Answer</summary>
+#
+# $V \cdot N d$. With $\mathbf{U} = 0$ nothing passes through $\tanh$: the logits are linear in the embeddings, each word of the window adds its own part. The embedding still gets a gradient, now through $\mathbf{Q}$.
+#
+# ```python
+# import torch
+# from torch.nn import functional as F
+#
+# V, d, D, N = 5, 2, 4, 3
+# generator = torch.Generator().manual_seed(0)
+# E, W, Q = (torch.randn(shape, generator=generator) for shape in ((d, V), (D, N * d), (V, N * d)))
+#
+#
+# def logits(windows: torch.Tensor, E, W, U, Q) -> torch.Tensor:
+#     e = E.T[windows].flatten(-2)
+#     return torch.tanh(e @ W.T) @ U.T + e @ Q.T
+#
+#
+# assert Q.numel() == V * N * d
+# windows, nothing = torch.tensor([[3, 0, 1]]), torch.zeros(V, D)
+# parts = [E[:, word] @ Q[:, place * d : (place + 1) * d].T for place, word in enumerate((3, 0, 1))]
+# assert torch.allclose(logits(windows, E, W, nothing, Q)[0], sum(parts), atol=1e-5)
+# learned = E.clone().requires_grad_()
+# F.cross_entropy(logits(windows, learned, W, nothing, Q), torch.tensor([4])).backward()
+# assert (learned.grad.abs().sum(0) > 0).tolist() == [True, True, False, True, False]
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Yoshua Bengio, Réjean Ducharme, Pascal Vincent and Christian Jauvin, "A Neural Probabilistic Language Model", *Journal of Machine Learning Research* 3 (2003), 1137–1155.
-# - Diederik Kingma and Jimmy Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015.
-# - Tomas Mikolov, Kai Chen, Greg Corrado and Jeffrey Dean, "Efficient Estimation of Word Representations in Vector Space", ICLR 2013 (workshop).
-# - Ilya Loshchilov and Frank Hutter, "Decoupled Weight Decay Regularization", ICLR 2019.
-# - Daniel Jurafsky and James H. Martin, *Speech and Language Processing*, 3rd edition draft, chapters on neural networks and on embeddings.
+# - Yoshua Bengio, Réjean Ducharme, Pascal Vincent and Christian Jauvin, ["A Neural Probabilistic Language Model"](https://www.jmlr.org/papers/v3/bengio03a.html), *Journal of Machine Learning Research* 3 (2003), 1137–1155.
+# - Diederik Kingma and Jimmy Ba, ["Adam: A Method for Stochastic Optimization"](https://arxiv.org/abs/1412.6980), ICLR 2015.
+# - Tomas Mikolov, Kai Chen, Greg Corrado and Jeffrey Dean, ["Efficient Estimation of Word Representations in Vector Space"](https://arxiv.org/abs/1301.3781), ICLR 2013 (workshop).
+# - Ilya Loshchilov and Frank Hutter, ["Decoupled Weight Decay Regularization"](https://arxiv.org/abs/1711.05101), ICLR 2019.
+# - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapters on neural networks and on embeddings.
+# - Andrej Karpathy, [makemore](https://github.com/karpathy/makemore): character models of names, from bigrams on; where our list of names comes from.

@@ -11,7 +11,7 @@
 # *40 minutes to read, under 40 seconds to run. You need partial derivatives and the chain rule of calculus.
 # Before this: [05 · A feed-forward language model](05_feedforward.ipynb).*
 #
-# **The question of the day:** a loss is one number at the end. How does a weight deep inside learn what it should do about it?
+# **The question of the day:** the loss is a single number at the end. How do we find out how each weight deep inside the model should change?
 
 # %% setup
 
@@ -82,7 +82,7 @@ dL_dy_hat = (-y / y_hat)[None, :]  # (1, 3)
 dL_dy_hat
 
 # %% [markdown]
-# Do not believe it; nudge. Change one input a little, see how the output changes, divide. This is the definition of a derivative, and it checks
+# Do not take this on trust; check it by finite differences. Change one input slightly, measure how the output changes, and divide. This is the definition of a derivative, and it checks
 # everything that follows.
 
 
@@ -204,7 +204,7 @@ for eta in (0.1, 0.5, 1.0):
     assert after < loss
 
 # %% [markdown]
-# ## Where it breaks: nobody has room for a Jacobian
+# ## Where it breaks: the Jacobian does not fit in memory
 #
 # The matrix $\partial \mathbf{z} / \partial \mathbf{W}$ above has 18 entries, 12 of them zero. **Predict, then run.** How large is it for the last layer of GPT-2, with 768 inputs and
 # 50,257 words?
@@ -314,8 +314,7 @@ class Value:
 
 
 # %% [markdown]
-# Backwards: a node may send its gradient on only when everything that uses it has reported. An order in which each node comes after all that it was made from, turned
-# round, guarantees that.
+# Backwards: a node may send its gradient on only when everything that uses it has reported. A topological order, traversed in reverse, guarantees this.
 
 
 # %%
@@ -382,8 +381,7 @@ figures.tape(graph, twice=("w2", "w1"), claims={"z1": ("p1", 1), "z2": ("p2", 0)
 
 # %% [markdown]
 # The switches are the two classic mistakes. **Used twice:** a value that is used in two places gets a gradient from each, and they *add*. With `=` instead of `+=` the last one wins,
-# and everything before it is lost. **zero_grad:** a leaf keeps its gradient until it is told to forget, so that several batches can be added up. Who forgets to reset
-# it takes steps along the sum of all gradients since the beginning. In torch too:
+# and everything before it is lost. **zero_grad:** a leaf keeps its gradient until it is told to forget, so that several batches can be added up. If you forget to reset it, each step follows the sum of all gradients since the beginning. In torch too:
 
 # %%
 w = Value(3.0)
@@ -409,6 +407,14 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 # | $\mathbf{h} = \tanh(\mathbf{a})$ | $d\mathbf{a} = d\mathbf{h} \odot (1 - \mathbf{h} \odot \mathbf{h})$ | (B, D) |
 # | $\mathbf{a} = \mathbf{W}\mathbf{e}$ | $d\mathbf{W} = d\mathbf{a}^\top \mathbf{e}$, $\quad d\mathbf{e} = d\mathbf{a}\, \mathbf{W}$ | (D, Nd), (B, Nd) |
 # | $\mathbf{e} = [\mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}]$ | each piece of $d\mathbf{e}$ is **added** to its word's column of $d\mathbf{E}$ | (d, V) |
+#
+# The way forwards, drawn once more; the way back runs down the same lines.
+
+# %%
+figures.machine("feedforward")
+
+# %% [markdown]
+# **A question:** with the paper's direct connections, along how many lines does a gradient come back to the embeddings, and what happens where they meet?
 
 
 # %%
@@ -464,7 +470,7 @@ for name, ours, leaf in zip("EWU", by_hand, leaves, strict=True):
 #
 # Here $\theta_k$ is one number among all parameters; the others stay as they are.
 #
-# **Predict, then run.** The smaller $\varepsilon$, the better the approximation, is that so? What will happen at $\varepsilon = 10^{-12}$?
+# **Predict, then run.** Does the approximation keep improving as $\varepsilon$ shrinks? What will happen at $\varepsilon = 10^{-12}$?
 
 
 # %%
@@ -675,15 +681,69 @@ print("five gradients by hand, equal to those of the library's model")
 # - The gradient is a product of Jacobians along the graph; for softmax and cross-entropy it shrinks to $\hat{\mathbf{y}} - \mathbf{y}$, and for the weights to $(\hat{\mathbf{y}} - \mathbf{y})\mathbf{x}^\top$.
 # - Nobody builds the Jacobians: each step knows how to turn what arrives into what it passes on.
 # - Backwards, because there is one loss and there are many weights.
-# - What is used twice adds its gradients; what is kept between steps must be reset.
+# - A value used twice adds up both gradients; gradients kept between steps must be reset.
 # - Check with `float64`, central differences and a middling step.
 #
 # **In the homework:** [hw2 · Backpropagation](../homeworks/hw2_backprop/hw2_backprop.ipynb): a scalar differentiator, the softmax VJP, the way back through every layer, and a gradient check; each
 # step of yours is compared with autograd, and the first wrong line is named.
 #
+# ## Exercises
+#
+# **1.** $\hat{\mathbf{y}} = (0.7, 0.2, 0.1)$, and the third word came. What is $\partial L / \partial \mathbf{z}$? Why do its numbers add up to zero?
+#
+# <details><summary>Answer</summary>
+#
+# $(0.7, 0.2, -0.9)$. Both $\hat{\mathbf{y}}$ and $\mathbf{y}$ add up to one. (Adding the same number to all logits changes nothing.)
+#
+# </details>
+#
+# **2.** $L = a \cdot a + a$ at $a = 3$. How many contributions arrive at $a$ on the way back, and what is their sum?
+#
+# <details><summary>Answer</summary>
+#
+# Three: 3 from either side of the product, and 1 from the sum. Together $7 = 2a + 1$.
+#
+# </details>
+#
+# **3.** How many forward passes does a central difference need for the gradient of a model with a million weights? And backpropagation?
+#
+# <details><summary>Answer</summary>
+#
+# Two million. Backpropagation needs one pass forwards and one backwards, which costs about twice as much as the forward one. Differences are for checking a few numbers.
+#
+# </details>
+#
+# **4.** *(long)* In practice softmax and logarithm are one step, $\mathbf{s} = \mathbf{z} - \log \sum_k e^{z_k}$. Derive its vector-Jacobian product, and check it with autograd in `float64`.
+#
+# <details><summary>Answer</summary>
+#
+# $\partial s_i / \partial z_j = [i = j] - \hat y_j$, so from $\mathbf{g}$ comes back $\mathbf{g} - \hat{\mathbf{y}} \sum_i g_i$. With $\mathbf{g} = -\mathbf{y}$ that is $\hat{\mathbf{y}} - \mathbf{y}$ again, without a division by $\hat y$.
+#
+# ```python
+# import torch
+#
+#
+# def log_softmax_backward(g: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+#     return g - z.softmax(0) * g.sum()
+#
+#
+# generator = torch.Generator().manual_seed(0)
+# z, g = (torch.randn(7, generator=generator, dtype=torch.float64) for _ in range(2))
+# asked = z.clone().requires_grad_()
+# asked.log_softmax(0).backward(g)
+# assert torch.allclose(log_softmax_backward(g, z), asked.grad)
+# y = torch.eye(7, dtype=torch.float64)[2]
+# assert torch.allclose(log_softmax_backward(-y, z), z.softmax(0) - y)
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - David E. Rumelhart, Geoffrey E. Hinton and Ronald J. Williams, "Learning Representations by Back-propagating Errors", *Nature* 323 (1986), 533–536.
-# - Atılım Güneş Baydin, Barak A. Pearlmutter, Alexey Andreyevich Radul and Jeffrey Mark Siskind, "Automatic Differentiation in Machine Learning: a Survey", *Journal of Machine Learning Research* 18 (2018), 1–43.
-# - Adam Paszke et al., "PyTorch: An Imperative Style, High-Performance Deep Learning Library", NeurIPS 2019.
-# - Ian Goodfellow, Yoshua Bengio and Aaron Courville, *Deep Learning*, MIT Press, 2016, section 6.5.
+# - David E. Rumelhart, Geoffrey E. Hinton and Ronald J. Williams, ["Learning Representations by Back-propagating Errors"](https://doi.org/10.1038/323533a0), *Nature* 323 (1986), 533–536.
+# - Atılım Güneş Baydin, Barak A. Pearlmutter, Alexey Andreyevich Radul and Jeffrey Mark Siskind, ["Automatic Differentiation in Machine Learning: a Survey"](https://www.jmlr.org/papers/v18/17-468.html), *Journal of Machine Learning Research* 18 (2018), 1–43.
+# - Adam Paszke et al., ["PyTorch: An Imperative Style, High-Performance Deep Learning Library"](https://arxiv.org/abs/1912.01703), NeurIPS 2019.
+# - Ian Goodfellow, Yoshua Bengio and Aaron Courville, [*Deep Learning*](https://www.deeplearningbook.org), MIT Press, 2016, section 6.5.
+# - Seppo Linnainmaa, ["Taylor Expansion of the Accumulated Rounding Error"](https://doi.org/10.1007/BF01931367), *BIT* 16 (1976), 146–160: the backward pass, before anyone trained a network with it.
+# - Andrej Karpathy, [micrograd](https://github.com/karpathy/micrograd): a scalar tape in a hundred lines, from which the class of this lecture descends.
+# - Christopher Olah, ["Calculus on Computational Graphs: Backpropagation"](https://colah.github.io/posts/2015-08-Backprop/), 2015.

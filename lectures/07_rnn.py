@@ -36,7 +36,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # for some sentence; its matrix grows with it; and each place of the window has weights of its own, so what was learned about
 # a word two places back says nothing about the same word three places back.
 #
-# A reader does otherwise: one word at a time, with a summary of everything so far in mind. After each word the summary is
+# A person reads in another way: one word at a time, with a summary of everything so far in mind. After each word the summary is
 # updated, always by the same rule. That is a **recurrent neural network** (RNN), and the summary is its **state** $h_t$:
 #
 # $$h_t = \sigma(U h_{t-1} + W x_t), \qquad h_0 = 0, \qquad \hat y_t = \text{softmax}(R\, h_t).$$
@@ -51,6 +51,15 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # | $\sigma$ | a squashing function, here $\tanh$; a bias inside it is left out for now | | `torch.tanh` |
 # | $R$ | reads the state, as $\mathbf{U}$ did in lecture 05; many papers call it $V$, which counts our words | $(V, D)$ | `R` |
 # | $\hat y_t$ | the distribution over the word after $x_t$ | $(V)$ | `probs` |
+#
+# Side by side, the only difference is where the past comes in:
+#
+# | | feed-forward (lecture 05) | recurrent |
+# |---|---|---|
+# | embed | $\mathbf{e} = [E x_{t-3}; E x_{t-2}; E x_{t-1}]$ | $\mathbf{e}_t = E x_t$ |
+# | hidden | $\mathbf{h} = \sigma(\mathbf{W} \mathbf{e})$ | $h_t = \sigma(U h_{t-1} + W \mathbf{e}_t)$ |
+# | predict | $\hat{\mathbf{y}} = \text{softmax}(\mathbf{U} \mathbf{h})$ | $\hat y_t = \text{softmax}(R\, h_t)$ |
+# | weights of the input | others for each place in the window | the same for every word |
 #
 # ## The smallest one
 #
@@ -126,6 +135,14 @@ print("a state after 1000 words:", last_state(thousand).shape)
 # The model does not grow, and what it learns at one position holds at every other.
 #
 # </details>
+#
+# What the loop did, unrolled: one column for each step.
+
+# %%
+figures.machine("rnn")
+
+# %% [markdown]
+# **A question:** how many arrows lie between the first word and the last prediction, and how many of them are $U$?
 #
 # ## The same in tensors
 #
@@ -274,7 +291,7 @@ assert write("ron", 5) == sentences[1]
 # The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and saw*; the state
 # can. Off the trodden path it has no teacher to bring it back. Lecture 10 returns to this difference between training and use.
 #
-# It was not certain to work. Begin with other random weights:
+# Success was not guaranteed. Begin with other random weights:
 
 # %%
 for seed in range(4):
@@ -283,7 +300,7 @@ for seed in range(4):
 print(f"log(2) / 5 = {math.log(2) / 5:.3f}")
 
 # %% [markdown]
-# Most stop just above $\tfrac{1}{5} \log 2$: all is learned but the last of the five words, the only one that needs a memory, and that one is still a coin toss.
+# Most stop just above $\tfrac{1}{5} \log 2$: everything is learned except the last of the five words, the only one that needs memory; there the model still guesses between two.
 # Lecture 08 finds out why.
 #
 # ## Backpropagation through time
@@ -521,7 +538,9 @@ upper.shape
 # ($\hat y_t$ are his logits; $K$ is the number of symbols.) Trained on Wikipedia with its markup, his network of LSTM layers wrote pages such as
 # *"The 'Rebellion' (Myerodent) is [[literal]], related mildly older than old half sister …"* (quoted from the paper, shortened): invented words, but
 # brackets that close, dates, and a table of links. His network had about 21 million weights (quoted too); ours has about
-# five hundred times fewer, and reads Python's documentation.
+# five hundred times fewer, and reads Python's documentation. The same paper lets a network write by *hand*: the next element is then no letter but the next movement of a pen, drawn from a mixture of Gaussian distributions whose parameters the network computes,
+# and the letters to be written are looked up by a soft window, an early form of attention. Was his the first neural network to predict the next element of a sequence? No: words had been predicted by Bengio and others (2000) and by Mikolov and others (2010),
+# letters by Sutskever, Martens and Hinton (2011).
 
 # %%
 from course.data.corpora import python_documentation
@@ -670,7 +689,7 @@ for kind, members in kinds.items():
     print(f"{kind:10} {chosen.sum():5} times, {above[chosen].mean():5.2f} bits above the floor")
 
 # %% [markdown]
-# Full stops are learned. What is expensive are the words that come back: the things of a story are named at its beginning, and again dozens of words later. The state *could* hold
+# Full stops are learned. The expensive words are the ones that come back: the things of a story are named at its beginning, and again dozens of words later. The state *could* hold
 # them. Lecture 08 asks why it does not.
 #
 # ## The ladder
@@ -743,11 +762,63 @@ print("we have just built torch.nn.RNN")
 # **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the RNN step, backpropagation through time
 # and labelling.
 #
+# ## Exercises
+#
+# **1.** $d_x = 10$, $D = 20$, $V = 50$. How many numbers are in $W$, $U$ and $R$? For texts of ten words, and of a thousand?
+#
+# <details><summary>Answer</summary>
+#
+# $200 + 400 + 1000 = 1600$, for any length.
+#
+# </details>
+#
+# **2.** Which of the five shapes has a spam filter, a tagger of parts of speech, a describer of pictures, a translator, a classifier of single pictures?
+#
+# <details><summary>Answer</summary>
+#
+# c, e, b, d, a.
+#
+# </details>
+#
+# **3.** Set $U = 0$. Which model of an earlier lecture is left?
+#
+# <details><summary>Answer</summary>
+#
+# One that sees only the last word: the network of lecture 05 with a window of one. Everything older came through $U$.
+#
+# </details>
+#
+# **4.** *(long)* Use a bidirectional network as a language model by mistake. Show, without training anything, that its prediction at step $t$ depends on the very word that it should predict. What would its training loss look like?
+#
+# <details><summary>Answer</summary>
+#
+# Change word $t + 1$ and see which outputs at step $t$ move. Forwards nothing moves; in both directions it does. The loss would fall far below what is possible: the answer is in the input, and the network has only to find it there. When it writes, there is no word to the right, and it is lost.
+#
+# ```python
+# import torch
+# from course.models import RNN
+#
+# torch.manual_seed(0)
+# x = torch.randn(1, 6, 4)
+# changed = x.clone()
+# changed[0, 4] += 1.0  # the word that step 3 has to predict
+# for is_bidirectional in (False, True):
+#     network = RNN(4, 5, is_bidirectional=is_bidirectional)
+#     with torch.no_grad():
+#         moved = (network(x)[0] - network(changed)[0]).abs().sum(-1)[0] > 1e-6
+#     assert moved.tolist()[4:] == [True, True]
+#     assert moved.tolist()[:4] == [is_bidirectional] * 4
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Jeffrey L. Elman, "Finding Structure in Time", *Cognitive Science* 14 (1990), 179–211.
-# - Paul J. Werbos, "Backpropagation Through Time: What It Does and How to Do It", *Proceedings of the IEEE* 78 (1990), 1550–1560.
-# - Ronald J. Williams and David Zipser, "A Learning Algorithm for Continually Running Fully Recurrent Neural Networks", *Neural Computation* 1 (1989), 270–280.
-# - Mike Schuster and Kuldip K. Paliwal, "Bidirectional Recurrent Neural Networks", *IEEE Transactions on Signal Processing* 45 (1997), 2673–2681.
-# - Tomáš Mikolov, Martin Karafiát, Lukáš Burget, Jan Černocký and Sanjeev Khudanpur, "Recurrent Neural Network Based Language Model", Interspeech 2010.
-# - Alex Graves, "Generating Sequences With Recurrent Neural Networks", arXiv:1308.0850, 2013.
+# - Jeffrey L. Elman, ["Finding Structure in Time"](https://doi.org/10.1207/s15516709cog1402_1), *Cognitive Science* 14 (1990), 179–211.
+# - Paul J. Werbos, ["Backpropagation Through Time: What It Does and How to Do It"](https://doi.org/10.1109/5.58337), *Proceedings of the IEEE* 78 (1990), 1550–1560.
+# - Ronald J. Williams and David Zipser, ["A Learning Algorithm for Continually Running Fully Recurrent Neural Networks"](https://doi.org/10.1162/neco.1989.1.2.270), *Neural Computation* 1 (1989), 270–280.
+# - Mike Schuster and Kuldip K. Paliwal, ["Bidirectional Recurrent Neural Networks"](https://doi.org/10.1109/78.650093), *IEEE Transactions on Signal Processing* 45 (1997), 2673–2681.
+# - Tomáš Mikolov, Martin Karafiát, Lukáš Burget, Jan Černocký and Sanjeev Khudanpur, ["Recurrent Neural Network Based Language Model"](https://doi.org/10.21437/Interspeech.2010-343), Interspeech 2010.
+# - Alex Graves, ["Generating Sequences With Recurrent Neural Networks"](https://arxiv.org/abs/1308.0850), arXiv:1308.0850, 2013.
+# - Andrej Karpathy, ["The Unreasonable Effectiveness of Recurrent Neural Networks"](https://karpathy.github.io/2015/05/21/rnn-effectiveness/), 2015: the five shapes are his drawing.
+# - Ilya Sutskever, James Martens and Geoffrey Hinton, ["Generating Text with Recurrent Neural Networks"](https://icml.cc/2011/papers/524_icmlpaper.pdf), ICML 2011: letter by letter, two years before Graves.

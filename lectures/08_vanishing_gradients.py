@@ -98,7 +98,7 @@ from_autograd
 # %% [markdown]
 # ## How fast: the spectral radius
 #
-# Leave $\tanh$ away for a moment. Then the product is $U^n$, with $n = t - k$ the distance, and its size is ruled by the eigenvalues of $U$: in the long run each step multiplies
+# Leave out $\tanh$ for a moment. Then the product is $U^n$, with $n = t - k$ the distance, and its size is ruled by the eigenvalues of $U$: in the long run each step multiplies
 # by the spectral radius,
 #
 # $$\lVert U^n \rVert^{1/n} \to \rho(U), \qquad \lVert U^n \rVert \le \lVert U \rVert^n.$$
@@ -128,7 +128,7 @@ for radius in (0.9, 1.0, 1.1):
 # take over.
 #
 # Now $\tanh$ again. Its slopes are at most 1, so $\lVert \partial h_t / \partial h_k \rVert \le \lVert U \rVert^{t-k}$: if $\lVert U \rVert < 1$, the gradient *must* vanish. A norm above 1 is necessary for exploding,
-# but not sufficient, since large states sit where $\tanh$ is flat. Here are the lengths of $\partial L / \partial h_t$ of a loss at the last step, for three radii:
+# but not sufficient, since large states sit where $\tanh$ is flat. Here is the norm of $\partial L / \partial h_t$ for a loss at the last step, for three radii:
 
 
 # %%
@@ -223,7 +223,7 @@ figures.still(
 )
 
 # %% [markdown]
-# A step of gradient descent is the gradient times the learning rate; taken on the wall it flies out of the picture. The cure is to limit the gradient's length and keep its direction, **gradient
+# A step of gradient descent is the gradient times the learning rate; on the wall, such a step lands far outside the plot. The cure is to limit the gradient's length and keep its direction, **gradient
 # clipping** (Pascanu, Mikolov and Bengio, 2013): with all gradients of the model as one long vector $g$ and a threshold $c$,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g \rVert}\right).$$
@@ -258,8 +258,10 @@ for name, path in zip(("without clipping", "clipped at 1"), paths, strict=True):
 assert end_loss(paths[1][-1]) < end_loss(paths[0][-1])
 
 # %% [markdown]
-# The first is thrown out of the picture at once, onto flat land where nothing calls it back. Clipping is three lines, and every recurrent model of this course is trained with it; on a good day it is never used. It does nothing for the other fault: there is no direction left to keep when the
-# gradient is zero. Vanishing is silent: the loss falls, the near words are learned, and nothing tells you what was not.
+# Without clipping, the very first step jumps onto a plateau, where the gradient is too small to bring the parameter back. With clipping, each step keeps its direction but not its length, and the loss goes to practically zero.
+# Clipping takes three lines of code, and every recurrent model in this course is trained with it; in a healthy run the threshold is rarely reached. It does
+# nothing about vanishing gradients, because it can only shorten a gradient, and a gradient that has vanished has no usable direction left to keep. Vanishing gradients are also harder to notice. The loss falls, the model learns to use the nearby words,
+# and nothing in the training curve shows what it has failed to learn.
 #
 # ## The tickets
 #
@@ -323,7 +325,7 @@ radii = [torch.linalg.eigvals(matrix).abs().max() for matrix in fresh]
 print(f"mean spectral radius of 20 fresh networks: {sum(radii) / 20:.2f}")
 
 # %% [markdown]
-# ## What can be learned at which distance
+# ## How far back can an RNN learn?
 #
 # A gradient that small might still be enough, so do the experiment. A generated language of one kind of sentence: a thing, small talk drawn at random, and the question which thing it was. For each distance a fresh
 # network, 150 steps of training, and texts that it has not seen. There are eight things, so guessing is right in one case of eight.
@@ -335,7 +337,7 @@ example = recall_texts(6, 1, torch.Generator().manual_seed(0))[0]
 print(" ".join(WORDS[token] for token in example), "→", WORDS[example[0]])
 
 # %% [markdown]
-# Beside the accuracy we draw what could have predicted it before any training: the share of the gradient that arrives at the thing.
+# Beside the accuracy we draw the share of the gradient that arrives at the thing before any training. It falls with distance as the accuracy does; lecture 09 shows where the two part.
 
 
 # %%
@@ -371,7 +373,7 @@ figures.still(
     alt="Accuracy of the recalled word by distance: "
     + ", ".join(f"{d}: {a:.0%}" for d, a in zip(distances, accuracy, strict=True))
     + f". Guessing: {guessing:.0%}.",
-    caption="All or nothing: what the gradient reaches is learned perfectly, the rest not at all.",
+    caption="All or nothing: with this start and these steps, short distances are learned perfectly and long ones not at all.",
 )
 
 # %%
@@ -491,7 +493,7 @@ figures.still(
 )
 
 # %% [markdown]
-# One word in ten, and more than a third of the whole distance to the floor. To get rid of it, the gradient has to survive the journey; lecture 09 builds it a road.
+# One word in ten, and more than a third of the whole distance to the floor. To close this gap the gradient has to survive the distance; lecture 09 shows how.
 #
 # ## The same in the library
 #
@@ -525,14 +527,73 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 # - $\partial h_t / \partial h_k$ is a product of $t - k$ Jacobians $\text{diag}(1 - h_j^2)\, U$; its size changes by about the same factor at each step.
 # - A factor below 1 vanishes, above 1 explodes; without $\tanh$ it is the spectral radius of $U$, and the slopes of $\tanh$ take something off.
 # - Exploding is loud and cured by clipping; vanishing is silent, and clipping does not touch it.
-# - Contributions of the far past are not wrong but outvoted: beyond a few words a plain RNN learns nothing.
+# - Contributions of the far past are not wrong but outvoted: from an ordinary start and in these few hundred steps, a plain RNN learns nothing beyond a few words. Other starts carry it further (Le, Jaitly and Hinton, 2015).
 # - The RNN's distance to the floor is, for a good part, words that return.
 #
 # **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the gradient through time and on clipping.
 #
+# ## Exercises
+#
+# **1.** A gradient is multiplied by 0.58 at each step. What is left of it after 20 steps?
+#
+# <details><summary>Answer</summary>
+#
+# $0.58^{20} \approx 2 \cdot 10^{-5}$.
+#
+# </details>
+#
+# **2.** The gradient is $(3, 4)$, the threshold 1. What does clipping by the length make of it? And clipping each number by itself?
+#
+# <details><summary>Answer</summary>
+#
+# $(0.6, 0.8)$: the same direction, a fifth of the length. Each number by itself gives $(1, 1)$: another direction.
+#
+# </details>
+#
+# **3.** $U = \begin{pmatrix} 0.5 & 10 \\ 0 & 0.5 \end{pmatrix}$ has the spectral radius 0.5. Can $\lVert U^n \rVert$ be larger than 1 for some $n$?
+#
+# <details><summary>Answer</summary>
+#
+# Yes: $U$ itself has a norm above 10. The radius says what happens in the long run, and there $U^n \to 0$.
+#
+# </details>
+#
+# **4.** *(long)* Begin with an orthogonal $U$, which changes no length. Compare how much of a gradient arrives after 50 steps without $\tanh$; then with $\tanh$ and small inputs; then with the $U$ that PyTorch draws.
+#
+# <details><summary>Answer</summary>
+#
+# Without $\tanh$ all of it arrives, exactly. With $\tanh$ and small inputs a good part, because its slope is nearly 1 there. With PyTorch's $U$ next to nothing. (Le, Jaitly and Hinton, 2015, began with the identity and $\max(0, a)$; training may still leave that region.)
+#
+# ```python
+# import torch
+#
+# D, T = 32, 50
+# generator = torch.Generator().manual_seed(0)
+# orthogonal, _ = torch.linalg.qr(torch.randn(D, D, generator=generator))
+# as_torch_draws = (2 * torch.rand(D, D, generator=generator) - 1) / D**0.5
+# inputs = 0.02 * torch.randn(T, D, generator=generator)
+#
+#
+# def share_that_arrives(U: torch.Tensor, squash) -> float:
+#     first = torch.zeros(D, requires_grad=True)
+#     h = first
+#     for x in inputs:
+#         h = squash(U @ h + x)
+#     (gradient,) = torch.autograd.grad(h, first, torch.ones(D) / D**0.5)
+#     return gradient.norm().item()
+#
+#
+# assert abs(share_that_arrives(orthogonal, lambda a: a) - 1) < 1e-4
+# assert 0.1 < share_that_arrives(orthogonal, torch.tanh) < 1
+# assert share_that_arrives(as_torch_draws, torch.tanh) < 1e-9
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Yoshua Bengio, Patrice Simard and Paolo Frasconi, "Learning Long-Term Dependencies with Gradient Descent is Difficult", *IEEE Transactions on Neural Networks* 5 (1994), 157–166.
-# - Razvan Pascanu, Tomas Mikolov and Yoshua Bengio, "On the difficulty of training recurrent neural networks", ICML 2013.
-# - Andrew M. Saxe, James L. McClelland and Surya Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks", ICLR 2014.
-# - Sepp Hochreiter, *Untersuchungen zu dynamischen neuronalen Netzen*, diploma thesis, Technische Universität München, 1991.
+# - Yoshua Bengio, Patrice Simard and Paolo Frasconi, ["Learning Long-Term Dependencies with Gradient Descent is Difficult"](https://doi.org/10.1109/72.279181), *IEEE Transactions on Neural Networks* 5 (1994), 157–166.
+# - Razvan Pascanu, Tomas Mikolov and Yoshua Bengio, ["On the difficulty of training recurrent neural networks"](https://arxiv.org/abs/1211.5063), ICML 2013.
+# - Andrew M. Saxe, James L. McClelland and Surya Ganguli, ["Exact solutions to the nonlinear dynamics of learning in deep linear neural networks"](https://arxiv.org/abs/1312.6120), ICLR 2014.
+# - Sepp Hochreiter, [*Untersuchungen zu dynamischen neuronalen Netzen*](https://people.idsia.ch/~juergen/SeppHochreiter1991ThesisAdvisorSchmidhuber.pdf), diploma thesis, Technische Universität München, 1991.
+# - Quoc V. Le, Navdeep Jaitly and Geoffrey E. Hinton, ["A Simple Way to Initialize Recurrent Networks of Rectified Linear Units"](https://arxiv.org/abs/1504.00941), 2015: another start carries a plain network over hundreds of steps.

@@ -10,7 +10,7 @@
 #
 # *30 minutes to read, about a minute to run. Before this: [08 · Vanishing and exploding gradients](08_vanishing_gradients.ipynb).*
 #
-# **The question of the day:** what must a state be like, so that a gradient survives in it?
+# **The question of the day:** what kind of state lets a gradient survive over many steps?
 
 # %% setup
 
@@ -89,6 +89,14 @@ figures.gates(
 )
 
 # %% [markdown]
+# One step as a drawing: the cell runs along the top, and three gates reach up to it.
+
+# %%
+figures.machine("lstm_cell")
+
+# %% [markdown]
+# **A question:** follow $c$ from left to right. Which signs does it meet, and what would a plain RNN have there?
+#
 # ## The smallest LSTM
 #
 # Now the gates are computed. $T = 5$ steps, $d_x = 3$, $D = 4$; one matrix per gate, each under its own name.
@@ -265,6 +273,14 @@ for x_t in x:
 gru_states = torch.stack(gru_states)
 
 # %% [markdown]
+# The same kind of drawing, with one gate and one state less:
+
+# %%
+figures.machine("gru_cell")
+
+# %% [markdown]
+# **A question:** where do you find the LSTM's forget gate here, and where its input gate?
+#
 # What they cost, for the same width. **Predict, then run:** the ratio of the three?
 
 # %%
@@ -330,7 +346,7 @@ print("learned up to a distance of", reach, "of those tried")
 assert reach["RNN"] < min(reach["LSTM"], reach["GRU"])
 
 # %% [markdown]
-# For the LSTM the edge has moved by a factor, and it is still an edge; for the GRU it lies beyond the distances tried. That the GRU comes furthest says something about this task and these 150 steps, not about GRUs. More patience helps the LSTM, as it helped the RNN:
+# For the LSTM the edge has moved by a factor, and it is still an edge; for the GRU it lies beyond the distances tried. That the GRU comes furthest says something about this task and these 150 steps, not about GRUs. Nor does the gradient at the start decide it: of these cells the LSTM lets most of it through. A gradient that arrives is needed, and not enough. More patience helps the LSTM, as it helped the RNN:
 
 # %%
 patient = recall_accuracy("lstm", 12, n_steps=450)
@@ -472,10 +488,65 @@ print("we have just built course.models.LSTM")
 #
 # **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the LSTM and GRU cells and the distance experiment.
 #
+# ## Exercises
+#
+# **1.** $D = 100$, $d_x = 50$. How many weights has an LSTM cell as written here, and how many a GRU cell?
+#
+# <details><summary>Answer</summary>
+#
+# $4 \cdot (100 \cdot 50 + 100 \cdot 100 + 100) = 60{,}400$, and $3 \cdot 15{,}000 + 4 \cdot 100 = 45{,}400$: three matrices of each kind, and four biases.
+#
+# </details>
+#
+# **2.** What does a GRU do if $z_t = 1$ at every step? And if $z_t = 0$ and $r_t = 1$?
+#
+# <details><summary>Answer</summary>
+#
+# It never changes its state. In the other case it is the plain RNN of lecture 07.
+#
+# </details>
+#
+# **3.** A forget gate stands at 0.95. After how many steps has the cell lost half of what it held?
+#
+# <details><summary>Answer</summary>
+#
+# $\ln 0.5 / \ln 0.95 \approx 13.5$, so after 14.
+#
+# </details>
+#
+# **4.** *(long)* Set the weights of an LSTM by hand so that it counts: its cell should hold the number of times that the letter *a* has been read. Could a GRU do the same?
+#
+# <details><summary>Answer</summary>
+#
+# Hold the forget gate open with a large bias, let the input gate open only for *a*, and make the candidate 1. The cell of an LSTM may grow without limit. The state of a GRU cannot: it is a mean of its old value and a candidate between −1 and 1, so it never leaves that range. (Weiss, Goldberg and Yahav, 2018, found this difference in trained networks.)
+#
+# ```python
+# import torch
+#
+# letters = "abacabadabacaba" * 3
+# h, c = torch.tensor(0.0), torch.tensor(0.0)
+# for letter in letters:
+#     is_a = float(letter == "a")
+#     f = torch.sigmoid(torch.tensor(30.0))  # always open
+#     i = torch.sigmoid(torch.tensor(60.0 * is_a - 30.0))  # open for a
+#     g = torch.tanh(torch.tensor(30.0))
+#     c = f * c + i * g
+#     h = torch.tanh(c)
+# assert abs(c.item() - letters.count("a")) < 1e-4
+#
+# z, state = torch.tensor(0.3), torch.tensor(0.0)
+# for _ in letters:
+#     state = (1 - z) * 1.0 + z * state  # the largest candidate, at every step
+# assert state <= 1
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Sepp Hochreiter and Jürgen Schmidhuber, "Long Short-Term Memory", *Neural Computation* 9 (1997), 1735–1780.
-# - Felix A. Gers, Jürgen Schmidhuber and Fred Cummins, "Learning to Forget: Continual Prediction with LSTM", *Neural Computation* 12 (2000), 2451–2471.
-# - Kyunghyun Cho, Bart van Merriënboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk and Yoshua Bengio, "Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine Translation", EMNLP 2014.
-# - Rafal Jozefowicz, Wojciech Zaremba and Ilya Sutskever, "An Empirical Exploration of Recurrent Network Architectures", ICML 2015.
-# - Klaus Greff, Rupesh K. Srivastava, Jan Koutník, Bas R. Steunebrink and Jürgen Schmidhuber, "LSTM: A Search Space Odyssey", *IEEE Transactions on Neural Networks and Learning Systems* 28 (2017), 2222–2232.
+# - Sepp Hochreiter and Jürgen Schmidhuber, ["Long Short-Term Memory"](https://doi.org/10.1162/neco.1997.9.8.1735), *Neural Computation* 9 (1997), 1735–1780.
+# - Felix A. Gers, Jürgen Schmidhuber and Fred Cummins, ["Learning to Forget: Continual Prediction with LSTM"](https://doi.org/10.1162/089976600300015015), *Neural Computation* 12 (2000), 2451–2471.
+# - Kyunghyun Cho, Bart van Merriënboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk and Yoshua Bengio, ["Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine Translation"](https://aclanthology.org/D14-1179), EMNLP 2014.
+# - Rafal Jozefowicz, Wojciech Zaremba and Ilya Sutskever, ["An Empirical Exploration of Recurrent Network Architectures"](https://proceedings.mlr.press/v37/jozefowicz15.html), ICML 2015.
+# - Klaus Greff, Rupesh K. Srivastava, Jan Koutník, Bas R. Steunebrink and Jürgen Schmidhuber, ["LSTM: A Search Space Odyssey"](https://arxiv.org/abs/1503.04069), *IEEE Transactions on Neural Networks and Learning Systems* 28 (2017), 2222–2232.
+# - Christopher Olah, ["Understanding LSTM Networks"](https://colah.github.io/posts/2015-08-Understanding-LSTMs/), 2015: the drawing that everybody knows.

@@ -80,6 +80,14 @@ for n in (4, 7, 10):
 # | $R$, $b$ | read the next word off the state, as in lecture 07 | $(V, D)$, $(V)$ | `R`, `b` |
 # | $V$ | words of the target language | | `V` |
 #
+# As a drawing, with an encoder that reads in one direction.
+
+# %%
+figures.machine("seq2seq")
+
+# %% [markdown]
+# **A question:** which box would you have to make larger for a longer source, and which ones does the machine make larger by itself?
+#
 # ## The smallest one
 #
 # Random weights, GRU cells from lecture 09, no two sizes alike. First **read**:
@@ -125,7 +133,7 @@ while previous != EOS and len(written) < 6:
 written
 
 # %% [markdown]
-# Untrained, it says one thing for ever: it has not learned to stop either. That is why every free run has a limit.
+# Untrained, it repeats one word forever, because it has not learned to stop either. That is why free-running generation always needs a length limit.
 #
 # ## The same in tensors
 #
@@ -309,11 +317,11 @@ assert torch.equal(whole_forced, whole_free)
 #
 # </details>
 #
-# So the numbers per letter under teacher forcing flatter. **From here on, quality is measured running free.** That training and use see different histories is called *exposure bias*; one remedy mixes the model's own words into training (scheduled sampling; Bengio and others, 2015).
+# So per-letter accuracy under teacher forcing is too optimistic. **From here on, quality is measured in free-running mode.** That training and use see different histories is called *exposure bias*; one remedy mixes the model's own words into training (scheduled sampling; Bengio and others, 2015).
 #
 # ## The bottleneck, measured
 #
-# Everything the decoder knows of the source are the $D$ numbers of $c$. Three widths, the same 300 steps of training, and strings of each length, none longer than ten in training:
+# All the decoder knows about the source is in the $D$ numbers of $c$. Three widths, the same 300 steps of training, and strings of each length, none longer than ten in training:
 
 # %%
 from course.translation_experiment.quality import quality, translations
@@ -354,8 +362,8 @@ for name, curve in curves.items():
     print(f"{name:7}: half of the strings or more come back whole up to {edge} letters")
 
 # %% [markdown]
-# Twice as wide, and the edge moves by about two letters. It is not that the numbers have no room: ten letters of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
-# read them out again in order; the more it must hold, the harder to find. More training moves the edge too. What stays is the shape: **good on short, falling with length**, because one vector of fixed size stands between the two networks.
+# Doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
+# read them out again in order; the more it must hold, the harder to find. More training moves the edge too, so part of this fall is slow learning: after 300 steps none of the three knows even its longest training strings by heart. What stays is the shape: **good on short, falling with length**, because one vector of fixed size stands between the two networks.
 #
 # > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
@@ -621,17 +629,76 @@ print("we have just built course.models.Seq2Seq without attention")
 #
 # - An encoder reads everything into one vector $c = h_S$; a decoder is a language model that starts from it: $P(y \mid x) = \prod_t P(y_t \mid y_{<t}, x)$.
 # - $c$ can enter at the first step or, better, at every step; padding must not enter at all.
-# - Teacher forcing feeds the right words, free running the model's own; they agree up to the first mistake, and quality is measured running free.
+# - Teacher forcing feeds the right words, free running the model's own; they agree up to the first mistake, and quality is measured in free-running mode.
 # - Quality falls with the length of the source, because one vector of fixed size stands in between: the bottleneck.
 # - Wider, longer, backwards: each moves the edge, none removes it. Lecture 11 lets the decoder look back at the source instead.
 #
 # **In the homework:** [hw4 · Attention](../homeworks/hw4_attention/hw4_attention.ipynb), the exercise on an encoder-decoder with teacher forcing.
 #
+# ## Exercises
+#
+# **1.** $D = 64$. How many numbers pass from the encoder to the decoder for a source of 7 words? Of 70?
+#
+# <details><summary>Answer</summary>
+#
+# 64 and 64. That is the bottleneck.
+#
+# </details>
+#
+# **2.** Write down the decoder's inputs and targets for *je suis là* under teacher forcing.
+#
+# <details><summary>Answer</summary>
+#
+# Inputs `<s> je suis là`, targets `je suis là </s>`.
+#
+# </details>
+#
+# **3.** Each word is right with probability 0.98, given that all before it were. How often is a sentence of 20 words wholly right?
+#
+# <details><summary>Answer</summary>
+#
+# $0.98^{20} \approx 0.67$: one sentence in three has a mistake.
+#
+# </details>
+#
+# **4.** *(long)* Take the mean of all encoder states as the summary, instead of the last state. Does it still know the order of the words? And how far is it from $c$ back to the first of 60 words?
+#
+# <details><summary>Answer</summary>
+#
+# The mean of the *embeddings* would forget the order. The mean of the *states* does not, because each state depends on the order of what was read before it. And every word now has a state close to it in the mean, so a gradient reaches the first word by a short way; through the last state it has to pass 59 steps. It is still one vector of $D$ numbers: the bottleneck stays.
+#
+# ```python
+# import torch
+# from torch import nn
+#
+# torch.manual_seed(0)
+# x = torch.randn(1, 60, 16)
+# network = nn.GRU(16, 32, batch_first=True)
+# swapped = x[:, [1, 0, *range(2, 60)]]
+# with torch.no_grad():
+#     of_states = [network(text)[0].mean(1) for text in (x, swapped)]
+# assert torch.allclose(x.mean(1), swapped.mean(1), atol=1e-6)
+# assert (of_states[0] - of_states[1]).norm() > 1e-3
+#
+#
+# def reaches_first_word(summary) -> float:
+#     asked = x.clone().requires_grad_()
+#     summary(network(asked)[0]).sum().backward()
+#     return asked.grad[0, 0].norm().item()
+#
+#
+# by_last, by_mean = reaches_first_word(lambda h: h[:, -1]), reaches_first_word(lambda h: h.mean(1))
+# assert by_mean > 1000 * by_last
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, "Sequence to Sequence Learning with Neural Networks", NIPS 2014.
-# - Kyunghyun Cho, Bart van Merriënboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk and Yoshua Bengio, "Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine Translation", EMNLP 2014.
-# - Kyunghyun Cho, Bart van Merriënboer, Dzmitry Bahdanau and Yoshua Bengio, "On the Properties of Neural Machine Translation: Encoder–Decoder Approaches", SSST-8, 2014.
-# - Ronald J. Williams and David Zipser, "A Learning Algorithm for Continually Running Fully Recurrent Neural Networks", *Neural Computation* 1 (1989), 270–280.
-# - Samy Bengio, Oriol Vinyals, Navdeep Jaitly and Noam Shazeer, "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks", NIPS 2015.
-# - Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu, "BLEU: a Method for Automatic Evaluation of Machine Translation", ACL 2002.
+# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, ["Sequence to Sequence Learning with Neural Networks"](https://arxiv.org/abs/1409.3215), NIPS 2014.
+# - Kyunghyun Cho, Bart van Merriënboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk and Yoshua Bengio, ["Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine Translation"](https://aclanthology.org/D14-1179), EMNLP 2014.
+# - Kyunghyun Cho, Bart van Merriënboer, Dzmitry Bahdanau and Yoshua Bengio, ["On the Properties of Neural Machine Translation: Encoder–Decoder Approaches"](https://aclanthology.org/W14-4012), SSST-8, 2014.
+# - Ronald J. Williams and David Zipser, ["A Learning Algorithm for Continually Running Fully Recurrent Neural Networks"](https://doi.org/10.1162/neco.1989.1.2.270), *Neural Computation* 1 (1989), 270–280.
+# - Samy Bengio, Oriol Vinyals, Navdeep Jaitly and Noam Shazeer, ["Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks"](https://arxiv.org/abs/1506.03099), NIPS 2015.
+# - Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu, ["BLEU: a Method for Automatic Evaluation of Machine Translation"](https://aclanthology.org/P02-1040), ACL 2002.
+# - Elena Voita, ["Sequence to Sequence (seq2seq) and Attention"](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html), part of her course.

@@ -36,10 +36,10 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## Keep all states
 #
-# In lecture 10 the encoder's states $h_1 \dots h_{S-1}$ were thrown away, and the decoder lived on the last one. A translator of flesh and blood works otherwise: before each word, look back at the part of the source that it comes from. So keep all the states, and give each step $t$ of the decoder **its own summary** $c_t$: an average of the
+# In lecture 10 the encoder's states $h_1 \dots h_{S-1}$ were thrown away, and the decoder lived on the last one. A human translator works in another way: before each word, look back at the part of the source that it comes from. So keep all the states, and give each step $t$ of the decoder **its own summary** $c_t$: an average of the
 # states, in which the states that matter now weigh most. What matters is for the network to find out (Bahdanau, Cho and Bengio, 2015).
 #
-# Three lines. The decoder's state $s$ is the question; every $h_i$ is asked.
+# Attention takes three lines. The decoder's state $s$ is the query, and it is compared with every $h_i$.
 #
 # $$\begin{aligned}
 # e_{ti} &= \text{score}(s, h_i) && \text{how well does word } i \text{ answer?} \\
@@ -127,7 +127,7 @@ assert torch.allclose(weights.sum(-1), torch.ones(B, T))
 weights.shape, contexts.shape
 
 # %% [markdown]
-# ### What is not there gets no weight
+# ### Masking: padding gets no weight
 #
 # Suppose that the second sentence has three words and two of padding. Set its scores to $-\infty$ *before* the softmax: $e^{-\infty} = 0$, and the other shares still sum to one. Setting weights to zero afterwards would not.
 
@@ -168,7 +168,8 @@ print("of the 4 backwards", moved[:, 4:].sum(1).tolist())
 #
 # $$e_{ti} = \text{score}(s_{t-1}, h_i), \qquad s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_t), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
 #
-# ($[s_t; c_t]$ is one vector after the other. Many write $V$ for $R$; here $V$ counts words.) As a loop, for one sentence:
+# ($[s_t; c_t]$ is one vector after the other. Many write $V$ for $R$; here $V$ counts words. Some notes let the *previous* context into the new state, $s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_{t-1})$: then $s_t$ is there before the look, and each look helps only from the next step on, as in Luong's
+# input feeding. The recurrent networks of the paper are often called LSTMs; they are gated units, the GRU of lecture 09.) As a loop, for one sentence:
 
 # %%
 from course.models import GRUCell
@@ -192,6 +193,14 @@ with torch.no_grad():
 # $$s_t = \text{decoder}(s_{t-1}, y_{t-1}), \qquad e_{ti} = \text{score}(s_t, h_i), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
 #
 # Then, under teacher forcing, all states $s_1 \dots s_T$ are there before anyone looks, and all looks are a few matrix products. We take this one; what the maps show is much the same.
+#
+# One step of the decoder, drawn.
+
+# %%
+figures.machine("seq2seq_attention")
+
+# %% [markdown]
+# **A question:** on how many arrows does the first word of the source reach the prediction now, and on how many in lecture 10?
 #
 # ## The whole model
 #
@@ -346,7 +355,7 @@ for length in (10, 15, 20, 25):
 assert results["RNNsearch"][15].exact_match > 0.5 > results["RNNenc"][15].exact_match
 
 # %% [markdown]
-# The bottleneck is gone: within the trained lengths the curve is flat. Beyond them it falls, later and more gently. Lecture 10's cause is cured; that a network knows only the lengths it has seen is another matter.
+# The bottleneck is gone: within the trained lengths the curve is flat. (Part of the other curve's fall is slow learning, as in lecture 10.) Beyond them it falls, later and more gently. The bottleneck of lecture 10 is removed; generalising to lengths never seen in training is a separate problem.
 #
 # ## Where does it look?
 #
@@ -438,7 +447,8 @@ print({name: f"{rate:.1%}" for name, rate in rates.items()})
 assert rates["attention"] < 0.5 * rates["straight across"]
 
 # %% [markdown]
-# Nobody told the network which word belongs to which. It was only asked to predict the next French word, and found the alignment because that helps. (In the best-known map of the paper, *the European Economic Area* becomes *la zone économique européenne*, and the weights run backwards through the three words; quoted from its figure 3.) The map beside the gold alignment, for the sentence that changes its order most:
+# Nobody told the network which word belongs to which. It was only asked to predict the next French word, and found the alignment because that helps. (The best-known map of the paper translates *the agreement on the European Economic Area was signed in August 1992*, "L'accord sur la zone économique européenne a été signé en août 1992": at *European Economic Area* the weights run backwards through the three words; quoted from its figure 3. Two years later
+# attention and deep LSTMs went into Google's translator, and its readers noticed: Wu and others, 2016.) The map beside the gold alignment, for the sentence that changes its order most:
 
 # %%
 from course.translation_experiment.pictures import map_beside_gold
@@ -523,7 +533,7 @@ for scale in ("lengths_small", "lengths_full"):
         )
 
 # %% [markdown]
-# The same picture as in the paper: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that edge.
+# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that edge. The size of the gap is not the paper's. After these minutes RNNenc has not learnt even its training sentences, so its curve shows the bottleneck *and* how much more slowly it learns.
 #
 # Real text: **Multi30k**, captions from English to French, one RNNenc and one RNNsearch with as many parameters, stored as well.
 
@@ -544,7 +554,7 @@ for mine, theirs in list(zip(*(run["examples"] for run in captions["runs"]), str
 # %% [markdown]
 # ## Where it breaks
 #
-# **Attention is no clock.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention took the *information* off the long road, not the *computation*. Measure what is left to wait for:
+# **Attention is no clock.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention shortened the path of the *information*, not the chain of *computation*. Measure what still has to run in sequence:
 
 
 # %%
@@ -673,11 +683,59 @@ print("we have just built course.models.Seq2Seq with additive attention")
 #
 # **In the homework:** [hw4 · Attention](../homeworks/hw4_attention/hw4_attention.ipynb), the exercises on scores with a mask and on the attention decoder, whose alignment error rate is graded.
 #
+# ## Exercises
+#
+# **1.** Two source words have the scores $\ln 3$ and 0. What are their weights? And if 5 is added to both scores?
+#
+# <details><summary>Answer</summary>
+#
+# 0.75 and 0.25, both times: a softmax sees only differences.
+#
+# </details>
+#
+# **2.** In the additive score set $v = 0$. Where does the decoder look, and what is its context?
+#
+# <details><summary>Answer</summary>
+#
+# Everywhere alike: all scores are zero. The context is the mean of the states, the same at every step.
+#
+# </details>
+#
+# **3.** The model links 1–1, 2–2 and 3–2; sure and possible links are 1–1, 2–2 and 3–3. What is the alignment error rate?
+#
+# <details><summary>Answer</summary>
+#
+# $1 - (2 + 2) / (3 + 3) = \tfrac13$.
+#
+# </details>
+#
+# **4.** *(long)* Reversing a string was hard in lecture 10. Solve it with attention and without training: give keys, values and queries by hand so that the context at step $t$ is the letter at place $n + 1 - t$, for a string of any length up to 50. (The values may be the letters themselves.)
+#
+# <details><summary>Answer</summary>
+#
+# Let the key of place $i$ be the one-hot vector of $i$, and the query of step $t$ a large multiple of the one-hot vector of $n + 1 - t$. Then one score is large and the others are zero, and the softmax picks one letter. The length costs nothing: there is no state that everything must pass through. What the network has to learn is to know *where* it is.
+#
+# ```python
+# import torch
+#
+# generator = torch.Generator().manual_seed(0)
+# for n in (1, 7, 50):
+#     letters = torch.randint(10, (n,), generator=generator)
+#     keys, values = torch.eye(n), torch.eye(10)[letters]
+#     queries = 50 * torch.eye(n).flip(0)
+#     contexts = (queries @ keys.T).softmax(-1) @ values
+#     assert contexts.argmax(-1).equal(letters.flip(0))
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural Machine Translation by Jointly Learning to Align and Translate", ICLR 2015.
-# - Minh-Thang Luong, Hieu Pham and Christopher D. Manning, "Effective Approaches to Attention-based Neural Machine Translation", EMNLP 2015.
-# - Franz Josef Och and Hermann Ney, "A Systematic Comparison of Various Statistical Alignment Models", *Computational Linguistics* 29 (2003), 19–51.
-# - Yonghui Wu and others, "Google's Neural Machine Translation System: Bridging the Gap between Human and Machine Translation", arXiv:1609.08144, 2016: attention goes into service.
-# - Philipp Koehn and Rebecca Knowles, "Six Challenges for Neural Machine Translation", Workshop on Neural Machine Translation, 2017: attention is not always alignment.
-# - Desmond Elliott, Stella Frank, Khalil Sima'an and Lucia Specia, "Multi30K: Multilingual English-German Image Descriptions", Workshop on Vision and Language, 2016 (the French side: Elliott and others, WMT 2017).
+# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, ["Neural Machine Translation by Jointly Learning to Align and Translate"](https://arxiv.org/abs/1409.0473), ICLR 2015.
+# - Minh-Thang Luong, Hieu Pham and Christopher D. Manning, ["Effective Approaches to Attention-based Neural Machine Translation"](https://aclanthology.org/D15-1166), EMNLP 2015.
+# - Franz Josef Och and Hermann Ney, ["A Systematic Comparison of Various Statistical Alignment Models"](https://aclanthology.org/J03-1002), *Computational Linguistics* 29 (2003), 19–51.
+# - Yonghui Wu and others, ["Google's Neural Machine Translation System: Bridging the Gap between Human and Machine Translation"](https://arxiv.org/abs/1609.08144), arXiv:1609.08144, 2016: attention goes into service.
+# - Philipp Koehn and Rebecca Knowles, ["Six Challenges for Neural Machine Translation"](https://aclanthology.org/W17-3204), Workshop on Neural Machine Translation, 2017: attention is not always alignment.
+# - Desmond Elliott, Stella Frank, Khalil Sima'an and Lucia Specia, ["Multi30K: Multilingual English-German Image Descriptions"](https://aclanthology.org/W16-3210), Workshop on Vision and Language, 2016 (the French side: Elliott and others, WMT 2017).
+# - Jay Alammar, ["Visualizing A Neural Machine Translation Model"](https://jalammar.github.io/visualizing-neural-machine-translation-mechanics-of-seq2seq-models-with-attention/), 2018.
+# - Chris Olah and Shan Carter, ["Attention and Augmented Recurrent Neural Networks"](https://doi.org/10.23915/distill.00001), *Distill*, 2016.

@@ -5,7 +5,7 @@
 #
 # - turn a recurrent state, step by step, into queries, keys and values;
 # - compute self-attention with a loop and with three matrix products, and say the shape of each;
-# - explain the division by $\sqrt K$ and the place of the mask by what goes wrong without them;
+# - explain the division by $\sqrt{d_k}$ and the place of the mask by what goes wrong without them;
 # - measure what it costs in the length $T$ and in the width $D$, and where the loop over time went;
 # - show that it does not know the order of its words.
 #
@@ -36,7 +36,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## From a state to a look back
 #
-# A recurrent network reads *students opened their* and is to say *books*. Its state $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$, has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
+# A recurrent network reads *students opened their* and must predict *books*. Its state $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$, has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
 # the **loop**. Each of the three predictions costs a surprise, and training averages them:
 #
 # $$L = \tfrac13 (L_1 + L_2 + L_3) = -\tfrac13 \big(\log P(\textit{opened} \mid \textit{students}) + \log P(\textit{their} \mid \dots) + \log P(\textit{books} \mid \dots)\big).$$
@@ -60,13 +60,15 @@ loss
 #
 # $$q_i = W_q c_i, \qquad k_i = W_k c_i, \qquad v_i = W_v c_i$$
 #
+# (Some notes write $q_i = f(W_q c_i)$, with a function $f$ for each number. The Transformer takes none.)
+#
 # | symbol | meaning | shape |
 # |---|---|---|
-# | $T$, $D$, $K$ | words; width of a word's vector; width of queries and keys | |
+# | $T$, $D$, $d_k$ | words; width of a word's vector (in many papers $d_\text{model}$); width of queries and keys (in the drawings still $\sqrt K$ for $\sqrt{d_k}$) | |
 # | $c_i$, $X$ | the vector of word $i$; all of them, one per row | $(D)$, $(T, D)$ |
-# | $W_q$, $W_k$, $W_v$ | weights of the three roles, the same for every word | $(K, D)$, $(K, D)$, $(D, D)$ |
-# | $q_i$, $k_i$, $v_i$ | query, key and value of word $i$ | $(K)$, $(K)$, $(D)$ |
-# | $Q$, $\mathcal K$, $V$ | the same for all words, one per row (elsewhere written $Q, K, V$; here $K$ is a width) | $(T, K)$, $(T, K)$, $(T, D)$ |
+# | $W_q$, $W_k$, $W_v$ | weights of the three roles, the same for every word | $(d_k, D)$, $(d_k, D)$, $(D, D)$ |
+# | $q_i$, $k_i$, $v_i$ | query, key and value of word $i$ | $(d_k)$, $(d_k)$, $(D)$ |
+# | $Q$, $K$, $V$ | the same for all words, one per row ($V$ are the values here; the size of the vocabulary is written out) | $(T, d_k)$, $(T, d_k)$, $(T, D)$ |
 # | $S$ | scores $q_i \cdot k_j$: rows are queries, columns are keys | $(T, T)$ |
 # | $A$ | weights $\alpha_{ij}$: each row a distribution over the keys | $(T, T)$ |
 # | $h_i$, $H$ | what word $i$ knows after looking; all of them, one per row | $(D)$, $(T, D)$ |
@@ -82,7 +84,7 @@ loss
 
 # %%
 words = ["students", "opened", "their"]  # T = 3
-key = torch.tensor([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])  # (T, K=2)
+key = torch.tensor([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])  # (T, d_k=2)
 value = torch.tensor([[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, -1.0], [0.0, 0.0, 1.0, 3.0]])  # (T, D=4)
 wanted = torch.tensor([0.3, 0.5, 0.2])
 *q_3, constant = torch.linalg.solve(torch.cat([key, -torch.ones(3, 1)], dim=1), wanted.log())
@@ -126,13 +128,13 @@ another @ value
 # %% [markdown]
 # ## The smallest self-attention
 #
-# From words to outputs, $T = 5$, $D = 6$, $K = 4$, no two alike. First as it is said: each word asks, each earlier word is scored, the scores become weights, the values are mixed.
+# From words to outputs, $T = 5$, $D = 6$, $d_k = 4$, no two alike. First as it is said: each word asks, each earlier word is scored, the scores become weights, the values are mixed.
 
 # %%
-B, T, D, K = 2, 5, 6, 4
+B, T, D, d_k = 2, 5, 6, 4
 generator = torch.Generator().manual_seed(0)
-W_query = torch.randn(K, D, generator=generator)
-W_key = torch.randn(K, D, generator=generator)
+W_query = torch.randn(d_k, D, generator=generator)
+W_key = torch.randn(d_k, D, generator=generator)
 W_value = torch.randn(D, D, generator=generator)
 X = torch.randn(B, T, D, generator=generator)
 
@@ -147,11 +149,19 @@ by_loop = torch.stack(rows)  # (T, D)
 by_loop.shape
 
 # %% [markdown]
+# The route of one word, drawn for three words.
+
+# %%
+figures.machine("queries_keys_values")
+
+# %% [markdown]
+# **A question:** which boxes must be drawn again for the third word's question, and which are there already?
+#
 # ## The same in tensors
 #
 # All queries, all keys, all values; all scores at once, the upper triangle too. What must not be seen gets $-\infty$ *before* the softmax, hence exactly 0 after it:
 #
-# $$Q = X W_q^\top, \quad \mathcal K = X W_k^\top, \quad V = X W_v^\top, \qquad H = \text{softmax}(\text{mask}(Q \mathcal K^\top))\, V$$
+# $$Q = X W_q^\top, \quad K = X W_k^\top, \quad V = X W_v^\top, \qquad H = \text{softmax}(\text{mask}(Q K^\top))\, V$$
 
 
 # %%
@@ -185,7 +195,7 @@ assert torch.allclose(in_rows.T, in_columns, atol=1e-5)
 in_rows.shape, in_columns.shape
 
 # %% [markdown]
-# ## A router that makes its own routes
+# ## Attention as routing that depends on the data
 #
 # With the weights $A$ fixed, everything is linear: each output is a mixture of the values, $h_i = \sum_j \alpha_{ij} v_j$. One may write it as one large matrix on all words end to end, with a block $\alpha_{ij} W_v$ for the route from word $j$ to word $i$:
 
@@ -196,8 +206,9 @@ assert torch.allclose(routes @ x.flatten(), in_rows.flatten(), atol=1e-4)
 routes.shape
 
 # %% [markdown]
-# A fully connected layer over the whole text would learn every number of such a matrix. Attention learns three small ones, and *computes* the routes from the words themselves: one branch sets the weights of the other. A review of 37 words, in which *their* in the last sentence has to find *restaurant* in
-# the first, at $D = 1024$:
+# A fully connected layer over the whole text would learn every number of such a matrix. Attention learns three small ones, and *computes* the routes from the words themselves: one branch sets the weights of the other (a **hypernetwork**). Take a review of 37 words, at $D = 1024$, in which the *their* of the last sentence has to find the *restaurant* of the first:
+#
+# > The restaurant refused to serve me a ham sandwich, because it only cooks vegetarian food. In the end, they just gave me two slices of bread. Their ambience was just as good as the food and service. (quoted: Prince, 2023, section 12.1)
 #
 # **Predict, then run.** How many times more parameters does the fully connected layer have? And if the text is twice as long?
 
@@ -232,7 +243,7 @@ products, cosines
 
 # %% [markdown]
 # The first key points exactly where $q$ points, the second is only long, and the dot product prefers the second. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another:
-# nothing could be ignored. With dot products a word can learn to be loud (a long key) and to be sure (a long query). Models that do use cosines multiply them by a learned number.
+# nothing could be ignored. With dot products a word can learn a long key, which is noticed by many queries, and a long query, which makes the weights sharp. Models that do use cosines multiply them by a learned number.
 
 # %%
 extremes = torch.tensor([1.0, *[-1.0] * 99]).softmax(0)  # one perfect match among a hundred words
@@ -240,11 +251,11 @@ print(f"cosine: {extremes[0]:.3f}; dot product with lengths of 3: {(9 * extremes
 assert torch.isclose(extremes[0] / extremes[1], torch.tensor(2.0).exp())
 
 # %% [markdown]
-# ## Why √K
+# ## Why √d_k
 #
-# Let the numbers in $q$ and $k$ be independent with mean 0 and variance 1. A product $q_d k_d$ then has mean 0 and variance 1 as well, and $q \cdot k$ is a sum of $K$ of them: variances add up, so its variance is $K$ and its standard deviation $\sqrt K$.
+# Let the numbers in $q$ and $k$ be independent with mean 0 and variance 1. A product $q_d k_d$ then has mean 0 and variance 1 as well, and $q \cdot k$ is a sum of $d_k$ of them: variances add up, so its variance is $d_k$ and its standard deviation $\sqrt{d_k}$.
 #
-# **Predict, then run.** Five keys, $K = 256$, random vectors. How large is the largest of the five weights, on average? (Equal weights would be 0.2.)
+# **Predict, then run.** Five keys, $d_k = 256$, random vectors. How large is the largest of the five weights, on average? (Equal weights would be 0.2.)
 
 # %%
 measured = {}
@@ -255,13 +266,13 @@ for width in (4, 16, 64, 256, 1024):
     largest = [(scores / scale).softmax(-1).amax(-1).mean().item() for scale in (1, math.sqrt(width))]
     measured[width] = (scores.var().item(), *largest)
     print(
-        f"K = {width:4}: variance {measured[width][0]:7.1f}, largest weight {largest[0]:.2f}, with √K {largest[1]:.2f}"
+        f"d_k = {width:4}: variance {measured[width][0]:7.1f}, largest weight {largest[0]:.2f}, with √d_k {largest[1]:.2f}"
     )
 
 # %% [markdown]
 # Without the division a wide head chooses one word before it has learned anything. And a softmax that has chosen passes almost no gradient: its Jacobian is $\text{diag}(\alpha) - \alpha \alpha^\top$ (lecture 06), which is zero where one weight is 1. So divide by what the deviation will be:
 #
-# $$\text{Attention}(Q, \mathcal K, V) = \text{softmax}\Big(\frac{Q \mathcal K^\top}{\sqrt{K}}\Big) V$$
+# $$\text{Attention}(Q, K, V) = \text{softmax}\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big) V$$
 
 
 # %%
@@ -275,20 +286,20 @@ def gradient_size(width: int, scale: float) -> float:
 
 widths = (4, 16, 64, 256, 1024)
 passed = {
-    "without √K": [gradient_size(width, 1) for width in widths],
-    "with √K": [gradient_size(width, math.sqrt(width)) for width in widths],
+    "without √d_k": [gradient_size(width, 1) for width in widths],
+    "with √d_k": [gradient_size(width, math.sqrt(width)) for width in widths],
 }
-assert passed["without √K"][-1] < passed["with √K"][-1] / 3
+assert passed["without √d_k"][-1] < passed["with √d_k"][-1] / 3
 
 # %%
 drawing, axes = plt.subplots(figsize=(5.5, 2.8))
 for (name, sizes), style, colour in zip(passed.items(), ("s--", "o-"), ("#D55E00", "#0072B2"), strict=True):
     axes.plot(widths, sizes, style, color=colour, label=name)
-axes.set(xscale="log", xlabel="width K of queries and keys", ylabel="size of the Jacobian", ylim=(0, None))
+axes.set(xscale="log", xlabel="width d_k of queries and keys", ylabel="size of the Jacobian", ylim=(0, None))
 axes.legend(frameon=False)
 figures.still(
     drawing,
-    alt="Size of the softmax's Jacobian by K: "
+    alt="Size of the softmax's Jacobian by d_k: "
     + "; ".join(f"{name} from {sizes[0]:.2f} to {sizes[-1]:.2f}" for name, sizes in passed.items())
     + ".",
     caption="What the softmax lets through of a gradient, for five random keys.",
@@ -327,7 +338,7 @@ for attend in (self_attention, zero_afterwards):
 assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])
 
 # %% [markdown]
-# The weights on the future are 0 in both. But in the second the future had its share of the sum by which everything is divided: rows no longer sum to one, and by how much they fall short tells each word what comes. A model trained so will find out.
+# The weights on the future are 0 in both. But in the second the future had its share of the sum by which everything is divided: rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way will exploit it.
 #
 # Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave every sum at 1; how would you notice those?
 
@@ -344,7 +355,7 @@ figures.microscope(
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# The missing mask: by the red frames here, and in training by a loss that is too good to be true. The missing $\sqrt K$: hardly, with two dimensions. With 64 the rows look certain of everything from the first step, and learn slowly.
+# The missing mask: by the red frames here, and in training by a loss that is too good to be true. The missing $\sqrt{d_k}$: hardly, with two dimensions. With 64 the rows look certain of everything from the first step, and learn slowly.
 # </details>
 #
 # ## Time is no longer a loop
@@ -357,7 +368,7 @@ assert torch.allclose(torch.stack(backwards[::-1]), by_loop, atol=1e-5)
 print("computed from the last to the first, one by one: the same")
 
 # %% [markdown]
-# How long must one wait, with any number of machines? As long as the longest chain of operations in which each needs the result of the one before. Autograd has written down who needs whom, so we can measure that chain:
+# How long must one wait, with any number of machines? As long as the longest chain of operations in which each needs the result of the one before. Autograd records which operation depends on which, so we can measure that chain:
 
 
 # %%
@@ -397,7 +408,7 @@ assert chains[80][0] - chains[40][0] == 2 * (chains[40][0] - chains[20][0])
 #
 # ## Quadratic in T, linear in D
 #
-# Scores: $T^2$ dot products of width $D$, each $2D$ operations (a multiplication and an addition). Mixing: the same again. So $4T^2D$, and on top of it three projections of $2TD^2$ each, like any layer (here $K = D$). Let PyTorch count what is really multiplied:
+# Scores: $T^2$ dot products of width $D$, each $2D$ operations (a multiplication and an addition). Mixing: the same again. So $4T^2D$, and on top of it three projections of $2TD^2$ each, like any layer (here $d_k = D$). Let PyTorch count what is really multiplied:
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -434,7 +445,7 @@ assert crossing - 8 <= 1.5 * width <= crossing
 
 
 # %%
-def seconds(run: Callable[[], object], n_times: int = 7) -> float:
+def seconds(run: Callable[[], object], n_times: int = 20) -> float:
     """The shortest of several runs."""
     best = math.inf
     for _ in range(n_times):
@@ -485,11 +496,11 @@ figures.still(
     alt=f"Left, both axes logarithmic: RNN from {clock['RNN'][0]:.2f} ms to {clock['RNN'][-1]:.2f} ms, attention from "
     f"{clock['attention'][0]:.2f} ms to {clock['attention'][-1]:.2f} ms, as T grows from 32 to 1024. Right: operations "
     "grow in proportion to D; twice the length lifts a line by a factor of four.",
-    caption="Left: the RNN's line has slope 1, attention's bends up towards slope 2. Right: slope 1 in D; each line has four times the operations of the one below.",
+    caption="Left: on a machine with nothing else to do the RNN's line has slope 1, and attention's bends up towards slope 2. Right: slope 1 in D; each line has four times the operations of the one below.",
 )
 
 # %% [markdown]
-# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$. For short texts the loop is the slower of the two, for long texts on a single core the square catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work
+# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work
 # can be spread, and the RNN's rounds cannot.
 #
 # And memory: written out, the weights of one text need $T^2$ numbers per layer.
@@ -512,9 +523,9 @@ for n_words in (1_000, 10_000, 100_000):
 
 # %%
 def without_mask(X: torch.Tensor) -> torch.Tensor:
-    """Self-attention in which every word sees every word, divided by √K."""
+    """Self-attention in which every word sees every word, divided by √d_k."""
     Q, keys, V = X @ W_query.T, X @ W_key.T, X @ W_value.T
-    return (Q @ keys.transpose(-2, -1) / math.sqrt(K)).softmax(dim=-1) @ V
+    return (Q @ keys.transpose(-2, -1) / math.sqrt(d_k)).softmax(dim=-1) @ V
 
 
 vector = {word: torch.randn(D, generator=generator) for word in ("the", "man", "ate", "fish")}
@@ -567,7 +578,7 @@ class OneLook(nn.Module):
         x = self.embedding(tokens)  # (B, T, D)
         mask = causal_mask(tokens.shape[1], device=tokens.device)
         found, _ = scaled_dot_product_attention(self.W_query(x), self.W_key(x), self.W_value(x), mask)
-        return self.output(x + found).log_softmax(dim=-1)  # (B, T, V)
+        return self.output(x + found).log_softmax(dim=-1)  # (B, T, vocab_size)
 
 
 # %%
@@ -663,13 +674,50 @@ figures.attention(
 )
 
 # %% [markdown]
-# ## The same in the library
+# ## Two heads of a real model
 #
-# Today's function, with its $\sqrt K$, against `course.models` and against PyTorch, on random weights:
+# SmolLM2, met in lectures 03 and 04, holds 270 attentions like today's, nine side by side in each of thirty layers (lecture 13 calls them **heads**). Here are two of them on *I ate an apple because it was tasty*, and one on the review with its *their*. The weights are recorded; where the package is installed, `look` takes any text, layer and head.
+#
+# **Predict, then run.** Where do you look at *it*? Where must a model look at *Their*?
 
 # %%
-Q, keys, V = (torch.randn(B, T, width, generator=generator) for width in (K, K, D))
-ours = (Q @ keys.transpose(-2, -1) / math.sqrt(K)).masked_fill(~is_past, -math.inf).softmax(-1) @ V
+from course.pretrained import cut
+from course.pretrained import look as weights_of
+from course.pretrained.recorded import APPLE, REVIEW
+
+found = {}
+for text, word, (layer, head) in (
+    (APPLE, " it", (25, 2)),
+    (APPLE, " it", (16, 0)),
+    (REVIEW, " Their", (13, 8)),
+):
+    pieces = cut(text)
+    best = weights_of(text, layer, head)[pieces.index(word)].topk(3)
+    found[layer, head] = [pieces[i] for i in best.indices]
+    told = ", ".join(f"{pieces[i]!r} {w:.2f}" for w, i in zip(*map(torch.Tensor.tolist, best), strict=True))
+    print(f"layer {layer + 1}, head {head + 1}, at {word!r}: {told}")
+assert found[25, 2][0] == " apple"
+assert found[16, 0][0] == " because"
+assert " restaurant" in found[13, 8][:2]
+
+# %%
+figures.attention(
+    torch.stack([weights_of(APPLE, 25, 2), weights_of(APPLE, 16, 0)]),
+    [piece.strip() for piece in cut(APPLE)],
+    caption="Two heads of SmolLM2. The first links the pronoun to its noun; the second looks at the word before.",
+)
+
+# %% [markdown]
+# *it* finds the *apple*; another head does nothing but look one word back; and over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these. Most are not so easily read: on these two texts half or more of all weight goes to the first token, where a head looks that has nothing to add. And a head that looks at the right word
+# need not be the reason for what the model answers (lecture 13 ablates heads to find out).
+#
+# ## The same in the library
+#
+# Today's function, with its $\sqrt{d_k}$, against `course.models` and against PyTorch, on random weights:
+
+# %%
+Q, keys, V = (torch.randn(B, T, width, generator=generator) for width in (d_k, d_k, D))
+ours = (Q @ keys.transpose(-2, -1) / math.sqrt(d_k)).masked_fill(~is_past, -math.inf).softmax(-1) @ V
 library, weights = scaled_dot_product_attention(Q, keys, V, causal_mask(T))
 assert torch.allclose(ours, library, atol=1e-6)
 assert torch.allclose(ours, F.scaled_dot_product_attention(Q, keys, V, is_causal=True), atol=1e-6)
@@ -679,18 +727,72 @@ print("we have just built course.models.scaled_dot_product_attention")
 # %% [markdown]
 # ## Recap
 #
-# - Each word asks (query), can be found (key) and gives (value): $H = \text{softmax}(\text{mask}(Q \mathcal K^\top / \sqrt K))\, V$.
-# - $\sqrt K$ keeps the scores at variance 1, so that the softmax still passes a gradient; the mask puts $-\infty$ before the softmax.
+# - Each word asks (query), can be found (key) and gives (value): $H = \text{softmax}(\text{mask}(Q K^\top / \sqrt{d_k}))\, V$.
+# - $\sqrt{d_k}$ keeps the scores at variance 1, so that the softmax still passes a gradient; the mask puts $-\infty$ before the softmax.
 # - No word waits for another: a chain of constant length instead of one that grows with $T$; in exchange $4T^2D$ operations.
 # - The number of parameters does not depend on the length of the text.
 # - Self-attention is equivariant: without positions a text is a bag of words.
 #
 # **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on attention weights, scaling and masks.
 #
+# ## Exercises
+#
+# **1.** In *we are eating bread* each word attends to itself and to the words before it, and all scores happen to be equal. Which four weights does *bread* give? Which does *are* give?
+#
+# <details><summary>Answer</summary>
+#
+# A quarter to each of the four; a half to *we* and a half to *are*. Equal scores give the mean of the values.
+#
+# </details>
+#
+# **2.** A query has the scores 3 and 1 with two words, and a third word is masked. What are the weights?
+#
+# <details><summary>Answer</summary>
+#
+# $e^2 / (e^2 + 1) = 0.881$, then 0.119, and exactly 0.
+#
+# </details>
+#
+# **3.** How many operations lie between the words of a text with $T = 1000$ and width 64? With $T = 2000$?
+#
+# <details><summary>Answer</summary>
+#
+# $4 T^2 D = 2.56 \cdot 10^8$, and four times as many.
+#
+# </details>
+#
+# **4.** *(long)* Compute one row of attention without ever holding all of its scores: read keys and values in blocks of three, and carry along only the largest score so far, the sum of exponentials and the weighted sum of values. (That is how kernels avoid the $T^2$ numbers.)
+#
+# <details><summary>Answer</summary>
+#
+# When a new block brings a larger maximum $m'$, everything gathered so far is multiplied by $e^{m - m'}$; then the block is added. At the end, divide. Nothing is approximated.
+#
+# ```python
+# import math
+# import torch
+#
+# generator = torch.Generator().manual_seed(0)
+# T, width = 20, 8
+# q, keys, values = (torch.randn(shape, generator=generator) for shape in ((width,), (T, width), (T, width)))
+# largest, total, mixed = torch.tensor(-math.inf), torch.tensor(0.0), torch.zeros(width)
+# for start in range(0, T, 3):
+#     scores = keys[start : start + 3] @ q / math.sqrt(width)
+#     now = torch.maximum(largest, scores.max())
+#     weights = (scores - now).exp()
+#     shrink = (largest - now).exp()
+#     total, mixed = shrink * total + weights.sum(), shrink * mixed + weights @ values[start : start + 3]
+#     largest = now
+# whole = (keys @ q / math.sqrt(width)).softmax(0) @ values
+# assert torch.allclose(mixed / total, whole, atol=1e-6)
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NeurIPS 2017.
-# - Jianpeng Cheng, Li Dong and Mirella Lapata, "Long Short-Term Memory-Networks for Machine Reading", EMNLP 2016: a recurrent network that looks back at itself, the first step of today.
-# - Ankur Parikh, Oscar Täckström, Dipanjan Das and Jakob Uszkoreit, "A Decomposable Attention Model for Natural Language Inference", EMNLP 2016: looking at words, without recurrence.
-# - Tri Dao, Daniel Y. Fu, Stefano Ermon, Atri Rudra and Christopher Ré, "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", NeurIPS 2022.
-# - Simon J. D. Prince, *Understanding Deep Learning*, MIT Press, 2023, chapter 12.
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), NeurIPS 2017. Cited more than a hundred thousand times within its first seven years; since then, countless titles have said that something is all you need.
+# - Jianpeng Cheng, Li Dong and Mirella Lapata, ["Long Short-Term Memory-Networks for Machine Reading"](https://aclanthology.org/D16-1053), EMNLP 2016: a recurrent network that looks back at itself, the first step of today.
+# - Ankur Parikh, Oscar Täckström, Dipanjan Das and Jakob Uszkoreit, ["A Decomposable Attention Model for Natural Language Inference"](https://aclanthology.org/D16-1244), EMNLP 2016: looking at words, without recurrence.
+# - Tri Dao, Daniel Y. Fu, Stefano Ermon, Atri Rudra and Christopher Ré, ["FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness"](https://arxiv.org/abs/2205.14135), NeurIPS 2022.
+# - Simon J. D. Prince, [*Understanding Deep Learning*](https://udlbook.github.io/udlbook/), MIT Press, 2023, chapter 12.
+# - Jay Alammar, ["The Illustrated Transformer"](https://jalammar.github.io/illustrated-transformer/), 2018.

@@ -57,22 +57,30 @@ found
 # %% [markdown]
 # ## Many heads
 #
-# **Multi-head attention** (Vaswani and others, 2017) runs $H$ attentions side by side, in $K = D/H$ dimensions each, puts their outputs side by side, and mixes them with one more matrix:
+# **Multi-head attention** (Vaswani and others, 2017) runs $H$ attentions side by side, in $d_k = D/H$ dimensions each, puts their outputs side by side, and mixes them with one more matrix:
 #
-# $$\text{head}_h = \text{softmax}\Big(\frac{Q_h \mathcal K_h^\top}{\sqrt K}\Big) V_h, \qquad \text{MultiHead}(X) = [\text{head}_1, \dots, \text{head}_H]\, W_o^\top$$
+# $$\text{head}_h = \text{softmax}\Big(\frac{Q_h K_h^\top}{\sqrt{d_k}}\Big) V_h, \qquad \text{MultiHead}(X) = [\text{head}_1, \dots, \text{head}_H]\, W_o^\top$$
 #
-# with $Q_h = X W_{q,h}^\top$ and likewise $\mathcal K_h$ and $V_h$.
+# with $Q_h = X W_{q,h}^\top$ and likewise $K_h$ and $V_h$.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B$, $T$, $D$ | texts, words, width of a word's vector | |
-# | $H$, $K = D/H$ | number of heads, width of one head | |
+# | $H$, $d_k = D/H$ | number of heads, width of one head (`K` in the code) | |
 # | $X$ | the words, one per row | $(T, D)$ |
-# | $W_{q,h}$, $W_{k,h}$, $W_{v,h}$ | the matrices of head $h$ | $(K, D)$ each |
-# | $Q_h$, $\mathcal K_h$, $V_h$ | its queries, keys and values | $(T, K)$ each |
+# | $W_{q,h}$, $W_{k,h}$, $W_{v,h}$ | the matrices of head $h$ | $(d_k, D)$ each |
+# | $Q_h$, $K_h$, $V_h$ | its queries, keys and values | $(T, d_k)$ each |
 # | $W_o$ | mixes the heads | $(D, D)$ |
 #
-# First with a loop over heads: $B = 2$, $T = 5$, $H = 3$, $K = 2$, so $D = 6$.
+# As a drawing: where the axes are split, and where they come together.
+
+# %%
+figures.machine("heads")
+
+# %% [markdown]
+# **A question:** with one head instead of three, which shapes change, and which matrices?
+#
+# First with a loop over heads: $B = 2$, $T = 5$, $H = 3$, $d_k = 2$, so $D = 6$.
 
 # %%
 B, T, H, K = 2, 5, 3, 2
@@ -94,7 +102,7 @@ by_loop.shape
 # %% [markdown]
 # ## The same in tensors
 #
-# $H$ matrices of shape $(K, D)$, one below the other, are one matrix $(D, D)$. So project once, cut the last axis into heads, and move the head axis to the front, where it is one more batch axis:
+# $H$ matrices of shape $(d_k, D)$, one below the other, are one matrix $(D, D)$. So project once, cut the last axis into heads, and move the head axis to the front, where it is one more batch axis:
 
 
 # %%
@@ -126,7 +134,7 @@ for row in range(2):
 # No. A view keeps the numbers in their order in memory: word by word. Its "head 0" is the first word and a half, cut into pieces, and a mask over $T$ then hides the wrong things. Nothing complains, because the shapes fit.
 # </details>
 #
-# What do heads cost? The matrices are as large as before, and so are the products: $H$ heads of $T^2 \cdot 2K$ are $T^2 \cdot 2D$. Only the softmax works on $H$ maps instead of one.
+# What do heads cost? The matrices are as large as before, and so are the products: $H$ heads of $T^2 \cdot 2d_k$ are $T^2 \cdot 2D$. Only the softmax works on $H$ maps instead of one.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -146,7 +154,7 @@ for n_heads in (1, 4, 16):
     assert counter.get_total_flops() == 8 * 50 * 64**2 + 4 * 50**2 * 64
 
 # %% [markdown]
-# Quoted sizes: the first Transformer had $D = 512$ and $H = 8$, BERT-large 1024 and 16, GPT-3 12,288 and 96; so $K$ is 64, 64 and 128. What heads *learn* we look at when they know where they are.
+# Quoted sizes: the first Transformer had $D = 512$ and $H = 8$, BERT-large 1024 and 16, GPT-3 12,288 and 96; so $d_k$ is 64, 64 and 128. We look at what heads *learn* once they have positions.
 #
 # ## Nobody knows who ate whom
 #
@@ -204,7 +212,7 @@ for name, positions in (("without positions", None), ("with positions", Sinusoid
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Half of the time: it learns that the answer is one of the two, and cannot know which. The cure has just been seen to work; now what it is.
+# Half of the time: it learns that the answer is one of the two, and cannot know which. You have just seen that positions fix this; here is how they work.
 # </details>
 #
 # ## A vector for each place
@@ -330,7 +338,7 @@ offset
 # %% [markdown]
 # **Relative positions**: for every offset one learned number $\pi_{j-i}$, added to the score (one set per head). Far offsets share one: clipped at a largest distance $r$ (in the manner of Shaw and others, 2018), or in buckets that grow with the distance (Raffel and others, 2020, the model T5).
 #
-# $$S_{ij} = \frac{q_i \cdot k_j}{\sqrt K} + \pi_{\text{clip}(j - i,\, -r,\, r)}$$
+# $$S_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} + \pi_{\text{clip}(j - i,\, -r,\, r)}$$
 
 # %%
 r = 2
@@ -359,7 +367,7 @@ print(dict(zip(back.tolist(), t5_buckets(-back, n_buckets=32).tolist(), strict=T
 #
 # **Rotary positions** (RoPE; Su and others, 2021) take the clock literally. Nothing is added: the query of place $m$ is *turned* by $m$, the key of place $n$ by $n$, pair by pair, with the same speeds $\omega_i$:
 #
-# $$\begin{pmatrix} q'_{2i} \\ q'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos m\omega_i & -\sin m\omega_i \\ \sin m\omega_i & \cos m\omega_i \end{pmatrix} \begin{pmatrix} q_{2i} \\ q_{2i+1} \end{pmatrix}, \qquad \omega_i = 10000^{-2i/K}$$
+# $$\begin{pmatrix} q'_{2i} \\ q'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos m\omega_i & -\sin m\omega_i \\ \sin m\omega_i & \cos m\omega_i \end{pmatrix} \begin{pmatrix} q_{2i} \\ q_{2i+1} \end{pmatrix}, \qquad \omega_i = 10000^{-2i/d_k}$$
 #
 # Write $R_m$ for this rotation of all pairs. Turning both by the same angle changes no angle between them, so
 #
@@ -393,7 +401,7 @@ assert torch.allclose(together.norm(dim=-1), q.norm().expand(9))  # lengths stay
 together.shape
 
 # %% [markdown]
-# Values are not turned: a word gives the same wherever it stands. And a warning for when weights come from elsewhere: some code bases pair dimension $i$ with $i + K/2$ instead of its neighbour. Both work, but not with each other's weights.
+# Values are not turned: a word gives the same wherever it stands. And a warning for when weights come from elsewhere: some code bases pair dimension $i$ with $i + d_k/2$ instead of its neighbour. Both work, but not with each other's weights.
 #
 # Now turn the dials yourself. Above: shuffle the sentence and see whose vector changes, for each kind of position. Below: keep $m - n$ and move both.
 
@@ -417,9 +425,9 @@ figures.position_dial(
 # |---|---|---|---|---|
 # | sinusoidal | input | where, and distance by a matrix | no | computable |
 # | learned | input | where | $T_\text{max} D$ numbers | no row |
-# | per layer | $Q$, $\mathcal K$, $V$ of each layer | where | as chosen | as chosen |
+# | per layer | $Q$, $K$, $V$ of each layer | where | as chosen | as chosen |
 # | relative bias | scores | distance | one number per bucket and head | last bucket |
-# | RoPE | $Q$ and $\mathcal K$, by turning | distance | no | computable |
+# | RoPE | $Q$ and $K$, by turning | distance | no | computable |
 #
 # ## The ladder
 #
@@ -537,7 +545,7 @@ for name, share in shares.items():
     print(f"{name:12}", "  ".join(f"head {h + 1} {value:.2f}" for h, value in enumerate(share)))
 
 # %% [markdown]
-# A map shows where a head looks, not what for. To learn what it is *needed* for, take it away: set its columns of $W_o$ to zero and see which words become harder to predict, in bits.
+# A map shows where a head looks, not why. To find out what it is *needed* for, ablate it: set its columns of $W_o$ to zero and see which words become harder to predict, in bits.
 
 # %%
 from copy import deepcopy
@@ -569,7 +577,7 @@ for kind, mask in chosen.items():
     print(f"{kind:10}", "  ".join(f"head {h + 1} {more[mask].mean():5.2f}" for h, more in needed.items()))
 
 # %% [markdown]
-# Nobody told them to divide the work, and they did, roughly: full stops lean on one head, things on others, and what one head looks at another may do as well. A negative number says that this head's voice does harm there.
+# Nobody told them to divide the work, and they did, roughly: full stops lean on one head, things on others, and what one head looks at another may do as well. A negative number says that the prediction there is better without this head.
 
 # %%
 most_needed = {kind: max(needed, key=lambda h: needed[h][mask].mean()) + 1 for kind, mask in chosen.items()}
@@ -659,11 +667,63 @@ print("we have just built course.models.MultiHeadAttention")
 #
 # **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on heads and on positions.
 #
+# ## Exercises
+#
+# **1.** A model is 512 wide. How wide is a head if there are 8, and if there are 16? How many numbers has the matrix of all queries each time?
+#
+# <details><summary>Answer</summary>
+#
+# 64 and 32; $512^2 = 262{,}144$ both times.
+#
+# </details>
+#
+# **2.** A query stands at place 3 and a key at place 1; then at 103 and 101. For which kinds of position is the score the same: learned vectors, relative bias, rotation?
+#
+# <details><summary>Answer</summary>
+#
+# For the relative bias and the rotation, which know only the distance. Learned vectors are different numbers at every place.
+#
+# </details>
+#
+# **3.** The fastest pair of the sines turns once in $2\pi$ places. Why is that pair alone not enough to tell places apart?
+#
+# <details><summary>Answer</summary>
+#
+# After six places it stands almost where it began, and after 44 it is back to within 0.02 of a radian ($44 \approx 7 \cdot 2\pi$). The slower pairs tell these places apart, like the hour hand of a clock.
+#
+# </details>
+#
+# **4.** *(long)* Build a head by hand that looks exactly one place back, from sinusoidal positions of width 64 alone. (Going one place further is a rotation: let $W_q$ be the one that goes back.)
+#
+# <details><summary>Answer</summary>
+#
+# The query of place $t$ is $R_{-1}\, p_t = p_{t-1}$, times a large number; the key of place $n$ is $p_n$. The score $p_{t-1} \cdot p_n$ is largest at $n = t - 1$. Heads that do this appear by themselves in trained models.
+#
+# ```python
+# import torch
+#
+# T, D = 60, 64
+# speeds = 10000 ** (-torch.arange(0, D, 2) / D)
+# angles = torch.arange(T)[:, None] * speeds  # (T, D / 2)
+# places = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # (T, D)
+# back = torch.zeros(D, D)
+# for i, speed in enumerate(speeds):
+#     sin, cos = speed.sin(), speed.cos()
+#     back[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.stack([torch.stack([cos, -sin]), torch.stack([sin, cos])])
+# scores = 10 * (places @ back.T) @ places.T
+# future = torch.ones(T, T, dtype=torch.bool).triu(1)
+# weights = scores.masked_fill(future, -torch.inf).softmax(-1)
+# assert torch.allclose((places @ back.T)[1:], places[:-1], atol=1e-4)
+# assert weights.argmax(-1)[1:].equal(torch.arange(T - 1))
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NeurIPS 2017, sections 3.2.2 and 3.5.
-# - Peter Shaw, Jakob Uszkoreit and Ashish Vaswani, "Self-Attention with Relative Position Representations", NAACL 2018.
-# - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", *Journal of Machine Learning Research* 21 (2020), 1–67.
-# - Jianlin Su, Yu Lu, Shengfeng Pan, Ahmed Murtadha, Bo Wen and Yunfeng Liu, "RoFormer: Enhanced Transformer with Rotary Position Embedding", arXiv:2104.09864, 2021.
-# - Elena Voita, David Talbot, Fedor Moiseev, Rico Sennrich and Ivan Titov, "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned", ACL 2019.
-# - Simon J. D. Prince, *Understanding Deep Learning*, MIT Press, 2023, chapter 12.
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), NeurIPS 2017, sections 3.2.2 and 3.5.
+# - Peter Shaw, Jakob Uszkoreit and Ashish Vaswani, ["Self-Attention with Relative Position Representations"](https://aclanthology.org/N18-2074), NAACL 2018.
+# - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, ["Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer"](https://jmlr.org/papers/v21/20-074.html), *Journal of Machine Learning Research* 21 (2020), 1–67.
+# - Jianlin Su, Yu Lu, Shengfeng Pan, Ahmed Murtadha, Bo Wen and Yunfeng Liu, ["RoFormer: Enhanced Transformer with Rotary Position Embedding"](https://arxiv.org/abs/2104.09864), arXiv:2104.09864, 2021.
+# - Elena Voita, David Talbot, Fedor Moiseev, Rico Sennrich and Ivan Titov, ["Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned"](https://aclanthology.org/P19-1580), ACL 2019.
+# - Simon J. D. Prince, [*Understanding Deep Learning*](https://udlbook.github.io/udlbook/), MIT Press, 2023, chapter 12.

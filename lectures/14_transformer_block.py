@@ -39,7 +39,7 @@ device = best_device() if is_full else torch.device("cpu")
 # |---|---|
 # | $B$, $T$ | texts at once, words in each |
 # | $D$ | width of a word's vector, between blocks as well |
-# | $H$, $K = D/H$ | heads, width of a head |
+# | $H$, $d_k = D/H$ | heads, width of a head (`K` in the code) |
 # | $F = 4D$ | width inside the small network |
 # | $L$ | number of blocks |
 # | $V$ | size of the vocabulary |
@@ -48,7 +48,7 @@ device = best_device() if is_full else torch.device("cpu")
 #
 # ## Attention alone cannot be stacked
 #
-# What a layer of attention returns is an average of values, then linear maps. **Predict, then run.** Ten random words go through twelve such layers. How alike are any two of them at the end? (Mean cosine of all pairs: 0 for unrelated, 1 for the same direction.)
+# An attention layer averages values and applies linear maps. **Predict, then run.** Ten random words go through twelve such layers. How alike are any two of them at the end? (Mean cosine of all pairs: 0 for unrelated, 1 for the same direction.)
 
 
 # %%
@@ -69,7 +69,7 @@ with torch.no_grad():
 print([round(value, 2) for value in course_of])
 
 # %% [markdown]
-# After two layers all words are the same word. An average of averages is the average of everything (Dong, Cordonnier and Loukas, 2021). The cure is three symbols long: keep what was there, and *add* what was found.
+# After two layers all word vectors are practically equal: averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The cure is three symbols long: keep what was there, and *add* what was found.
 #
 # $$X \leftarrow X + \text{Attention}(X)$$
 #
@@ -92,7 +92,7 @@ assert with_residual[-1] < 0.5
 #
 # $$\text{mlp}(x) = W_2\, \text{ReLU}(W_1 x + b_1) + b_2, \qquad W_1 : (4D, D), \quad W_2 : (D, 4D)$$
 #
-# First out to four times the width, then the bend, then back.
+# Project to four times the width, apply the nonlinearity, and project back.
 
 # %%
 B, T, D = 2, 5, 6
@@ -106,7 +106,7 @@ assert torch.allclose(all_at_once[0], word_by_word, atol=1e-4)
 all_at_once.shape
 
 # %% [markdown]
-# BERT and GPT bend with **GELU** instead of ReLU: $\text{gelu}(a) = a\,\Phi(a)$, with $\Phi$ the share of a normal distribution below $a$. Far from zero they agree; near zero GELU is smooth.
+# BERT and GPT use **GELU** instead of ReLU: $\text{gelu}(a) = a\,\Phi(a)$, with $\Phi$ the share of a normal distribution below $a$. Far from zero they agree; near zero GELU is smooth.
 
 # %%
 a = torch.tensor([-4.0, -1.0, -0.1, 0.0, 0.1, 1.0, 4.0])
@@ -169,6 +169,14 @@ print(
 # \end{aligned}$$
 #
 # GPT-2 and most models since normalise what a sublayer *reads*, **pre-norm**: $X \leftarrow X + \text{MultiHead}[\text{LayerNorm}[X]]$, likewise for the mlp, and one last norm after the last block. The residual path itself is then never touched.
+#
+# Both orders side by side.
+
+# %%
+figures.machine("block")
+
+# %% [markdown]
+# **A question:** on which side is there a way from bottom to top that meets nothing but sums? What does that mean for a gradient?
 
 
 # %%
@@ -275,7 +283,7 @@ print("learned:", learned)
 assert learned == ["pre-norm", "post-norm, rate 0.01, warmed up"]
 
 # %% [markdown]
-# Without norms the numbers grow from block to block until they are numbers no more. Without residuals (even at a third of the rate; at the full rate it breaks as well) twelve blocks learn no more than how frequent each word is. Post-norm learns as well, if the learning rate is lower and rises slowly: this is why the Transformer came with a warm-up. Pre-norm does not insist (Xiong and others, 2020).
+# Without norms the numbers grow from block to block until they are numbers no more. Without residuals (even at a third of the rate; at the full rate it breaks as well) twelve blocks learn no more than how frequent each word is. Post-norm learns as well, if the learning rate is lower and rises slowly: this is why the Transformer came with a warm-up. Pre-norm needs neither (Xiong and others, 2020).
 #
 # ## Three kinds of Transformer
 #
@@ -284,8 +292,10 @@ assert learned == ["pre-norm", "post-norm, rate 0.01, warmed up"]
 # | kind | attention | for | example |
 # |---|---|---|---|
 # | encoder | every word sees every word | understanding a text: sentiment, names, answers | BERT (lecture 17) |
-# | decoder | every word sees itself and what precedes it | generating: the next token | GPT (lecture 15) |
+# | decoder | every word sees itself and what precedes it | generating: the next token | GPT (lecture 15); GPT-4o, behind ChatGPT, is one too |
 # | encoder-decoder | the decoder also looks at the encoder's output: **cross-attention**, queries from the decoder, keys and values from the encoder | one text into another: translation | the Transformer of 2017 (lecture 18) |
+#
+# Between them they do nearly all that is done with text: translate, answer questions, summarise, continue a text, correct spelling and grammar, find names, find what a pronoun refers to, judge a review or sort texts by subject, change a style.
 #
 # Who sees whom can be measured: change one input, and note which outputs move.
 
@@ -523,11 +533,16 @@ for T in (16, 32, 64):
     )
 
 # %% [markdown]
-# Fused attention keeps a fixed number per word; written out, each word keeps a row of $T$ weights per head. Counting what the fused block keeps (inputs of both norms and of all four products, queries, keys, values; the mlp before and after its bend; four means and scales; one number per head) gives
+# How much memory the activations take depends on how attention is computed. If the attention weights are written out, each word stores a row of $T$ weights per head, so the total grows with $T^2$. Fused attention avoids this: it stores a fixed number of values per word. For each word and each block, these are
 #
-# $$B\,T\,\big(L\,(8D + 2F + H + 4) + 2D + 2 + V\big) \text{ numbers,}$$
+# - $8D$: the inputs of the two norms, the inputs of the three products of width $D$ (projection to queries, keys and values; output projection; first matrix of the mlp), and the queries, keys and values themselves;
+# - $2F$: the hidden layer of the mlp before and after the nonlinearity;
+# - $H$: one number per head, for the softmax;
+# - $4$: the mean and the scale of each of the two norms.
 #
-# of which the last is the table of log-probabilities.
+# After the last block come the final norm ($2D + 2$) and the log-probabilities ($V$). For $B$ texts of $T$ words, that makes
+#
+# $$B\,T\,\big(L\,(8D + 2F + H + 4) + 2D + 2 + V\big) \text{ numbers.}$$
 
 # %%
 for n_layers, d_model, n_heads in ((2, 24, 3), (3, 16, 2)):
@@ -538,7 +553,7 @@ for n_layers, d_model, n_heads in ((2, 24, 3), (3, 16, 2)):
     print(f"L = {n_layers}, D = {d_model}, H = {n_heads}: {formula:,} numbers, as counted")
 
 # %% [markdown]
-# While **generating**, no gradients and no activations; but every word written looks back at the keys and values of all words before. To compute them anew each time would be a waste, so they are kept, in the **KV cache** of lecture 15: $2\,L\,B\,T\,D$ numbers.
+# During **generation** there are no gradients, and no activations need to be stored. But each new word attends to the keys and values of all earlier words. Recomputing them at every step would be wasteful, so they are stored in the **KV cache** (lecture 15), which takes $2\,L\,B\,T\,D$ numbers.
 #
 # **Predict, then run.** GPT-2 small, eight texts of 1024 tokens, float32. What is largest: weights, Adam, activations, or (when it writes) the cache?
 
@@ -679,7 +694,7 @@ print("we have just built course.models.EncoderLayer")
 # %% [markdown]
 # ## Recap
 #
-# - A block is $X + \text{attention}$, then $X + \text{mlp}$: mix between words, think at each word; residuals keep words apart and gradients alive.
+# - A block is $X + \text{attention}$, then $X + \text{mlp}$: attention mixes information between words, the MLP processes each word; residuals keep words distinct and gradients from vanishing.
 # - LayerNorm normalises each word's own $D$ numbers, and knows of no other word and no other text.
 # - Pre-norm leaves the residual path untouched; post-norm needs a warm-up.
 # - Encoder, decoder and encoder-decoder are one block under different masks, the last with cross-attention.
@@ -687,13 +702,58 @@ print("we have just built course.models.EncoderLayer")
 #
 # **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on the norm, the block and the complete encoder.
 #
+# ## Exercises
+#
+# **1.** What does LayerNorm make of $(1, 3, 5, 7)$, with $\gamma = 1$, $\beta = 0$ and no $\epsilon$?
+#
+# <details><summary>Answer</summary>
+#
+# Mean 4, variance 5: $(-1.34, -0.45, 0.45, 1.34)$.
+#
+# </details>
+#
+# **2.** How many parameters has a block of width 256 with $F = 4D$?
+#
+# <details><summary>Answer</summary>
+#
+# $12 \cdot 256^2 + 13 \cdot 256 = 789{,}760$.
+#
+# </details>
+#
+# **3.** In a pre-norm block the last matrices of attention and of the mlp are set to zero. What does the block compute? What does it do to a gradient that passes through it?
+#
+# <details><summary>Answer</summary>
+#
+# Nothing: it returns what it reads, and the gradient passes unchanged. Some models are begun so.
+#
+# </details>
+#
+# **4.** *(long)* GPT-2 came in four sizes: 12 blocks of width 768, 24 of 1024, 36 of 1280 and 48 of 1600, with 50,257 tokens, 1024 learned places and one matrix for embedding and output. Count the parameters of each, by one formula.
+#
+# <details><summary>Answer</summary>
+#
+# $L\,(12 D^2 + 13 D) + (50{,}257 + 1024)\, D + 2D$: 124, 355, 774 and 1558 million. (The paper printed 117 and 345 for the first two; its authors corrected that later.)
+#
+# ```python
+# from course.models.ledger import GPTConfig, gpt_ledger
+#
+# sizes = {(12, 768): 124, (24, 1024): 355, (36, 1280): 774, (48, 1600): 1558}
+# for (L, D), millions in sizes.items():
+#     n = L * (12 * D**2 + 13 * D) + (50_257 + 1024) * D + 2 * D
+#     assert n == gpt_ledger(GPTConfig(50_257, 1024, D, 1, L)).n_parameters
+#     assert round(n / 1e6) == millions
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NeurIPS 2017.
-# - Jimmy Lei Ba, Jamie Ryan Kiros and Geoffrey E. Hinton, "Layer Normalization", arXiv:1607.06450, 2016.
-# - Kaiming He, Xiangyu Zhang, Shaoqing Ren and Jian Sun, "Deep Residual Learning for Image Recognition", CVPR 2016.
-# - Ruibin Xiong, Yunchang Yang, Di He, Kai Zheng, Shuxin Zheng, Chen Xing, Huishuai Zhang, Yanyan Lan, Liwei Wang and Tie-Yan Liu, "On Layer Normalization in the Transformer Architecture", ICML 2020.
-# - Yihe Dong, Jean-Baptiste Cordonnier and Andreas Loukas, "Attention Is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth", ICML 2021.
-# - Jared Kaplan, Sam McCandlish, Tom Henighan, Tom B. Brown, Benjamin Chess, Rewon Child, Scott Gray, Alec Radford, Jeffrey Wu and Dario Amodei, "Scaling Laws for Neural Language Models", arXiv:2001.08361, 2020: the $6N$.
-# - Tom B. Brown and others, "Language Models are Few-Shot Learners", NeurIPS 2020: GPT-3.
-# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding", NAACL 2019.
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), NeurIPS 2017.
+# - Jimmy Lei Ba, Jamie Ryan Kiros and Geoffrey E. Hinton, ["Layer Normalization"](https://arxiv.org/abs/1607.06450), arXiv:1607.06450, 2016.
+# - Kaiming He, Xiangyu Zhang, Shaoqing Ren and Jian Sun, ["Deep Residual Learning for Image Recognition"](https://arxiv.org/abs/1512.03385), CVPR 2016.
+# - Ruibin Xiong, Yunchang Yang, Di He, Kai Zheng, Shuxin Zheng, Chen Xing, Huishuai Zhang, Yanyan Lan, Liwei Wang and Tie-Yan Liu, ["On Layer Normalization in the Transformer Architecture"](https://arxiv.org/abs/2002.04745), ICML 2020.
+# - Yihe Dong, Jean-Baptiste Cordonnier and Andreas Loukas, ["Attention Is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth"](https://arxiv.org/abs/2103.03404), ICML 2021.
+# - Jared Kaplan, Sam McCandlish, Tom Henighan, Tom B. Brown, Benjamin Chess, Rewon Child, Scott Gray, Alec Radford, Jeffrey Wu and Dario Amodei, ["Scaling Laws for Neural Language Models"](https://arxiv.org/abs/2001.08361), arXiv:2001.08361, 2020: the $6N$.
+# - Tom B. Brown and others, ["Language Models are Few-Shot Learners"](https://arxiv.org/abs/2005.14165), NeurIPS 2020: GPT-3.
+# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova, ["BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding"](https://aclanthology.org/N19-1423), NAACL 2019.
+# - Alexander Rush and others, ["The Annotated Transformer"](https://nlp.seas.harvard.edu/annotated-transformer/): the paper, line by line, as code.

@@ -71,9 +71,9 @@ print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B, T, D$ | texts at once, positions, width | |
-# | $H, K$ | heads, width of a head, $D = HK$ | |
-# | $q_i, k_j, v_j$ | query, key, value of a position | $(K)$ |
-# | $s_{ij} = q_i \cdot k_j / \sqrt K$ | score: how much position $i$ asks for position $j$ | $(B, H, T, T)$ |
+# | $H, d_k$ | heads, width of a head, $D = H d_k$ | |
+# | $q_i, k_j, v_j$ | query, key, value of a position | $(d_k)$ |
+# | $s_{ij} = q_i \cdot k_j / \sqrt{d_k}$ | score: how much position $i$ asks for position $j$ | $(B, H, T, T)$ |
 # | $m_{ij}$ | mask: $0$ where $j \le i$, $-\infty$ where $j > i$ | $(T, T)$ |
 # | $a_{ij}$ | weight, the softmax of $s_{ij} + m_{ij}$ over $j$ | $(B, H, T, T)$ |
 #
@@ -81,19 +81,19 @@ print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
 
 # %%
 words = ["learning", "deep", "learning", "is", "fun"]
-T, K = 5, 3
+T, d_k = 5, 3
 generator = torch.Generator().manual_seed(0)
-q, k, v = torch.randn(3, T, K, generator=generator)
+q, k, v = torch.randn(3, T, d_k, generator=generator)
 weights = torch.zeros(T, T)
 for i in range(T):
-    weights[i, : i + 1] = (k[: i + 1] @ q[i] / math.sqrt(K)).softmax(0)
+    weights[i, : i + 1] = (k[: i + 1] @ q[i] / math.sqrt(d_k)).softmax(0)
 figures.attention(weights, words, caption="No weight above the diagonal: nobody looks to the right.")
 
 # %% [markdown]
 # In tensors there is one softmax for all rows, so what must not be seen has to lose before it: its score becomes $-\infty$, and $e^{-\infty} = 0$.
 
 # %%
-scores = q @ k.T / math.sqrt(K)  # (T, T)
+scores = q @ k.T / math.sqrt(d_k)  # (T, T)
 future = torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)  # True above the diagonal
 masked = scores.masked_fill(future, -torch.inf)
 assert torch.allclose(masked.softmax(-1), weights)
@@ -120,6 +120,14 @@ for name, found in ways.items():
 # ## A GPT in sixty lines
 #
 # Attention with many heads (lecture 13), the block in pre-norm order (lecture 14), token embeddings that are used twice, at the entrance and at the exit: that is all. The argument `memory` is for later.
+#
+# Before the code, the drawing, with GPT-2's learned places.
+
+# %%
+figures.machine("gpt")
+
+# %% [markdown]
+# **A question:** which of these boxes would look different in an encoder?
 
 
 # %%
@@ -150,14 +158,14 @@ class Attention(nn.Module):
         q, k, v = (
             W(x).view(B, T, self.sizes.n_heads, -1).transpose(1, 2)
             for W in (self.W_query, self.W_key, self.W_value)
-        )  # (B, H, T, K)
+        )  # (B, H, T, d_k)
         if self.sizes.is_rotary:
             first = 0 if memory is None else memory.length
             q, k = rotate(q, first), rotate(k, first)
         if memory is not None:
-            k, v = memory.append(k, v)  # (B, H, all positions so far, K)
+            k, v = memory.append(k, v)  # (B, H, all positions so far, d_k)
         is_causal = self.sizes.is_causal and T > 1  # a single new position may see everything remembered
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)  # (B, H, T, K)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)  # (B, H, T, d_k)
         return self.W_output(mixed.transpose(1, 2).reshape(B, T, D))
 
 
@@ -269,7 +277,7 @@ print(f"the true language itself pays {possible:.2f} nats")
 assert losses[False] < possible < losses[True]
 
 # %% [markdown]
-# Below what is possible, so suspicious; and worthless: it has learned to copy its neighbour, and when it writes there is no neighbour. A loss under the floor is never good news.
+# A loss below the floor must be an error: the model has learned to copy the next token, which does not exist when it generates.
 #
 # ## Training
 #
@@ -445,7 +453,7 @@ print(f"{in_bytes / 1e9:.1f} GB for one text; of all its parameters: {in_bytes /
 # %% [markdown]
 # ## GPT-2 in our own module
 #
-# The weights of GPT-2 (Radford and others, 2019) are public, in a layout that has become a standard: a folder with `config.json` and `model.safetensors`, a list of named arrays. If our module is really a GPT-2, it must be able to wear them. Where there is no network, we make such a folder: with the `transformers` library if it is installed, otherwise by writing
+# The weights of GPT-2 (Radford and others, 2019) are public, in a layout that has become a standard: a folder with `config.json` and `model.safetensors`, a list of named arrays. If our module is really a GPT-2, it must be able to load them. Where there is no network, we make such a folder: with the `transformers` library if it is installed, otherwise by writing
 # the arrays ourselves. Set `COURSE_GPT2` to the folder of a real checkpoint to use that.
 
 # %%
@@ -576,7 +584,7 @@ _ = gpt2.load_state_dict(found)
 #
 # ## GPT-3
 #
-# GPT-3 (Brown and others, 2020) is GPT-2 made wider and deeper, and nothing else to speak of. The columns of sizes are quoted from its table 2.1; the parameters are counted by lecture 14's ledger from the sizes. (Two rows cannot be right as they are printed: 5140 is no multiple of 40 heads, and 24 heads of width 128 are not 2048. For the count only the width matters.)
+# GPT-3 (Brown and others, 2020) is GPT-2 made wider and deeper; every other layer attends only to a band of recent words (its section 2.1). The columns of sizes are quoted from its table 2.1; the parameters are counted by lecture 14's ledger from the sizes. (Two rows cannot be right as they are printed: 5140 is no multiple of 40 heads, and 24 heads of width 128 are not 2048. For the count only the width matters.)
 
 # %%
 from course.models.ledger import GPTConfig, gpt_ledger
@@ -603,6 +611,26 @@ ours_cost = 6 * sum(p.numel() for p in model.parameters()) * 16 * 58 * config.n_
 print(f"ours: about {ours_cost:.0e}, for a language with {V} words")
 
 # %% [markdown]
+# ## A task in the prompt
+#
+# GPT-2 came in four sizes, from 124 million to 1.5 billion parameters, trained on WebText: 40 GB of pages to which readers of Reddit had linked. Its paper showed that a model that only predicts the next word can be *asked*: a text followed by "TL;DR:" gets a summary, more or less. That is **zero-shot**. GPT-3's paper showed
+# **few-shot** or **in-context learning**: put a few solved examples in front of the question. No weight changes; the pattern is in the context, and the likeliest continuation follows it. (The sizes are quoted from the papers.)
+#
+# SmolLM2 is as large as the smallest GPT-2, has read far more, and was trained on conversations afterwards. Its continuations are recorded; where its package is installed, `continued` takes any prompt. **Predict, then run.** How does it continue each of these?
+
+# %%
+from course.pretrained import continued
+from course.pretrained.recorded import CONTINUED
+
+answers = {prompt: continued(prompt).split("\n")[0] for prompt in CONTINUED}
+for prompt, answer in answers.items():
+    print(f"{prompt}▸{answer or ' (an empty line)'}\n")
+assert answers["young →"] == ""
+assert [answer for prompt, answer in answers.items() if prompt.startswith("hot")] == [" old"]
+
+# %% [markdown]
+# Alone, *young →* means nothing. After three pairs of opposites it means *old*. With cheese the examples teach the *form* of the answer, one French word, and the answer is wrong: *brie* is French, and a cheese, and not *fromage*. Examples in the prompt show which task is meant; what the model never learned they do not supply.
+#
 # ## Where it breaks
 #
 # **The context has an end.** With learned positions there is no vector for position $T + 1$; with rotations there is an answer, for distances that were never trained. Either way the model sees a window, and a memory of keys and values cannot simply be moved along: every position in it would change its number. **The price of looking at everything** is
@@ -672,11 +700,69 @@ print("we have just built course.models.GPT")
 #
 # **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), masked attention, the training step, the cache, and the checkpoint in your own model.
 #
+# ## Exercises
+#
+# **1.** Of the $6 \times 6$ scores of a text of six tokens, how many does the mask leave?
+#
+# <details><summary>Answer</summary>
+#
+# $1 + 2 + \dots + 6 = 21$.
+#
+# </details>
+#
+# **2.** How many bytes does the memory of keys and values take in GPT-2 small (12 blocks, width 768) for 1024 tokens, at two bytes per number?
+#
+# <details><summary>Answer</summary>
+#
+# $2 \cdot 12 \cdot 1024 \cdot 768 \cdot 2 \approx 38$ million.
+#
+# </details>
+#
+# **3.** A colleague's model reaches 0.9 bits per token on the stories. What do you ask first?
+#
+# <details><summary>Answer</summary>
+#
+# Where it sees the future: the floor is higher than that. A mask, a shift by one that is missing, or test stories among those of training.
+#
+# </details>
+#
+# **4.** *(long)* The mask is off by one: `triu(diagonal=2)` hides everything from the *second* next token on. Let the gradient find it. Would the shapes, or the sums of the rows, have told?
+#
+# <details><summary>Answer</summary>
+#
+# The matrix of influences has one diagonal too many above the main one, and that diagonal is the answer to be predicted. Shapes are right, and every row still sums to one.
+#
+# ```python
+# import torch
+#
+# T, D = 6, 4
+# generator = torch.Generator().manual_seed(0)
+# W = torch.randn(3, D, D, generator=generator)
+# x = torch.randn(T, D, generator=generator, requires_grad=True)
+#
+#
+# def influence(diagonal: int) -> torch.Tensor:
+#     q, k, v = x @ W
+#     hidden = torch.ones(T, T, dtype=torch.bool).triu(diagonal)
+#     weights = (q @ k.T / D**0.5).masked_fill(hidden, -torch.inf).softmax(-1)
+#     assert torch.allclose(weights.sum(-1), torch.ones(T))
+#     rows = [torch.autograd.grad((weights @ v)[i].sum(), x, retain_graph=True)[0].norm(dim=-1) for i in range(T)]
+#     return torch.stack(rows) > 0
+#
+#
+# assert not influence(1).triu(1).any()
+# assert influence(2).diagonal(1).all()
+# assert not influence(2).triu(2).any()
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Alec Radford, Karthik Narasimhan, Tim Salimans and Ilya Sutskever, "Improving Language Understanding by Generative Pre-Training", OpenAI, 2018.
-# - Alec Radford, Jeffrey Wu, Rewon Child, David Luan, Dario Amodei and Ilya Sutskever, "Language Models are Unsupervised Multitask Learners", OpenAI, 2019.
-# - Tom B. Brown and others, "Language Models are Few-Shot Learners", NeurIPS 2020.
-# - Ashish Vaswani and others, "Attention Is All You Need", NeurIPS 2017.
-# - Jianlin Su, Yu Lu, Shengfeng Pan, Ahmed Murtadha, Bo Wen and Yunfeng Liu, "RoFormer: Enhanced Transformer with Rotary Position Embedding", arXiv 2104.09864 (2021).
-# - Ofir Press and Lior Wolf, "Using the Output Embedding to Improve Language Models", EACL 2017.
+# - Alec Radford, Karthik Narasimhan, Tim Salimans and Ilya Sutskever, ["Improving Language Understanding by Generative Pre-Training"](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf), OpenAI, 2018.
+# - Alec Radford, Jeffrey Wu, Rewon Child, David Luan, Dario Amodei and Ilya Sutskever, ["Language Models are Unsupervised Multitask Learners"](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), OpenAI, 2019.
+# - Tom B. Brown and others, ["Language Models are Few-Shot Learners"](https://arxiv.org/abs/2005.14165), NeurIPS 2020.
+# - Ashish Vaswani and others, ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), NeurIPS 2017.
+# - Jianlin Su, Yu Lu, Shengfeng Pan, Ahmed Murtadha, Bo Wen and Yunfeng Liu, ["RoFormer: Enhanced Transformer with Rotary Position Embedding"](https://arxiv.org/abs/2104.09864), arXiv 2104.09864 (2021).
+# - Ofir Press and Lior Wolf, ["Using the Output Embedding to Improve Language Models"](https://aclanthology.org/E17-2025), EACL 2017.
+# - Andrej Karpathy, [nanoGPT](https://github.com/karpathy/nanoGPT): a GPT-2 to train, in two files.

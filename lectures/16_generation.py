@@ -141,7 +141,7 @@ for row in write(draw, start.expand(2, -1), 70):
 #
 # ## Searching: the best text is not made of best words
 #
-# Greedy does not even find the most probable *text*. The smallest example: the first word is a with 0.6 or b with 0.4; after a the road is open, after b it is clear.
+# Greedy does not even find the most probable *text*. The smallest example: the first word is a with 0.6 or b with 0.4; after a, two words are equally likely; after b, one is almost certain.
 
 # %%
 first = {"a": 0.6, "b": 0.4}
@@ -153,7 +153,7 @@ print(
 )
 
 # %% [markdown]
-# **Beam search** (Graves, 2012; Sutskever, Vinyals and Le, 2014) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
+# **Beam search** (Lowerre, 1976, for speech; Graves, 2012, and Sutskever, Vinyals and Le, 2014, for neural networks) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
 #
 # $$\text{score}(x_{1 \dots t}) = \sum_{i=1}^{t} \log P(x_i \mid x_{<i}).$$
 #
@@ -285,7 +285,7 @@ look("nothing", example)
 # %% [markdown]
 # ## Temperatures
 #
-# **Temperature** divides: $z' = z / T$ (here $T$ is a temperature, no length), so $P'(v) \propto P(v)^{1/T}$. Below 1 the rich get richer, above 1 the poor; $T \to 0$ is greedy, $T \to \infty$ a die. (Ackley, Hinton and Sejnowski, 1985; the name is Boltzmann's.)
+# **Temperature** divides: $z' = z / T$ (here $T$ is a temperature, no length), so $P'(v) \propto P(v)^{1/T}$. Below 1 the rich get richer, above 1 the poor; $T \to 0$ is greedy, $T \to \infty$ the uniform distribution. (Ackley, Hinton and Sejnowski, 1985.)
 #
 # **Dynamic temperature** is cool where the model is sure and hot where it is not (Kalomaze, 2023), by a curve with the exponent $c$: $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$, where $H_\text{max}$ is the logarithm of the number of words still possible.
 #
@@ -409,7 +409,7 @@ for name, place in places.items():
         print(f"    {rule:13} keeps {(stays & ~wrong_here).sum():2} and {(stays & wrong_here).sum()}")
 
 # %% [markdown]
-# Top-k is wrong at both places, and no other $k$ would be right at both. Epsilon is right at one. Top-p follows the shape, but gives away a quarter of the mass by definition, also where all of it is good. The rules that ask how a word compares with the best, or with what was to be expected, let nearly all sixty through and nothing but the quote.
+# Top-k is wrong at both places, and no other $k$ would be right at both. Epsilon is right at one. Top-p follows the shape, but gives away a quarter of the mass by definition, also where all of it is good. The rules that ask how a word compares with the best, or with what was to be expected, keep nearly all of the sixty words in the first place and only the quotation mark in the second.
 #
 # ## Filters that look at the whole curve
 #
@@ -583,7 +583,7 @@ for alpha in (0.0, 0.3, 0.6):
 # %% [markdown]
 # ## The pipeline, and what order changes
 #
-# Programs apply several samplers in a row: penalties, then filters, then temperature, then the draw is the usual order. When does the order matter? Try it: every pair, both ways, on fifty random distributions. The number is the largest share of probability that moves.
+# Programs apply several samplers in a row: penalties come first, then filters and temperature, then the draw. On filters and temperature they disagree: llama.cpp filters first and divides last, as this course does; `generate` of Hugging Face divides before top-k, top-p, min-p and the rest. When does the order matter? Try it: every pair, both ways, on fifty random distributions. The number is the largest share of probability that moves.
 
 # %%
 from course import sampling  # its top-nσ leaves out what another filter has removed
@@ -621,8 +621,8 @@ for name, row in zip(pairs, differs.tolist(), strict=True):
     print(f"{name:11}", *(f"{value:11.2f}" if value > 1e-9 else f"{'0':>11}" for value in row))
 
 # %% [markdown]
-# Temperature may change places with whatever looks only at the *ranking* or at differences of logits measured by their own spread: top-k and top-nσ. It may not change places with what looks at *probabilities*: a temperature of 2 before min-p lets the tail in, after min-p it only evens out the survivors. That is why "temperature last" is the usual order, and why
-# top-nσ was proposed for hot sampling. Top-k and min-p may change places too: renormalising what is left changes no ratio to the best.
+# Which samplers commute with temperature? Dividing all logits by $T$ keeps their ranking, and scales their differences and their standard deviation by the same factor. Temperature therefore commutes with top-k, which uses only the ranking, and with top-nσ, which measures differences in units of the standard deviation. It does not commute with a filter that uses *probabilities*. A temperature of 2 applied before
+# min-p flattens the distribution, so words from the tail pass the filter; applied after min-p, it only evens out the probabilities of the words that have survived. This is why some programs put temperature last, and why top-nσ was proposed for sampling at high temperatures. Top-k and min-p also commute with each other: renormalising after one filter changes no word's ratio to the most probable word.
 
 # %%
 hot, tight = pairs["temperature"], pairs["min-p"]
@@ -638,6 +638,11 @@ look("penalty, then top-p", top_p(punish(example), 0.75))
 look("top-p, then penalty", punish(top_p(example, 0.75)))
 
 # %% [markdown]
+# **DRY's position** follows from the same argument: it belongs with the penalties, before everything that cuts (exercise 4). Two more things to know before samplers are combined:
+#
+# - *Synergies.* Min-p makes a high temperature bearable, if it comes first: the tail is gone before the rest is evened out. A gentle filter and DRY share the work, since one removes what is never right and the other what has been said. XTC needs a filter beside it: what it promotes must be good.
+# - *Conflicts.* Two filters of the same kind do not add up: the stricter one decides, as top-k 40 does nothing after top-p has kept ten. Repetition, frequency and presence penalties together punish the same words three times over. Mirostat steers the surprise by its own cut, so a filter before it takes the steering wheel away. And after top-k 1 nothing else matters.
+#
 # ## Quality against diversity, measured
 #
 # Now the samplers meet the model, at every position of the true stories. Two numbers for each setting: how much probability is left on words that **cannot** come next (quality: lower is better), and how many bits of **entropy** are left (diversity; the language itself has about one and a half).
@@ -801,7 +806,7 @@ assert report["greedy"][3] < report["min-p 0.1"][3] / 2
 # %% [markdown]
 # With eighty stories a share is uncertain by five points or so (by ten for greedy, which has only twenty different ones), so do not read small differences. The large ones are these:
 #
-# - Filters that adapt leave twice as many stories without a mistake as plain sampling, and nearly all the phrases of the language. Temperature buys less, for more.
+# - Filters that adapt leave twice as many stories without a mistake as plain sampling, and nearly all the phrases of the language. Temperature improves quality less and costs more diversity.
 # - Greedy says almost nothing, and not even without mistakes: at true prefixes one in a hundred of its words is wrong, but after its own monotonous sentences more, and a mistake once made is made every time.
 # - Penalties and DRY change little that stands out from chance: these texts do not suffer from what they treat. Nor does the order of min-p and a temperature of 1.3 matter much, at these strengths.
 # - XTC throws the best words away on purpose. On a model whose best words are right, that only costs.
@@ -866,7 +871,7 @@ print(f"top-p 0.9 excludes {excluded:.1%} of the words that really came next")
 assert rungs["top-p 0.9"] == math.inf
 
 # %% [markdown]
-# A single true word that the filter has excluded costs infinitely many bits, so a filter that is ever wrong stands at the foot of the ladder, below the die. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures
+# A single true word that the filter has excluded costs infinitely many bits, so a filter that is ever wrong stands below even the uniform model. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures
 # the first, today's table the second, and no single number measures both.
 #
 # ## The same in the library
@@ -919,18 +924,102 @@ print("we have just built course.sampling")
 #
 # **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), the exercises on generation: each sampler, the pipeline, and beam search.
 #
+# ## Exercises
+#
+# **1.** $P = (0.5, 0.3, 0.15, 0.05)$. How many words do top-k 3, top-p 0.7, min-p 0.2, top-a 0.4, epsilon 0.1, eta 0.1, top-nσ 1, typical 0.5 and tail-free 0.9 keep? And which words does XTC 0.2 keep?
+#
+# <details><summary>Answer</summary>
+#
+# 3, 2, 3, 3, 3, 3, 2, 2 and 2. Top-p keeps the second word because only 0.5 stands before it, and drops the third, before which 0.8 stands. The thresholds of min-p, top-a, epsilon and eta are all 0.1. XTC keeps all but the first: two words are above 0.2, and of these only the less probable one may stay.
+#
+# ```python
+# import torch
+# from course import sampling
+#
+# z = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64).log()
+# after = [
+#     sampling.top_k(z, k=3),
+#     sampling.top_p(z, p=0.7),
+#     sampling.min_p(z, p=0.2),
+#     sampling.top_a(z, a=0.4),
+#     sampling.epsilon_cutoff(z, epsilon=0.1),
+#     sampling.eta_cutoff(z, epsilon=0.1),
+#     sampling.top_n_sigma(z, n=1.0),
+#     sampling.locally_typical(z, mass=0.5),
+#     sampling.tail_free(z, z=0.9),
+# ]
+# assert [int((left > -torch.inf).sum()) for left in after] == [3, 2, 3, 3, 3, 3, 2, 2, 2]
+# left = sampling.xtc(z, threshold=0.2, probability=1.0, generator=torch.Generator())
+# assert (left > -torch.inf).tolist() == [False, True, True, True]
+# ```
+#
+# </details>
+#
+# **2.** What becomes of the four words at $T = 0.5$, and with quadratic sampling at $f = 0.3$? Which temperature does dynamic temperature from 0.5 to 1.5 choose? And what does contrastive search do with $\alpha = 0$?
+#
+# <details><summary>Answer</summary>
+#
+# At $T = 0.5$ they are proportional to $P^2$: 0.68, 0.25, 0.06, 0.01. The quadratic lifts the second and presses the last: 0.36, 0.33, 0.23, 0.07. The entropy is 0.82 of the largest possible one, so $T = 0.5 + 0.82 = 1.32$. Contrastive search with $\alpha = 0$ is greedy.
+#
+# ```python
+# import math
+# import torch
+# from course import sampling
+#
+# z = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64).log()
+# assert [round(p, 2) for p in sampling.temperature(z, t=0.5).softmax(-1).tolist()] == [0.68, 0.25, 0.06, 0.01]
+# assert [round(p, 2) for p in sampling.quadratic(z, factor=0.3).softmax(-1).tolist()] == [0.36, 0.33, 0.23, 0.07]
+# T = 0.5 + torch.special.entr(z.exp()).sum() / math.log(4)
+# assert round(T.item(), 2) == 1.32
+# hot = sampling.dynamic_temperature(z, low=0.5, high=1.5)
+# assert torch.allclose(hot.softmax(-1), (z / T).softmax(-1))
+# ```
+#
+# </details>
+#
+# **3.** A word has been written four times. How much does a presence penalty of 0.5 take from its logit, and how much a frequency penalty of 0.5?
+#
+# <details><summary>Answer</summary>
+#
+# 0.5 and 2.
+#
+# </details>
+#
+# **4.** *(long)* Where does DRY belong? A text has come round to a phrase that it has said before, and the model wants to go on with it: the next word has 0.9. Put DRY before top-p 0.8, and after it.
+#
+# <details><summary>Answer</summary>
+#
+# After the filter DRY comes too late: top-p has kept a single word, and however much is taken from its logit, it is the only one left, so the phrase is repeated. Before the filter it takes the favourite down, and other words enter the nucleus. So DRY stands with the penalties, before everything that cuts. With temperature it does not commute either: a temperature of 2 after it halves the penalty too.
+#
+# ```python
+# import torch
+# from course.sampling import dry, top_p
+#
+# z = torch.tensor([0.9, 0.04, 0.03, 0.02, 0.01], dtype=torch.float64).log()
+# history = torch.tensor([3, 4, 0, 1, 2, 3, 4])  # 3 4 was followed by 0; 3 4 has come again
+# late = dry(top_p(z, p=0.8), history, multiplier=4.0).softmax(-1)
+# early = top_p(dry(z, history, multiplier=4.0), p=0.8).softmax(-1)
+# assert late[0] == 1
+# assert early[0] < 0.5
+# assert (early > 0).sum() > 1
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Ari Holtzman, Jan Buys, Li Du, Maxwell Forbes and Yejin Choi, "The Curious Case of Neural Text Degeneration", ICLR 2020.
-# - Angela Fan, Mike Lewis and Yann Dauphin, "Hierarchical Neural Story Generation", ACL 2018.
-# - John Hewitt, Christopher D. Manning and Percy Liang, "Truncation Sampling as Language Model Desmoothing", Findings of EMNLP 2022.
-# - Clara Meister, Tiago Pimentel, Gian Wiher and Ryan Cotterell, "Locally Typical Sampling", *Transactions of the ACL* 11 (2023), 102–121.
-# - Minh Nguyen, Andrew Baker, Clement Neo, Allen Roush, Andreas Kirsch and Ravid Shwartz-Ziv, "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", arXiv 2407.01082 (2024).
-# - Chenxia Tang, Jianchun Liu, Hongli Xu and Liusheng Huang, "Top-nσ: Not All Logits Are You Need", arXiv 2411.07641 (2024).
-# - Sourya Basu, Govardana Sachitanandam Ramachandran, Nitish Shirish Keskar and Lav R. Varshney, "Mirostat: A Neural Text Decoding Algorithm that Directly Controls Perplexity", ICLR 2021.
-# - Nitish Shirish Keskar, Bryan McCann, Lav R. Varshney, Caiming Xiong and Richard Socher, "CTRL: A Conditional Transformer Language Model for Controllable Generation", arXiv 1909.05858 (2019).
-# - Yixuan Su, Tian Lan, Yan Wang, Dani Yogatama, Lingpeng Kong and Nigel Collier, "A Contrastive Framework for Neural Text Generation", NeurIPS 2022.
-# - Alex Graves, "Sequence Transduction with Recurrent Neural Networks", arXiv 1211.3711 (2012).
-# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, "Sequence to Sequence Learning with Neural Networks", NeurIPS 2014.
-# - David H. Ackley, Geoffrey E. Hinton and Terrence J. Sejnowski, "A Learning Algorithm for Boltzmann Machines", *Cognitive Science* 9 (1985), 147–169.
-# - Written for and by practitioners: Phénix and Egan, "Tail Free Sampling" (2019); Kalomaze on dynamic temperature and quadratic sampling (2023, 2024); P. E. Weidmann on DRY and XTC (2024, pull requests 5677 and 6335 of text-generation-webui); "Dummy's Guide to Modern LLM Sampling".
+# - Ari Holtzman, Jan Buys, Li Du, Maxwell Forbes and Yejin Choi, ["The Curious Case of Neural Text Degeneration"](https://arxiv.org/abs/1904.09751), ICLR 2020.
+# - Angela Fan, Mike Lewis and Yann Dauphin, ["Hierarchical Neural Story Generation"](https://aclanthology.org/P18-1082), ACL 2018.
+# - John Hewitt, Christopher D. Manning and Percy Liang, ["Truncation Sampling as Language Model Desmoothing"](https://aclanthology.org/2022.findings-emnlp.249), Findings of EMNLP 2022.
+# - Clara Meister, Tiago Pimentel, Gian Wiher and Ryan Cotterell, ["Locally Typical Sampling"](https://arxiv.org/abs/2202.00666), *Transactions of the ACL* 11 (2023), 102–121.
+# - Minh Nguyen, Andrew Baker, Clement Neo, Allen Roush, Andreas Kirsch and Ravid Shwartz-Ziv, ["Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs"](https://arxiv.org/abs/2407.01082), arXiv 2407.01082 (2024).
+# - Chenxia Tang, Jianchun Liu, Hongli Xu and Liusheng Huang, ["Top-nσ: Not All Logits Are You Need"](https://arxiv.org/abs/2411.07641), arXiv 2411.07641 (2024).
+# - Sourya Basu, Govardana Sachitanandam Ramachandran, Nitish Shirish Keskar and Lav R. Varshney, ["Mirostat: A Neural Text Decoding Algorithm that Directly Controls Perplexity"](https://arxiv.org/abs/2007.14966), ICLR 2021.
+# - Nitish Shirish Keskar, Bryan McCann, Lav R. Varshney, Caiming Xiong and Richard Socher, ["CTRL: A Conditional Transformer Language Model for Controllable Generation"](https://arxiv.org/abs/1909.05858), arXiv 1909.05858 (2019).
+# - Yixuan Su, Tian Lan, Yan Wang, Dani Yogatama, Lingpeng Kong and Nigel Collier, ["A Contrastive Framework for Neural Text Generation"](https://arxiv.org/abs/2202.06417), NeurIPS 2022.
+# - Alex Graves, ["Sequence Transduction with Recurrent Neural Networks"](https://arxiv.org/abs/1211.3711), arXiv 1211.3711 (2012).
+# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, ["Sequence to Sequence Learning with Neural Networks"](https://arxiv.org/abs/1409.3215), NeurIPS 2014.
+# - David H. Ackley, Geoffrey E. Hinton and Terrence J. Sejnowski, ["A Learning Algorithm for Boltzmann Machines"](https://doi.org/10.1207/s15516709cog0901_7), *Cognitive Science* 9 (1985), 147–169.
+# - Written for and by practitioners: Phénix and Egan, ["Tail Free Sampling"](https://www.trentonbricken.com/Tail-Free-Sampling/) (2019); Kalomaze on dynamic temperature and quadratic sampling (2023, 2024); P. E. Weidmann on DRY and XTC (2024, pull requests [5677](https://github.com/oobabooga/text-generation-webui/pull/5677) and [6335](https://github.com/oobabooga/text-generation-webui/pull/6335) of text-generation-webui); ["Dummy's Guide to Modern LLM Sampling"](https://rentry.co/samplers).
+# - Bruce Lowerre, [*The HARPY Speech Recognition System*](https://stacks.stanford.edu/file/druid:rq916rn6924/rq916rn6924.pdf), thesis, Carnegie Mellon University, 1976: beam search, before it had the name.
+# - Patrick von Platen, ["How to generate text"](https://huggingface.co/blog/how-to-generate), 2020.

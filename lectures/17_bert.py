@@ -3,7 +3,7 @@
 #
 # **You will be able to**
 #
-# - say what a model gains that may look to both sides, and what it gives up;
+# - say what a model gains by reading in both directions, and what it gives up;
 # - write masked language modelling, 15 percent and 80/10/10, as a loop and in tensors;
 # - pre-train an encoder on text without labels, and fine-tune it for sentiment, named entities and answer spans;
 # - measure what pre-training was worth, against the best accuracy that is possible at all.
@@ -126,13 +126,13 @@ encoded = [with_specials(*text) for text in texts]
 print(V, "words;", " ".join(vocabulary.decode(encoded[-1], keep_special=True)))
 
 # %% [markdown]
-# ## What to practise on
+# ## The training objective: masked words
 #
 # A decoder practises on the next word. An encoder sees the next word, and the word itself: asked for the word *at* position $t$, it would copy. (Lecture 15 met that cheat.) So the word must be hidden: **masked language modelling**. Choose 15 % of the words, at the positions $M$; the loss is the cross-entropy of these, given all the others:
 #
 # $$L = -\frac{1}{|M|} \sum_{t \in M} \ln P(x_t \mid \text{the text with the positions in } M \text{ hidden}).$$
 #
-# There is a catch: when the model is put to work, no `<mask>` will be there, and a model that only ever thinks at masks would be idle. Hence 80/10/10: of the words asked for, 80 % become `<mask>`, 10 % another word at random, 10 % stay as they are. So any word may be asked for, and none can be trusted blindly. As a loop:
+# There is a catch: when the model is put to work, the input contains no `<mask>`, and a model that computes something useful only at masks would fail. Hence 80/10/10: of the words asked for, 80 % become `<mask>`, 10 % another word at random, 10 % stay as they are. So any word may be asked for, and none can be trusted blindly. As a loop:
 
 
 # %%
@@ -189,6 +189,14 @@ for name, chosen in {
 #
 # Lecture 14's stack, and the head that says which word stood at each position. Its last matrix is the embedding again. Three things are not as in BERT, because BERT had days on many machines and we have half a minute: positions are rotations (lecture 13), norms stand before the sublayers (lecture 14), and the heads begin with something to do: half of them with the same matrix for queries and keys, so that a word
 # looks first at words like itself, the other half with queries of zero, so that it looks at all words alike. Trained attention often ends up like the first, and may as well begin there (Trockman and Kolter, 2023).
+#
+# The original of 2019 as a drawing, with the head of pre-training and two heads of fine-tuning.
+
+# %%
+figures.machine("bert")
+
+# %% [markdown]
+# **A question:** of the three vectors that are added, which one is the same for every text of a batch?
 
 
 # %%
@@ -264,7 +272,7 @@ assert torch.stack(influence).all()
 # %% [markdown]
 # ## Pre-training
 #
-# 24,000 texts of all three kinds, *without their labels*: that is the point, such text is to be had everywhere. In each step one kind, 32 texts, new holes, and 30 % of them instead of 15: where time is short, more holes teach faster, and they do no harm (Wettig and others, 2023).
+# 24,000 texts of all three kinds, *without their labels*: that is the point, such text is available everywhere. In each step one kind, 32 texts, new holes, and 30 % of them instead of 15: with little time, a higher share of masked words trains faster and does no harm (Wettig and others, 2023).
 #
 # Instead of question and passage the model gets one sentence of the passage and the whole passage, because texts repeat themselves, and that too needs no label. There it is not single words that are hidden, but a **span**: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A lone hole is filled from its neighbours;
 # to fill a span, the sentence has to be found in the passage by the words that are left.
@@ -575,7 +583,7 @@ figures.attention(
 # %% [markdown]
 # ## Encoder against decoder
 #
-# Is it the two sides, or just the training? The same reader with the triangle of lecture 15 and without, both from scratch, with plenty of labelled sentences:
+# Does the gain come from reading in both directions, or just from the training? The same reader with the triangle of lecture 15 and without, both from scratch, with plenty of labelled sentences:
 
 # %%
 plenty = entity_examples(sentences[:4000])
@@ -632,7 +640,7 @@ print({place: round(share, 3) for place, share in shares.items()}, f"together {s
 print("the most probable word in each hole:", " ".join(vocabulary.word(int(i)) for i in holes.argmax(-1)))
 
 # %% [markdown]
-# The rest are mixtures, of words of one place and words of another. One could fill one hole at a time, but then one is back at a chain rule, with a model that was not trained for it. **It sees 15 % of the words as questions**; a decoder learns from all of them in every step. **`<mask>` is a stranger** to every task after pre-training. And the paper's second exercise, to
+# The rest are mixtures, of words of one place and words of another. One could fill one hole at a time, but then one is back at a chain rule, with a model that was not trained for it. **It sees 15 % of the words as questions**; a decoder learns from all of them in every step. **`<mask>` never occurs** in any task after pre-training, so training and use do not match. And the paper's second exercise, to
 # guess whether two sentences follow each other, turned out not to help (Liu and others, 2019, "RoBERTa"), so it is left out here.
 #
 # ## The same in the library
@@ -673,20 +681,76 @@ print("we have just built course.models.BERT")
 #
 # - An encoder attends to both sides. It practises on hidden words: 15 % asked for, of these 80 % masked, 10 % exchanged, 10 % left.
 # - Fine-tuning adds one linear layer: on `<cls>` for a text, on every position for tags, two scores per position for spans.
-# - Pre-training pays where labels are few and the text was enough to learn what they need; how much, is to be measured.
+# - Pre-training pays where labels are few and the text was enough to learn what they need; how much must be measured.
 # - Two sides beat one wherever the text is already there.
 # - Its numbers are no probability of a text: it has no place on the ladder and cannot write.
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), masking, the masked loss, and the heads.
 #
+# ## Exercises
+#
+# **1.** A text has 200 words. How many are asked for on average, how many become `<mask>`, how many another word, and how many stay?
+#
+# <details><summary>Answer</summary>
+#
+# 30, of which 24, 3 and 3.
+#
+# </details>
+#
+# **2.** Two neighbouring holes are *new york* or *los angeles*, equally often. Each hole is filled by itself. How often does a real city come out?
+#
+# <details><summary>Answer</summary>
+#
+# Half of the time: the second hole knows nothing of what was put into the first.
+#
+# </details>
+#
+# **3.** How many parameters does a head for two classes add to an encoder of width 1024, if it reads `<cls>` directly?
+#
+# <details><summary>Answer</summary>
+#
+# $2 \cdot 1024 + 2 = 2050$, beside 335 million.
+#
+# </details>
+#
+# **4.** *(long)* Take all texts of three letters from *a* to *d* whose letters are all the same, equally likely. How many bits has a text? What does the product of $P(x_t \mid \text{all the others})$ give? And the chain rule, in whichever order it asks?
+#
+# <details><summary>Answer</summary>
+#
+# Two bits: there are four texts. With the others in sight each letter is certain, so the product claims zero bits. The chain rule pays its two bits at the first letter that it asks for, whichever that is.
+#
+# ```python
+# import math
+# from itertools import permutations
+#
+# texts = [letter * 3 for letter in "abcd"]
+#
+#
+# def prob(letter: str, place: int, known: dict[int, str]) -> float:
+#     fitting = [text for text in texts if all(text[t] == seen for t, seen in known.items())]
+#     return sum(text[place] == letter for text in fitting) / len(fitting)
+#
+#
+# text = "bbb"
+# product = math.prod(prob(text[t], t, {s: text[s] for s in range(3) if s != t}) for t in range(3))
+# assert -math.log2(product) == 0
+# for order in permutations(range(3)):
+#     chain = math.prod(prob(text[t], t, {s: text[s] for s in order[:i]}) for i, t in enumerate(order))
+#     assert -math.log2(chain) == 2
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding", NAACL 2019.
-# - Yinhan Liu, Myle Ott, Naman Goyal, Jingfei Du, Mandar Joshi, Danqi Chen, Omer Levy, Mike Lewis, Luke Zettlemoyer and Veselin Stoyanov, "RoBERTa: A Robustly Optimized BERT Pretraining Approach", arXiv 1907.11692 (2019).
-# - Pranav Rajpurkar, Jian Zhang, Konstantin Lopyrev and Percy Liang, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", EMNLP 2016.
-# - Erik F. Tjong Kim Sang and Fien De Meulder, "Introduction to the CoNLL-2003 Shared Task: Language-Independent Named Entity Recognition", CoNLL 2003.
-# - Mandar Joshi, Danqi Chen, Yinhan Liu, Daniel S. Weld, Luke Zettlemoyer and Omer Levy, "SpanBERT: Improving Pre-training by Representing and Predicting Spans", *Transactions of the ACL* 8 (2020), 64–77.
-# - Alexander Wettig, Tianyu Gao, Zexuan Zhong and Danqi Chen, "Should You Mask 15% in Masked Language Modeling?", EACL 2023.
-# - Asher Trockman and J. Zico Kolter, "Mimetic Initialization of Self-Attention Layers", ICML 2023.
-# - Wilson L. Taylor, "'Cloze Procedure': A New Tool for Measuring Readability", *Journalism Quarterly* 30 (1953), 415–433.
-# - Alex Wang and Kyunghyun Cho, "BERT has a Mouth, and It Must Speak: BERT as a Markov Random Field Language Model", NeuralGen 2019.
+# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova, ["BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding"](https://aclanthology.org/N19-1423), NAACL 2019.
+# - Yinhan Liu, Myle Ott, Naman Goyal, Jingfei Du, Mandar Joshi, Danqi Chen, Omer Levy, Mike Lewis, Luke Zettlemoyer and Veselin Stoyanov, ["RoBERTa: A Robustly Optimized BERT Pretraining Approach"](https://arxiv.org/abs/1907.11692), arXiv 1907.11692 (2019).
+# - Pranav Rajpurkar, Jian Zhang, Konstantin Lopyrev and Percy Liang, ["SQuAD: 100,000+ Questions for Machine Comprehension of Text"](https://aclanthology.org/D16-1264), EMNLP 2016.
+# - Erik F. Tjong Kim Sang and Fien De Meulder, ["Introduction to the CoNLL-2003 Shared Task: Language-Independent Named Entity Recognition"](https://aclanthology.org/W03-0419), CoNLL 2003.
+# - Mandar Joshi, Danqi Chen, Yinhan Liu, Daniel S. Weld, Luke Zettlemoyer and Omer Levy, ["SpanBERT: Improving Pre-training by Representing and Predicting Spans"](https://aclanthology.org/2020.tacl-1.5), *Transactions of the ACL* 8 (2020), 64–77.
+# - Alexander Wettig, Tianyu Gao, Zexuan Zhong and Danqi Chen, ["Should You Mask 15% in Masked Language Modeling?"](https://aclanthology.org/2023.eacl-main.217), EACL 2023.
+# - Asher Trockman and J. Zico Kolter, ["Mimetic Initialization of Self-Attention Layers"](https://arxiv.org/abs/2305.09828), ICML 2023.
+# - Wilson L. Taylor, ["'Cloze Procedure': A New Tool for Measuring Readability"](https://doi.org/10.1177/107769905303000401), *Journalism Quarterly* 30 (1953), 415–433.
+# - Alex Wang and Kyunghyun Cho, ["BERT has a Mouth, and It Must Speak: BERT as a Markov Random Field Language Model"](https://aclanthology.org/W19-2304), NeuralGen 2019.
+# - Jay Alammar, ["The Illustrated BERT, ELMo, and co."](https://jalammar.github.io/illustrated-bert/), 2018.
+# - The questions and passages of SQuAD, to leaf through: [SQuAD explorer](https://rajpurkar.github.io/SQuAD-explorer/).

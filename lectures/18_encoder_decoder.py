@@ -6,7 +6,7 @@
 # - write cross-attention: queries from the decoder, keys and values from the encoder;
 # - build the three masks, and say what goes wrong without each;
 # - put encoder and decoder together and train them to translate;
-# - compare the result with the recurrent translator of lecture 11, on the same data, without favour.
+# - compare the result with the recurrent translator of lecture 11, on the same data and on equal terms.
 #
 # *30 minutes to read, about a minute to run. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
 #
@@ -37,17 +37,17 @@ device = best_device() if is_full else torch.device("cpu")
 # Lecture 17's encoder reads a text with every word seeing every other. Lecture 15's decoder writes a text with every word seeing those before it. For a translation the decoder must also see the source, and lecture 11 has shown how: before each word, look back. In the Transformer that look is **cross-attention**, the attention of lecture 12 with
 # one change: the queries come from one sequence, the keys and values from another.
 #
-# $$Q = X W_q, \qquad \mathcal K = M W_k, \qquad V = M W_v, \qquad \text{cross}(X, M) = \text{softmax}\Big(\frac{Q \mathcal K^\top}{\sqrt{K}} + \text{mask}\Big) V.$$
+# $$Q = X W_q, \qquad K = M W_k, \qquad V = M W_v, \qquad \text{cross}(X, M) = \text{softmax}\Big(\frac{Q K^\top}{\sqrt{d_k}} + \text{mask}\Big) V.$$
 #
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
 # | $X$ | the decoder's vectors, one for each target position | $(T, D)$ | `x` |
 # | $M$ | the **memory**: the output of the encoder's *last* layer, one vector for each source word | $(S, D)$ | `memory` |
-# | $W_q, W_k, W_v$ | as in lecture 12, for one head of width $K$ | $(D, K)$ | `W_query`, … |
-# | $Q$; $\mathcal K$, $V$ | what the target asks; what the source answers to, and with | $(T, K)$; $(S, K)$ | `query`; `key`, `value` |
+# | $W_q, W_k, W_v$ | as in lecture 12, for one head of width $d_k$ (`K` in the code) | $(D, d_k)$ | `W_query`, … |
+# | $Q$; $K$, $V$ | what the target asks; what the source answers to, and with | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
 # | mask | 0 where a look is allowed, $-\infty$ where it is not | $(T, S)$ | `mask` |
 #
-# Beside lecture 11: $s_t$ has become a query, $h_i$ a key *and*, by another matrix, a value; the score is a scaled dot product. By a loop, $B = 2$ sentences, $T = 3$, $S = 5$, $D = 6$, $K = 4$:
+# Compared with lecture 11: $s_t$ has become a query, $h_i$ a key *and*, by another matrix, a value; the score is a scaled dot product. As a loop, with $B = 2$ sentences, $T = 3$, $S = 5$, $D = 6$, $d_k = 4$:
 
 # %%
 B, T, S, D, K = 2, 3, 5, 6, 4
@@ -179,6 +179,15 @@ assert n_decoder - n_encoder == 4 * 64**2 + 4 * 64 + 2 * 64
 # ## The whole model
 #
 # Embeddings and positions at both ends (lecture 13), the encoder of lecture 17, and a stack of decoder layers that **all look at the same memory**. The matrix that embeds the target's words also scores them, as in the paper.
+#
+# The whole of it as a drawing, in the paper's post-norm order.
+
+# %%
+figures.machine("transformer")
+
+# %% [markdown]
+# **A question:** while one word after the other is written, which half of the drawing has to be computed only once?
+
 
 # %%
 from course.models import Encoder, SinusoidalPositions
@@ -360,7 +369,7 @@ for name, history in histories.items():
     )
 
 # %% [markdown]
-# The Transformer finds out later where to look, and has fewer steps left to become exact. Why? The recurrent translator is given the order of the words for nothing; the Transformer must learn what its sines and cosines mean, and the learning rate that suited it is the smaller one. 600 steps are a budget that favours whoever knows more beforehand. (With `COURSE_SCALE=full` both have four times as many: see whether the gap closes.)
+# The Transformer finds out later where to look, and has fewer steps left to become exact. Why? The recurrent translator gets word order for free; the Transformer must learn what its sines and cosines mean, and the learning rate that suited it is the smaller one. A budget of 600 steps favours the model with more built-in structure. (With `COURSE_SCALE=full` both have four times as many: see whether the gap closes.)
 #
 # **Quality**, free running, on sentences of each length that were not trained on:
 
@@ -625,10 +634,64 @@ print("we have just built course.models.Translator")
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), the exercises on cross-attention and the encoder-decoder. The last lecture: [19 · The whole ladder](19_the_whole_ladder.ipynb).
 #
+# ## Exercises
+#
+# **1.** The source has 7 words, the target 5, and there are 8 heads. How many weights of cross-attention are there in one layer?
+#
+# <details><summary>Answer</summary>
+#
+# $8 \cdot 5 \cdot 7 = 280$.
+#
+# </details>
+#
+# **2.** A single sentence is translated, without padding. Which of the three masks is needed?
+#
+# <details><summary>Answer</summary>
+#
+# Only the triangle, and that only in training: while writing, the future does not exist yet.
+#
+# </details>
+#
+# **3.** How many weights more than an encoder layer has a decoder layer of width 512?
+#
+# <details><summary>Answer</summary>
+#
+# $4 \cdot 512^2 + 4 \cdot 512 + 2 \cdot 512 = 1{,}051{,}648$: one attention and one norm.
+#
+# </details>
+#
+# **4.** *(long)* Shuffle the rows of the memory. Does the output of cross-attention change? Where, then, does the decoder learn the order of the source from?
+#
+# <details><summary>Answer</summary>
+#
+# It does not change: the softmax and the sum run over a set. The order reaches the decoder only through what the encoder has written *into* the vectors of the memory, from the positions at its entrance.
+#
+# ```python
+# import torch
+# from course.models import scaled_dot_product_attention
+#
+# generator = torch.Generator().manual_seed(0)
+# x, memory = torch.randn(5, 6, generator=generator), torch.randn(7, 6, generator=generator)
+# W_query, W_key, W_value = torch.randn(3, 6, 6, generator=generator)
+# order = torch.randperm(7, generator=generator)
+#
+#
+# def cross(memory: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+#     return scaled_dot_product_attention(x @ W_query, memory @ W_key, memory @ W_value)
+#
+#
+# (before, weights), (after, moved) = cross(memory), cross(memory[order])
+# assert torch.allclose(before, after, atol=1e-5)
+# assert torch.allclose(weights[:, order], moved, atol=1e-5)
+# assert not order.equal(torch.arange(7))
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, "Attention Is All You Need", NIPS 2017.
-# - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", *Journal of Machine Learning Research* 21 (2020).
-# - Mike Lewis, Yinhan Liu, Naman Goyal, Marjan Ghazvininejad, Abdelrahman Mohamed, Omer Levy, Veselin Stoyanov and Luke Zettlemoyer, "BART: Denoising Sequence-to-Sequence Pre-training for Natural Language Generation, Translation, and Comprehension", ACL 2020.
-# - Yun Chen, Yang Liu, Guanhua Chen, Xin Jiang and Qun Liu, "Accurate Word Alignment Induction from Neural Machine Translation", EMNLP 2020.
-# - Simon J. D. Prince, *Understanding Deep Learning*, MIT Press, 2023, chapter 12.
+# - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), NIPS 2017.
+# - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, ["Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer"](https://jmlr.org/papers/v21/20-074.html), *Journal of Machine Learning Research* 21 (2020).
+# - Mike Lewis, Yinhan Liu, Naman Goyal, Marjan Ghazvininejad, Abdelrahman Mohamed, Omer Levy, Veselin Stoyanov and Luke Zettlemoyer, ["BART: Denoising Sequence-to-Sequence Pre-training for Natural Language Generation, Translation, and Comprehension"](https://aclanthology.org/2020.acl-main.703), ACL 2020.
+# - Yun Chen, Yang Liu, Guanhua Chen, Xin Jiang and Qun Liu, ["Accurate Word Alignment Induction from Neural Machine Translation"](https://aclanthology.org/2020.emnlp-main.42), EMNLP 2020.
+# - Simon J. D. Prince, [*Understanding Deep Learning*](https://udlbook.github.io/udlbook/), MIT Press, 2023, chapter 12.

@@ -45,9 +45,11 @@ if not is_full:
 # | 2000, 2003 | Yoshua Bengio and others, "A Neural Probabilistic Language Model" | words are **vectors**, learned with the task; a fixed window of them | counting: similar words share what is learned | [05](05_feedforward.ipynb) |
 # | 2014 | Ilya Sutskever and others, "Sequence to Sequence Learning" | an LSTM reads into **one state**, another writes from it | the fixed window | [09](09_lstm_gru.ipynb), [10](10_sequence_to_sequence.ipynb) |
 # | 2014 | Dzmitry Bahdanau and others, "Neural Machine Translation by Jointly Learning to Align and Translate" | **look back** at all states, weighted by what is needed now | the bottleneck of one vector | [11](11_attention.ipynb) |
-# | 2017 | a team at Google, "Attention Is All You Need" | **only** attention | the loop over time | [12](12_self_attention.ipynb)–[14](14_transformer_block.ipynb) |
+# | 2017 | Ashish Vaswani and seven colleagues at Google, "Attention Is All You Need" | **only** attention | the loop over time | [12](12_self_attention.ipynb)–[14](14_transformer_block.ipynb) |
 # | 2018, 2019 | GPT and BERT | **pre-train** on text without labels, then adapt | most of the labels | [15](15_gpt.ipynb), [17](17_bert.ipynb) |
 # | 2020 | Tom Brown and others, GPT-3 | the same, a hundred times **larger**; the task is put in the prompt | the adapting | [15](15_gpt.ipynb) |
+#
+# (The choice of years follows a lecture of Andrej Karpathy's, [Stanford CS25](https://www.youtube.com/watch?v=XfpMkf4rD6E). Much came earlier or in between: Shannon's n-grams, 1948; Elman's network, 1990; the LSTM, 1997; word vectors for everybody, word2vec, 2013; and ELMo, 2018, which read them off a pre-trained LSTM in both directions.)
 #
 # Each line removes what the line before it could not do without. None of them changed the question, $P(\text{next word} \mid \text{context})$, and that is why all of them fit on one ladder.
 #
@@ -84,7 +86,7 @@ for rung in rungs:
 # %% [markdown]
 # Only among the counted models, which all take about a second, so that chance decides which is quicker. Among the trained ones every bit has been paid for in seconds.
 #
-# Step by step: what did each idea save, and how much of the way from the die to the floor was that?
+# Step by step: how many bits did each idea save, and what fraction of the distance from the uniform model to the floor is that?
 
 # %%
 worst = rungs[0].bits_per_token
@@ -246,6 +248,14 @@ print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 # | experts | one MLP for every token | MoE: a router picks 2 of 8 (Shazeer and others, 2017; Jiang and others, 2024) | more parameters at equal cost |
 # | biases | everywhere | nearly nowhere | not needed |
 #
+# All but the experts in one drawing, to hold beside those of lectures 14 and 18.
+
+# %%
+figures.machine("llama_block")
+
+# %% [markdown]
+# **A question:** which boxes are kept in the KV cache while a text is written, and by what factor did $G$ groups make it smaller?
+#
 # Each in a few lines. **RMSNorm** drops the mean and the bias:
 
 # %%
@@ -315,6 +325,8 @@ assert torch.allclose(mixed, loop, atol=1e-5)
 print("tokens per expert:", torch.bincount(chosen.flatten(), minlength=n_experts).tolist())
 
 # %% [markdown]
+# Nothing here keeps the router from sending every token to the same two experts, and the others would then never learn; training adds a penalty for unequal use (exercise 4).
+#
 # Mixtral 8×7B has 46.7 billion parameters and uses 12.9 billion of them for each token (quoted from Jiang and others, 2024). From its sizes:
 
 # %%
@@ -329,7 +341,7 @@ for name, n_used in {"all": 8, "per token": 2}.items():
 #
 # ## Where it breaks
 #
-# **The ladder has one rung left, and it is not at the top.** Our language has an end: a model within two percent of the floor has nearly nothing left to learn from it. English has no floor that anyone has seen. **Bits are not abilities**: a tenth of a bit may be all that separates knowing who "she" is from guessing, or closing brackets from leaving them open, and an average does not say which. **And a ladder
+# **The ladder ends here.** Our language can be learned almost completely: a model within two percent of the floor has nearly nothing left to learn from it. English has no floor that anyone has seen. **Bits are not abilities**: a tenth of a bit may be all that separates knowing who "she" is from guessing, or closing brackets from leaving them open, and an average does not say which. **And a ladder
 # compares what was trained alike**: another learning rate can move a rung by more than an idea does; that is what the spread and the record are for. In the record, is each step larger than the spread of the two models it lies between?
 
 # %%
@@ -363,18 +375,73 @@ print("the ladder of this page is course.ladder's")
 #
 # **In the homework:** there is none of its own; [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb) and [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb) build the two upper ends of the ladder.
 #
+# ## Exercises
+#
+# **1.** Mixtral has 46.7 billion parameters and uses 12.9 billion for a token: 8 experts, of which 2 are run, and the rest shared. How large is one expert, in all layers together, and how large is the rest?
+#
+# <details><summary>Answer</summary>
+#
+# $8E + R = 46.7$ and $2E + R = 12.9$, so $E = 5.6$ and $R = 1.6$ billion.
+#
+# </details>
+#
+# **2.** The reducible loss falls as $N^{-0.076}$. By which factor must the number of parameters grow to halve it?
+#
+# <details><summary>Answer</summary>
+#
+# $2^{1 / 0.076} \approx 9000$.
+#
+# </details>
+#
+# **3.** Two models differ by 0.02 bits, and the same model with another seed differs by 0.05. What do you conclude?
+#
+# <details><summary>Answer</summary>
+#
+# Nothing yet. More seeds, or a larger test text.
+#
+# </details>
+#
+# **4.** *(long)* A router may send every token to the same two experts, and the others then never learn. Training adds a penalty against this: with $f_e$ the share of the choices that fall on expert $e$ and $p_e$ the mean probability that the router gives it, $n \sum_e f_e\, p_e$ for $n$ experts. Compute it for a router without a preference and for one that always prefers the same. Why is $p_e$ in it, and not $f_e$ alone?
+#
+# <details><summary>Answer</summary>
+#
+# It is 1 when all experts are used alike, and grows up to $n / 2$ when two of them get everything. The shares $f_e$ come from a choice and have no gradient; $p_e$ has one, and it lowers the logits of the experts that are chosen too often. (Fedus, Zoph and Shazeer, 2022.)
+#
+# ```python
+# import torch
+#
+# n, generator = 8, torch.Generator().manual_seed(0)
+#
+#
+# def balance(logits: torch.Tensor) -> torch.Tensor:
+#     chosen = logits.topk(2).indices
+#     share = torch.bincount(chosen.flatten(), minlength=n) / chosen.numel()
+#     return n * (share * logits.softmax(-1).mean(0)).sum()
+#
+#
+# noise = torch.randn(4000, n, generator=generator)
+# preference = torch.tensor([9.0, 9.0, *[0.0] * 6])
+# assert abs(balance(noise) - 1) < 0.02
+# assert balance(noise + preference) > 3.5
+# logits = (noise + preference).requires_grad_()
+# balance(logits).backward()
+# assert logits.grad[:, :2].sum() > 0 > logits.grad[:, 2:].sum()
+# ```
+#
+# </details>
+#
 # ## Further reading
 #
-# - Yoshua Bengio, Réjean Ducharme, Pascal Vincent and Christian Jauvin, "A Neural Probabilistic Language Model", *Journal of Machine Learning Research* 3 (2003), 1137–1155; first at NIPS 2000.
-# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, "Sequence to Sequence Learning with Neural Networks", NeurIPS 2014.
-# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural Machine Translation by Jointly Learning to Align and Translate", ICLR 2015.
-# - Ashish Vaswani and others, "Attention Is All You Need", NeurIPS 2017.
-# - Tom B. Brown and others, "Language Models are Few-Shot Learners", NeurIPS 2020.
-# - Jared Kaplan and others, "Scaling Laws for Neural Language Models", arXiv 2001.08361 (2020).
-# - Jordan Hoffmann and others, "Training Compute-Optimal Large Language Models", NeurIPS 2022.
-# - Albert Q. Jiang and others, "Mixtral of Experts", arXiv 2401.04088 (2024).
-# - Noam Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202 (2020).
-# - Joshua Ainslie and others, "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", EMNLP 2023.
-# - Biao Zhang and Rico Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
-# - Ruibin Xiong and others, "On Layer Normalization in the Transformer Architecture", ICML 2020.
-# - Noam Shazeer and others, "Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer", ICLR 2017.
+# - Yoshua Bengio, Réjean Ducharme, Pascal Vincent and Christian Jauvin, ["A Neural Probabilistic Language Model"](https://www.jmlr.org/papers/v3/bengio03a.html), *Journal of Machine Learning Research* 3 (2003), 1137–1155; first at NIPS 2000.
+# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le, ["Sequence to Sequence Learning with Neural Networks"](https://arxiv.org/abs/1409.3215), NeurIPS 2014.
+# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, ["Neural Machine Translation by Jointly Learning to Align and Translate"](https://arxiv.org/abs/1409.0473), ICLR 2015.
+# - Ashish Vaswani and others, ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), NeurIPS 2017.
+# - Tom B. Brown and others, ["Language Models are Few-Shot Learners"](https://arxiv.org/abs/2005.14165), NeurIPS 2020.
+# - Jared Kaplan and others, ["Scaling Laws for Neural Language Models"](https://arxiv.org/abs/2001.08361), arXiv 2001.08361 (2020).
+# - Jordan Hoffmann and others, ["Training Compute-Optimal Large Language Models"](https://arxiv.org/abs/2203.15556), NeurIPS 2022.
+# - Albert Q. Jiang and others, ["Mixtral of Experts"](https://arxiv.org/abs/2401.04088), arXiv 2401.04088 (2024).
+# - Noam Shazeer, ["GLU Variants Improve Transformer"](https://arxiv.org/abs/2002.05202), arXiv 2002.05202 (2020).
+# - Joshua Ainslie and others, ["GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints"](https://arxiv.org/abs/2305.13245), EMNLP 2023.
+# - Biao Zhang and Rico Sennrich, ["Root Mean Square Layer Normalization"](https://arxiv.org/abs/1910.07467), NeurIPS 2019.
+# - Ruibin Xiong and others, ["On Layer Normalization in the Transformer Architecture"](https://arxiv.org/abs/2002.04745), ICML 2020.
+# - Noam Shazeer and others, ["Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer"](https://arxiv.org/abs/1701.06538), ICLR 2017.

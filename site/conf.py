@@ -5,7 +5,9 @@ formulas are set by the MathJax of jupyter-server-mathjax, so a page loads nothi
 """
 
 import os
+import re
 import tomllib
+from html import escape as in_html
 from pathlib import Path
 
 import jupyter_server_mathjax
@@ -24,6 +26,7 @@ suppress_warnings = [
 ]  # lectures fold hints under headings of any level
 
 nb_execution_mode = "off"
+nb_code_prompt_show, nb_code_prompt_hide = "Show the {type}", "Hide the {type}"
 nb_ipywidgets_js = {}
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -33,11 +36,12 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_baseurl = os.environ.get("SITE_ADDRESS", "")
 templates_path = ["_templates"]
-html_sidebars = {"**": ["home.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
+html_sidebars = {"index": [], "**": ["home.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
 html_static_path = ["_static", str(Path(jupyter_server_mathjax.__file__).with_name("static"))]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_context = {"default_mode": "auto"}
+html_extra_path = ["extra"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
 html_use_index = False
@@ -63,7 +67,8 @@ mathjax2_config = {
         "availableFonts": [],
         "webFont": "STIX-Web",
         "imageFont": None,
-        "linebreaks": {"automatic": True},  # on small screens
+        "matchFontHeight": False,  # which would set them in the height of x, larger than their text
+        "scale": 100,
         # MathJax fetches its blank font from about:blank, which browsers refuse and report as an error.
         "styles": {"@font-face": {"font-family": "MathJax_Blank", "src": "local('MathJax_Blank')"}},
     },
@@ -81,8 +86,32 @@ EMPTY_HEADING = '<th class="head"><p></p></th>'
 def setup(app):
     """Make the empty corner of a table an ordinary cell, although Markdown has to write it as a heading."""
     app.connect("html-page-context", leave_corners_empty)
+    app.connect("html-page-context", describe)
 
 
 def leave_corners_empty(app, page, template, context, doctree):
     if "body" in context:
         context["body"] = context["body"].replace(EMPTY_HEADING, "<td></td>")
+
+
+DESCRIPTION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["description"]
+
+
+def plain(title):
+    """A title without its markup, as the value of an attribute."""
+    return in_html(re.sub("<[^>]+>", "", title).replace("&amp;", "&"))
+
+
+def describe(app, page, template, context, doctree):
+    """What a message with a link to a page shows of it."""
+    address = f"{html_baseurl.rstrip('/')}/" if html_baseurl else context["pathto"]("", resource=True)
+    said = {
+        "og:title": html_title if page == "index" else f"{context.get('title', project)} · {project}",
+        "og:type": "website",
+        "og:description": DESCRIPTION,
+        "og:image": f"{address}_static/social.png",
+        "twitter:card": "summary_large_image",
+    }
+    tags = [f'<meta property="{key}" content="{plain(value)}">' for key, value in said.items()]
+    tags.append(f'<meta name="description" content="{plain(DESCRIPTION)}">')
+    context["metatags"] = "\n".join([context.get("metatags", ""), *tags])

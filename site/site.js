@@ -13,3 +13,52 @@ if (typeof Search !== "undefined") {
     return read(`<div role="main">${article?.innerHTML ?? ""}</div>`, anchor);
   };
 }
+
+// A long cell shows its first lines; a button unfolds it.
+const LINES = 20; // a cell that is hardly longer is shown whole
+const SHOWN = 14;
+for (const cell of document.querySelectorAll(".cell_input")) {
+  const lines = cell.querySelector("pre")?.textContent.trimEnd().split("\n").length ?? 0;
+  if (lines <= LINES || cell.closest("details")) continue;
+  const button = document.createElement("button");
+  const label = (isFolded) => (isFolded ? `Show all ${lines} lines` : `Show the first ${SHOWN} lines`);
+  const fold = (isFolded) => {
+    cell.classList.toggle("is-folded", isFolded);
+    button.setAttribute("aria-expanded", String(!isFolded));
+    button.textContent = label(isFolded);
+  };
+  button.className = "unfold";
+  button.type = "button";
+  button.addEventListener("click", () => fold(!cell.classList.contains("is-folded")));
+  fold(true);
+  cell.append(button);
+}
+
+// Which lectures were read is kept in this browser and told to nobody.
+const READ = "lectures read";
+const isRead = () => {
+  try { return new Set(JSON.parse(localStorage.getItem(READ) ?? "[]")); } catch { return new Set(); }
+};
+const lecture = /\/lectures\/(\w+)\.html$/.exec(location.pathname)?.[1];
+if (lecture) {
+  const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: isRead().has(lecture) });
+  box.addEventListener("change", () => {
+    const read = isRead();
+    if (box.checked) read.add(lecture);
+    else read.delete(lecture);
+    try { localStorage.setItem(READ, JSON.stringify([...read])); } catch { /* a browser that keeps nothing */ }
+  });
+  const label = Object.assign(document.createElement("label"), { className: "reading" });
+  label.append(box, "I have read this lecture (kept in this browser only)");
+  document.querySelector("article")?.append(label);
+}
+for (const card of document.querySelectorAll("[data-lecture]")) {
+  card.classList.toggle("is-read", isRead().has(card.dataset.lecture));
+}
+// A figure's menus and hints are on paper what they are on the page when they are open.
+addEventListener("beforeprint", () => document.querySelectorAll(".bd-article details").forEach((fold) => { fold.open = true; }));
+
+// What unfolds a part of the navigation has a name for who cannot see its arrow.
+for (const summary of document.querySelectorAll(".bd-links summary")) {
+  summary.setAttribute("aria-label", `Pages of ${summary.closest("li").querySelector("a").textContent.trim()}`);
+}

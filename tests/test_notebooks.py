@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.making.products import SESSION
 from autograder.source.address import Address
 from course.figures.figure import own_text
 
@@ -84,7 +85,8 @@ def test_the_badge_opens_what_readers_have(path):
 @each_notebook
 def test_the_set_up_cell_is_the_one_of_the_course_and_nothing_else_is_installed(path):
     code = [source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "code"]
-    assert code[0] == ADDRESS.setup()
+    begins_a_session = "" if path.parent.name == "lectures" else SESSION.format(name=path.stem)
+    assert code[0] == ADDRESS.setup() + begins_a_session
     assert not [
         text for text in code[1:] if re.search(r"pip\b.*\binstall|^\s*[!%]\s*(pip|conda)", text, re.M)
     ]
@@ -163,6 +165,27 @@ def test_a_lecture_was_executed_from_top_to_bottom_without_an_error(path):
 def test_a_homework_is_committed_as_if_nobody_had_run_it(path):
     code = [cell for cell in read(path)["cells"] if cell["cell_type"] == "code"]
     assert [cell["id"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
+
+
+@each_lecture
+def test_the_answer_to_a_prediction_is_folded_until_it_is_asked_for(path):
+    cells, asked, folded = read(path)["cells"], False, 0
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            asked = "**Predict, then run" in source(cell)
+        elif asked and '<script type="module">' not in json.dumps(cell["outputs"]).replace('\\"', '"'):
+            assert cell["metadata"]["jupyter"]["outputs_hidden"]
+            assert "hide-output" in cell["metadata"]["tags"]
+            folded += 1
+    assert folded
+
+
+@each_lecture
+def test_what_a_lecture_recommends_is_one_click_away(path):
+    text = "\n".join(source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "markdown")
+    entries = re.findall(r"^- .*$", text.partition("## Further reading")[2], flags=re.M)
+    assert entries
+    assert not [entry for entry in entries if "](http" not in entry and "in print only" not in entry]
 
 
 @each_lecture

@@ -1,1 +1,1 @@
-"""Checks tried on an answer: what they conclude, which known mistake it looks like, and the rules."""
+"""Run checks on an answer: their verdicts, the known mistake that it matches, and rules for all exercises."""

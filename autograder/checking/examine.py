@@ -1,13 +1,13 @@
-"""The checks of a homework, run on somebody's functions and classes, wherever those live.
+"""Run a homework's checks on somebody's functions and classes, in any process.
 
-`link` says where: `LocalLink` for objects of this process, the grader's own for a student's sandbox.
+`link` reaches them: `LocalLink` in this process, the grader's own link in a student's sandbox.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from autograder.isolation import IsolationUnavailable
@@ -34,13 +34,13 @@ from course.checks import (
     examine,
 )
 
-# What only the student's code can have brought about, and what only the grader's machine can.
+# Errors that only the student's code can cause, and errors that only the grader's machine can.
 OF_THE_STUDENT = (Mismatch, StudentError, NotWritten, Unreachable)
 OF_THE_GRADER = (OSError, EOFError, IsolationUnavailable)
 
 TOO_MUCH = {
-    MemoryError: "what came back is too large to be examined",
-    RecursionError: "what came back is nested too deeply to be examined",
+    MemoryError: "the result is too large to be examined",
+    RecursionError: "the result is nested too deeply to be examined",
 }
 
 
@@ -52,6 +52,7 @@ class Examined(NamedTuple):
     message: str
     trace: Trace
     problem: Exception | None = None  # what stopped the claim
+    note: str = ""  # what is to be said although it holds
 
 
 def run_checks(
@@ -66,7 +67,7 @@ def run_checks(
     """Run the checks (or only those named) on what the link reaches.
 
     `seed` draws the inputs of all checks, visible ones too; None draws as the notebook does. `scope` is a
-    namespace of the homework to use again, which saves running the provided cells; it is left as it was.
+    namespace of the homework to reuse, which saves running the provided cells; it is left unchanged.
     `references`: see run_check.
     """
     scope = homework.namespace() if scope is None else scope
@@ -82,10 +83,10 @@ def run_check(
     scope: dict[str, Any],
     references: Mapping[str, Any] | None = None,
 ) -> Examined:
-    """Run the cell of one check, in which `check` takes down what it finds instead of raising.
+    """Run the block of one check, and test its claim on what the link reaches.
 
-    Where it stops on an error that nobody foresaw, the right answers in `references` tell whose fault it is:
-    if it stops on one with them too, it could not run. Without them an answer is at fault once it was asked.
+    If it stops on an unforeseen error, the right answers in `references` decide whose fault that is: if the
+    check stops with them too, it could not run. Without them, the answer is at fault if it was called.
     """
     try:
         finding = _finding(homework, check, link, seed, scope)
@@ -104,11 +105,11 @@ def run_check(
         result, message = COULD_NOT_RUN, _could_not_run(check, finding.problem)
     else:
         result, message = FAILED, TOO_MUCH.get(type(finding.problem), finding.message)
-    return Examined(check, result, message, finding.trace, finding.problem)
+    return Examined(check, result, message, finding.trace, finding.problem, finding.note)
 
 
 class _Broken(Exception):
-    """The cell of a check is at fault itself, outside its claim."""
+    """The block of a check itself raises an error, outside its claim."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -118,49 +119,38 @@ class _Broken(Exception):
 def _finding(
     homework: HomeworkSource, check: Check, link: Link, seed: int | None, scope: dict[str, Any]
 ) -> Finding:
-    """What the check finds out about what the link reaches; raises _Broken where it finds out nothing."""
-    found: list[Finding] = []
-    names: dict[str, StandIn | Callable[..., None]] = {
+    """The check's finding about what the link reaches; raises _Broken if its block cannot run."""
+    names = {
         exercise.name: StandIn(link, Trace(check.name), exercise.name) for exercise in homework.exercises
     }
-    names["check"] = _listener(homework, check, link, seed, scope, found)
-    try:
-        with substituted(scope, names):
+    exercise = homework.exercise(check.exercise)
+
+    def written(name: str) -> Any:
+        return stub(homework, name, scope)
+
+    with substituted(scope, names):
+        try:
             execute(check.source, scope, homework.path, check.line)
-    except Exception as error:
-        raise _Broken(error) from error
-    if len(found) != 1:
-        raise _Broken(ValueError(f"its cell calls check() {len(found)} times instead of once"))
-    return found[0]
+            claim = scope[check.name]
+        except Exception as error:
+            raise _Broken(error) from error
+        return examine(
+            claim,
+            link,
+            _seed(check, seed),
+            exempt=exercise.exempt,
+            dtype=exercise.dtype,
+            written=written,
+        )
 
 
 def _is_unforeseen(problem: Exception | None) -> bool:
-    """Whether a claim stopped on an error that says neither what is wrong nor that the machine failed."""
+    """Whether a claim stopped on an error that blames neither the answer nor the machine."""
     return problem is not None and not isinstance(problem, (*OF_THE_STUDENT, *OF_THE_GRADER))
 
 
-def _listener(
-    homework: HomeworkSource,
-    of: Check,
-    link: Link,
-    seed: int | None,
-    scope: dict[str, Any],
-    found: list[Finding],
-) -> Callable[..., None]:
-    """What `check` is while the grader examines; a claim's parameters say whose stand-ins it gets."""
-    exempt = homework.exercise(of.exercise).exempt
-
-    def check(claim: Callable[..., None], *things: Any) -> None:
-        def written(name: str) -> Any:
-            return stub(homework, name, scope)
-
-        found.append(examine(claim, link, _seed(of, seed), exempt=exempt, written=written))
-
-    return check
-
-
 def _seed(check: Check, seed: int | None) -> int | None:
-    """None draws by the check's name, as in the notebook; else no check's seed tells another's."""
+    """The seed of one check, which reveals no other's; None draws by the check's name, as a notebook does."""
     if seed is None:
         return None
     return int.from_bytes(hashlib.sha256(f"{seed}:{check.name}".encode()).digest()[:8])
@@ -168,9 +158,9 @@ def _seed(check: Check, seed: int | None) -> int | None:
 
 @contextlib.contextmanager
 def substituted(scope: dict[str, Any], names: dict[str, Any]) -> Iterator[None]:
-    """The scope with other things under these names, and as it was afterwards.
+    """The scope with these names replaced, restored afterwards.
 
-    The same dictionary, because provided functions look the student's names up in it.
+    It is the same dictionary, because provided functions look up the student's names in it.
     """
     before = dict(scope)
     scope.update(names)

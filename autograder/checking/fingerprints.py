@@ -1,7 +1,7 @@
-"""What the student's package may know of wrong solutions: sealed answers to visible checks, and what to ask.
+"""Make the fingerprints that students install: sealed wrong answers to visible checks, with their questions.
 
-No answer, no hidden check and no line of a solution is in it. What an exercise's fingerprints were made from
-is written beside them as a digest; as long as that is the same they are not made again.
+They contain no readable answer, no hidden check and no line of a solution. A digest beside an exercise's
+fingerprints covers everything they were made from; while it stays the same, they are not made again.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from autograder.checking.versions import made_from
 from autograder.source.homework import FAILED, WITH_ITS_MISTAKES, Check, Exercise, HomeworkSource, references
 from course.checks import LocalLink, Trace, replay
 from course.checks.closeness import same
-from course.checks.fingerprints import Fingerprint, Sealed, differing, written
+from course.checks.fingerprints import Fingerprint, differing, sealed, written
 from course.checks.seal import seal
 
 Tell = Callable[[str], object]  # takes a sentence for whoever waits
 
 
 class Answers(NamedTuple):
-    """How one check is answered: by the reference, and by each mistake that answers it otherwise."""
+    """The answers to one check: the reference's, and those of each mistake that answers differently."""
 
     right: tuple[str, ...]  # seals
     wrong: Mapping[str, Fingerprint]
 
     def as_json(self) -> dict:
-        """As the student's package reads it."""
+        """The answers in the format that the student's package reads."""
         wrong = {name: written(fingerprint, self.right) for name, fingerprint in self.wrong.items()}
         return {"right": [*self.right] if wrong else [], "answers": wrong}
 
 
 def fingerprints_path(root: Path, name: str) -> Path:
-    """Where the student's package looks for them."""
+    """The path at which the student's package looks for the fingerprints."""
     return root / "course" / "checks" / "fingerprints" / f"{name}.json"
 
 
 def shipped(root: Path, name: str) -> dict:
-    """The fingerprints that the student's package has now; {} if there are none."""
+    """The current fingerprints of the student's package; {} if there are none."""
     try:
         return json.loads(fingerprints_path(root, name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -48,28 +48,27 @@ def shipped(root: Path, name: str) -> dict:
 
 
 def fingerprints(homework: HomeworkSource, before: Mapping, tell: Tell = str) -> dict:
-    """The fingerprints of a homework, as plain JSON; what `before` has that is made from the same is kept."""
+    """The fingerprints of a homework, as plain JSON; those in `before` that are still valid are kept."""
     digests = made_from(homework)
     stale = [exercise for exercise in homework.exercises if not _is_current(exercise, before, digests)]
     if stale:
-        tell(
-            f"{homework.name}: the known mistakes of {', '.join(one.name for one in stale)} are asked again."
-        )
+        tell(f"{homework.name}: the known mistakes of {', '.join(one.name for one in stale)} are run again.")
     again = {name: found.as_json() for name, found in _asked(homework, stale).items()}
     visible = [check for check in homework.checks if not check.hidden]
     checks = {check.name: again.get(check.name) or _kept(before["checks"][check.name]) for check in visible}
     return {
         "homework": homework.name,
         "exercises": {
-            exercise.name: _about(homework, exercise, checks) | {"made_from": digests[exercise.name]}
-            for exercise in homework.exercises
+            exercise.name: _about(homework, exercise, checks)
+            | {"made_from": digests[exercise.name], "place": place, "points": exercise.points}
+            for place, exercise in enumerate(homework.exercises)
         },
         "checks": {check.name: _about_check(check) | checks[check.name] for check in visible},
     }
 
 
 def spelled(value: object, levels: int = 4) -> str:
-    """JSON with sorted keys and one line for each mistake, whose seals nobody reads."""
+    """JSON with sorted keys and one line for each mistake, because nobody reads its seals."""
     if not isinstance(value, dict) or levels == 0:
         return json.dumps(value, sort_keys=True, ensure_ascii=False)
     entries = (f"{json.dumps(key)}: {spelled(value[key], levels - 1)}" for key in sorted(value))
@@ -79,11 +78,11 @@ def spelled(value: object, levels: int = 4) -> str:
 def answers(
     exercise: Exercise, wrong: Mapping[str, Examined], own: Trace, right: Mapping[str, Any]
 ) -> Answers:
-    """How a check was answered, from the runs of the exercise's mistakes and the reference's own.
+    """The answers to a check, from the runs of the exercise's mistakes and of its reference.
 
-    Where a mistake was asked what the reference was asked, their answers are compared as they stand;
-    elsewhere the reference is asked again. A reference that trains is never asked: where its mistakes are
-    built by hand, all that one answers to a check that it fails is taken to be wrong.
+    If a mistake and the reference got the same calls, their answers are compared; otherwise the mistake's
+    calls are replayed on the reference. A reference that trains is never run: its mistakes are built by hand,
+    and all answers of a mistake to a check that it fails count as wrong.
     """
     if exercise.trained == WITH_ITS_MISTAKES:
         return Answers((), {})
@@ -94,16 +93,16 @@ def answers(
         name: differing(done.trace, own if _asked_alike(done.trace, own) else replay(done.trace, right))
         for name, done in wrong.items()
     }
-    seals = tuple(seal(event.outcome) for event in own.events)
+    seals = tuple(seal(event.outcome, is_right=True) for event in own.events)
     return Answers(seals, {name: fingerprint for name, fingerprint in found.items() if fingerprint})
 
 
 def _all_wrong(trace: Trace) -> Fingerprint:
-    return [Sealed(seal(event.outcome), is_right=False) for event in trace.events]
+    return [sealed(event.outcome, is_right=False) for event in trace.events]
 
 
 def _asked_alike(wrong: Trace, own: Trace) -> bool:
-    """Whether every call of the one, up to where it failed, is the other's."""
+    """Whether all calls of the first trace, up to its failure, are also those of the second."""
     if len(wrong.events) > len(own.events):
         return False
     calls = ([(e.target, e.method, e.args, e.kwargs) for e in trace.events] for trace in (wrong, own))
@@ -111,7 +110,7 @@ def _asked_alike(wrong: Trace, own: Trace) -> bool:
 
 
 def _asked(homework: HomeworkSource, exercises: Sequence[Exercise]) -> dict[str, Answers]:
-    """Check → how it is answered, for the visible checks of these exercises."""
+    """Check → its answers, for the visible checks of these exercises."""
     right = references(homework) if exercises else {}
     scope = homework.namespace() if exercises else {}
     return {
@@ -148,7 +147,7 @@ def _kept(about: Mapping) -> dict:
 
 
 def _about(homework: HomeworkSource, exercise: Exercise, checks: Mapping[str, Mapping]) -> dict:
-    """A mistake that only hidden checks can show is left out: its description would describe them."""
+    """The mistakes that visible checks reveal; the description of any other would disclose hidden checks."""
     nameable = {
         name for check in exercise.checks if not check.hidden for name in checks[check.name]["answers"]
     }
@@ -157,6 +156,7 @@ def _about(homework: HomeworkSource, exercise: Exercise, checks: Mapping[str, Ma
         "hints": list(exercise.hints),
         "forbids": list(exercise.forbids),
         **({"exempt": list(exercise.exempt)} if exercise.exempt else {}),
+        **({"dtype": exercise.dtype} if exercise.dtype else {}),
         **({"allows": list(exercise.allows)} if exercise.allows else {}),
         "misconceptions": {
             entry.name: {"diagnosis": entry.diagnosis, "question": entry.question}

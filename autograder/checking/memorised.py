@@ -1,7 +1,7 @@
-"""Whether an answer holds for more than the examples that stand in the notebook.
+"""Whether an answer works for more than the examples in the notebook.
 
-A check whose inputs everybody can read is passed by a table of its answers as well as by a solution. It pays
-only beside a check of the same exercise with inputs of the submission's own, hidden or drawn anew.
+A table of answers passes a check whose inputs everybody can read. Such a check therefore gives points only if
+another check of the exercise holds whose inputs are hidden or drawn for each submission.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from autograder.source.homework import Check
 
 ONLY_THE_EXAMPLES = (
     "This holds for the examples in the notebook, and gives no points: "
-    "no check of this exercise with other inputs was seen to hold."
+    "no check of this exercise with other inputs holds."
 )
 
 
 def in_vain(checks: Iterable[Check], failed: Collection[str]) -> set[str]:
-    """The checks, by name, that hold and still give no points, where these have failed."""
+    """The names of checks that hold but give no points, given those that failed."""
     checks = list(checks)
     anew = {check.name for check in checks if check.hidden or check.draws}
     if not anew or not anew <= set(failed):

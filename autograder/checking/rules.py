@@ -1,7 +1,7 @@
-"""Rules that hold for every exercise, and the proof that breaking one is seen.
+"""Rules that hold for every exercise, and a test that checks notice when one is broken.
 
-From the reference are made answers that break one rule and are right otherwise. Each has to fail a check that
-students see, in the words of the rule, unless the exercise's label `exempt` names the rule.
+Answers that break one rule and are otherwise right are made from the reference. Each must fail a visible
+check, with a message that names the rule, unless the exercise's label `exempt` lists the rule.
 """
 
 from __future__ import annotations
@@ -22,20 +22,23 @@ from course.checks.plain import copied, mapped, tensors_in
 
 GRADIENT, BATCH, FLOAT64 = "gradient", "batch", "float64"
 
-# Rule → what every homework says of it.
+# Rule → the sentence about it in every homework.
 RULES = {
     IN_PLACE: (
-        "What your code is given stays as it is, unless the exercise says otherwise: `x += …`, `x[…] = …` "
-        "and `words.append(…)` change what somebody else may still need."
+        "Do not modify your arguments, unless the exercise says otherwise: `x += …`, `x[…] = …` and "
+        "`words.append(…)` change a value that the caller may still need."
     ),
     GRADIENT: "Gradients flow back through what a loss or a layer computes.",
-    BATCH: "Each row of a batch gets an answer of its own.",
-    FLOAT64: "Where float64 is asked for, float32 is not enough.",
+    BATCH: "Each row of a batch gets its own answer.",
+    FLOAT64: (
+        "Compute in float64. What is computed in float32 is right to seven digits; that is pointed out, and "
+        "costs points only where the exercise itself asks for a tensor or a parameter in float64."
+    ),
 }
 
 
 def introduction() -> str:
-    """The rules in words, as they stand in the beginning of every homework."""
+    """The rules in words, as they appear at the beginning of every homework."""
     return "\n".join(["**Rules for every exercise.**\n", *(f"- {sentence}" for sentence in RULES.values())])
 
 
@@ -45,19 +48,17 @@ Try = Callable[[Any], Sequence[Examined]]  # the visible checks of the exercise,
 
 @dataclass(frozen=True)
 class Breach:
-    """A way to break a rule: what becomes of the reference's answer, and a word that students must read."""
+    """A way to break a rule: how it changes the reference's answer, and a word that students must read."""
 
     rule: str
     how: str
-    spoil: Callable[[Any, tuple, dict], Any]  # (answer, args, kwargs) → what comes back instead
+    spoil: Callable[[Any, tuple, dict], Any]  # (answer, args, kwargs) → the result instead
     word: str = ""
 
 
 def violations(exercise: Exercise, reference: Any, visible: Try) -> Iterator[str]:
-    """A sentence for each rule whose breach no visible check notices. Nothing is trained for it."""
-    yield from (
-        f"{name} is no rule that {exercise.name} could be exempt from." for name in _unknown(exercise)
-    )
+    """A sentence for each rule whose breach no visible check notices; exercises that train are skipped."""
+    yield from (f"{exercise.name} is exempt from {name}, which is not a rule." for name in _unknown(exercise))
     if exercise.trained:
         return
     seen: set[str] = set()
@@ -65,7 +66,7 @@ def violations(exercise: Exercise, reference: Any, visible: Try) -> Iterator[str
     for breach in BREACHES:
         if breach.how not in seen or breach.rule in exercise.exempt:
             continue
-        if breach.rule == FLOAT64 and FLOAT64 not in exercise.statement:
+        if breach.rule == FLOAT64 and exercise.dtype != FLOAT64:
             continue
         done = visible(_breaking(reference, breach))
         if not any(one.result == FAILED and breach.word in one.message for one in done):
@@ -90,12 +91,12 @@ def _breaking(reference: Any, breach: Breach) -> Any:
 
 
 def _with(thing: Any, around: Callable[[Call, tuple, dict], Any]) -> Any:
-    """The function, or the class with all its methods, each call from outside made through `around`."""
+    """The function, or the class with all its methods, with each call from outside made through `around`."""
     if not inspect.isclass(thing):
         return lambda *args, **kwargs: around(thing, args, kwargs)
     methods = {name: method for name, method in vars(thing).items() if inspect.isfunction(method)}
     public = {name: method for name, method in methods.items() if not name.startswith("_")}
-    inside: list[str] = []  # the methods at work, which call one another as they always did
+    inside: list[str] = []  # methods that are running, whose calls of each other are not wrapped
     return type(thing.__name__, (thing,), {name: _method(public[name], around, inside) for name in public})
 
 
@@ -117,7 +118,7 @@ def _is_module(thing: Any) -> bool:
 
 
 def _in_float32(module: type[torch.nn.Module]) -> type:
-    """A class of modules whose parameters are of the other precision, until somebody asks for another one."""
+    """A module class with parameters in the other precision, until it is converted."""
 
     def build(self: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
         module.__init__(self, *args, **kwargs)
@@ -127,7 +128,7 @@ def _in_float32(module: type[torch.nn.Module]) -> type:
 
 
 def _observed(call: Call, args: tuple, kwargs: dict, seen: set[str]) -> Any:
-    """The answer; notes the ways in which it could have broken a rule."""
+    """Return the answer, and record the ways in which it could break a rule."""
     copies = cast("tuple[tuple, dict]", mapped((args, kwargs), copied))
     answer = call(*args, **kwargs)
     parts, given = tensors_in(answer), tensors_in((args, kwargs))
@@ -178,14 +179,14 @@ def _overwritten(answer: Any, args: tuple, kwargs: dict) -> Any:
 
 
 def _cut_off(answer: Any, *_: Any) -> Any:
-    """As `detach` leaves it; of a single number, as `float` does."""
+    """The tensors detached; a single number as a float."""
     return mapped(
         answer, lambda part: (part.detach() if part.ndim else part.item()) if _is_real(part) else part
     )
 
 
 def _halved(answer: Any, *_: Any) -> Any:
-    """Half of the computation detached: the right values with half of their gradients."""
+    """The right values with half of their gradients, because half of the computation is detached."""
     return mapped(answer, lambda part: part / 2 + part.detach() / 2 if _is_real(part) else part)
 
 
@@ -207,7 +208,7 @@ def _is_real(part: object) -> TypeGuard[Tensor]:
     return isinstance(part, Tensor) and part.is_floating_point()
 
 
-OVERWRITTEN = "changes what it was given"
+OVERWRITTEN = "modifies its arguments"
 CUT_OFF = "lets no gradient through"
 HALVED = "lets half of the gradient through"
 FIRST_ROW = "gives the first row's answer to the whole batch"

@@ -1,6 +1,6 @@
-"""What each exercise's mark rests on, as a digest: where it is the same, nothing need be examined again.
+"""A digest of everything that can change an exercise's mark: if it is the same, nothing is examined again.
 
-Points are not in it: they are counted afresh from what passed, which runs no code.
+Points are not part of it: they are recounted from the checks that passed, which runs no code.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import autograder
 import course
 from autograder.catalogue import catalogue_files
 from autograder.software import contents, digest
-from autograder.source.homework import HomeworkSource
+from autograder.source.homework import Exercise, HomeworkSource
+from autograder.source.packages import imported_file, relative_imports
 
-OURS = ("checking/examine.py", "checking/fingerprints.py")  # of the grader's own files
+OURS = ("checking/examine.py", "checking/fingerprints.py")  # among the grader's own files
 PACKAGE, GRADER = Path(course.__file__).parent, Path(autograder.__file__).parent
 
 
 def exercise_versions(homework: HomeworkSource) -> dict[str, str]:
-    """Exercise → digest of what is provided, its checks, what it forbids, its reference and its mistakes.
+    """Exercise → digest of the provided cells, its checks, its forbidden names, reference and mistakes.
 
-    A check that calls on another exercise's function rests on that one's reference too. In an ordinary
-    notebook every cell may bear on every check.
+    A check that calls another exercise's function depends on that exercise's reference too. In an ordinary
+    notebook every cell may affect every check.
     """
     shared = [cell.source for cell in homework.cells if homework.in_place or "provided" in cell.labels]
     shared += [text for text in contents(homework.folder) if not _is_known_otherwise(text, homework)]
@@ -37,6 +38,7 @@ def exercise_versions(homework: HomeworkSource) -> dict[str, str]:
             *shared,
             *exercise.forbids,
             *exercise.allows,
+            *_dtype(exercise),
             *(f"{check.name} {check.hidden}\n{check.source}" for check in exercise.checks),
             *(homework.exercise(name).solution for name in called.get(exercise.name, ())),
             *mistakes[exercise.name],
@@ -45,16 +47,28 @@ def exercise_versions(homework: HomeworkSource) -> dict[str, str]:
     }
 
 
+def _dtype(exercise: Exercise) -> list[str]:
+    return [f"dtype {exercise.dtype}"] if exercise.dtype else []
+
+
 def _is_known_otherwise(file: str, homework: HomeworkSource) -> bool:
-    """Whether a file of the homework's folder is counted exercise by exercise, or bears on no verdict."""
+    """Whether a file of the homework's folder is digested per exercise, or cannot affect a verdict."""
     path = Path(file.rpartition(" ")[0])
     first = path.parts[0].partition(".")[0]
-    known = ("misconceptions", "alternatives", "README", "earlier_releases", homework.name)
+    known = (
+        "misconceptions",
+        "alternatives",
+        "strangers",
+        "README",
+        "earlier_releases",
+        "fails",
+        homework.name,
+    )
     return first in known or homework.folder / path in homework.files
 
 
 def called_on(homework: HomeworkSource) -> dict[str, list[str]]:
-    """Exercise → itself and those whose names its checks come to use, also by way of what is provided."""
+    """Exercise → itself and those whose names its checks or mistakes use, directly or in provided cells."""
     uses: defaultdict[str, set[str]] = defaultdict(set)
     for cell in homework.cells:
         if cell.kind == "code" and "provided" in cell.labels:
@@ -63,10 +77,12 @@ def called_on(homework: HomeworkSource) -> dict[str, list[str]]:
                     uses[name] |= _names(statement)
     for exercise in homework.exercises:
         uses[exercise.name] |= _names(ast.parse(exercise.solution))
+    mistakes = mistake_texts(homework)
     found = {}
     for exercise in homework.exercises:
         reached, waiting = set(), {exercise.name}
-        waiting |= {name for check in exercise.checks for name in _names(ast.parse(check.source))}
+        texts = [*(check.source for check in exercise.checks), *mistakes[exercise.name]]
+        waiting |= {name for text in texts for name in _names(ast.parse(text))}
         while waiting:
             reached |= waiting
             waiting = {name for known in waiting for name in uses.get(known, ())} - reached
@@ -75,14 +91,15 @@ def called_on(homework: HomeworkSource) -> dict[str, list[str]]:
 
 
 def _names(tree: ast.AST) -> set[str]:
-    """Every variable and every parameter in it: a claim's parameters say which answers it gets."""
+    """Every variable, imported name and parameter; a claim's parameters are the answers that it gets."""
     nodes = list(ast.walk(tree))
     variables = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return variables | {node.arg for node in nodes if isinstance(node, ast.arg)}
+    imported = {node.name for node in nodes if isinstance(node, ast.alias)}
+    return variables | imported | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def _defined(statement: ast.stmt) -> set[str]:
-    """The names that a statement of a cell gives a meaning to."""
+    """The names that a statement of a cell defines."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
     nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
@@ -90,17 +107,31 @@ def _defined(statement: ast.stmt) -> set[str]:
 
 
 def mistake_texts(homework: HomeworkSource) -> defaultdict[str, list[str]]:
-    """Exercise → the text of its misconceptions, and of whatever else their files hold for them."""
+    """Exercise → the text of its misconceptions, and of the definitions that they use in the same files."""
     exercise_of = {entry.name: entry.of for entry in homework.misconceptions}
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for path in catalogue_files(homework.folder, "misconceptions"):
-        shared: list[str] = []
+        shared = [text for file in imported_by(path) for _, text in statements(file)]
         own: defaultdict[str, list[str]] = defaultdict(list)
         for name, piece in statements(path):
             (own[exercise_of[name]] if name in exercise_of else shared).append(piece)
         for exercise, pieces in own.items():
             texts[exercise] += [*shared, *pieces]
     return texts
+
+
+def imported_by(path: Path) -> list[Path]:
+    """The catalogue's files that one of them imports, directly or indirectly."""
+    found: list[Path] = []
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        lines = relative_imports(ast.parse(file.read_text(encoding="utf-8")))
+        imported = (imported_file(file, line) for line in lines)
+        fresh = [other for other in imported if other and other not in (path, *found)]
+        found += fresh
+        waiting += fresh
+    return sorted(found)
 
 
 def statements(path: Path) -> Iterator[tuple[str, str]]:
@@ -113,18 +144,18 @@ def statements(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def made_from(homework: HomeworkSource) -> dict[str, str]:
-    """Exercise → digest of what bears on the answers to its visible checks.
+    """Exercise → digest of everything that can change the answers to its visible checks.
 
     That is the provided cells, these checks, the mistakes, the references that a check can reach, the
-    machinery of checks, and every module of the course that one of these imports. Not the versions of Python
-    and torch: what is written down holds for all that the course supports.
+    machinery of checks, and every module of the course that one of these imports. The versions of Python
+    and torch are left out, because fingerprints hold for all versions that the course supports.
     """
     provided = [cell.source for cell in homework.cells if "provided" in cell.labels]
     mistakes = mistake_texts(homework)
     machinery = [*sorted((PACKAGE / "checks").glob("*.py")), *(GRADER / name for name in OURS)]
     called = called_on(homework)
-    # within one homework nothing is read twice; for the next one, what has changed is read again
-    read, modules_in = cache(_read), cache(_modules_in)
+    # within one homework no file is read twice; for the next one, files are read again
+    read, modules_in, files_of = cache(_read), cache(_modules_in), cache(_files)
     digests = {}
     for exercise in homework.exercises:
         texts = [
@@ -134,9 +165,13 @@ def made_from(homework: HomeworkSource) -> dict[str, str]:
             *mistakes[exercise.name],
         ]
         imported = (name for text in texts for name in modules_in(text))
-        files = sorted({*machinery, *_closed(imported, read)})
+        files = sorted({*machinery, *_closed(imported, read, files_of)})
         digests[exercise.name] = digest(
-            exercise.trained, *exercise.exempt, *texts, *(read(path).digest for path in files)
+            exercise.trained,
+            *exercise.exempt,
+            *_dtype(exercise),
+            *texts,
+            *(read(path).digest for path in files),
         )
     return digests
 
@@ -151,7 +186,9 @@ def _read(path: Path) -> _File:
     return _File(digest(text), _modules_in(text))
 
 
-def _closed(modules: Iterable[str], read: Callable[[Path], _File]) -> set[Path]:
+def _closed(
+    modules: Iterable[str], read: Callable[[Path], _File], files_of: Callable[[str], tuple[Path, ...]]
+) -> set[Path]:
     """The files of the course's package that are executed when these modules are imported."""
     found: set[Path] = set()
     seen: set[str] = set()
@@ -160,14 +197,14 @@ def _closed(modules: Iterable[str], read: Callable[[Path], _File]) -> set[Path]:
         module = waiting.pop()
         if module not in seen:
             seen.add(module)
-            for path in _files(module):
+            for path in files_of(module):
                 found.add(path)
                 waiting += read(path).imports
     return found
 
 
 def _modules_in(text: str) -> frozenset[str]:
-    """`from course.models import gpt` → course.models, course.models.gpt: some of these may be no modules."""
+    """`from course.models import gpt` → course.models, course.models.gpt; not all need be modules."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -178,7 +215,7 @@ def _modules_in(text: str) -> frozenset[str]:
 
 
 def _files(module: str) -> tuple[Path, ...]:
-    """The file of a module of the course and those of the packages it lies in."""
+    """The file of a module of the course, and those of its packages."""
     _, *rest = module.split(".")
     places = [PACKAGE.joinpath(*rest[:depth]) for depth in range(len(rest) + 1)]
     there = (path for place in places for path in (place / "__init__.py", place.with_suffix(".py")))

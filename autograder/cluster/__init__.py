@@ -1,9 +1,9 @@
-"""Judges on the machines of a Dask cluster: plain data goes to them, plain data comes back, nothing stays.
+"""Grading on the machines of a Dask cluster: plain data goes out, plain data comes back, nothing stays there.
 
-    driver ── a paper, as bytes ──▶ worker ── socket ──▶ desk           a process beside each worker
+    driver ── submission, as bytes ──▶ worker ── socket ──▶ desk        a grading server beside each worker
       │                                                   ├─ Warm       as on one machine, started once
       └─ alone writes records, notebooks and marks        └─ fork ─▶ judge, one for each paper
 
-The homework goes to every worker, file by file, and is gone from there with the desk. A worker that dies
-takes its desk, the judges and the sandboxes with it, and Dask gives its papers to another.
+The homework is sent to every worker, file by file, and removed when the desk ends. A worker that crashes
+takes its desk, the judges and the sandboxes with it, and Dask gives its submissions to another.
 """

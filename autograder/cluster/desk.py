@@ -1,6 +1,6 @@
-"""The process beside a worker that judges: one homework, one warm process, one judge forked for each paper.
+"""The grading server beside a Dask worker: one homework, one warm process, one judge forked per submission.
 
-It has a single thread, as a process that forks must, and the worker has many. Started as
+It has a single thread, as a process that forks must, while the worker has many. Started as
 `python -m autograder.cluster.desk DESCRIPTOR` by `autograder.cluster.worker`; it ends when the worker does.
 """
 
@@ -37,7 +37,7 @@ IDLE_SECONDS = 3600.0  # after which a desk that its driver has forgotten closes
 
 @dataclass(frozen=True)
 class Desk:
-    """Everything that a judge needs, in memory before it is forked."""
+    """Everything a judge needs, loaded before it is forked."""
 
     plan: Plan
     level: Level
@@ -45,7 +45,7 @@ class Desk:
     lock: SharedLock
 
     def answer(self, paper: Paper) -> dict[str, Any]:
-        """Have one paper judged beside others, and once more alone where that does not count."""
+        """Have a submission judged beside others, and again by itself if that verdict does not count."""
         with self.lock.together():
             first = self.tried(paper)
         if counts(first):
@@ -55,25 +55,23 @@ class Desk:
         return {"lost": vars(result)} if isinstance(result, Lost) else {"graded": result}
 
     def tried(self, paper: Paper) -> Tried:
-        """What comes of one attempt, in a process of its own."""
+        """The result of one attempt, in a separate process."""
         attempt = Attempt(self.plan, self.level.name, self.warm)
         [(_, result)] = forked([paper], attempt, jobs=1, **limits_of_a_judge(self.plan.limits))
         return result
 
 
 class AnotherVersion(RuntimeError):
-    """The grader, Python, torch or numpy are not as they are where the order comes from."""
+    """The grader, Python, torch or numpy differ from those of the driver."""
 
 
 @contextmanager
 def opened(parcel: Parcel) -> Iterator[Desk]:
-    """A desk for the homework in the parcel, which lies in a private directory as long as it is open."""
+    """A desk for the parcel's homework, which is unpacked in a private directory meanwhile."""
     order = parcel.order
     here = software()
     if others := [name for name, version in parcel.software.items() if here.get(name) != version]:
-        raise AnotherVersion(
-            f"its {' and '.join(others)} is of another version than where the order comes from"
-        )
+        raise AnotherVersion(f"its {' and '.join(others)} is of a different version than the driver's")
     with TemporaryDirectory(prefix="desk-") as root, local_judges(order.isolation, order.limits) as pool:
         parcel.unpack(Path(root))
         plan = order.plan(Path(root))
@@ -82,7 +80,7 @@ def opened(parcel: Parcel) -> Iterator[Desk]:
 
 
 def serve(control: socket.socket, desk: Desk) -> None:
-    """Fork a process for each paper that arrives, until the worker is gone or has had none for long."""
+    """Fork a process for each submission that arrives, until the worker is gone or has long sent none."""
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps them
@@ -96,7 +94,7 @@ def serve(control: socket.socket, desk: Desk) -> None:
 
 
 def attend(connection: Connection, desk: Desk, parent: int) -> NoReturn:
-    """In a process of its own: read a paper, have it judged, answer; what goes wrong is the answer too."""
+    """In a separate process: read a submission, have it judged, answer; an error is an answer too."""
     status = 1
     try:
         die_with_parent()
@@ -132,7 +130,7 @@ def main() -> None:
 
 
 def end_judges() -> None:
-    """End those who are still at work, before their sandboxes are taken from under them."""
+    """End the judges still at work, before their sandboxes are removed."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(os.getpid(), signal.SIGTERM)  # the worker has given this process a group of its own
 

@@ -1,4 +1,4 @@
-"""The driver's side of a Dask cluster: papers go out, answers come back as they are finished."""
+"""The driver's side of a Dask cluster: it sends submissions and yields answers as they are finished."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import concurrent.futures
 import json
 import time
 import uuid
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -42,12 +42,12 @@ KEPT = "What is finished is kept; run the same command again."
 
 
 class ClusterUnavailable(RuntimeError):
-    """A cluster that cannot be reached, or whose workers cannot judge; the message says which and why."""
+    """The cluster cannot be reached, or its workers cannot judge; the message says which and why."""
 
 
 @dataclass
 class Cluster:
-    """Judges on the workers of a cluster; `name` is that of the plug-in which gives each a desk."""
+    """Judges on the workers of a cluster; `name` is the plug-in that starts a desk on each."""
 
     client: Client
     address: str
@@ -58,7 +58,7 @@ class Cluster:
 
     @property
     def level(self) -> Level:
-        """The weakest level of all workers, those that came later too."""
+        """The weakest isolation level of all workers, including those that joined later."""
         greetings = list(self.starting.result().values())
         levels = [greeting["name"] for greeting in greetings]
         weakest = min({*levels, *self.used}, key=LEVELS.index)
@@ -67,7 +67,10 @@ class Cluster:
         return Level(weakest, "; ".join([share, *reasons[:1]]))
 
     def judged(
-        self, tasks: Sequence[SomeTask], plan: Plan
+        self,
+        tasks: Sequence[SomeTask],
+        plan: Plan,
+        arriving: Callable[[], Iterable[SomeTask]] | None = None,
     ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
         """Each task with its result, as they are finished; raises ClusterUnavailable for an unfit worker."""
         with in_a_sentence(self.address):
@@ -78,7 +81,7 @@ class Cluster:
         return self.answers(iter(tasks))
 
     def answers(self, waiting: Iterator[SomeTask]) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
-        """Keep every worker busy, and no more: papers wait here, where a lost cluster does not lose them."""
+        """Keep every worker busy, and no more: submissions that wait here survive a lost cluster."""
         running: dict[Future, SomeTask] = {}
         try:
             while True:
@@ -99,7 +102,7 @@ class Cluster:
         return self.client.submit(judge_at_desk, self.name, task.paper().as_bytes(), pure=False)
 
     def places(self) -> int:
-        """How many papers may be out at once; raises ClusterUnavailable where nobody is left to read them."""
+        """How many submissions may be out at once; raises ClusterUnavailable when no worker is left."""
         workers = self.client.nthreads()
         require_private(workers)  # of those that came meanwhile, too
         threads = sum(workers.values())
@@ -112,7 +115,7 @@ class Cluster:
         return max(1, PAPERS_PER_THREAD * threads)
 
     def finished(self, running: Mapping[Future, Task]) -> list[tuple[Future, dict | Lost]]:
-        """The papers that are judged by now; there may be none when this returns."""
+        """The submissions judged so far; there may be none when this returns."""
         try:
             done = wait(list(running), timeout=WAIT_SECONDS, return_when="FIRST_COMPLETED").done
             return [(future, result_of(future)) for future in done]
@@ -121,7 +124,7 @@ class Cluster:
 
 
 def result_of(future: Future) -> dict | Lost:
-    """What became of a paper; raises what makes the whole run pointless."""
+    """The result for a submission; raises an error that makes the whole run pointless."""
     try:
         answer = json.loads(future.result(timeout=SECONDS_TO_FETCH))
     except KilledWorker as error:
@@ -150,7 +153,7 @@ def cluster_judges(address: str, order: Order, root: Path) -> Iterator[Cluster]:
 
 
 def quiet_about_size() -> AbstractContextManager:
-    """Dask warns of large tasks; a paper is what one student handed in, and has a limit already."""
+    """Silence Dask's warning about large tasks: a submission's size is limited already."""
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
 
 
@@ -160,11 +163,11 @@ def connected(address: str) -> Client:
         with in_a_sentence(address):
             return Client(address, timeout=CONNECT_SECONDS)
     except ValueError as error:
-        raise ClusterUnavailable(f"{address} is no address of a Dask scheduler ({error}).") from error
+        raise ClusterUnavailable(f"{address} is not the address of a Dask scheduler ({error}).") from error
 
 
 def require_private(addresses: Iterable[str]) -> None:
-    """Raise ClusterUnavailable where strangers could take part in what is said to one of them."""
+    """Raise ClusterUnavailable if a stranger could take part in a connection to one of them."""
     for address in addresses:
         try:
             problem = obstacle(address)
@@ -194,7 +197,7 @@ def require_some(workers: Sized, address: str) -> None:
 
 @contextmanager
 def in_a_sentence(address: str) -> Iterator[None]:
-    """Raise what goes wrong with the cluster as ClusterUnavailable."""
+    """Turn errors of the cluster into ClusterUnavailable."""
     try:
         yield
     except WorkerUnfit as unfit:

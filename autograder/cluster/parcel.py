@@ -1,4 +1,4 @@
-"""What a desk is sent: the order, the homework's own folder, and by which code it is to be judged."""
+"""What a desk is sent: the job description, the homework's folder, and the versions to judge with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.software import files_in, software
 
 @dataclass(frozen=True)
 class Parcel:
-    """An order, the files of its homework by their paths within the folder, and what is to judge."""
+    """A job description, the homework's files by path within its folder, and the versions that must judge."""
 
     order: Order
     files: Mapping[str, bytes]

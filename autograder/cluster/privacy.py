@@ -1,7 +1,7 @@
-"""Who can take part in what is said on a cluster: Dask unpickles whatever it receives, whoever sent it.
+"""Who can take part in a cluster's connections: Dask unpickles whatever it receives, from anyone.
 
-Only TLS keeps strangers out, where every side shows a certificate of one authority; or an address that no
-other machine reaches.
+Strangers are kept out only by TLS, where every side shows a certificate of one authority, or by an address
+that no other machine can reach.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAY_BE_OPEN = "distributed.comm.require-encryption"  # None where nobody has sai
 
 
 def obstacle(address: str) -> str:
-    """Why a program at this address must not be talked to, in a sentence; "" where it may be.
+    """Why this address must not be connected to, in a sentence; "" if it may be.
 
     Raises ValueError for what is no address, and OSError for a certificate that cannot be read.
     """
@@ -46,7 +46,7 @@ def obstacle(address: str) -> str:
 
 
 def is_here(host: str) -> bool:
-    """Whether only programs of this machine can be at this host; other names than localhost lead anywhere."""
+    """Whether this host can only be this machine; any name but localhost may lead elsewhere."""
     if host == "localhost":
         return True
     try:

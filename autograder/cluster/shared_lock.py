@@ -11,22 +11,22 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class SharedLock:
-    """Two locked files in a folder; the system lets go of what a process that ended has held.
+    """Two locked files in a folder; when a process ends, the system releases what it held.
 
-    Who wants the lock alone keeps the second file until the others have left, and nobody enters meanwhile.
+    A process that wants it alone holds the second file until the others have left; nobody enters meanwhile.
     """
 
     folder: Path
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Hold it with all who want the same."""
+        """Hold it together with others."""
         with self._held(fcntl.LOCK_SH):
             yield
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold it when everybody else has let go."""
+        """Hold it alone, once everybody else has released it."""
         with self._held(fcntl.LOCK_EX):
             yield
 

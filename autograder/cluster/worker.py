@@ -1,4 +1,4 @@
-"""On a worker: the desk beside it, and the function that Dask calls for each paper. Neither needs torch."""
+"""On a Dask worker: the desk beside it, and the function called per submission. Neither needs torch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PACKAGES = Path(__file__).resolve().parents[2]
 
 
 class WorkerUnfit(RuntimeError):
-    """A worker that cannot judge as asked; the message names it and says why."""
+    """The worker cannot judge as asked; the message names it and says why."""
 
 
 class DeskProcess:
@@ -60,7 +60,7 @@ class DeskProcess:
         return True
 
     def close(self) -> None:
-        """Let the desk clear up and end, with every judge and sandbox that is left."""
+        """Let the desk clean up and end, with all remaining judges and sandboxes."""
         self.control.close()
         try:
             self.process.wait(END_SECONDS)
@@ -105,15 +105,15 @@ class DeskPlugin(WorkerPlugin):
         if desk is None or self.is_closed:  # meanwhile, say
             if desk is not None:
                 desk.close()
-            raise WorkerUnfit(f"{self.name()} is to judge no more")
+            raise WorkerUnfit(f"{self.name()} must not judge any more")
         return desk
 
     def name(self) -> str:
-        """The worker as a person finds it."""
+        """The worker's name, as a person can find it."""
         return f"The worker {self.address} on {socket.gethostname()}"
 
     def judge(self, paper: bytes) -> bytes:
-        """The desk's answer about one paper; where it ends without, a new one is asked once more."""
+        """The desk's answer about one submission; if it ends without one, a new desk is asked once more."""
         for _ in range(DESKS_PER_PAPER):
             desk = self.open()
             try:
@@ -127,7 +127,7 @@ class DeskPlugin(WorkerPlugin):
 
 
 def lost(reason: str) -> bytes:
-    """What is answered where the desk does not."""
+    """The answer when the desk gives none."""
     return json.dumps({"lost": {"reason": reason}}).encode()
 
 
@@ -137,7 +137,7 @@ def desk_of(worker: Worker, name: str) -> DeskPlugin:
 
 
 def judge_at_desk(name: str, paper: bytes) -> bytes:
-    """What Dask calls for each paper, on any of its workers."""
+    """The function that Dask calls for each submission, on any worker."""
     return desk_of(get_worker(), name).judge(paper)
 
 

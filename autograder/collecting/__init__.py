@@ -1,4 +1,4 @@
-"""Downloads of the platforms instructors use, each told apart by looking, turned into submissions.
+"""Turn the downloads of platforms into submissions; the format is recognised from the files.
 
 A format is one file with two functions, `recognises` and `attempts`; formats.py lists them.
 """

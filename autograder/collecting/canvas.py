@@ -1,7 +1,9 @@
 """Canvas, "Download Submissions": one flat zip, `lastfirst[_LATE]_USER_ATTACHMENT_name.ipynb`.
 
-There are no times in it, only LATE; attachment numbers grow with time.
-https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-download-all-student-submissions/ta-p/633
+There are no times in it, only LATE; attachment numbers grow with time. Of a student's attempts it holds the
+last alone, which may be several files, a text typed into the page (`…_text.html`) or a link (`…_link.html`).
+Where students are anonymous, `[LATE_]anon_XXXXX` stands for name and number.
+The names: lib/content_zipper.rb in github.com/instructure/canvas-lms.
 """
 
 from __future__ import annotations
@@ -11,19 +13,31 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autograder.collecting.attempt import Attempt
-from autograder.collecting.tree import File, Tree
+from autograder.collecting.tree import CollectingError, File, Tree
+from autograder.markup import one_line
 
 NAME = re.compile(
-    r"(?P<student>[^_]*)(?P<late>_LATE)?_(?P<user>\d+|(?<=anon_)[a-z0-9]{5})_(?P<attachment>\d+)_(?P<name>.+)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:(?!(?:LATE_)?anon_)(?P<student>.+?)_(?P<late>LATE_)?(?P<user>\d+)"
+    r"|(?P<unnamed_late>LATE_)?anon_(?P<unnamed>[A-Za-z0-9]{5}))"
+    r"_(?:(?P<attachment>\d+)_(?P<name>.+)|(?P<entry>(?:text|link)\.html))",
+    re.DOTALL,
 )
+MOST_NAMES = 20
+TYPED = "not a file: typed into Canvas's page, or a link"
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Most files at the top have Canvas's names."""
+    """Most files at the top have Canvas's names; raises CollectingError where a smaller part of them has."""
     tops = [file for file in tree.files if len(file.path) == 1]
-    matching = [file for file in tops if NAME.fullmatch(file.name)]
-    return bool(matching) and 2 * len(matching) > len(tops)
+    odd = [one_line(file.name) for file in tops if not NAME.fullmatch(file.name)]
+    named = len(tops) - len(odd)
+    if named and 2 * named <= len(tops):
+        listed = ", ".join(odd[:MOST_NAMES]) + (", …" if len(odd) > MOST_NAMES else "")
+        raise CollectingError(
+            f"Of {len(tops)} files, {named} are named as Canvas names them and {len(odd)} are not, so that "
+            f"nobody can say whose they are: {listed}. Take those out, or rename them, and collect again."
+        )
+    return bool(named)
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
@@ -31,7 +45,9 @@ def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
     by_user: dict[str, list[tuple[re.Match, File]]] = {}
     for file in tree.files:
         if found := NAME.fullmatch(file.name):
-            by_user.setdefault(found["user"], []).append((found, replace(file, path=(found["name"],))))
+            name = found["name"] or found["entry"]
+            user = found["user"] or found["unnamed"]
+            by_user.setdefault(user, []).append((found, replace(file, path=(name,))))
         else:
             yield Attempt((file.name.partition(".")[0],), (file,), notes=("not named as Canvas names files",))
     for user, handed in by_user.items():
@@ -42,6 +58,11 @@ def _of_one(user: str, handed: list[tuple[re.Match, File]]) -> Iterator[Attempt]
     notebooks = [pair for pair in handed if pair[1].name.endswith(".ipynb")] or handed[:1]
     others = tuple(file for found, file in handed if all(file is not own for _, own in notebooks))
     for found, file in notebooks:
-        keys = (user, found["student"])
-        order = int(found["attachment"])
-        yield Attempt(keys, (file, *others), order=order, marked_late=bool(found["late"]))
+        yield Attempt(
+            (user, found["student"] or "anonymous"),
+            (file, *others),
+            order=int(found["attachment"] or 0),
+            marked_late=bool(found["late"] or found["unnamed_late"]),
+            several="notebooks in one attempt",
+            notes=(TYPED,) if found["entry"] else (),
+        )

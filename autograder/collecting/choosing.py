@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from autograder.collecting.attempt import Attempt
+from autograder.collecting.attempt import Attempt, renamed_by_a_browser
 from autograder.collecting.tree import File, Tree, nested
 from autograder.submissions.collect import Unreadable
 
@@ -17,7 +17,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Chosen:
-    """The attempt that counts, its notebook, the files that lie with it, and all else that was handed in."""
+    """The attempt that counts, its notebook, the files beside it, and everything else that was handed in."""
 
     attempt: Attempt
     notebook: File | None
@@ -27,14 +27,18 @@ class Chosen:
     notes: tuple[str, ...]
 
 
-def choose(attempts: Iterable[Attempt], homework: str) -> Chosen:
-    """The latest attempt counts; of several with the same time, one that is named like the homework."""
-    ordered = sorted(attempts, key=lambda attempt: _rank(attempt, homework))
+def choose(attempts: Iterable[Attempt], homework: str, until: datetime | None = None) -> Chosen:
+    """The latest attempt counts; of several with the same time, one that is named like the homework.
+
+    until: the latest one that is not later counts, unless all are.
+    """
+    ordered = sorted(attempts, key=lambda attempt: (_is_in_time(attempt, until), _rank(attempt, homework)))
     latest = ordered[-1]
     notes = [*latest.notes]
     if len(ordered) > 1:
-        notes.append(f"{len(ordered)} attempts; the latest counts, the others are kept")
-    attempt = _unpacked(latest, notes)
+        which = "latest" if until is None else "latest in time"
+        notes.append(f"{len(ordered)} {latest.several}; the {which} counts, the others are kept")
+    attempt = _with_names_restored(_unpacked(latest, notes), notes)
     notebook = notebook_of(attempt.files, homework)
     notebooks = [file for file in attempt.files if _is_notebook(file)]
     if notebook is None:
@@ -56,12 +60,31 @@ def choose(attempts: Iterable[Attempt], homework: str) -> Chosen:
 
 
 def notebook_of(files: Iterable[File], homework: str) -> File | None:
-    """The notebook called like the homework, nearest the top; or else the only one there is."""
+    """The notebook with the homework's name, nearest the top; otherwise the only notebook there is."""
     notebooks = sorted(filter(_is_notebook, files), key=lambda file: (len(file.path), file.path))
     named = [file for file in notebooks if _is_named(file, homework)]
     exactly = [file for file in named if file.name == f"{homework}.ipynb"]
     only = notebooks if len(notebooks) == 1 else []
     return next(iter([*exactly, *named, *only]), None)
+
+
+def _is_in_time(attempt: Attempt, until: datetime | None) -> bool:
+    """Whether an attempt goes before others: all do where no time is set."""
+    if until is None:
+        return True
+    return not attempt.marked_late if attempt.time is None else attempt.time <= until
+
+
+def _with_names_restored(attempt: Attempt, notes: list[str]) -> Attempt:
+    """An attempt without a notebook, with those that a browser saved under another name."""
+    if any(map(_is_notebook, attempt.files)):
+        return attempt
+    files = []
+    for file in attempt.files:
+        restored = renamed_by_a_browser(file)
+        notes += [f"{file.name} is a notebook"] if restored else []
+        files.append(restored or file)
+    return replace(attempt, files=tuple(files))
 
 
 def _rank(attempt: Attempt, homework: str) -> tuple:

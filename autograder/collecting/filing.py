@@ -1,7 +1,7 @@
-"""Putting what was handed in where the grader and nbgrader look for it, without ever writing over anything.
+"""Put submissions where the grader and nbgrader look for them, without ever overwriting anything.
 
 `TO/STUDENT/HOMEWORK/HOMEWORK.ipynb` counts; all else that a student handed in is in
-`TO/.kept/STUDENT/HOMEWORK`, one folder per attempt, at which neither looks.
+`TO/.kept/STUDENT/HOMEWORK`, one folder per attempt, which neither looks at.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from nbgrader.utils import parse_utc
 from autograder.collecting.attempt import Attempt
 from autograder.collecting.choosing import Chosen
 from autograder.collecting.tree import File, Spoilt
-from autograder.submissions.collect import MEGABYTE, TIMESTAMP, Unreadable
+from autograder.submissions.collect import KEPT, MEGABYTE, TIMESTAMP, Unreadable
 
-KEPT = ".kept"
 MOST_BYTES_OF_A_STUDENT = 500 * MEGABYTE
 TOO_MUCH = f"more than {MOST_BYTES_OF_A_STUDENT // MEGABYTE} MB in all."
 NAMES_NOTHING = frozenset({"", ".", ".."})
@@ -73,7 +72,7 @@ class Cabinet:
             return ["there already"]
         if time is not None and earlier is not None and time < earlier:
             self.keep(student, content, time)
-            return [f"older than what is there ({shown(earlier)}); kept, does not count"]
+            return [f"older than the attempt that is there ({shown(earlier)}); kept, does not count"]
         self.keep(student, present, earlier)
         self._write(there, content, time)
         return ["counts now; what was there is kept"]
@@ -87,7 +86,7 @@ class Cabinet:
                 self._write(folder, content, time)
 
     def _write(self, folder: Path, content: Content, time: datetime | None) -> None:
-        """Make the whole folder aside, then put it in place; a crash leaves the old one or the new one."""
+        """Make the whole folder elsewhere, then move it here; a crash leaves the old one or the new one."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = self.to / KEPT
         aside.mkdir(parents=True, exist_ok=True)
@@ -105,7 +104,7 @@ class Cabinet:
 
 
 def _exchange(fresh: Path, folder: Path) -> None:
-    """Put a folder in the place of another, whose files have been kept elsewhere."""
+    """Replace a folder whose files have been kept elsewhere."""
     if folder.exists():
         before = Path(tempfile.mkdtemp(prefix="outgoing-", dir=fresh.parent))
         os.replace(folder, before / "was")
@@ -129,7 +128,7 @@ def contents(files: Iterable[File], timed: bool, notes: list[str]) -> dict[str, 
         above = {"/".join(path[:depth]) for depth in range(1, len(path))}
         try:
             if not NAMES_NOTHING.isdisjoint(path):
-                raise Unreadable("this is the name of no file.")
+                raise Unreadable("this is not the name of a file.")
             if name in found:
                 raise Unreadable("a second file of this name.")
             if name in folders or not above.isdisjoint(found):
@@ -172,7 +171,7 @@ def shown(time: datetime | None) -> str:
 
 
 def digest(content: Content) -> str:
-    """A name for files that depends on nothing but them."""
+    """A name that depends only on the files."""
     whole = hashlib.sha256()
     for name in sorted(content):
         for part in (name.encode("utf-8", "surrogateescape"), content[name]):

@@ -1,20 +1,29 @@
-"""A flat folder or zip: `STUDENT.ipynb`, and nothing else is known."""
+"""A flat folder or zip of `STUDENT.ipynb` files, which says nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autograder.collecting.attempt import Attempt
-from autograder.collecting.tree import Tree
+from autograder.collecting.attempt import Attempt, renamed_by_a_browser
+from autograder.collecting.tree import File, Tree
+
+NOTEBOOK = ".ipynb"
 
 
 def recognises(tree: Tree, homework: str) -> bool:
     """There are notebooks at the top."""
-    return any(len(file.path) == 1 and file.name.endswith(".ipynb") for file in tree.files)
+    return any(_notebooks(tree))
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
     """One for each notebook, named by it."""
+    for file, notes in _notebooks(tree):
+        yield Attempt((file.name.removesuffix(NOTEBOOK),), (file,), notes=notes)
+
+
+def _notebooks(tree: Tree) -> Iterator[tuple[File, tuple[str, ...]]]:
     for file in tree.files:
-        if len(file.path) == 1 and file.name.endswith(".ipynb"):
-            yield Attempt((file.name.removesuffix(".ipynb"),), (file,))
+        if len(file.path) == 1 and file.name.endswith(NOTEBOOK):
+            yield file, ()
+        elif len(file.path) == 1 and (restored := renamed_by_a_browser(file)):
+            yield restored, (f"{file.name} is a notebook",)

@@ -1,4 +1,4 @@
-"""The formats that are known, told apart by looking."""
+"""The known formats, and which of them a download has."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FORMATS = (
 
 
 def recognise(tree: Tree, homework: str) -> tuple[Format, Tree]:
-    """The format of a tree, and the tree from where it begins: many zips hold a single folder that holds all.
+    """The format of a tree, and the tree where it begins: many zips hold a single folder around everything.
 
     Raises CollectingError.
     """

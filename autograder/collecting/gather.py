@@ -1,15 +1,15 @@
-"""From a download to submissions: recognise it, say who is who, choose what counts, file it, report it."""
+"""From a download to submissions: recognise the format, identify students, choose, file and report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
 from autograder.collecting.attempt import Attempt
-from autograder.collecting.choosing import choose
+from autograder.collecting.choosing import Chosen, choose
 from autograder.collecting.filing import Cabinet, shown
 from autograder.collecting.formats import recognise
 from autograder.collecting.roster import Roster
@@ -18,6 +18,7 @@ from autograder.markup import one_line
 
 MOST_NOTES = 20  # that are printed of one student
 LONGEST_NOTE = 400  # characters
+TIME_UNKNOWN = "marked late, time unknown"
 
 
 @dataclass(frozen=True)
@@ -39,23 +40,41 @@ class Collected:
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
 
+    @property
+    def late_without_time(self) -> dict[str, bool]:
+        """Student → whether the platform says that they were late, and not by how much."""
+        return {row.student: row.late == TIME_UNKNOWN for row in self.rows}
+
 
 def gather(
-    source: Path, homework: str, to: Path, *, roster: Roster | None = None, due: datetime | None = None
+    source: Path,
+    homework: str,
+    to: Path,
+    *,
+    roster: Roster | None = None,
+    due: datetime | None = None,
+    in_time: bool = False,
+    grace: timedelta = timedelta(),
+    extensions: Mapping[str, timedelta] | None = None,
 ) -> Collected:
     """Collect every student's work from a download into TO; raises CollectingError where that cannot begin.
 
     due: with its time zone; what arrived later is reported.
+    in_time: an attempt that arrived by then counts before a later one. grace: so much later is not late.
+    extensions: student → how much longer they have.
     """
     roster = roster or Roster()
     with opened(source) as whole:
         form, tree = recognise(whole, homework)
         by_student = sorted_out(form.attempts(tree, homework), roster)
         cabinet = None if to.exists() and source.is_dir() and to.samefile(source) else Cabinet(to, homework)
-        rows = [
-            _row(student, attempts, homework, cabinet, roster, due, timed=form.name == "nbgrader")
-            for student, attempts in sorted(by_student.items())
-        ]
+        rows = []
+        for student, attempts in sorted(by_student.items()):
+            until = due + grace + (extensions or {}).get(student, timedelta()) if due else None
+            chosen = choose(attempts, homework, until if in_time else None)
+            late = lateness(chosen.attempt, due, until)
+            timed = form.name == "nbgrader"
+            rows.append(_row(student, attempts, chosen, cabinet, roster, late, timed=timed))
         notes = list(not_told(tree, rows))
         absent = sorted(roster.students - by_student.keys())
         notes += [f"nothing from {', '.join(absent)}"] if absent else []
@@ -64,7 +83,7 @@ def gather(
 
 
 def not_told(tree: Tree, rows: Iterable[Row]) -> Iterator[str]:
-    """What was left out of the download and stands in nobody's row."""
+    """What was left out of the download and belongs to no student."""
     told = {note.removeprefix("left out ") for row in rows for note in row.notes}
     for path, why in tree.left_out:
         seen_from_above = (f"{'/'.join(path[place:])}: {why}" for place in range(len(path)))
@@ -73,7 +92,7 @@ def not_told(tree: Tree, rows: Iterable[Row]) -> Iterator[str]:
 
 
 def sorted_out(attempts: Iterable[Attempt], roster: Roster) -> dict[str, list[Attempt]]:
-    """Every student's attempts; people whose names make the same id are told apart by a digest of theirs."""
+    """Every student's attempts; students whose names give the same id are told apart by a digest."""
     by_student: dict[str, dict[str, list[Attempt]]] = {}
     for attempt in attempts:
         student, known = roster.id_of(attempt.keys)
@@ -94,14 +113,13 @@ def sorted_out(attempts: Iterable[Attempt], roster: Roster) -> dict[str, list[At
 def _row(
     student: str,
     attempts: list[Attempt],
-    homework: str,
+    chosen: Chosen,
     cabinet: Cabinet | None,
     roster: Roster,
-    due: datetime | None,
+    late: str,
     *,
     timed: bool,
 ) -> Row:
-    chosen = choose(attempts, homework)
     people = sorted({attempt.keys[0] for attempt in attempts})
     notes = [f"{', '.join(people)} are one student by the roster"] if len(people) > 1 and roster.ids else []
     if roster.ids and not roster.id_of(chosen.attempt.keys)[1]:
@@ -111,16 +129,19 @@ def _row(
         student,
         chosen.attempt.keys[-1],
         shown(chosen.attempt.time) if chosen.attempt.time else "",
-        lateness(chosen.attempt, due),
+        late,
         tuple(dict.fromkeys([*notes, *chosen.notes, *filed])),
     )
 
 
-def lateness(attempt: Attempt, due: datetime | None) -> str:
-    """By how much an attempt is late, or that only the platform says so; empty where it is not."""
+def lateness(attempt: Attempt, due: datetime | None, until: datetime | None = None) -> str:
+    """By how much an attempt is late, or that only the platform says so; empty if it is on time.
+
+    until: what arrives between due and then is in time.
+    """
     if attempt.time is not None and due is not None:
-        return _in_words(attempt.time - due) if attempt.time > due else ""
-    return "marked late, time unknown" if attempt.marked_late else ""
+        return _in_words(attempt.time - due) if attempt.time > (until or due) else ""
+    return TIME_UNKNOWN if attempt.marked_late else ""
 
 
 def _in_words(late: timedelta) -> str:
@@ -151,6 +172,6 @@ def _cells(row: Row) -> list[str]:
 
 
 def _few(notes: Sequence[str]) -> list[str]:
-    """The first of the notes, and how many more there are: one archive can make thousands, and long ones."""
+    """The first notes, and how many more there are: one archive can produce thousands of long ones."""
     more = [f"and {len(notes) - MOST_NOTES} more"] if len(notes) > MOST_NOTES else []
     return [*(one_line(note[:LONGEST_NOTE]) for note in notes[:MOST_NOTES]), *more]

@@ -1,6 +1,6 @@
 """GitHub Classroom, as `gh classroom clone student-repos` leaves it: one repository `SLUG-LOGIN` per student.
 
-The time is the last commit's, which is what the student's own machine said.
+The time is the last commit's, as reported by the student's own machine.
 https://docs.github.com/en/education/manage-coursework-with-github-classroom
 """
 
@@ -44,7 +44,7 @@ def _folders(tree: Tree) -> list[str]:
 
 
 def slug_of(folders: list[str], parent: str, homework: str) -> str:
-    """What stands before the login in every folder's name, with its hyphen.
+    """The part of every folder's name before the login, with its hyphen.
 
     The parent folder's name tells, then the homework's, then what all have in common: logins may begin alike.
     """
@@ -60,7 +60,7 @@ def slug_of(folders: list[str], parent: str, homework: str) -> str:
 
 
 def _last_commit(repository: Path) -> datetime | None:
-    """When the commit that is checked out was made; no setting of the repository can start a program."""
+    """The time of the checked-out commit; no setting of the repository can start a program."""
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "GIT_CONFIG_NOSYSTEM": "1",

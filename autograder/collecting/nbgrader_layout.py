@@ -13,7 +13,7 @@ from autograder.submissions.collect import TIMESTAMP, Unreadable
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Some folder holds one called like the homework."""
+    """Some folder holds one with the homework's name."""
     return any(len(path) == 2 and path[1] == homework for path in tree.folders)
 
 

@@ -1,4 +1,4 @@
-"""A damaged notebook made whole from the release, as a new file; the original is only read."""
+"""Repair a damaged notebook from the release, as a new file; the original is only read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.making.release import released_path
 from autograder.marks.records import write_text
-from autograder.source.earlier_releases import with_earlier
+from autograder.source.earlier_releases import retired, with_earlier
 from autograder.source.loading import require_name
 from autograder.source.notebook import notebook, notebook_cell, to_json
 from autograder.source.released import NotReleased, source_cells
@@ -20,7 +20,7 @@ NOTHING = "Nothing had to be repaired."
 
 
 class WouldOverwrite(FileExistsError):
-    """The repaired notebook would take the place of a file that is there."""
+    """The repaired notebook would overwrite a file that is there."""
 
 
 def repair_notebook(path: Path, homework: str, root: Path, to: Path | None = None) -> tuple[Path, list[str]]:
@@ -38,8 +38,9 @@ def repair_notebook(path: Path, homework: str, root: Path, to: Path | None = Non
         raise WouldOverwrite(f"{to} is there already; give another name with --to.")
     handed, flags = parse(read(path))
     source = source_cells(json.loads(release.read_text(encoding="utf-8")))
-    source = with_earlier(source, root / "solutions" / homework)
-    repaired = repair(handed, source)
+    folder = root / "solutions" / homework
+    source = with_earlier(source, folder)
+    repaired = repair(handed, source, retired(source, folder))
     write_text(to, to_json(notebook(_cells(repaired.cells))))
     return to, [*flags, *repaired.flags, *repaired.notes] or [NOTHING]
 
@@ -49,7 +50,7 @@ def _cells(cells: Sequence[RepairedCell]) -> list[dict]:
 
 
 def _cell(position: int, cell: RepairedCell) -> dict:
-    """A cell as the release has it, with the student's text where that counts, and no output."""
+    """A cell as the release has it, with the student's text where that belongs, and no output."""
     name = cell.of.name if cell.of else f"handed-in-{position}"
     metadata = {"nbgrader": dict(cell.of.nbgrader)} if cell.of else {}
     made = notebook_cell(name, cell.kind, cell.source, metadata)

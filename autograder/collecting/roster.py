@@ -1,4 +1,4 @@
-"""Who is who: what platforms call a student, and the id under which the course knows them."""
+"""The roster: what platforms call a student, and the student's id in the course."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ID_COLUMNS = ("student", "id")
 
 @dataclass(frozen=True)
 class Roster:
-    """Name on some platform → id; where it is empty, students go by the platform's own id."""
+    """Name on some platform → id; without a roster, students have the platform's own id."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
 
@@ -64,5 +64,5 @@ def _names(row: Mapping[str, str | None]) -> list[str]:
 
 
 def _spelt(name: str) -> str:
-    """Names are compared without regard to case, accents' encoding and spaces at their ends."""
+    """A name without regard to case, to the encoding of accents and to spaces at its ends."""
     return unicodedata.normalize("NFKC", name).strip().casefold()

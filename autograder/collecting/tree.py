@@ -1,4 +1,4 @@
-"""The files of a download, in a folder or in a zip, read without trusting a name or a size in it.
+"""The files of a download, a folder or a zip, read without trusting the names and sizes it states.
 
 Links, names that lead elsewhere, and members that are too large or encrypted are left out, each with a
 sentence; whatever is read stays as it is.
@@ -34,11 +34,11 @@ Place = tuple[str, ...]
 
 
 class CollectingError(ValueError):
-    """A source that cannot be collected from; the message says what to do instead."""
+    """The source cannot be collected from; the message says what to do instead."""
 
 
 class Spoilt(Unreadable):
-    """A member of a zip that was unpacked, up to so many bytes, and in vain."""
+    """A member of a zip that could not be used, after so many bytes were unpacked."""
 
     def __init__(self, sentence: str, size: int) -> None:
         super().__init__(sentence)
@@ -59,7 +59,7 @@ class File:
 
 @dataclass(frozen=True)
 class Tree:
-    """Files, folders (empty ones too), which of these are repositories, and what had to be left out."""
+    """Files, folders (also empty ones), which of them are repositories, and what had to be left out."""
 
     files: tuple[File, ...]
     folders: frozenset[Place] = frozenset()
@@ -119,7 +119,7 @@ def nested(data: bytes, name: str) -> Tree:
 
 
 def _why(error: Exception) -> str:
-    """What is wrong with a zip, for which the library has a dozen kinds of errors, some without words."""
+    """What is wrong with a zip; the library has a dozen kinds of errors for it, some without a message."""
     return str(error) or type(error).__name__
 
 
@@ -201,7 +201,7 @@ def problem_of(member: zipfile.ZipInfo, path: Place) -> str | None:
 
 
 def contents(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """A member's bytes, never more than allowed, whatever the zip says; raises Unreadable or Spoilt."""
+    """A member's bytes, at most as many as allowed, whatever the zip says; raises Unreadable or Spoilt."""
     try:
         with archive.open(member) as stream:
             return _at_most(stream, LARGEST_FILE)

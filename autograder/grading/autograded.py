@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from autograder.marks.records import CheckRecord, SubmissionRecord
 from autograder.markup import harmless_attachments, harmless_markdown, plain_text
 from autograder.source.notebook import notebook, notebook_cell
+from autograder.source.released import SourceCell
 from autograder.submissions.repair import RepairedCell
 
 LONGEST_OUTPUT = 20_000  # characters per cell
@@ -18,17 +20,19 @@ def autograded_notebook(
     outputs: Mapping[int, list[dict]],
     record: SubmissionRecord,
     texts: Collection[str] = (),
+    earned: Mapping[str, float | None] | None = None,
 ) -> dict:
     """A notebook for nbgrader's tools.
 
     outputs: those of the student's cells, by position. texts: the course's own, whose markup is left alone.
+    earned: the points of each cell of checks, None where a person decides.
     """
     checks = {check.name: check for exercise in record.exercises for check in exercise.checks}
     shown = []
     for position, cell in enumerate(cells):
         made = notebook_cell(_cell_id(position, cell), *_kind_and_text(cell, texts), _metadata(cell))
-        check = checks.get(cell.of.name) if cell.of else None
-        shown.append(made | _additions(cell, check_outputs(check) if check else outputs.get(position, [])))
+        there = check_outputs(cell.of, checks, (earned or {}).get(cell.of.name)) if cell.of else []
+        shown.append(made | _additions(cell, there or outputs.get(position, [])))
     return notebook([*_notes(record), *shown])
 
 
@@ -70,14 +74,47 @@ def _notes(record: SubmissionRecord) -> list[dict]:
     return [notebook_cell("grader-notes", "markdown", "\n\n".join(lines))] if lines else []
 
 
-def check_outputs(check: CheckRecord) -> list[dict]:
-    """A check cell's output: nbgrader reads an error as no points, anything else as full points."""
-    message = plain_text(check.message, limit=LONGEST_OUTPUT)
-    if check.result == "passed":
-        return [stream(f"✓ {message}\n")]
-    return [
-        error("CheckFailed", f"✗ {message}") if check.result == "failed" else error("CouldNotRun", message)
-    ]
+def check_outputs(cell: SourceCell, checks: Mapping[str, CheckRecord], earned: float | None) -> list[dict]:
+    """What a cell of checks shows: each claim, why it does not hold, and the points, as nbgrader reads them.
+
+    nbgrader reads a number as partial credit, an error as no points, and anything else as full points.
+    Nothing for a cell without a recorded check.
+    """
+    found = [checks[name] for name in dict.fromkeys([cell.name, *cell.claims]) if name in checks]
+    if not found:
+        return []
+    shown = [stream("".join(_check_lines(found, cell.claims)))]
+    broken = [check.message for check in found if check.result == "could_not_run"]
+    if broken:
+        return [*shown, error("CouldNotRun", broken[0])]
+    if all(check.result == "passed" for check in found):
+        return shown
+    return [*shown, partial_credit(earned or 0.0)]
+
+
+def _check_lines(checks: Iterable[CheckRecord], claims: Mapping[str, str]) -> Iterator[str]:
+    """Each claim with its sign; a message that repeats the one before is left out."""
+    before = ""
+    for check in checks:
+        claim = claims.get(check.name, "")
+        if check.result == "passed":
+            yield f"✓ {claim or check.message}\n"
+            note = check.message.removeprefix(claim).strip() if claim else ""
+            yield from [textwrap.indent(note, "    ") + "\n"] if note != before else []
+            before = note
+            continue
+        sign = "✗" if check.result == "failed" else "–"
+        message = plain_text(check.message, limit=LONGEST_OUTPUT)
+        yield f"{sign} {claim or message}\n"
+        if claim and message != before:
+            yield textwrap.indent(message, "    ") + "\n"
+        before = message
+
+
+def partial_credit(points: float) -> dict:
+    """The output that nbgrader takes for a cell's points."""
+    data = {"text/plain": repr(points)}
+    return {"output_type": "execute_result", "execution_count": None, "data": data, "metadata": {}}
 
 
 def stream(text: str) -> dict:

@@ -1,4 +1,4 @@
-"""The clerk of a grading: knows what is due, has it judged, and alone writes records, notebooks and marks."""
+"""The coordinator of a grading run: knows what is due, has it judged, and alone writes the results."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import contextlib
 import platform
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -32,10 +33,11 @@ from autograder.marks.records import (
     priced,
     write,
 )
-from autograder.submissions.collect import Found
+from autograder.submissions.collect import RECEIPT, Found, Unreadable, read
 
 PACKAGES = ("language-models-from-scratch", "torch", "numpy", "nbgrader")
 SECONDS_BETWEEN_SUMMARIES = 1.0
+LONGEST_RECEIPT = 1_000  # bytes
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,15 @@ class Clerk:
     def __post_init__(self) -> None:
         self.records = {record.student: record for record in self.folder.all()}
 
-    def due(self) -> Iterator[Task]:
+    def due(self, among: Sequence[Found] | None = None) -> Iterator[Task]:
         """What is new or changed, what rests on something that changed, and what the gradebook lacks.
 
         Where only points changed, they are counted anew on the way.
+        among: some of the submissions; None looks at all.
         """
-        entered = self.marks.entered()
-        for submission in self.found:
+        students = None if among is None else [submission.student for submission in among]
+        entered, times = self.marks.entered(students), self.marks.times(students)
+        for submission in self.found if among is None else among:
             record = self.records.get(submission.student)
             if record is None or record.source != digest_of(submission):
                 yield Task(submission)
@@ -81,6 +85,9 @@ class Clerk:
                 yield Task(submission, kept, record.seed)
             elif not self.settled(counted(record, kept), submission, entered.get(record.student)):
                 yield Task(submission)
+            else:
+                self.hand_on_receipt(submission)
+                self.note_arrival(submission, times.get(submission.student))
 
     def still_valid(self, record: SubmissionRecord) -> dict[str, ExerciseRecord]:
         """The verdicts that rest on what would judge now, with the points they are worth now."""
@@ -106,9 +113,9 @@ class Clerk:
             self.folder.add(record)
             self.records[student] = record
             if submission.handed_in:
-                self.marks.reprice(student, points_of(record, self.plan), self.plan.points)
+                self.marks.reprice(student, self.plan.points_of(record), self.plan.points)
             return True
-        return not submission.handed_in or points_of(record, self.plan).items() <= (entered or {}).items()
+        return not submission.handed_in or self.plan.points_of(record).items() <= (entered or {}).items()
 
     def folders(self) -> set[Path]:
         """Where this run writes."""
@@ -122,19 +129,33 @@ class Clerk:
 
     def work(self, todo: Sequence[Task]) -> None:
         """Have the submissions judged, and save each as it comes."""
-        judged = self.judges.judged(todo, self.plan)
         next_summary = time.monotonic() + SECONDS_BETWEEN_SUMMARIES
+        saved = self.saved(todo)
         try:
-            with closing(judged) as results:
-                for task, result in Progress(results, total=len(todo), unit="submission", disable=None):
-                    with interrupts_wait():
-                        self.save(task.submission, self.understood(task.submission, result))
+            with closing(saved) as results:
+                for _ in Progress(results, total=len(todo), unit="submission", disable=None):
                     if (begun := time.monotonic()) > next_summary:
                         self.summary()
                         took = time.monotonic() - begun
                         next_summary = begun + max(SECONDS_BETWEEN_SUMMARIES, 20 * took)
         finally:
             self.summary()
+
+    def saved(
+        self, todo: Sequence[Task], arriving: Callable[[], Iterable[Task]] | None = None
+    ) -> Generator[Found, None, None]:
+        """Have the submissions judged, and yield each when its record and its marks are kept.
+
+        arriving: as `Judges.judged` has it.
+        """
+        return self._saved(self.judges.judged(todo, self.plan, arriving))
+
+    def _saved(self, judged: Generator[tuple[Task, dict | Lost], None, None]) -> Generator[Found, None, None]:
+        with closing(judged) as results:
+            for task, result in results:
+                with interrupts_wait():
+                    self.save(task.submission, self.understood(task.submission, result))
+                yield task.submission
 
     def understood(self, submission: Found, result: dict | Lost) -> Graded:
         """What a judge delivered; where it was lost, that is no fault of the student's."""
@@ -150,22 +171,44 @@ class Clerk:
         self.records[student] = graded.record
         if submission.handed_in:
             self.marks.write_notebook(student, graded.notebook)
+            self.hand_on_receipt(submission)
             self.marks.write(
                 student,
-                points_of(graded.record, self.plan) | written_points(graded, self.plan),
+                self.plan.points_of(graded.record) | written_points(graded, self.plan),
                 comments(graded.record, graded.unanswered, self.plan.homework),
                 timestamp=submission.timestamp,
                 new_bytes=before is None or before.source != graded.record.source,
             )
 
+    def hand_on_receipt(self, submission: Found) -> None:
+        """Put what nbgrader wrote beside the submission beside the graded notebook: feedback needs it."""
+        if submission.folder is None:
+            return
+        for name in RECEIPT:
+            with contextlib.suppress(Unreadable):
+                content = read(submission.folder / name, limit=LONGEST_RECEIPT)
+                self.marks.write_beside(submission.student, name, content)
+
+    def note_arrival(self, submission: Found, known: datetime | None) -> None:
+        """The same bytes handed in later are not late; a time that was not known is entered."""
+        if submission.handed_in:
+            self.marks.arrived(submission.student, submission.timestamp, known)
+
     def in_place(self) -> dict[str, str]:
-        """What is to be known of marks whose checks were not kept apart."""
+        """The note on marks whose checks were not kept apart from the student's code."""
         return {"checks": SENTENCE} if self.plan.homework.in_place else {}
 
     def summary(self) -> HomeworkRecord:
         """All records there are of the students found, written to the files that hold them together."""
+        record = self.together()
+        for path in self.summary_files():
+            write(path, record)
+        return record
+
+    def together(self) -> HomeworkRecord:
+        """All records there are of the students found."""
         students, level = [submission.student for submission in self.found], self.judges.level
-        record = HomeworkRecord(
+        return HomeworkRecord(
             homework=self.plan.homework.name,
             submissions=tuple(self.records[student] for student in students if student in self.records),
             isolation={"level": level.name, "reason": level.reason, **self.in_place()},
@@ -173,9 +216,6 @@ class Clerk:
             graded_by_hand=self.plan.written,
             notes=self.notes,
         )
-        for path in self.summary_files():
-            write(path, record)
-        return record
 
 
 class Progress(tqdm):
@@ -187,13 +227,6 @@ class Progress(tqdm):
 def versions() -> dict[str, str]:
     """What the marks were made with."""
     return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
-
-
-def points_of(record: SubmissionRecord, plan: Plan) -> dict[str, float | None]:
-    """What each check earned; None where it could not be run, which a person decides."""
-    checks = (check for exercise in record.exercises for check in exercise.checks)
-    earned = {"passed": plan.points, "failed": dict.fromkeys(plan.points, 0.0)}
-    return {check.name: earned.get(check.result, {}).get(check.name) for check in checks}
 
 
 def written_points(graded: Graded, plan: Plan) -> dict[str, float | None]:

@@ -12,7 +12,7 @@ import os
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
@@ -27,6 +27,7 @@ Task = TypeVar("Task")
 INDEX_BYTES = 8
 MOST_OF_A_RESULT = 64 * MEGABYTE
 TOO_LARGE = 72  # the status of a process whose result is
+SECONDS_BETWEEN_LOOKS = 0.1  # at whether more tasks have arrived
 TASKS_OF_A_PROCESS = 20  # after which a judge of homework 1 holds 30 MB of its own
 
 
@@ -50,6 +51,7 @@ class _Worker:
     process: int
     line: Connection
     index: int = -1  # of the task it is at
+    knows: int = 0  # tasks: those that were there when it was born
     begun: int = 0  # tasks
     used: float = 0.0  # processor seconds, before its task
     due: float = 0.0  # when to look whether its time is over, and
@@ -64,6 +66,7 @@ def forked(
     seconds: float,
     patience: float = 10.0,
     memory_bytes: int | None = None,
+    arriving: Callable[[], Iterable[Task]] | None = None,
 ) -> Iterator[tuple[Task, Any]]:
     """Yield (task, what `work` returned) as they are finished, or (task, Lost).
 
@@ -72,13 +75,17 @@ def forked(
     seconds: of processor time, after which a task's process is ended, as it is after `patience` times as many
     of any kind. Closing the iterator ends all that are running.
     memory_bytes: that a process may use beyond what it is born with; None does not limit it.
+    arriving: more tasks since it was last called; called now and then as long as any are at work.
     """
-    crew = _Crew(tasks, work, seconds, patience, memory_bytes)
+    crew = _Crew(list(tasks), work, seconds, patience, memory_bytes)
+    longest = float("inf") if arriving is None else SECONDS_BETWEEN_LOOKS
     try:
-        for _ in range(jobs):
-            crew.hire()
+        crew.hire(jobs)
         while crew.workers:
-            yield from crew.finished()
+            yield from crew.finished(longest)
+            if arriving is not None:
+                crew.tasks += arriving()
+            crew.hire(jobs)
     finally:
         crew.disband()
 
@@ -87,20 +94,18 @@ def forked(
 class _Crew:
     """The processes at work, by the line to each, and the tasks that none has begun."""
 
-    tasks: Sequence[Any]
+    tasks: list[Any]
     work: Callable[[Any], Any]
     seconds: float
     patience: float
     memory_bytes: int | None
     workers: dict[Connection, _Worker] = field(default_factory=dict)
+    given: int = 0  # tasks, in their order
 
-    def __post_init__(self) -> None:
-        self.waiting = iter(range(len(self.tasks)))
-
-    def hire(self) -> None:
-        """Have a new process begin the next task, if there is one."""
-        if (index := next(self.waiting, None)) is not None:
-            self.give(self.start(), index)
+    def hire(self, jobs: int) -> None:
+        """Have new processes begin the next tasks, as many as there are and may be at work."""
+        while len(self.workers) < jobs and self.given < len(self.tasks):
+            self.give(self.start())
 
     def start(self) -> _Worker:
         ours, theirs = Pipe()
@@ -110,21 +115,26 @@ class _Crew:
                 line.close()  # whoever holds a line's other end would keep it open
             _serve(theirs, lambda index: self.work(self.tasks[index]), parent, self.memory_bytes)
         theirs.close()
-        worker = self.workers[ours] = _Worker(process, ours)
+        worker = self.workers[ours] = _Worker(process, ours, knows=len(self.tasks))
         return worker
 
-    def give(self, worker: _Worker, index: int) -> None:
-        now = time.monotonic()
+    def give(self, worker: _Worker) -> None:
+        """Have a process begin the next task."""
+        now, index = time.monotonic(), self.given
+        self.given += 1
         worker.index, worker.used = index, processor_seconds(worker.process)
         worker.due, worker.far = now + self.seconds, now + self.patience * self.seconds
         worker.begun += 1
         with suppress(BrokenPipeError):  # its end is found when it is listened to
             worker.line.send_bytes(index.to_bytes(INDEX_BYTES))
 
-    def finished(self) -> Iterator[tuple[Any, Any]]:
-        """Wait for the next that speak, end, or have to be ended; each goes on before it is told of."""
+    def finished(self, longest: float) -> Iterator[tuple[Any, Any]]:
+        """Yield each finished or lost task, after giving its worker the next one.
+
+        longest: seconds to wait for the first.
+        """
         due = min(worker.due for worker in self.workers.values())
-        ready = wait(list(self.workers), max(0.0, due - time.monotonic()))
+        ready = wait(list(self.workers), max(0.0, min(longest, due - time.monotonic())))
         for line in cast("list[Connection]", ready):  # of what it was given, which may be of other kinds
             worker = self.workers[line]
             task = self.tasks[worker.index]
@@ -132,33 +142,29 @@ class _Crew:
         for worker in list(self.workers.values()):
             if not self.has_time(worker) and not worker.line.poll():
                 self.end(worker, kill=True)
-                self.hire()
                 yield self.tasks[worker.index], Lost("did not finish in time")
 
     def has_time(self, worker: _Worker) -> bool:
-        """Whether a worker may go on; when to look again is noted."""
+        """Whether a worker has time left; notes when to look again."""
         if (now := time.monotonic()) > worker.due:
             used = processor_seconds(worker.process) - worker.used
             worker.due = now + min(self.seconds - used, worker.far - now)
         return worker.due > now
 
     def heard(self, worker: _Worker) -> Any:
-        """What a worker has to say: the result of its task, or by its silence that it is lost."""
+        """The result that a worker delivers, or Lost if it ended without one."""
         try:
             said = worker.line.recv_bytes(MOST_OF_A_RESULT)
         except (EOFError, OSError):
-            status = self.end(worker)
-            self.hire()
-            return self.lost(status)
-        if worker.begun < TASKS_OF_A_PROCESS and (index := next(self.waiting, None)) is not None:
-            self.give(worker, index)
+            return self.lost(self.end(worker))
+        if worker.begun < TASKS_OF_A_PROCESS and self.given < worker.knows:
+            self.give(worker)
         else:
             self.end(worker)
-            self.hire()
         return json.loads(said)
 
     def lost(self, status: int) -> Lost:
-        """How a process that said nothing ended."""
+        """How a process ended that delivered nothing."""
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             by_the_system = ", as the system does where memory runs out" if number == signal.SIGKILL else ""
@@ -170,7 +176,7 @@ class _Crew:
         return Lost("stopped with an error, which is shown above")
 
     def end(self, worker: _Worker, *, kill: bool = False) -> int:
-        """Hang up, upon which a worker leaves, and wait for its end; its status."""
+        """Close the connection, which ends the worker, and wait for it; returns its status."""
         del self.workers[worker.line]
         worker.line.close()
         if kill:
@@ -183,7 +189,7 @@ class _Crew:
 
 
 def _serve(line: Connection, do: Callable[[int], Any], parent: int, memory_bytes: int | None) -> NoReturn:
-    """In the forked process: do what is asked and say what came of it, then leave without a farewell."""
+    """In the forked process: do the tasks asked for and send their results, then exit at once."""
     status = 1
     try:
         die_with_parent()

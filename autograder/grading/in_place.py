@@ -22,10 +22,8 @@ from autograder.source.homework import COULD_NOT_RUN, FAILED, PASSED, Check, Res
 from autograder.source.released import SourceCell
 from autograder.submissions.repair import Repaired
 
-SENTENCE = "the checks ran in place, beside the student's code, which could have misled them"
-UNFINISHED = (
-    "With its hidden tests this cell did not come to an end: it ended its process or ran out of time."
-)
+SENTENCE = "the checks ran in the notebook itself, beside the student's code, which could have misled them"
+UNFINISHED = "With the hidden tests, this cell did not finish: it terminated its process or ran out of time."
 NOT_PASSED = "A hidden test of this cell does not pass."
 LONGEST_MESSAGE = 2_000
 
@@ -79,7 +77,7 @@ def verdict(check: Check, visible: CellResult, whole: CellResult | None) -> Chec
     elif decisive.error is not None:
         result, message = FAILED, UNFINISHED if decisive.died else NOT_PASSED
     elif is_number(decisive):
-        result, message = COULD_NOT_RUN, "This cell ends in a number of points: a person decides."
+        result, message = COULD_NOT_RUN, "This cell returns a number of points; please grade it by hand."
     else:
         result, message = PASSED, check.claim
     return CheckRecord(check.name, check.hidden, result, message)

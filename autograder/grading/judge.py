@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from autograder.catalogue import Misconception
 from autograder.checking.diagnosis import diagnosis
 from autograder.checking.examine import Examined, run_check
-from autograder.checking.memorised import ONLY_THE_EXAMPLES, in_vain
 from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
 from autograder.grading.redaction import ENDED, NOT_TRIED, is_not_written, redacted
+from autograder.grading.second_judging import judged_again, paid
 from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation.forbidden import PROVIDED
 from autograder.isolation.limits import in_words
@@ -50,7 +50,7 @@ class Judgement:
 
 @dataclass
 class Judge:
-    """One submission on trial."""
+    """The judging of one submission."""
 
     plan: Plan
     submission: Repaired
@@ -66,7 +66,7 @@ class Judge:
     ended: Counter[str] = field(default_factory=Counter)  # exercise → processes that ended in hidden checks
 
     def judge(self) -> Judgement:
-        """Run everything, in the order that keeps hidden inputs from being told."""
+        """Run everything, in the order that keeps hidden inputs from leaking."""
         self.run_cells()
         due = [entry for entry in self.plan.homework.exercises if entry.name not in self.kept]
         defined = self.sitting.defined([exercise.name for exercise in due])
@@ -75,8 +75,13 @@ class Judge:
                 self.examine(exercise, hidden, exercise.name in defined)
             if not hidden:
                 self.ends = list(self.sitting.deaths)
+        self.examined |= judged_again(self, due)
         records = tuple(self.record(exercise) for exercise in self.plan.homework.exercises)
         return Judgement(records, tuple(self.flags(records)), self.outputs)
+
+    def anew(self, sitting: Sitting) -> Judge:
+        """The same judge before it has examined anything, with another sitting."""
+        return replace(self, sitting=sitting, examined={}, deaths={}, ended=Counter())
 
     def run_cells(self) -> None:
         """Run all cells but the checks; a failing cell costs what it defines and no more."""
@@ -119,7 +124,8 @@ class Judge:
         else:
             self.deaths.setdefault(check.exercise, []).extend(deaths)
         if done.result == PASSED:
-            return done
+            is_told = done.note and not check.hidden
+            return done._replace(message=f"{done.message} {done.note}") if is_told else done
         if not check.hidden:
             return done._replace(message=in_full(done) + self.limit_of(done))
         if done.result == COULD_NOT_RUN:
@@ -167,14 +173,14 @@ class Judge:
             return self.kept[exercise.name]
         done = self.examined[exercise.name]
         told, found = self.mistakes(exercise, done)
-        paid = _paid(done)
+        verdicts = paid(done)
         return ExerciseRecord(
             name=exercise.name,
-            points=sum(entry.check.points for entry in paid if entry.result == PASSED),
+            points=sum(entry.check.points for entry in verdicts if entry.result == PASSED),
             max_points=exercise.points,
             diagnosis=found,
             told=told,
-            checks=tuple(_check_record(entry) for entry in _in_notebook_order(exercise, paid)),
+            checks=tuple(_check_record(entry) for entry in _in_notebook_order(exercise, verdicts)),
         )
 
     def mistakes(
@@ -205,7 +211,7 @@ class Judge:
             check.name for record in records for check in record.checks if check.result == COULD_NOT_RUN
         ]
         if broken:
-            flags.append(f"Could not be run, and counted as nothing yet: {', '.join(broken)}.")
+            flags.append(f"Could not be run; no points awarded yet, please review: {', '.join(broken)}.")
         ends = [*self.ends, ENDED] if self.ended.total() else self.ends
         if ends:
             flags.append(f"The process running the code {'; '.join(dict.fromkeys(ends))}.")
@@ -231,8 +237,11 @@ def judge(
 
 
 def _runs(cell: RepairedCell) -> bool:
-    """Whether a cell runs in the student's process; a restored stub would undo an answer elsewhere."""
-    if cell.kind != "code" or cell.role == "check":
+    """Whether a cell runs in the student's process; a restored stub would undo an answer elsewhere.
+
+    A cell in which the parts come alive trains for a minute, defines no answer and is not graded.
+    """
+    if cell.kind != "code" or cell.role in ("check", "alive"):
         return False
     return not (cell.role == "answer" and cell.restored)
 
@@ -240,18 +249,6 @@ def _runs(cell: RepairedCell) -> bool:
 def _in_notebook_order(exercise: Exercise, done: Sequence[Examined]) -> list[Examined]:
     order = {check.name: place for place, check in enumerate(exercise.checks)}
     return sorted(done, key=lambda entry: order[entry.check.name])
-
-
-def _paid(done: Sequence[Examined]) -> list[Examined]:
-    """The verdicts, where a check that holds for the notebook's examples alone has not passed."""
-    failed = {entry.check.name for entry in done if entry.result == FAILED}
-    unpaid = in_vain([entry.check for entry in done], failed)
-    return [
-        entry._replace(result=FAILED, message=ONLY_THE_EXAMPLES)
-        if entry.check.name in unpaid and entry.result == PASSED
-        else entry
-        for entry in done
-    ]
 
 
 def in_full(done: Examined) -> str:

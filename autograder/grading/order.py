@@ -1,4 +1,4 @@
-"""What judges are told before the first submission: which homework, and how submissions are treated."""
+"""The job description of judges: which homework, and how submissions are treated."""
 
 from __future__ import annotations
 

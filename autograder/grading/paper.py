@@ -64,7 +64,7 @@ def paper_of(
 
 
 def digest_of(submission: Found) -> str:
-    """The digest of the paper that this submission would make now."""
+    """The digest that this submission would have now."""
     return _digest(*_content(submission), _files(submission)[0])
 
 

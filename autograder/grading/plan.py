@@ -19,10 +19,11 @@ from autograder.checking.versions import exercise_versions
 from autograder.isolation import Limits
 from autograder.making.data_files import TooMuchData, data_files
 from autograder.making.products import build_homework
+from autograder.marks.records import SubmissionRecord
 from autograder.software import digest, software
 from autograder.source.address import Address
-from autograder.source.earlier_releases import with_earlier
-from autograder.source.homework import Check, HomeworkSource, Written, references
+from autograder.source.earlier_releases import retired, with_earlier
+from autograder.source.homework import COULD_NOT_RUN, PASSED, HomeworkSource, references
 from autograder.source.loading import find
 from autograder.source.notebook import SourceError
 from autograder.source.released import NotReleased, SourceCell, released_texts, source_cells
@@ -41,6 +42,7 @@ class Plan:
     texts: frozenset[str] = frozenset()  # the course's own text cells
     forbidden_costs_points: bool = True
     files: Mapping[str, bytes] = field(default_factory=dict)  # the course's own, beside every notebook
+    retired: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as `repair` has it
 
     @cached_property
     def references(self) -> dict[str, Any]:
@@ -63,14 +65,27 @@ class Plan:
 
     @property
     def points(self) -> dict[str, float]:
-        """Everything that nbgrader keeps points for: the checks and the written questions."""
+        """Everything that nbgrader keeps points for: the cells of checks and the written questions."""
         return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.nbgrader.get("grade")}
 
     @property
     def points_in_source(self) -> dict[str, float]:
-        """The same as the source says now, which is another where it was edited and not released."""
-        entries: tuple[Check | Written, ...] = (*self.homework.checks, *self.homework.written)
-        return {entry.name: entry.points for entry in entries if entry.points or entry.name in self.points}
+        """The same as the source says now; it differs if the source was edited and not released."""
+        worth = self.homework.cell_points()
+        return {name: points for name, points in worth.items() if points or name in self.points}
+
+    def points_of(self, record: SubmissionRecord) -> dict[str, float | None]:
+        """What each cell of checks earned; None where one of its checks could not be run, for a person."""
+        checks = {check.name: check for check in self.homework.checks}
+        verdicts = [verdict for exercise in record.exercises for verdict in exercise.checks]
+        earned: dict[str, float | None] = dict.fromkeys((checks[one.name].cell for one in verdicts), 0.0)
+        for one in verdicts:
+            check, before = checks[one.name], earned[checks[one.name].cell]
+            if before is None or one.result == COULD_NOT_RUN:
+                earned[check.cell] = None
+            elif one.result == PASSED:
+                earned[check.cell] = before + check.points
+        return {name: points for name, points in earned.items() if name in self.points}
 
     def cells_now(self, root: Path) -> Sequence[SourceCell]:
         """The cells as a release would have them now; `source` has them as they were when last built."""
@@ -97,8 +112,12 @@ class Plan:
     def prepare(self) -> None:
         """Work out what every judge needs, and judge once, so that forked judges find it all in memory.
 
-        They also find torch on one thread: every core has a judge of its own.
+        They also find torch on one thread: every core has a judge of its own. Asked again, it does nothing.
         """
+        _ = self._prepared
+
+    @cached_property
+    def _prepared(self) -> None:
         torch.set_num_threads(1)
         _ = self.versions, self.conditions
         if self.homework.in_place:  # its checks run with each student's code, and nothing is known beforehand
@@ -132,8 +151,9 @@ def plan_for(name: str, root: Path, limits: Limits) -> Plan:
         raise NotReleased(f"{built} is not there. Run `autograder release {name}`, which makes it.")
     notebook = json.loads(built.read_text(encoding="utf-8"))
     source = with_earlier(source_cells(notebook), homework.folder)
+    gone = retired(source, homework.folder)
     try:
         files = data_files(homework.folder)
     except TooMuchData as problem:
         raise SourceError(f"{homework.folder}: {problem}") from None
-    return Plan(homework, source, limits, released_texts(notebook), files=files)
+    return Plan(homework, source, limits, released_texts(notebook), files=files, retired=gone)

@@ -6,7 +6,7 @@ The warm process is started before torch is imported here, which takes about as 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,9 +50,15 @@ class Judges(Protocol):
         """How student code is kept in."""
 
     def judged(
-        self, tasks: Sequence[SomeTask], plan: Plan
+        self,
+        tasks: Sequence[SomeTask],
+        plan: Plan,
+        arriving: Callable[[], Iterable[SomeTask]] | None = None,
     ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
-        """Each task with what `Graded.as_json` says of it, as they are finished; closing ends the others."""
+        """Each task with what `Graded.as_json` says of it, as they are finished; closing ends the others.
+
+        arriving: tasks that have come since it was last asked, if it is asked.
+        """
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,10 @@ class Pool:
     jobs: int
 
     def judged(
-        self, tasks: Sequence[SomeTask], plan: Plan
+        self,
+        tasks: Sequence[SomeTask],
+        plan: Plan,
+        arriving: Callable[[], Iterable[SomeTask]] | None = None,
     ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
         """Each task with its result; what every judge needs is prepared before the first is forked.
 
@@ -78,9 +87,12 @@ class Pool:
         gc.freeze()  # what a judge does not collect stays shared memory
         attempt = Attempt(plan, self.level.name, self.warm())  # which has been starting meanwhile
         limits = limits_of_a_judge(plan.limits)
-        are_together = min(self.jobs, len(tasks)) > 1
+        are_together = min(self.jobs, len(tasks)) > 1 or (self.jobs > 1 and arriving is not None)
         again: list[tuple[SomeTask, Tried]] = []
-        for task, result in forked(tasks, lambda task: attempt(task.paper()), jobs=self.jobs, **limits):
+        first_tries = forked(
+            tasks, lambda task: attempt(task.paper()), jobs=self.jobs, arriving=arriving, **limits
+        )
+        for task, result in first_tries:
             if isinstance(result, Lost) or (are_together and not counts(result)):
                 again.append((task, result))
             else:

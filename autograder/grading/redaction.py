@@ -1,4 +1,4 @@
-"""What is said of a hidden check: nothing that the student's code could choose once it has seen an input.
+"""The message of a hidden check: nothing that the student's code could choose once it has seen an input.
 
 Whether a hidden check holds is told, and that it was not tried. How it failed is not: the name of an error,
 the way a process ended and the time it took would each be a letter of a message about the hidden input.

@@ -1,12 +1,12 @@
-"""The far end of a check's stand-ins: a student's code in its sandbox, started anew when it dies there."""
+"""The remote side of a check's stand-ins: a student's code in its sandbox, restarted when it crashes."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import torch
 
@@ -54,6 +54,15 @@ class Budget:
         return death.sentence
 
 
+class PartsOf(Protocol):
+    """Whoever answers calls of some functions in the student's place."""
+
+    names: Collection[str]
+
+    def answer(self, message: Mapping[str, Any]) -> bytes:
+        """A frame that answers one call; ValueError, KeyError or TypeError where it is none."""
+
+
 MOST_DEATHS = 20  # of one submission's processes, before nothing more is tried
 
 
@@ -71,7 +80,7 @@ class Cell:
 
 @dataclass
 class Sitting:
-    """A student's code at work under one time budget: in a sandbox until it dies, then in the next one.
+    """An execution session of a student's code under one time budget; after a crash it gets a new sandbox.
 
     `start` gives a fresh sandboxed process; `guarded` are the names that an exercise may forbid.
     """
@@ -80,6 +89,7 @@ class Sitting:
     limits: Limits
     guarded: Collection[str] = ()
     forbidden: Collection[str] = ()
+    parts: PartsOf | None = None  # earlier parts that are answered in the place of the student's
     trains: bool = False  # whether a call may train a model, and then take as long as a cell
     deaths: list[str] = field(default_factory=list)  # what happened, in the order it did
     shared: InitVar[Budget | None] = None  # the budget of another sitting; None for one of its own
@@ -101,6 +111,10 @@ class Sitting:
             return CellResult("", [], Fault("Died", str(problem)), died=True)
         self._done.append(cell)
         return result
+
+    def used(self) -> float:
+        """The seconds that counted so far, of all its processes together."""
+        return self.budget.entered + (self._student.counted() if self._student else 0.0)
 
     def defined(self, names: Collection[str]) -> set[str]:
         """Those of the names that the cells have defined."""
@@ -150,9 +164,13 @@ class Sitting:
         if changed and self._student is not None:
             self._guard(self._student)
 
+    def take_over(self, other: Sitting) -> None:
+        """Begin with the cells that ran in another sitting, and forbid what is forbidden there."""
+        self._done, self.forbidden, self.trains = list(other._done), other.forbidden, other.trains
+
     @property
     def generation(self) -> int:
-        """How many processes have died; objects of an earlier one are gone."""
+        """How many processes have ended; objects of an earlier one are gone."""
         return len(self.deaths)
 
     def close(self) -> None:
@@ -168,7 +186,7 @@ class Sitting:
             self._buried(self._student.death)
         if self._student is None:
             if len(self.deaths) >= MOST_DEATHS:
-                raise NotTried(f"Not tried: the process running the code had died {MOST_DEATHS} times.")
+                raise NotTried(f"Not tried: the process running the code had ended {MOST_DEATHS} times.")
             self._seconds(0)
             self._student = self._replayed(self._done)
         return self._student
@@ -194,6 +212,8 @@ class Sitting:
             student.guard(())
         for cell in cells:
             student.run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
+        if self.parts is not None:
+            student.substitute(self.parts.names, self.parts.answer)
         if self.forbidden:
             student.guard(self.forbidden)
 

@@ -61,7 +61,7 @@ def grade_submission(
         handed, flags = parse(data)
     except Unreadable as problem:
         return not_run(student, str(problem), plan)
-    repaired = repair(handed, plan.source)
+    repaired = repair(handed, plan.source, plan.retired)
     if mixed_up := mix_up(handed, repaired, plan.homework.name):
         return not_run(student, mixed_up, plan)
     if plan.homework.in_place:
@@ -110,7 +110,9 @@ def as_released(source: Sequence[SourceCell]) -> Repaired:
 
 
 def _graded(record: SubmissionRecord, repaired: Repaired, judgement: Judgement, plan: Plan) -> Graded:
-    notebook = autograded_notebook(repaired.cells, judgement.outputs, record, plan.texts)
+    notebook = autograded_notebook(
+        repaired.cells, judgement.outputs, record, plan.texts, plan.points_of(record)
+    )
     unanswered = tuple(
         cell.of.name
         for cell in repaired.cells

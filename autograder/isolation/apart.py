@@ -1,4 +1,4 @@
-"""Modules that cannot be reached by their names."""
+"""Modules that student code cannot reach by name."""
 
 import importlib
 import sys
@@ -8,9 +8,9 @@ OURS = ("autograder", "course")
 
 
 def imported_apart(name: str) -> ModuleType:
-    """A module with copies of its own of all that it uses of the grader and the course.
+    """A module with its own copies of everything it uses of the grader and the course.
 
-    Whoever imports these by their names gets others, and patches them in vain.
+    Code that imports these by name gets other copies, and patches those in vain.
     """
     known = _ours()
     _forget(known)

@@ -1,4 +1,4 @@
-"""Bubblewrap makes an empty sandbox around a holder that only waits; a forked process then joins it.
+"""Bubblewrap makes an empty sandbox around a holder process that only waits; a forked process joins it.
 
 All mounts and namespaces are bwrap's, a list of arguments. Joining is one system call, setns with a pidfd
 (Linux 5.8), and needs no rights because the user namespace belongs to this user.
@@ -61,7 +61,7 @@ def namespace_arguments(known: frozenset[str]) -> Iterable[str]:
 
 
 def mount_arguments(room: Room, limits: Limits, known: frozenset[str]) -> Iterable[str]:
-    """The room read-only, the few devices, an empty /tmp and /dev/shm; the rest does not exist."""
+    """The visible files read-only, a few devices, an empty /tmp and /dev/shm; the rest does not exist."""
     yield from tmpfs_arguments("/tmp", limits.file_bytes, known)  # first: Python may lie in it
     for path, visible in room.steps():
         if not visible:
@@ -89,7 +89,7 @@ def tmpfs_arguments(path: str, size: int, known: frozenset[str]) -> tuple[str, .
 
 
 class Holder:
-    """A bwrap sandbox with nobody in it but a process that waits for the end of its standard input."""
+    """A bwrap sandbox that contains only a process waiting for the end of its standard input."""
 
     def __init__(self, room: Room, limits: Limits, seccomp_program: bytes, bwrap: str, known: frozenset[str]):
         self.arguments = [*namespace_arguments(known), *mount_arguments(room, limits, known)]
@@ -133,7 +133,7 @@ class Holder:
         confinement.drop_capabilities()
 
     def kill(self) -> None:
-        """End the sandbox's first process, and with it, by the kernel, every other one."""
+        """End the sandbox's first process; the kernel then ends all others."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         os.close(self.hold)
@@ -148,7 +148,7 @@ def readable(content: bytes) -> int:
 
 
 def read_line(descriptor: int) -> str:
-    """What arrives up to the end of a line, or of the time."""
+    """What arrives up to the end of a line, or until the time is over."""
     text = b""
     while not text.endswith(b"\n") and select.select([descriptor], [], [], START_SECONDS)[0]:
         chunk = os.read(descriptor, 4096)

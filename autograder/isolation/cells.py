@@ -87,7 +87,7 @@ class CellCompiler(CachingCompiler):
     parsed: tuple[str, ast.Module] | None = None  # what a transformer has parsed already
 
     def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
-        """The tree of a cell, which is parsed once and not twice."""
+        """The tree of a cell, parsed only once."""
         parsed, self.parsed = self.parsed, None
         if parsed is not None and parsed[0] == source:
             return parsed[1]
@@ -98,14 +98,14 @@ class CellCompiler(CachingCompiler):
 
 
 class Transformer(TransformerManager):
-    """IPython's own, but looking for magics only where there can be some; it took as long as the cells."""
+    """IPython's own, but it looks for magics only where there can be any: that took as long as the cells."""
 
     def __init__(self, compiler: CellCompiler):
         super().__init__()
         self.compiler = compiler
 
     def do_token_transforms(self, lines: list[str]) -> list[str]:
-        """What is Python as it stands holds no `%magic`, `!command` or `help?`."""
+        """Leave valid Python as it is: it holds no `%magic`, `!command` or `help?`."""
         source = "".join(lines)
         try:
             self.compiler.parsed = source, ast.parse(source, f"<{self.compiler.cell}>")
@@ -199,7 +199,7 @@ class Cells:
         return self.shell.user_ns
 
     def open_streams(self) -> None:
-        """From here on what Python prints is kept."""
+        """Capture what Python prints from now on."""
         sys.stdout = sys.stderr = OutputStream(self.shell.output)
 
     def run(self, source: str, name: str | None = None) -> dict[str, Any]:

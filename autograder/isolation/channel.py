@@ -12,7 +12,7 @@ CHUNK = 1 << 20
 
 
 class Deadline(Protocol):
-    """A deadline that may be put off."""
+    """A deadline that may be postponed."""
 
     def remaining(self) -> float:
         """Seconds to wait before asking again; raises TimeoutError when the time is over."""
@@ -33,7 +33,7 @@ class Connection(Protocol):
 class Pipes:
     """A pipe in and a pipe out as one connection, across which go bytes and nothing else.
 
-    A socket would carry open files as well. Whoever receives one closes it, wanted or not, and that takes as
+    A socket could also carry open files. The receiver has to close each, wanted or not, and that takes as
     long as its sender likes: a network connection can be made to linger.
     """
 
@@ -79,7 +79,7 @@ def pair() -> tuple[Pipes, tuple[int, int]]:
 
 
 class TooLarge(ValueError):
-    """The other side announces a frame beyond the limit."""
+    """The other side announced a frame above the limit."""
 
 
 def send(connection: Connection, frame: bytes, deadline: float | Deadline | None = None) -> None:

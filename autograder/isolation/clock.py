@@ -1,4 +1,4 @@
-"""What a submission's processes use of the processors, and how long they wait for one.
+"""How much processor time a submission's processes use, and how long they wait for a processor.
 
 The kernel keeps for every thread how long it ran and how long it was ready and had to wait, in
 /proc/PID/task/TID/schedstat. Where it does not, waiting counts as any other time.
@@ -21,7 +21,7 @@ STATE, OWN, OF_CHILDREN, BORN = 0, slice(11, 13), slice(13, 15), 19  # in /proc/
 
 
 class Reading(NamedTuple):
-    """What had passed at a moment of time.monotonic(), all in seconds."""
+    """Totals at one moment of time.monotonic(), all in seconds."""
 
     at: float
     used: float = 0.0  # by the processors, for all processes together
@@ -49,7 +49,7 @@ class Thread(NamedTuple):
 
 
 class Clock:
-    """Looks at a submission's processes from time to time, and remembers what it saw."""
+    """Samples a submission's processes from time to time, and remembers what it saw."""
 
     def __init__(self, tree: Tree):
         self.tree = tree
@@ -71,7 +71,7 @@ class Clock:
         return self.last
 
     def since(self, moment: float) -> Spent:
-        """What has passed since a moment, up to now."""
+        """The time that has passed since a moment."""
         now = self.look()
         place = bisect.bisect(self.readings, moment, key=lambda reading: reading.at)
         return self.at(place, moment).until(now)
@@ -85,7 +85,7 @@ class Clock:
         return Reading(*(a + share * (b - a) for a, b in zip(first, last, strict=True)))
 
     def used(self, processes: list[list[str]]) -> float:
-        """The processor seconds of all there were: never too many, and too few only for short-lived ones."""
+        """Processor seconds of all processes so far: never too many, too few only for short-lived ones."""
         living = {(int(fields[-1]), int(fields[BORN])): seconds(fields[OWN]) for fields in processes}
         self.gone += sum(spent for process, spent in self.own.items() if process not in living)
         self.own = living

@@ -1,4 +1,4 @@
-"""What a freshly forked student process gives up before it runs a line of the student's code."""
+"""The rights that a freshly forked student process gives up before it runs a line of the student's code."""
 
 import contextlib
 import ctypes
@@ -36,7 +36,7 @@ def drop_capabilities() -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose parent ends, so that none gets lost."""
+    """Become the parent of descendants whose parent ends, so none is lost."""
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
@@ -48,13 +48,13 @@ def die_with_parent() -> None:
 
 
 def die_first() -> None:
-    """End, with all that this process starts, before others do when memory runs out."""
+    """When memory runs out, let the kernel end this process and its children before others."""
     if sys.platform == "linux":
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def forbid_new_privileges() -> None:
-    """No program started from here on gains rights by being set-uid."""
+    """Let no program started from now on gain rights by being set-uid."""
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -83,7 +83,7 @@ def limit_resources(limits: Limits, others: int) -> None:
 
 
 def limit_memory(number_of_bytes: int) -> None:
-    """Let this process map so much more than it has now, where the system can keep it to that."""
+    """Limit how much more memory this process may map, where the system can enforce it."""
     if sys.platform == "linux":
         born_with = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         _, most = resource.getrlimit(resource.RLIMIT_AS)
@@ -112,7 +112,7 @@ def close_all_but(keep: set[int]) -> None:
 
 
 def silence() -> None:
-    """Nothing to read on standard input, nowhere to write on standard output and error."""
+    """Connect standard input, output and error to nothing."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -121,7 +121,7 @@ def silence() -> None:
 
 
 def verify_powerless() -> None:
-    """Read in /proc/self/status that no right is left; raises PermissionError, so that nothing runs."""
+    """Check in /proc/self/status that no right is left; raises PermissionError, and then nothing runs."""
     status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
     held = [name for name in ("CapPrm", "CapEff", "CapInh", "CapAmb") if int(status[name], 16)]
     if held or status["NoNewPrivs"] != "1" or os.geteuid() == 0:

@@ -1,4 +1,4 @@
-"""When a request has had its time: the time that counts, or a far limit on time of any kind."""
+"""The deadline of a request: in time that counts, with a far limit on time of any kind."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ SECONDS_TO_ASK_AGAIN = 0.02
 
 
 class Deadline:
-    """Some seconds that count, from now on; asks what has been spent only when as many have passed."""
+    """So many seconds that count, from now on; it asks what was spent only when as many have passed."""
 
     def __init__(self, seconds: float, patience: float, spent_since: Callable[[float], Spent]):
         self.seconds = seconds

@@ -23,7 +23,7 @@ def how_it_ended(report: dict, limits: Limits) -> str:
     if reason == "memory_bytes" or (type(status) is int and is_out_of_memory(status)):
         return f"used more than {in_words(limits.memory_bytes)} of memory"
     if reason == "submission_seconds":
-        return f"was still there after {limits.patience * limits.submission_seconds:g} s"
+        return f"was still running after {limits.patience * limits.submission_seconds:g} s"
     if reason == "processes":
         return f"started more than {limits.processes} processes and threads"
     if reason == "file_bytes":
@@ -35,7 +35,7 @@ def how_it_ended(report: dict, limits: Limits) -> str:
     if type(status) is not int:
         return "was ended by the system"
     if os.WIFEXITED(status):
-        return f"ended itself with exit status {os.WEXITSTATUS(status)}"
+        return f"exited with status {os.WEXITSTATUS(status)}"
     number = os.WTERMSIG(status)
     ignored_the_warning = (
         number == signal.SIGKILL and type(seconds) is float and seconds >= limits.cpu_seconds

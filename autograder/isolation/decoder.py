@@ -1,4 +1,4 @@
-"""A tree that JSON has read, and the bytes of arrays → values of exact types, nothing believed."""
+"""JSON tree and bytes of arrays → values of exact types; nothing in them is trusted."""
 
 from collections import Counter
 from collections.abc import Callable

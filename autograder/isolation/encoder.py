@@ -1,4 +1,4 @@
-"""Values → a tree that JSON can write, and the bytes of their arrays."""
+"""Values → a JSON tree, and the bytes of their arrays."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +14,7 @@ TENSOR = torch._C.TensorBase  # its methods cannot be replaced; those of torch.T
 
 
 class Writer:
-    """Turns values into a JSON tree and puts the bytes of arrays aside."""
+    """Turns values into a JSON tree and collects the bytes of arrays."""
 
     def __init__(self) -> None:
         self.buffers: list[bytes] = []
@@ -62,7 +62,7 @@ def write_array(writer: Writer, value: np.ndarray, depth: int) -> dict:
 
 
 def dtype_name(dtype: Any, known: dict[str, Any]) -> str:
-    """The name of a dtype; raises Unencodable for one that cannot cross."""
+    """The name of a dtype; raises Unencodable for one that cannot be sent."""
     name = dtype.name if isinstance(dtype, np.dtype) else str(dtype).removeprefix("torch.")
     if name not in known:
         raise Unencodable(f"an array of {name} cannot cross")

@@ -1,4 +1,4 @@
-"""Files that accompany a submission, read without being led elsewhere."""
+"""Files that accompany a submission, read without following links."""
 
 import os
 import stat

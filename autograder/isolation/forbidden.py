@@ -1,6 +1,6 @@
 """Names an exercise may not use: their calls raise while they are forbidden and pass through otherwise.
 
-This catches what a search of the text does not find. It reminds: code that looks for a way around finds one.
+This catches what a search of the text misses. It is a reminder: code that looks for a way around finds one.
 """
 
 import functools
@@ -20,7 +20,7 @@ class Forbidden(Exception):
 
 
 class Guard:
-    """Stands before forbidden functions and classes from the first time they are named."""
+    """Wraps forbidden functions and classes from the first time they are named."""
 
     def __init__(self) -> None:
         self.forbidden: frozenset[str] = frozenset()
@@ -38,7 +38,7 @@ class Guard:
             self.stand_before(name)
 
     def stand_before(self, name: str) -> None:
-        """Put a guard in the place of what a name stands for."""
+        """Replace what a name stands for by a guard."""
         self.guarded.add(name)
         owner, attribute = (torch.Tensor, name[1:]) if name.startswith(".") else owner_of(name)
         original = getattr(owner, attribute, None) if owner is not None else None

@@ -1,4 +1,4 @@
-"""One process beside each submission: makes its sandbox, watches it, ends it and says why it ended."""
+"""The supervisor of one submission: makes its sandbox, watches it, ends it and says why it ended."""
 
 import contextlib
 import gc
@@ -37,7 +37,7 @@ class Keeper:
         self.session = session  # autograder.isolation.session.Session, where no name leads to it
 
     def run(self, listener: socket.socket, control: int, *connection: int) -> NoReturn:
-        """Keep one submission from its first byte to its last, then leave.
+        """Supervise one submission from start to end, then exit.
 
         connection: the descriptors from which the student's process hears, and to which it answers.
         """
@@ -56,7 +56,7 @@ class Keeper:
     def keep(
         self, grader: socket.socket, zygote: list[int], connection: Sequence[int], limits: Limits
     ) -> dict:
-        """Start the student's process, wait for its end; how it ended, and the time it took.
+        """Start the student's process and wait for its end; returns how it ended, and the time it took.
 
         zygote: what becomes readable when that process has ended.
         """
@@ -125,18 +125,18 @@ class Keeper:
 
 
 def answer(grader: socket.socket, clock: Clock) -> None:
-    """Tell the grader what time was spent since a moment that it names; raises EOFError when it hangs up."""
+    """Tell the grader the time spent since a moment that it names; raises EOFError when it hangs up."""
     moment = json.loads(channel.receive(grader, MAX_ORDER))["since"]
     channel.send(grader, json.dumps(clock.since(moment)._asdict()).encode())
 
 
 def pidfds(process: int) -> list[int]:
-    """A descriptor that becomes readable when the process ends, where the system has such a thing."""
+    """A descriptor that becomes readable when the process ends, where the system has pidfds."""
     return [os.pidfd_open(process)] if hasattr(os, "pidfd_open") else []
 
 
 def settle(home: Path, data: Path | None) -> None:
-    """Make a work directory, go there, and forget the environment."""
+    """Make a work directory, enter it, and clear the environment."""
     for name in ("work", "tmp"):
         (home / name).mkdir()
     os.chdir(home / "work")

@@ -1,4 +1,4 @@
-"""Landlock: a process gives up, for itself and all it starts, every file it does not name.
+"""Landlock: a process gives up every file that it does not name, for itself and all it starts.
 
 Needs Linux 5.13 and no rights. https://docs.kernel.org/userspace-api/landlock.html
 """
@@ -52,7 +52,7 @@ def restrict(readable: Iterable[Path], listable: Iterable[Path], writable: Itera
 
 
 def shut_off() -> None:
-    """Keep every file, but lose sight of other processes: no signals to them, no reading of their memory."""
+    """Keep every file, but give up access to other processes: no signals, no reading of their memory."""
     apply([(Path("/"), all_file_rights(version()))])
 
 

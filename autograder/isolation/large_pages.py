@@ -18,7 +18,7 @@ OWN_MEMORY = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 *(\[heap\])?$",
 
 
 def gather() -> Iterator[None]:
-    """Move this process's own memory to large pages, one with each step, as far as the system wants to."""
+    """Move this process's own memory to large pages, one with each step, as far as the kernel allows."""
     if not os.path.exists("/proc/self/maps"):
         return
     size = ctypes.c_size_t(LARGE_PAGE_BYTES)

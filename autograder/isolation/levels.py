@@ -1,4 +1,4 @@
-"""Which isolation this machine gives, found out by trying it."""
+"""The isolation level that works on this machine, found by trying."""
 
 import contextlib
 import os
@@ -40,14 +40,14 @@ OBSTACLES = (
 
 @dataclass(frozen=True)
 class Level:
-    """How submissions are kept in: "bwrap", "landlock" or "none", and why so."""
+    """How submissions are isolated: "bwrap", "landlock" or "none", and the reason."""
 
     name: str
     reason: str
 
 
 def choose(wanted: str = "best") -> Level:
-    """The best isolation this machine gives, or the one asked for: "bwrap", "landlock" or "none".
+    """The best isolation level that works here, or the one asked for: "bwrap", "landlock" or "none".
 
     Submissions run unconfined only if that is asked for by name. Raises IsolationUnavailable.
     """
@@ -65,12 +65,12 @@ def choose(wanted: str = "best") -> Level:
 
 
 def who_runs() -> list[str]:
-    """As whom submissions run, where that is worth saying."""
+    """The user as whom submissions run, where that is worth saying."""
     return ["started as root, each runs as a user of its own without rights"] if os.geteuid() == 0 else []
 
 
 def attempt(name: str) -> str | None:
-    """Build the sandbox of a level and look out of it; what is wrong, or None."""
+    """Build the sandbox of a level and try to reach outside; returns what is wrong, or None."""
     if sys.platform != "linux":
         return f"it needs Linux, and this is {sys.platform}; grade in a Linux container or virtual machine"
     with tempfile.TemporaryDirectory(prefix="trial-") as place, tempfile.NamedTemporaryFile() as secret:
@@ -79,7 +79,7 @@ def attempt(name: str) -> str | None:
 
 
 def answer_of_trial(name: str, place: Path, secret: str) -> str | None:
-    """Run the trial in a process of its own."""
+    """Run the trial in a separate process."""
     answer, tell = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the fork makes system calls and leaves

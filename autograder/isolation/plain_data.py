@@ -1,4 +1,4 @@
-"""How deep and how large what crosses the border may be, and the two ways in which it may not cross."""
+"""How deep and how large data may be that crosses the process boundary, and the two errors if it is not."""
 
 from course.checks.plain import DEEPEST, WRAPPED
 

@@ -1,4 +1,4 @@
-"""Takes replies of a student's process apart, believing nothing about their form.
+"""Takes replies of a student's process apart, trusting nothing about their form.
 
 Every function raises KeyError, TypeError or ValueError where a reply is not what an honest process sends.
 """
@@ -39,7 +39,7 @@ def read_cell(limits: Limits, answer: dict) -> CellResult:
     """A cell's result, every part of it text or a picture, and within the limits."""
     displays = [read_display(display) for display in list.copy(fields_of(answer)["displays"])]
     if sum(size_of(content) for display in displays for content in display.values()) > limits.display_bytes:
-        raise ValueError("more displays than the student's side of the border lets through")
+        raise ValueError("more displays than the student's side may send")
     output = shortened(text_of(answer["output"], None), limits.output_bytes + ROOM_FOR_NOTES)
     error = answer["error"]
     return CellResult(output, displays, None if error is None else read_fault(error))

@@ -1,4 +1,4 @@
-"""Time as it counts for a submission: what its processes use or sleep, not what they wait for a processor."""
+"""The time that counts for a submission: its processes run or sleep; waiting for a processor is free."""
 
 from typing import NamedTuple
 

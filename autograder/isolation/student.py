@@ -1,4 +1,4 @@
-"""The grader's side of one student's process: requests go in, values, faults or a cause of death come out."""
+"""The grader's side of one student's process: requests go in; values, errors or how it ended come out."""
 
 import contextlib
 import json
@@ -52,6 +52,7 @@ class Student:
         self.released: list[int] = []  # graphs that nobody here can go back through any more
         self.report: dict | None = None  # the keeper's last
         self.busy = 0.0  # seconds in which it was asked something
+        self.parts: Callable[[dict], bytes] | None = None  # what answers its calls of parts
 
     def run(self, source: str, seconds: float | None = None, name: str | None = None) -> CellResult:
         """Run one notebook cell; an error in it is part of the result.
@@ -124,18 +125,23 @@ class Student:
         return self.understand(read_names, answer).intersection(names)
 
     def guard(self, names: Iterable[str]) -> None:
-        """Make calls of exactly these dotted names raise Forbidden from now on; an empty list lifts it.
+        """Make calls of exactly these dotted names raise Forbidden from now on; an empty list allows all.
 
         Guard every name before the cells run, so that `from torch import softmax` gets the guarded one.
         """
         self.without_fault("forbid", {"names": sorted(names)}, START_SECONDS)
 
+    def substitute(self, names: Iterable[str], answer: Callable[[dict], bytes]) -> None:
+        """Let calls of these functions of the notebook be answered here, by frames, from now on."""
+        self.without_fault("substitute", {"names": sorted(names)}, self.limits.call_seconds)
+        self.parts = answer
+
     def without_fault(self, operation: str, fields: dict, seconds: float) -> Any:
-        """Ask what only a process that was tampered with answers with an error; that ends it."""
+        """Ask something that only a tampered process answers with an error; that ends it."""
         try:
             return self.exchange(operation, fields, seconds)
         except Raised:
-            raise self.die("broke what answers for it") from None
+            raise self.die("tampered with the code that answers the grader's requests") from None
 
     def kill(self) -> None:
         """End the process and everything it started; returns when they are gone."""
@@ -165,9 +171,10 @@ class Student:
         deadline = Deadline(seconds, self.limits.patience, self.spent_since)
         try:
             channel.send(self.connection, message, deadline)
-            frame = channel.receive(self.connection, self.limits.reply_bytes, deadline)
-            reply = wire.decode(frame)
-            self.told += wire.weight(frame)
+            reply = self.receive(deadline)
+            while self.parts is not None and type(reply) is dict and "part" in reply:
+                channel.send(self.connection, self.understand(self.parts, reply), deadline)
+                reply = self.receive(deadline)
             return reply
         except TimeoutError:
             raise self.die(TooLate(seconds, deadline.waited)) from None
@@ -182,6 +189,13 @@ class Student:
             raise
         finally:
             self.busy += deadline.passed()
+
+    def receive(self, deadline: Deadline) -> Any:
+        """What it says next; raises WireError, EOFError, OSError and TooLarge."""
+        frame = channel.receive(self.connection, self.limits.reply_bytes, deadline)
+        said = wire.decode(frame)
+        self.told += wire.weight(frame)  # of a frame that could be read
+        return said
 
     def spent_since(self, moment: float) -> Spent:
         """What its processes have spent since a moment of time.monotonic(); EOFError where they ended."""

@@ -49,7 +49,7 @@ class Tree:
         return sum(map(proportional_kilobytes, self.pids())) << 10
 
     def sockets(self) -> int:
-        """How many sockets they hold; as many as they might where they do not let anyone look."""
+        """How many sockets they hold; the most they could, if they do not let anyone look."""
         found: set[str] = set()
         hidden = 0
         for pid in self.pids():
@@ -84,7 +84,7 @@ class Descendants(Tree):
         return found
 
     def kill(self) -> None:
-        """However fast they multiply: stop them all first, then kill."""
+        """Stop them all first, then kill, however fast they multiply."""
         for number in (signal.SIGSTOP, signal.SIGKILL):
             seen: set[int] = set()
             while new := [pid for pid in self.pids() if pid not in seen]:
@@ -153,7 +153,7 @@ def links_of(descriptors: Path) -> Iterator[str]:
 
 
 def children_by_ps(pid: int) -> list[int]:
-    """The same where /proc does not tell."""
+    """The same by `ps`, where there is no /proc."""
     listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
     pairs = (map(int, line.split()) for line in listing.splitlines())
     return [child for child, parent in pairs if parent == pid]

@@ -109,7 +109,7 @@ class Warm:
 
 
 def environment(home: str) -> dict[str, str]:
-    """What the warm process inherits: by name, so that no token comes along."""
+    """The environment of the warm process: chosen by name, so no token gets in."""
     kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     packages = Path(__file__).resolve().parents[2]

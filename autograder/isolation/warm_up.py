@@ -1,4 +1,4 @@
-"""What the warm process does ahead, so that no student's process has to, without keeping a thread of it."""
+"""What the warm process prepares, so no student's process has to; no thread may be left of it."""
 
 import contextlib
 import importlib
@@ -22,7 +22,7 @@ SECONDS_TO_LEAVE = 0.5  # for a thread that is about to end
 
 
 class Step(NamedTuple):
-    """One thing to do ahead, and what it is called where it has to be left out."""
+    """One preparation, and its name for the message that it was left out."""
 
     name: str
     take: Callable[[], object]

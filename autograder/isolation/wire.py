@@ -1,4 +1,4 @@
-"""Values across the border between the grader and a student's process: plain data only, no pickle either way.
+"""Values between the grader's and a student's process: plain data only, no pickle in either direction.
 
 A frame is a tree in JSON followed by raw buffers:
 

@@ -40,7 +40,7 @@ REMEDY = (
 
 
 class HasThreads(RuntimeError):
-    """What was done ahead has left threads behind."""
+    """The preparations have left threads behind."""
 
 
 def prepare(settings: Settings) -> tuple[Shell, Room, list[str]]:
@@ -57,8 +57,7 @@ def prepare(settings: Settings) -> tuple[Shell, Room, list[str]]:
     room = student_room()
     if has_children():
         raise RuntimeError("the warm process has child processes")
-    gc.collect()
-    gc.freeze()
+    gc.freeze()  # with the little garbage of imports, which is not worth the third of a second to look for
     gc.disable()
     return shell, room, left_out
 
@@ -79,7 +78,7 @@ def in_words(threads: list[str]) -> str:
 
 
 def start_again(listener: socket.socket, settings: Settings) -> NoReturn:
-    """Become a fresh process, which tries its steps in a fork before it takes them."""
+    """Replace this process by a fresh one, which tries its steps in a fork before it takes them."""
     confinement.close_all_but({0, 1, 2, listener.fileno()})
     os.set_inheritable(listener.fileno(), True)
     text = replace(settings, careful=True).as_text()

@@ -1,1 +1,1 @@
-"""A kernel that runs every cell in the sandbox, and what JupyterLab is told."""
+"""A kernel that runs every cell in the sandbox, and settings of JupyterLab."""

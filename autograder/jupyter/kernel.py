@@ -36,7 +36,7 @@ PYTHON: dict[str, Any] = {  # as Jupyter's tools describe it
 
 
 class SandboxKernel(Kernel):
-    """Runs every cell in a student's process; one that dies is replaced, and the cells before run again."""
+    """Runs every cell in a student's process; one that ends is replaced, and earlier cells are run again."""
 
     implementation = "autograder"
     implementation_version = "1"
@@ -85,7 +85,7 @@ class SandboxKernel(Kernel):
 
 
 def run_kernel(connection_file: str, warm: Warm) -> None:
-    """Be the kernel that a connection file describes, until it is shut down."""
+    """Run the kernel that a connection file describes, until it is shut down."""
     app = IPKernelApp.instance(kernel_class=SandboxKernel, connection_file=connection_file)
     app.initialize(argv=[])
     app.kernel.sitting = Sitting(warm.student, warm.limits)
@@ -122,7 +122,7 @@ def _become_kernel(requests: socket.socket, connection_file: str, warm: Warm) ->
 
 
 def main() -> None:
-    """`FILE`: be one kernel; `--serve DESCRIPTOR`: fork kernels for whoever holds the other end."""
+    """`FILE`: run one kernel; `--serve DESCRIPTOR`: fork kernels for the process at the other end."""
     if sys.argv[1] == "--serve":
         with socket.socket(fileno=int(sys.argv[2])) as requests:
             serve(requests)

@@ -1,1 +1,1 @@
-"""What is made from a homework's source: notebooks, fingerprints, pages, and the students' version."""
+"""What is made from a homework's source: notebooks, fingerprints and the students' version."""

@@ -1,4 +1,4 @@
-"""Everything that is made from what is written: notebooks, pages, fingerprints and releases."""
+"""Make everything that is generated from the sources: notebooks, fingerprints and releases."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def build(
     execute: bool = False,
     tell: Tell = str,
 ) -> list[Path]:
-    """Write what is made from the named homeworks and lectures (all, if none is named).
+    """Generate the files of the named homeworks and lectures (of all, if none is named).
 
-    That includes homeworks that are released already: they are released again. Returns the files that were
-    not up to date; with `check` they are left alone. `execute` runs the lectures; without it a lecture keeps
-    its outputs as long as its code is the same. `tell` is told what takes long, in sentences.
+    Homeworks that are already released are released again. Returns the files that were not up to date; with
+    `check` they are left alone. `execute` runs the lectures; without it a lecture keeps its outputs while its
+    code stays the same. `tell` receives a sentence before each step that takes long.
     """
     wanted = wanted or [*names(root), *lecture_names(root)]
     lectures = [name for name in wanted if name in lecture_names(root)]
@@ -37,6 +37,6 @@ def build(
         if is_out_of_date(root, homework):
             stale.append(released_path(root, homework.name))
             if not check:
-                tell(f"{homework.name}: the students' version is made again.")
+                tell(f"{homework.name}: releasing the students' version again.")
                 release_homework(homework, root)
     return stale

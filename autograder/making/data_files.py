@@ -1,6 +1,6 @@
-"""The data files beside a notebook: the course's own, and those that a student handed in.
+"""The data files beside a notebook: the course's own, and those that a student submitted.
 
-They lie beside the notebook when it is graded, as nbgrader's autograde has it.
+They are beside the notebook when it is graded, as with nbgrader's autograde.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LONGEST_PATH = 500
 
 
 class TooMuchData(ValueError):
-    """The data files beside a notebook are too many or too large; the message says what is allowed."""
+    """There are too many data files beside a notebook, or they are too large; the message gives the limit."""
 
 
 def data_files(folder: Path | None) -> dict[str, bytes]:
-    """Path below the folder → bytes, of each file that a release may hold; raises TooMuchData."""
+    """Relative path → bytes, for each file in the folder that a release may contain; raises TooMuchData."""
     try:
         found = regular_files(folder, MOST_BYTES, ENDINGS)
     except ValueError as problem:
@@ -34,19 +34,19 @@ def data_files(folder: Path | None) -> dict[str, bytes]:
 
 
 def data_folders(folder: Path) -> set[str]:
-    """The names of the folders below this one on the way to its data files."""
+    """The names of the subfolders that lead to the folder's data files."""
     paths = (path for path in folder.rglob("*") if path.name.endswith(ENDINGS))
     return {part for path in paths for part in path.relative_to(folder).parts[:-1]}
 
 
 def _can_be_placed(name: str) -> bool:
-    """Whether a path is text of a usual length, and nothing in it is hidden."""
+    """Whether a path is text of a usual length without hidden files or folders."""
     hidden = any(part.startswith((".", "__pycache__")) for part in PurePosixPath(name).parts)
     return name.isprintable() and len(name.encode("utf-8", "replace")) <= LONGEST_PATH and not hidden
 
 
 def side_by_side(student: Mapping[str, bytes], course: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Both, where of one name the course's own; a student's that stands in the way of one is left out."""
+    """All files of both; the course's own win over a student's file with the same name or in their way."""
     taken = {parent for name in course for parent in _and_above(name)}
     free = {
         name: content

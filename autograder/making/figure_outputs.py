@@ -1,4 +1,4 @@
-"""A lecture's figures with today's modules: a figure is mended without running its lecture."""
+"""Put today's figure modules into a lecture's outputs, so that a figure can be fixed without running it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SCRIPT = re.compile(
 
 
 def with_todays_modules(output: Mapping) -> dict:
-    """A notebook's output whose figure, if it is one, runs the module that the course has today.
+    """A notebook's output; if it is a figure, it runs the module that the course has today.
 
-    Picture, caption and data stay what the lecture's run made them. A figure whose Python side gives other
-    data than before is not mended by this: its lecture must be run.
+    Picture, caption and data stay as the lecture's run made them. If a figure's Python side gives different
+    data now, its lecture must be run again.
     """
     html = output.get("data", {}).get("text/html")
     if html is None:

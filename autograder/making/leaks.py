@@ -1,4 +1,4 @@
-"""The search of a release for anything students must not have."""
+"""Search a release for anything students must not have."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from pathlib import Path
 from autograder.catalogue import catalogue_files
 from autograder.source.homework import CODE_STUB, TEXT_STUB, HomeworkSource, clear_solution
 
-# What a release is made of: notebooks, tables, arrays and pictures. No source and no text of another kind.
+# A release consists of notebooks, tables, arrays and pictures. It has no source and no other text files.
 RELEASED = (".ipynb", ".csv", ".npz", ".png")
 
 SOLUTION = "the solution of"
+HIDDEN = "the hidden check"
 
-# A shorter line may stand inside a longer one by chance, so it counts only where it stands alone.
+# A shorter line may be part of a longer one by chance, so it counts only as a whole line.
 LONG_ENOUGH_TO_SEARCH = 12
 
-# A shorter line of a solution, such as `B, T, D = x.shape`, may well stand in a visible cell too.
+# A shorter line of a hidden check, such as `for length in lengths:`, may occur in other code too.
+OF_ONE_CHECK = 30
+
+# A shorter line of a solution, such as `B, T, D = x.shape`, may occur in a visible cell too.
 TELLTALE = 20
 
 
@@ -28,14 +32,14 @@ def leaks(homework: HomeworkSource, folder: Path) -> Iterator[str]:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if not path.name.endswith(RELEASED):
             yield f"{path.name} does not belong in a release."
-        text = _Text(_lines_of_file(path))
+        text = _Text(lines_of(path.read_bytes()))
         for line in sorted(secrets):
             if line in text:
                 yield f'{path.name} holds a line of {secrets[line]}: "{line}"'
 
 
 def _secrets(homework: HomeworkSource) -> dict[str, str]:
-    """The secret lines that students do not see anyway; a telling line of a solution they must never see."""
+    """The secret lines that students do not see elsewhere; a telltale line of a solution is always secret."""
     visible = _Text(visible_lines(homework))
     return {
         line: origin
@@ -45,7 +49,7 @@ def _secrets(homework: HomeworkSource) -> dict[str, str]:
 
 
 class _Text:
-    """Lines in which a short line counts when it stands alone and a long one wherever it stands."""
+    """Lines in which a short secret counts only as a whole line, and a long one anywhere."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         stripped = [line.strip() for line in lines]
@@ -56,10 +60,10 @@ class _Text:
 
 
 def secret_lines(homework: HomeworkSource) -> Iterator[tuple[str, str]]:
-    """(line, where it is from) of everything a student must not have."""
+    """(line, origin) for everything that a student must not have."""
     for cell in homework.cells:
         if "hidden" in cell.labels:
-            yield from _with_origin(cell.source, f"the hidden check {cell.labels['check']}")
+            yield from _with_origin(cell.source, f"{HIDDEN} {cell.labels['check']}")
         for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL):
             name = cell.labels.get("solution") or cell.labels.get("written")
             yield from _with_origin(region, f"{SOLUTION} {name}")
@@ -69,13 +73,20 @@ def secret_lines(homework: HomeworkSource) -> Iterator[tuple[str, str]]:
             yield from _with_origin(path.read_text(encoding="utf-8"), origin)
 
 
+def lines_of_hidden_checks(homework: HomeworkSource) -> Iterator[tuple[str, str]]:
+    """(line, origin) for every hidden check: only lines that other code does not contain by chance."""
+    for line, origin in _secrets(homework).items():
+        if origin.startswith(HIDDEN) and len(line) >= OF_ONE_CHECK:
+            yield line, origin
+
+
 def _with_origin(text: str, origin: str) -> Iterator[tuple[str, str]]:
-    """The lines that say anything: a lone bracket is no secret."""
+    """The meaningful lines: a lone bracket is not a secret."""
     return ((line.strip(), origin) for line in text.splitlines() if re.search(r"\w", line))
 
 
 def visible_lines(homework: HomeworkSource) -> Iterator[str]:
-    """What students are meant to see: everything but the secret regions."""
+    """The text that students may see: everything but the secret regions."""
     for cell in homework.cells:
         if "hidden" not in cell.labels:
             stub = CODE_STUB if cell.kind == "code" else TEXT_STUB
@@ -84,8 +95,9 @@ def visible_lines(homework: HomeworkSource) -> Iterator[str]:
         yield check.claim
 
 
-def _lines_of_file(path: Path) -> list[str]:
-    text = path.read_bytes().decode("utf-8", errors="replace")
+def lines_of(content: bytes) -> list[str]:
+    """The lines of a file; for JSON, the lines of every string in it."""
+    text = content.decode("utf-8", errors="replace")
     try:
         return [line for string in _strings(json.loads(text)) for line in string.splitlines()]
     except ValueError:

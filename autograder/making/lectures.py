@@ -1,24 +1,53 @@
-"""What only lectures have: outputs, made by running the notebook here and small enough to be committed."""
+"""A lecture's outputs: made by running the notebook here, and small enough to be committed.
+
+The answer to a prediction is folded, so that it is not read too early. On the site, code that only draws is
+folded too.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from autograder.making.figure_outputs import with_todays_modules
+from autograder.source.notebook import Cell
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CELL_BYTES = 300_000
 NOTEBOOK_BYTES = 2_000_000
 
+PREDICTION = "**Predict, then run"
+DRAWS = re.compile(r"(?:(?:import|from) .*\n|\n)*\w+(?:, \w+)* = plt\.(?:subplots|figure)\(")
+LIVES = re.compile(r"\bfigures\.(?!still\b)\w+\(")  # a figure that adapts to its space when it is shown
+FOLDED_OUTPUT, FOLDED_SOURCE = "hide-output", "hide-input"  # tags that the site knows
+
 
 class OutputTooLarge(ValueError):
-    """A lecture whose outputs nobody would want to fetch; the message names the cell."""
+    """The lecture's outputs are too large to be committed; the message names the cell."""
+
+
+def answers(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """The cells whose outputs answer a prediction: from the text that asks for it to the next text.
+
+    Interactive figures stay open.
+    """
+    asked = False
+    for cell in cells:
+        if cell.kind == "markdown":
+            asked = PREDICTION in cell.source
+        elif asked and not LIVES.search(cell.source):
+            yield cell
+
+
+def only_draws(cell: Cell) -> bool:
+    """Whether a cell begins by creating a plot."""
+    return cell.kind == "code" and bool(DRAWS.match(cell.source))
 
 
 def execute(built: Mapping, folder: Path, *, seconds: int = 600) -> dict:
-    """The notebook with the outputs of a run from top to bottom in a fresh kernel, started in its folder.
+    """The notebook with the outputs of a full run in a fresh kernel, started in the notebook's folder.
 
     Raises nbclient's CellExecutionError if a cell fails and OutputTooLarge if one shows too much.
     """
@@ -68,12 +97,12 @@ def _fill(cell: Mapping, outputs: Mapping[str, Mapping]) -> dict:
 
 
 def _is_widget(output: Mapping) -> bool:
-    """Whether an output is nothing but controls, which are dead without the kernel that made them."""
+    """Whether an output consists only of controls, which do not work without the kernel that made them."""
     return list(output.get("data", {})) == [WIDGET_VIEW]
 
 
 def _code(content: Mapping) -> list[tuple[str, str]]:
-    """What the notebook computes. A new address in the set-up cell changes no result."""
+    """The notebook's code, without the address in the set-up cell, which changes no result."""
     code = [cell for cell in content["cells"] if cell["cell_type"] == "code" and cell["id"] != "setup"]
     return [(cell["id"], "".join(cell["source"])) for cell in code]
 
@@ -82,7 +111,7 @@ def _check_sizes(content: Mapping) -> None:
     for cell in content["cells"]:
         size = len(json.dumps(cell.get("outputs", [])))
         if size > CELL_BYTES:
-            raise OutputTooLarge(f"the cell {cell['id']} shows {size:,} bytes; at most {CELL_BYTES:,} fit.")
+            raise OutputTooLarge(f"the cell {cell['id']} shows {size:,} bytes; the limit is {CELL_BYTES:,}.")
     size = len(json.dumps(content))
     if size > NOTEBOOK_BYTES:
-        raise OutputTooLarge(f"the notebook has {size:,} bytes; at most {NOTEBOOK_BYTES:,} fit.")
+        raise OutputTooLarge(f"the notebook has {size:,} bytes; the limit is {NOTEBOOK_BYTES:,}.")

@@ -1,4 +1,4 @@
-"""A homework of one's own, to begin with: a folder with one worked exercise that verifies."""
+"""Create a new homework: a folder with one worked exercise that verifies."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from autograder.source.loading import names
 FILES = {
     "homework.txt": "{name}.py",
     "misconceptions.txt": "misconceptions.py",
+    "fails.txt": "fails.tsv",
     "alternatives.txt": "alternatives.py",
 }
 
 
 class CannotBegin(ValueError):
-    """A homework of this name cannot be begun; the message says why."""
+    """A homework of this name cannot be created; the message says why."""
 
 
 def new(name: str, root: Path) -> Path:
-    """Write solutions/NAME with one worked exercise; the folder. Never overwrites anything.
+    """Write solutions/NAME with one worked exercise, and return the folder. Never overwrites anything.
 
-    Raises CannotBegin for a name that is taken or that nbgrader and Python could not both use.
+    Raises CannotBegin if the name is taken, or is not valid for both nbgrader and Python.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise CannotBegin(f"{name!r}: a name has small letters, digits and underscores, such as hw8_mine.")
+        raise CannotBegin(
+            f"{name!r}: a name consists of lower-case letters, digits and underscores, such as hw8_mine."
+        )
     folder = Path(root) / "solutions" / name
     if name in names(root) or folder.exists():
         raise CannotBegin(f"{folder} exists already.")

@@ -1,39 +1,43 @@
-"""What is made from a source: notebooks with a set-up cell, a badge and nbgrader's metadata spelled out.
+"""Make notebooks from sources, with a set-up cell, a badge and nbgrader's full metadata.
 
-`X.py` is written by hand (a homework part by part), `X.ipynb` beside it is made here; the same source gives
-the same bytes.
+`X.py` is written by hand (a homework in parts), and `X.ipynb` beside it is made here; the same source always
+gives the same bytes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.checking.fingerprints import Tell, fingerprints, fingerprints_path, shipped, spelled
 from autograder.checking.rules import introduction
 from autograder.making import lectures
-from autograder.making.overview import overview
+from autograder.making.check_cells import FOLDED, with_check_cells
 from autograder.source.address import Address
 from autograder.source.homework import HomeworkSource
-from autograder.source.notebook import Cell, SourceError, notebook, notebook_cell, read_source, to_json
+from autograder.source.notebook import ALIVE, Cell, SourceError, notebook, notebook_cell, read_source, to_json
 
-Product = tuple[Path, str]  # a file and what is to stand in it
+Product = tuple[Path, str]  # a file and its intended content
 
-HIDDEN = """\
-# Examined after you hand in: {claim}
-### BEGIN HIDDEN TESTS
-{source}
-### END HIDDEN TESTS"""
+SESSION = """
+
+from course.checks import homework
+
+check = homework("{name}")
+check.progress()"""
+
+PROGRESS = "check.progress()  # what is done, and what is left"
 
 NOT_COMPARED = "nbval-ignore-output"  # a tag that nbval knows
 
 # Labels whose text becomes the cell's id, which is also nbgrader's grade_id.
-NAMED = ("solution", "check", "written", "provided")
+NAMED = ("solution", "check", "written", "provided", ALIVE)
 
 
 def update(products: Iterable[Product], *, check: bool = False) -> list[Path]:
-    """Write the products whose files differ, or with `check` write nothing; returns the paths of these."""
+    """Write the products whose files differ (with `check` write nothing), and return their paths."""
     stale = []
     for path, text in products:
         if not path.is_file() or path.read_bytes() != text.encode():
@@ -45,17 +49,16 @@ def update(products: Iterable[Product], *, check: bool = False) -> list[Path]:
 
 
 def homework_products(homework: HomeworkSource, root: Path, tell: Tell = str) -> Iterator[Product]:
-    """The instructor's notebook, the page about it, and what the student's package knows of its mistakes."""
+    """The instructor's notebook, and the fingerprints for the student's package."""
     yield homework.notebook, to_json(build_homework(homework, Address.read(root)))
-    yield homework.folder / "README.md", overview(homework)
     path = fingerprints_path(root, homework.name)
-    if not path.parents[1].is_dir():  # a course elsewhere, to which the student's package does not belong
+    if not path.parents[1].is_dir():  # a course in another folder, without the student's package
         return
     yield path, spelled(fingerprints(homework, shipped(root, homework.name), tell)) + "\n"
 
 
 def lecture_product(root: Path, name: str, *, execute: bool = False) -> Product:
-    """A lecture's notebook with its outputs, which are kept as long as its code is the same, or made anew."""
+    """A lecture's notebook with its outputs: the old ones if its code is the same, or those of a new run."""
     path = root / "lectures" / f"{name}.py"
     built, product = build_lecture(path, Address.read(root)), path.with_suffix(".ipynb")
     filled = lectures.execute(built, path.parent) if execute else lectures.keep_outputs(built, product)
@@ -63,34 +66,48 @@ def lecture_product(root: Path, name: str, *, execute: bool = False) -> Product:
 
 
 def lecture_names(root: Path) -> list[str]:
-    """The lectures under root: the sources that have a number."""
+    """The lectures under root: the sources whose names begin with a number."""
     return sorted(path.stem for path in (root / "lectures").glob("[0-9]*.py"))
 
 
 def build_homework(homework: HomeworkSource, address: Address) -> dict:
     """The instructor's notebook, from which nbgrader makes the students'; its badge opens the students'."""
     badge = address.badge(f"homeworks/{homework.name}/{homework.name}.ipynb")
-    claims = {check.name: check.claim for check in homework.checks}
     points = {exercise.name: exercise.points for exercise in homework.exercises}
 
     def dress(cell_id: str, cell: Cell) -> dict:
-        return notebook_cell(cell_id, cell.kind, _text(cell, claims, points), _metadata(cell_id, cell))
+        source = cell.source + SESSION.format(name=homework.name) if "setup" in cell.labels else cell.source
+        text = _text(replace(cell, source=source), points)
+        return notebook_cell(cell_id, cell.kind, text, _metadata(cell_id, cell))
 
-    return _build(homework.cells, address, badge, dress, homework.path)
+    cells = [
+        *with_check_cells(homework.cells, homework.exercises),
+        Cell("code", PROGRESS, {"provided": "progress"}),
+    ]
+    return _build(cells, address, badge, dress, homework.path)
 
 
 def build_lecture(path: Path, address: Address) -> dict:
     """A lecture's notebook without outputs; nothing in it is graded.
 
     From the first cell on in which a model is trained, outputs are not compared when the lecture is tested.
+    The answer to a prediction is folded, and on the site so is code that only draws.
     """
     badge = address.badge(f"lectures/{path.stem}.ipynb")
     cells = read_source(path)
     first = next((cell.line for cell in cells if "trained" in cell.labels), math.inf)
+    answers = {cell.line for cell in lectures.answers(cells)}
 
     def dress(cell_id: str, cell: Cell) -> dict:
-        more = [NOT_COMPARED] if cell.kind == "code" and cell.line >= first else []
-        return notebook_cell(cell_id, cell.kind, cell.source, _tags(cell, *more))
+        is_answer = cell.line in answers
+        tags = {
+            NOT_COMPARED: cell.kind == "code" and cell.line >= first,
+            lectures.FOLDED_OUTPUT: is_answer,
+            lectures.FOLDED_SOURCE: lectures.only_draws(cell),
+        }
+        folded = {"jupyter": {"outputs_hidden": True}} if is_answer else {}
+        metadata = folded | _tags(cell, *(tag for tag, holds in tags.items() if holds))
+        return notebook_cell(cell_id, cell.kind, cell.source, metadata)
 
     return _build(cells, address, badge, dress, path)
 
@@ -109,7 +126,7 @@ def _build(
 
 
 def _filled(cell: Cell, address: Address) -> Cell:
-    """The set-up cell and the rules are the same everywhere."""
+    """Fill in the set-up cell and the rules, which are the same everywhere."""
     texts = {"setup": address.setup, "rules": introduction}
     label = next((label for label in texts if label in cell.labels), None)
     if label is None:
@@ -122,7 +139,7 @@ def _filled(cell: Cell, address: Address) -> Cell:
 
 
 def _with_ids(cells: Iterable[Cell]) -> Iterator[tuple[str, Cell]]:
-    """Each cell with its name; one without a name is counted from the named cell before it."""
+    """Each cell with its name; a cell without one is numbered from the named cell before it."""
     taken, last, count = {"badge"}, "start", 0
     for cell in cells:
         name = _name(cell)
@@ -143,13 +160,11 @@ def _name(cell: Cell) -> str | None:
     return named[0] if named else None
 
 
-def _text(cell: Cell, claims: dict[str, str], points: dict[str, float]) -> str:
+def _text(cell: Cell, points: dict[str, float]) -> str:
     if "exercise" in cell.labels:
         return _with_line(cell.source, _exercise_line(cell, points[str(cell.labels["exercise"])]))
     if "written" in cell.labels:
         return _with_line(cell.source, _effort(cell.points, cell) + " · graded by hand")
-    if "hidden" in cell.labels:
-        return HIDDEN.format(claim=claims[str(cell.labels["check"])], source=cell.source)
     return cell.source
 
 
@@ -163,7 +178,7 @@ def _effort(points: float, cell: Cell) -> str:
 
 
 def _with_line(markdown: str, line: str) -> str:
-    """The text with a line of its own under the heading, or on top where there is no heading."""
+    """The text with a separate line under the heading, or at the top if there is no heading."""
     first, _, rest = markdown.partition("\n")
     if first.startswith("#") and "BEGIN SOLUTION" not in first:
         return f"{first}\n\n*{line}*\n\n{rest.lstrip()}"
@@ -173,21 +188,24 @@ def _with_line(markdown: str, line: str) -> str:
 def _metadata(cell_id: str, cell: Cell) -> dict:
     """nbgrader's schema, version 3, for the labels of a cell."""
     labels = cell.labels
-    if not labels.keys() & {"setup", "provided", "exercise", "solution", "check", "written"}:
+    if not labels.keys() & {"setup", "provided", "exercise", "solution", "check", "written", ALIVE}:
         return _tags(cell)
     grade = "check" in labels or "written" in labels
     solution = "solution" in labels or "written" in labels
     schema = {
         "grade": grade,
         "grade_id": cell_id,
-        "locked": not solution,
+        "locked": not solution and ALIVE not in labels,
         "schema_version": 3,
         "solution": solution,
         "task": False,
     }
-    return {"nbgrader": schema | ({"points": cell.points} if grade else {}), **_tags(cell)}
+    alive = {ALIVE: True} if ALIVE in labels else {}
+    return {"nbgrader": schema | ({"points": cell.points} if grade else {}), **alive, **_tags(cell)}
 
 
 def _tags(cell: Cell, *more: str) -> dict:
+    """A cell's tags; a folded cell is folded in JupyterLab and VS Code, and a form in Colab."""
     tags = [*str(cell.labels.get("tags", "")).replace(",", " ").split(), *more]
-    return {"tags": tags} if tags else {}
+    folded = {"cellView": "form", "jupyter": {"source_hidden": True}} if FOLDED in cell.labels else {}
+    return folded | ({"tags": tags} if tags else {})

@@ -1,4 +1,4 @@
-"""The students' version of a homework: made by nbgrader, searched for what students must not have."""
+"""Release a homework: nbgrader makes the students' version, which is searched for what must stay secret."""
 
 from __future__ import annotations
 
@@ -17,20 +17,28 @@ from autograder.source.homework import HomeworkSource
 from autograder.source.loading import assignments, find
 from autograder.source.notebook import to_json
 from autograder.source.released import source_cells
+from autograder.submissions.collect import RECEIPT
+
+REFUSED = "Cannot add or remove cells"  # what nbgrader logs
+IN_USE = (
+    "The gradebook holds submissions of {name} as it was released with other cells, and nbgrader neither "
+    "adds nor removes cells then. Finish {name} with the version of the course that released it, or give "
+    "this one a gradebook of its own: `--gradebook URL`, here and when you grade."
+)
 
 
 class ReleaseError(RuntimeError):
-    """nbgrader could not make the students' version; the message is its own log."""
+    """nbgrader could not make the students' version; the message is its log, or says why."""
 
 
 class Leak(RuntimeError):
-    """The students' version holds something it must not; nothing was written to homeworks/."""
+    """The students' version contains something that it must not; nothing was written to homeworks/."""
 
 
 def release(root: Path, name: str, gradebook: str | None = None) -> Path:
     """Write homeworks/NAME for the students and return it; raises Leak or ReleaseError.
 
-    gradebook: the URL of the database that is told; None takes the one of nbgrader_config.py.
+    gradebook: the URL of the database to update; None means the one in nbgrader_config.py.
     """
     root = root.resolve()
     homework = find(name, root)
@@ -40,7 +48,7 @@ def release(root: Path, name: str, gradebook: str | None = None) -> Path:
 
 
 def release_homework(homework: HomeworkSource, root: Path, gradebook: str | None = None) -> Path:
-    """The same for a homework that is loaded, and whose notebook is made."""
+    """The same for a homework that is already loaded and whose notebook exists."""
     name = homework.name
     with tempfile.TemporaryDirectory() as scratch:
         folder = _generate(root, name, Path(scratch), gradebook)
@@ -52,7 +60,7 @@ def release_homework(homework: HomeworkSource, root: Path, gradebook: str | None
 
 
 def _keep_earlier(folder: Path, before: Path, after: Path) -> None:
-    """Put the release that is about to be replaced on record."""
+    """Record the digests of the release that is about to be replaced."""
     if before.is_file():
         earlier_releases.keep(
             folder, *(json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
@@ -65,7 +73,7 @@ def released_path(root: Path, name: str) -> Path:
 
 
 def is_out_of_date(root: Path, homework: HomeworkSource) -> bool:
-    """Whether a homework is released, but not as a release would be now."""
+    """Whether a homework is released, but a release made now would be different."""
     path = released_path(root, homework.name)
     if not path.is_file():
         return False
@@ -81,7 +89,8 @@ def is_out_of_date(root: Path, homework: HomeworkSource) -> bool:
 
 def _essence(cell: Mapping) -> tuple:
     nbgrader = cell["metadata"].get("nbgrader", {})
-    return cell["id"], cell["cell_type"], "".join(cell["source"]), nbgrader.get("points")
+    folded = cell["metadata"].get("cellView")
+    return cell["id"], cell["cell_type"], "".join(cell["source"]), nbgrader.get("points"), folded
 
 
 def _generate(root: Path, name: str, scratch: Path, gradebook: str | None) -> Path:
@@ -95,18 +104,21 @@ def _generate(root: Path, name: str, scratch: Path, gradebook: str | None) -> Pa
 
     config = course_config(root, gradebook)
     if "db_url" in config.CourseDirectory:
-        opened(CourseDirectory(config=config)).close()  # what is wrong with it is said in a sentence
+        opened(CourseDirectory(config=config)).close()  # the sentence below says what is wrong
     config.CourseDirectory.release_directory = str(scratch)
     config.CourseDirectory.assignment_id = name
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
     done = capture_log(converter)
     if not done["success"]:
-        raise ReleaseError(f"nbgrader could not make {name}:\n{done.get('log') or done['error']}")
+        log = done.get("log") or done["error"]
+        if REFUSED in log:
+            raise ReleaseError(IN_USE.format(name=name))
+        raise ReleaseError(f"nbgrader could not make {name}:\n{log}")
     return scratch / name
 
 
 def _publish(folder: Path, destination: Path) -> Path:
-    """Replace the destination by the folder, every notebook in its one spelling; what is the same is left."""
+    """Replace the destination by the folder, with notebooks in canonical form; unchanged files are left."""
     for path in folder.glob("*.ipynb"):
         path.write_text(to_json(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
     if _files_in(folder) != _files_in(destination):
@@ -121,14 +133,13 @@ def _files_in(folder: Path) -> dict[str, bytes]:
 
 
 def ignored_files(root: Path) -> list[str]:
-    """Globs for `CourseDirectory.ignore`: every file but released ones and time stamps.
+    """Globs for `CourseDirectory.ignore`: every file except released ones, time stamps and secrets.
 
-    nbgrader asks the same list about folders, so the names of homeworks and of folders with data are let
-    through.
+    nbgrader applies the same list to folders, so the names of homeworks and of data folders are excepted.
     """
     names = assignments(root)
     folders = {folder for name in names for folder in data_folders(root / "solutions" / name)}
-    return ignore_all_but([*RELEASED, "timestamp.txt", *names, *sorted(folders)])
+    return ignore_all_but([*RELEASED, *RECEIPT, *names, *sorted(folders)])
 
 
 def ignore_all_but(endings: Iterable[str]) -> list[str]:

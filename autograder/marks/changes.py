@@ -1,4 +1,4 @@
-"""Whose marks a second grading changed, and by how much."""
+"""The marks that a second grading changed, and by how much."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from autograder.marks.decisions import Decision
 from autograder.marks.records import SubmissionRecord
 from autograder.markup import one_line
 
-CONDITIONS = {"grader": "the grader", "limits": "the limits", "forbidden call": "what a forbidden call costs"}
+CONDITIONS = {
+    "grader": "the grader",
+    "limits": "the limits",
+    "forbidden call": "the cost of a forbidden call",
+}
 
 
 @dataclass(frozen=True)
@@ -24,10 +29,21 @@ class Change:
 
 
 def changes(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> list[Change]:
-    """Everybody who was graded before and whose points for some exercise have changed."""
+    """Students who were graded before and whose points changed in at least one exercise."""
     earlier = {record.student: record for record in before}
     pairs = [(earlier[record.student], record) for record in after if record.student in earlier]
     return [_change(old, new) for old, new in pairs if _differs(old, new)]
+
+
+def point_changes(
+    homework: str, before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]
+) -> list[Decision]:
+    """The same, as the log of decisions has it."""
+    return [
+        Decision(homework, change.student, "points", new, old, exercise, change.why)
+        for change in changes(before, after)
+        for exercise, old, new in change.exercises
+    ]
 
 
 def _differs(old: SubmissionRecord, new: SubmissionRecord) -> bool:
@@ -35,7 +51,7 @@ def _differs(old: SubmissionRecord, new: SubmissionRecord) -> bool:
 
 
 def _change(old: SubmissionRecord, new: SubmissionRecord) -> Change:
-    why = "handed in anew" if old.source != new.source else ""
+    why = "submitted again" if old.source != new.source else ""
     why = "could not be run before" if (old.status, new.status) == ("could_not_run", "graded") else why
     why = "could not be run now" if (old.status, new.status) == ("graded", "could_not_run") else why
     return Change(new.student, old.points, new.points, tuple(_by_exercise(old, new)), why)
@@ -78,7 +94,7 @@ def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecor
     before, after = list(before), list(after)
     again = examined_again(before, after)
     for what, count in again.items():
-        yield f"Examined again, because {what} changed: {_students(count)}."
+        yield f"Re-examined, because {what} changed: {_students(count)}."
     found = changes(before, after)
     if found:
         yield "1 mark changed:" if len(found) == 1 else f"{len(found)} marks changed:"
@@ -97,6 +113,6 @@ def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecor
 def marked_by_hand(cells: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """Where a person's mark stands over automatic points that have changed."""
     if cells:
-        yield "Marked by hand, kept as it is, and to be looked at again:"
+        yield "Manual marks kept; please review them, because the automatic points have changed:"
     for student, names in cells.items():
         yield f"  {one_line(student)}: {', '.join(names)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -20,19 +20,27 @@ from nbgrader.api import (
 )
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
+from sqlalchemy import ColumnElement, true
 
 from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.decisions import Decisions
 from autograder.marks.first_submission import (
     ReleasedAssignment,
     add_student,
     add_submission,
     released_assignment,
 )
-from autograder.marks.late import enter_penalties, policy_of
-from autograder.marks.records import write_text
+from autograder.marks.late import counted_as, enter_penalties, policy_of
+from autograder.marks.records import write_bytes, write_text
 from autograder.marks.settings import course_config
+from autograder.markup import one_line
 from autograder.source.earlier_releases import plain
 from autograder.source.released import NotReleased, SourceCell
+
+NOT_KNOWN_HOW_LATE = (
+    "Late by an unknown time, so nothing is taken off: {students}. Set c.PerDay.unknown_counts_as_days in "
+    "nbgrader_config.py to say how many days that counts as."
+)
 
 
 class MarkBook:
@@ -72,8 +80,11 @@ class MarkBook:
         with in_a_sentence():
             return edited(self._gradebook, self.homework, now)
 
-    def entered(self) -> dict[str, dict[str, float | None]]:
-        """The grader's points for each graded cell, by student, as they are in the gradebook now."""
+    def entered(self, students: Sequence[str] | None = None) -> dict[str, dict[str, float | None]]:
+        """The grader's points for each graded cell, by student, as they are in the gradebook now.
+
+        students: whom to look for; None takes all.
+        """
         session = self._gradebook.db
         entered: dict[str, dict[str, float | None]] = defaultdict(dict)
         with in_a_sentence():
@@ -81,7 +92,7 @@ class MarkBook:
                 session.query(SubmittedAssignment.student_id, Grade.cell_id, Grade.auto_score)
                 .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
                 .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-                .filter(Grade.cell_id.in_(self._cells))
+                .filter(Grade.cell_id.in_(self._cells), _of(students))
             )
             for student, cell, points in rows:
                 entered[student][self._cells[cell]] = points
@@ -99,12 +110,15 @@ class MarkBook:
         """Enter one student's marks, None for a person to decide; what was entered by hand stays.
 
         comments: the grader's own, by the answer's name; None leaves them.
-        new_bytes: whether the student handed in something new, so that marks by hand need another look."""
+        new_bytes: whether the student handed in something new, so that marks by hand need another look; if
+        not, the time that counts is the earliest.
+        """
         gradebook, handed_in_at = self._gradebook, _time_of(timestamp)
         with in_a_sentence(), one_transaction(gradebook):
             submission = self._submission(student)
             if submission is not None:
-                submission.timestamp = handed_in_at or submission.timestamp
+                times = (submission.timestamp, handed_in_at)
+                submission.timestamp = handed_in_at or times[0] if new_bytes else earlier_of(*times)
                 self._change(submission, verdicts, comments, new_bytes=new_bytes)
                 return
             cells, said = self._cells.items(), comments or {}
@@ -112,6 +126,33 @@ class MarkBook:
             words = {key: {"auto_comment": said[name]} for key, name in cells if name in said}
             add_student(gradebook, student)
             add_submission(gradebook, self._released, student, handed_in_at, grades, words)
+
+    def times(self, students: Sequence[str] | None = None) -> dict[str, datetime | None]:
+        """When each student's submission arrived, as the gradebook has it; None where nobody knows."""
+        with in_a_sentence():
+            rows = self._gradebook.db.query(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
+            return dict(rows.filter_by(assignment_id=self._released.key).filter(_of(students)))
+
+    def arrived(self, student: str, timestamp: str | None, known: datetime | None) -> None:
+        """Enter when the same bytes arrived, unless an earlier time is known."""
+        if (time := earlier_of(known, _time_of(timestamp))) == known:
+            return
+        with in_a_sentence(), one_transaction(self._gradebook):
+            if (submission := self._submission(student)) is not None:
+                submission.timestamp = time
+
+    def mark_by_hand(self, student: str, cell: str, points: float, comment: str) -> float | None:
+        """Enter a person's mark for an answer, and their comment; the mark that was there before."""
+        with in_a_sentence(), one_transaction(self._gradebook):
+            submission = self._submission(student)
+            notebooks = submission.notebooks if submission is not None else ()
+            notebook = next(entry for entry in notebooks if entry.name == self.homework)
+            grade = next(one for one in notebook.grades if self._cells[one.cell_id] == cell)
+            before, grade.manual_score, grade.needs_manual_grade = grade.manual_score, points, False
+            for one in notebook.comments:
+                if self._cells[one.cell_id] == cell:
+                    one.manual_comment = comment
+            return before
 
     def _submission(self, student: str) -> SubmittedAssignment | None:
         keys = {"assignment_id": self._released.key, "student_id": student}
@@ -151,7 +192,11 @@ class MarkBook:
         content = json.loads(path.read_text(encoding="utf-8"))
         for cell in content["cells"]:
             nbgrader = cell["metadata"].get("nbgrader", {})
-            nbgrader |= {"points": points[nbgrader["grade_id"]]} if nbgrader.get("grade_id") in points else {}
+            name = nbgrader.get("grade_id")
+            nbgrader |= {"points": points[name]} if name in points else {}
+            for output in cell.get("outputs", ()):
+                if output["output_type"] == "execute_result" and name in verdicts:
+                    output["data"] = {"text/plain": repr(verdicts[name])}
         self.write_notebook(student, content)
         self.write(student, verdicts, None, new_bytes=False)
 
@@ -170,10 +215,32 @@ class MarkBook:
                 found[student].append(self._cells[cell])
         return dict(sorted(found.items()))
 
-    def enter_penalties(self) -> None:
-        """Take off what the course's policy says about being late, from the points there are now."""
+    def enter_penalties(self) -> list[str]:
+        """Take off what the course's policy says about being late, from the points there are now.
+
+        Returns a sentence where the policy cannot be applied, because nobody knows how late a student was.
+        """
+        policy, decisions = policy_of(self.config), Decisions(Path(self.course.root))
+        late = decisions.late_without_time(self.homework)
         with in_a_sentence(), one_transaction(self._gradebook):
-            enter_penalties(self._gradebook, self.homework, policy_of(self.config))
+            extensions = decisions.extensions(self.homework)
+            enter_penalties(
+                self._gradebook, self.homework, policy, extensions=extensions, late_without_time=late
+            )
+        if not late or counted_as(policy):
+            return []
+        return [NOT_KNOWN_HOW_LATE.format(students=", ".join(map(one_line, sorted(late))))]
+
+    def by_hand(self) -> dict[tuple[str, str], float]:
+        """(student, cell) → points that a person gave in nbgrader's pages."""
+        with in_a_sentence():
+            rows = (
+                self._gradebook.db.query(SubmittedAssignment.student_id, Grade.cell_id, Grade.manual_score)
+                .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+                .filter(Grade.cell_id.in_(self._cells), Grade.manual_score.isnot(None))
+            )
+            return {(student, self._cells[cell]): points for student, cell, points in rows}
 
     def notebook_path(self, student: str) -> Path:
         """Where nbgrader looks for a student's autograded notebook."""
@@ -183,6 +250,12 @@ class MarkBook:
     def write_notebook(self, student: str, content: Mapping) -> None:
         """Put a student's autograded notebook where nbgrader looks for it."""
         write_text(self.notebook_path(student), json.dumps(content, ensure_ascii=False) + "\n")
+
+    def write_beside(self, student: str, name: str, content: bytes) -> None:
+        """Put a file beside a student's autograded notebook, unless it is there."""
+        path = self.notebook_path(student).with_name(name)
+        if not path.is_file() or path.read_bytes() != content:
+            write_bytes(path, content)
 
 
 def edited_since(url: str, homework: str, now: Iterable[SourceCell]) -> str:
@@ -218,6 +291,15 @@ def _enter(grade: Grade, points: float | None, *, new_bytes: bool) -> None:
     grade.auto_score = points
     by_hand = points is None or grade.manual_score is not None
     grade.needs_manual_grade = by_hand and not (reviewed and same)
+
+
+def _of(students: Sequence[str] | None) -> ColumnElement[bool]:
+    return true() if students is None else SubmittedAssignment.student_id.in_(students)
+
+
+def earlier_of(*times: datetime | None) -> datetime | None:
+    """The earliest of the times that are known; None where none is."""
+    return min((time for time in times if time is not None), default=None)
 
 
 def _time_of(timestamp: str | None) -> datetime | None:

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -20,6 +21,7 @@ from traitlets import Float
 from traitlets.config import Config
 
 from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.settings import course_config
 
 SECONDS_PER_DAY = 86_400
@@ -32,11 +34,14 @@ class NotATime(ValueError):
 class PerDay(LateSubmissionPlugin):
     """A share of the points earned is taken off for each day begun, up to a cap; by default nothing is."""
 
-    percent_per_day = Float(0.0, min=0.0, help="percent of the points earned, for each day begun").tag(
+    percent_per_day = Float(0.0, min=0.0, help="percent of the points earned, per day or part of a day").tag(
         config=True
     )
-    most_percent = Float(100.0, min=0.0, max=100.0, help="at most this many percent").tag(config=True)
-    grace_minutes = Float(0.0, min=0.0, help="this late is not late").tag(config=True)
+    most_percent = Float(100.0, min=0.0, max=100.0, help="the largest penalty in percent").tag(config=True)
+    grace_minutes = Float(0.0, min=0.0, help="the grace period: no penalty up to this delay").tag(config=True)
+    unknown_counts_as_days = Float(
+        0.0, min=0.0, help="how late is what a platform calls late without saying by how much"
+    ).tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float:
         """The points to take off."""
@@ -53,17 +58,42 @@ def policy_of(config: Config) -> LateSubmissionPlugin:
     return assign.plugin_inst
 
 
-def enter_penalties(gradebook: Gradebook, homework: str, policy: LateSubmissionPlugin) -> None:
+def counted_as(policy: LateSubmissionPlugin) -> timedelta:
+    """How late, by a policy, is what a platform calls late without saying by how much."""
+    return timedelta(days=policy.unknown_counts_as_days if isinstance(policy, PerDay) else 0.0)
+
+
+def enter_penalties(
+    gradebook: Gradebook,
+    homework: str,
+    policy: LateSubmissionPlugin,
+    *,
+    extensions: Mapping[str, timedelta] | None = None,
+    late_without_time: Collection[str] = (),
+) -> None:
     """Take off from every submission of a homework what the policy says about the points it has now.
 
+    extensions: student → how much longer they have, instead of what nbgrader has entered.
+    late_without_time: the students whose platform says only that they were late.
     Committing is left to the caller.
     """
-    if gradebook.find_assignment(homework).duedate is None:
-        return
+    is_due = gradebook.find_assignment(homework).duedate is not None
+    assumed = counted_as(policy)
     for submission in gradebook.assignment_submissions(homework):
+        student, longer = submission.student_id, (extensions or {}).get(submission.student_id)
+        if is_due and longer is not None:
+            submission.extension = longer
+        if is_due and submission.timestamp is not None:
+            late = submission.total_seconds_late
+        elif student in late_without_time:
+            late = (assumed - (longer or timedelta())).total_seconds()
+        elif is_due:
+            late = 0.0
+        else:
+            continue
         for notebook in submission.notebooks:
             penalty = None
-            if (late := submission.total_seconds_late) > 0:
+            if late > 0:
                 penalty = policy.late_submission_penalty(submission.student_id, notebook.score, late)
             notebook.late_submission_penalty = (
                 None if penalty is None else min(max(penalty, 0.0), notebook.score)
@@ -71,18 +101,27 @@ def enter_penalties(gradebook: Gradebook, homework: str, policy: LateSubmissionP
 
 
 def set_due_date(root: Path, homework: str, due: datetime, gradebook: str | None = None) -> None:
-    """Tell the gradebook when a homework is due."""
+    """Tell the gradebook, and the log of decisions, when a homework is due."""
     course = CourseDirectory(config=course_config(root.resolve(), gradebook))
     with in_a_sentence(), opened(course) as book:
         naive = due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps times
         book.update_or_create_assignment(homework, duedate=naive)
+    Decisions(root).add(Decision(homework, "", "due", due.isoformat()))
 
 
 def read_time(text: str) -> datetime:
     """An ISO time, in this machine's time zone unless it names one; raises NotATime."""
     try:
-        return datetime.fromisoformat(text).astimezone()
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo else found.astimezone()
     except ValueError:
         raise NotATime(
-            f"{text!r} is not a time; write it like 2026-11-20T23:59 or 2026-11-20T23:59+01:00."
+            f"{text!r} is not a time; write it as, for example, 2026-11-20T23:59 or 2026-11-20T23:59+01:00."
         ) from None
+
+
+def in_its_zone(time: datetime) -> str:
+    """A time with its zone, and the same in UTC: a server's zone need not be the students'."""
+    zone = time.strftime("UTC%z")
+    utc = f", which is {time.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if time.utcoffset() else ""
+    return f"{time:%Y-%m-%d %H:%M} {zone}{utc}"

@@ -1,4 +1,4 @@
-"""What the grader found out, as data: the same fields on disk, in the gradebook, in reports and in exports.
+"""The grader's results as data: the same fields on disk, in the gradebook, in reports and in exports.
 
 A check ends in one of three ways. *could_not_run* is no verdict on the student: it never counts as a failure.
 """
@@ -152,19 +152,24 @@ def write(path: Path, record: SubmissionRecord | HomeworkRecord) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace a file at once, by renaming a finished one over it; raises CannotWrite."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The same of bytes."""
     try:
-        _replace(path, text)
+        _replace(path, content)
     except OSError as error:
         raise CannotWrite(path, error) from error
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     begin, end = UNFINISHED
     handle, temporary = tempfile.mkstemp(prefix=begin, suffix=end, dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
@@ -193,7 +198,7 @@ def _read(path: Path, build: Callable[[Mapping], Record]) -> Record:
     try:
         return build(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{path} is not a record of this grader: {error}") from error
+        raise RecordError(f"{path} is not a record that this grader wrote: {error}") from error
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode, from_dict
-from nbgrader.utils import has_failed
+from nbgrader.utils import determine_grade
 from traitlets import Bool
 
-from autograder.grading.autograded import check_outputs, error, stream
+from autograder.grading.autograded import check_outputs, partial_credit, stream
 from autograder.grading.redaction import DOES_NOT_HOLD
 from autograder.marks.records import CheckRecord, RecordFolder
 from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
@@ -34,7 +34,7 @@ class Feedback(Preprocessor):
         for cell in nb.cells:
             known = source.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if known is not None and known.role == "check":
-                _show_check(cell, known, checks.get(known.name))
+                _show_check(cell, known, checks)
             else:
                 _make_harmless(cell, texts)
         return nb, resources
@@ -46,24 +46,35 @@ def instructors_notebook(homework: str) -> dict:
 
 
 def recorded_checks(homework: str, student: str) -> Mapping[str, CheckRecord]:
-    """What this grader recorded of a student's checks; nothing where another one graded."""
+    """What this grader recorded of a student's checks; empty if another one graded."""
     record = RecordFolder(Path("grades"), homework).find(student)
     exercises = record.exercises if record else ()
     return {check.name: check for exercise in exercises for check in exercise.checks}
 
 
-def _show_check(cell: NotebookNode, known: SourceCell, record: CheckRecord | None) -> None:
+def _show_check(cell: NotebookNode, known: SourceCell, checks: Mapping[str, CheckRecord]) -> None:
     """The cell as released; its outputs follow from the record, or else say only whether it held."""
-    failed = has_failed(cell)
+    points, most = determine_grade(cell)
     cell.source = known.released
-    if record is not None and (record.result != "passed") == failed:
-        outputs = check_outputs(record)
+    recorded = check_outputs(known, checks, points)
+    if recorded and _texts(recorded) == _texts(cell.outputs):
+        outputs = recorded
     elif known.released == known.source:
         _make_harmless(cell)
         return
+    elif points == most:
+        outputs = [stream("✓\n")]
     else:
-        outputs = [error("CheckFailed", f"✗ {DOES_NOT_HOLD}")] if failed else [stream("✓\n")]
+        outputs = [stream(f"✗ {DOES_NOT_HOLD}\n"), partial_credit(points)]
     cell.outputs = [from_dict(output) for output in outputs]
+
+
+def _texts(outputs: Iterable[Mapping]) -> list[str]:
+    """What outputs say, each in plain text."""
+    return [
+        output.get("text") or output.get("evalue") or output.get("data", {}).get("text/plain", "")
+        for output in outputs
+    ]
 
 
 def _make_harmless(cell: NotebookNode, texts: Collection[str] = ()) -> None:

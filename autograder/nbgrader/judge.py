@@ -1,4 +1,4 @@
-"""Preprocessors for `nbgrader autograde`: submissions are repaired, sandboxed and judged from outside.
+"""Preprocessors for `nbgrader autograde`: submissions are repaired, run in the sandbox and judged outside.
 
 nbgrader runs its converters in the course's folder, so that is where homework and records are.
 """
@@ -46,7 +46,8 @@ class Repair(NbGraderPreprocessor):
         if paper.data is None:
             raise CouldNotJudge(paper.problem)
         handed, flags = parse(paper.data)
-        repaired = repair(handed, plan_of(resources).source)
+        plan = plan_of(resources)
+        repaired = repair(handed, plan.source, plan.retired)
         for said in (*paper.flags, *flags, *repaired.flags, *repaired.notes):
             self.log.warning("%s: %s", paper.student, said)
         cells = [_cell(position, cell) for position, cell in enumerate(repaired.cells)]
@@ -54,11 +55,11 @@ class Repair(NbGraderPreprocessor):
 
 
 class Judge(NbGraderPreprocessor):
-    """Takes the place of Execute: every cell gets the outputs that follow from the judge's record."""
+    """Replaces nbgrader's Execute: every cell gets the outputs that follow from the judge's record."""
 
-    isolation = Enum(["best", "bwrap", "landlock", "none"], "best", help="how student code is kept in").tag(
-        config=True
-    )
+    isolation = Enum(
+        ["best", "bwrap", "landlock", "none"], "best", help="the isolation level of student code"
+    ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Judge what was handed in, keep its record in grades/, and show it in the cells that Repair made."""
@@ -120,7 +121,7 @@ def _cell(position: int, cell: RepairedCell) -> dict:
 
 
 def _require_verdicts(graded: Graded) -> None:
-    """nbgrader's grade cells know points and no points only."""
+    """Raise CouldNotJudge unless every check has a verdict: nbgrader's cells have points or none."""
     checks = [check for exercise in graded.record.exercises for check in exercise.checks]
     undecided = [check.name for check in checks if check.result == "could_not_run"]
     if undecided:

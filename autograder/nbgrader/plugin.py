@@ -53,9 +53,12 @@ def use_feedback(c: Config) -> None:
         "autograder.nbgrader.plugin.WithoutBadge",
     ]
     c.HTMLExporter.extra_template_basedirs = [str(OURS), str(NBGRADERS)]
+    c.HTMLExporter.template_file = "course.html.j2"  # a name that nbgrader's do not have, so ours extend them
+    c.HTMLExporter.filters = {"prose": "autograder.reporting.prose.prose"}
     c.GenerateFeedback.preprocessors = [
         "autograder.nbgrader.feedback.Feedback",
         *_of_nbgrader(("GetGrades",)),
+        "autograder.nbgrader.contents.Contents",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
 

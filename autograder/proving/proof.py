@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
+
+from autograder.proving.strangers import BY_LUCK, EQUIVALENT, HIDDEN, UNCAUGHT, Stranger
 
 Kind = Literal["stub", "constant", "reference", "alternative", "misconception"]  # of a solution
 STUB: Kind = "stub"
@@ -25,6 +28,7 @@ class Tried:
     failed: tuple[str, ...]  # checks failed, with any seed
     passed: tuple[str, ...]  # checks passed, with any seed
     broken: tuple[str, ...] = ()  # checks that could not run
+    noted: tuple[str, ...] = ()  # checks passed with a remark
     named: tuple[str, ...] = ()  # what the grader's diagnosis calls it, with every seed
     named_sometimes: tuple[str, ...] = ()  # and with any seed
     named_in_notebook: tuple[str, ...] = ()  # what the student's package calls it, from visible checks alone
@@ -32,7 +36,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Proof:
-    """All that was tried on an exercise, and a sentence for everything that does not hold."""
+    """Everything that was tried on an exercise, and a sentence for every violation."""
 
     homework: str
     exercise: str
@@ -41,6 +45,7 @@ class Proof:
     points: float
     tried: tuple[Tried, ...]
     violations: tuple[str, ...] = field(default=())
+    strangers: tuple[Stranger, ...] = field(default=())
 
     @property
     def holds(self) -> bool:
@@ -52,7 +57,9 @@ class Proof:
 
 def table(proof: Proof) -> str:
     """Which solution fails which check, what it is called, and what does not hold."""
-    return "\n".join([_heading(proof), *_legend(proof), *_rows(proof), *_violations(proof)])
+    return "\n".join(
+        [_heading(proof), *_legend(proof), *_rows(proof), *_strangers(proof), *_violations(proof)]
+    )
 
 
 def summary(proofs: list[Proof]) -> str:
@@ -61,9 +68,23 @@ def summary(proofs: list[Proof]) -> str:
     in_notebook = sum(tried.name in tried.named_in_notebook for tried in wrong)
     violations = sum(len(proof.violations) for proof in proofs)
     verdict = f"{_count(violations, 'claim')} not holding" if violations else "everything holds"
+    met = [one for proof in proofs for one in proof.strangers]
     return (
         f"{_count(len(proofs), 'exercise')}, {_count(sum(len(proof.checks) for proof in proofs), 'check')}, "
-        f"{_count(len(wrong), 'misconception')} ({in_notebook} named in the notebook already): {verdict}."
+        f"{_count(len(wrong), 'misconception')} ({in_notebook} named in the notebook already)"
+        f"{', ' + tally(met) if met else ''}: {verdict}."
+    )
+
+
+def tally(met: Sequence[Stranger]) -> str:
+    """What became of strangers, in numbers."""
+    fates = Counter(one.fate for one in met)
+    named = [one for one in met if one.named]
+    false = sum(bool(one.false) for one in named)
+    wrong = len(met) - fates[EQUIVALENT]
+    return (
+        f"{_count(wrong, 'stranger')} ({wrong - fates[UNCAUGHT] - fates[BY_LUCK]} always caught, "
+        f"{fates[HIDDEN]} of them by hidden checks alone; {len(named)} named, {false} falsely)"
     )
 
 
@@ -94,7 +115,7 @@ def _rows(proof: Proof) -> Iterator[str]:
 
 
 def _shown(tried: Tried) -> bool:
-    """A constant that fails everything is no news."""
+    """Whether a row is worth printing: a constant that fails everything is not."""
     return tried.kind != CONSTANT or bool(tried.passed)
 
 
@@ -115,6 +136,16 @@ def _sign(tried: Tried, check: str) -> str:
 def _named(name: str, names: tuple[str, ...]) -> str:
     others = [other for other in names if other != name]
     return " ".join((["✓"] if name in names else ["–"]) + [f"= {other}" for other in others])
+
+
+def _strangers(proof: Proof) -> Iterator[str]:
+    if proof.strangers:
+        yield f"    {tally(proof.strangers)}"
+    for one in proof.strangers:
+        if one.fate in (UNCAUGHT, BY_LUCK):
+            yield f"      {one.fate}: {one.name}"
+        if one.false:
+            yield f"      falsely named {' or '.join(one.false)}: {one.name}"
 
 
 def _violations(proof: Proof) -> Iterator[str]:

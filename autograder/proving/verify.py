@@ -1,72 +1,59 @@
-"""The proof of a homework's checks: right solutions pass, wrong ones fail as declared and get their names."""
+"""The proof of a homework's checks: right solutions pass, wrong ones fail as is known and get their names."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograder.catalogue import Misconception
 from autograder.checking import rules
-from autograder.checking.diagnosis import diagnosis
-from autograder.checking.examine import Examined, run_checks
-from autograder.checking.fingerprints import answers, shipped
 from autograder.checking.versions import made_from
-from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Kind, Proof, Tried
-from autograder.source.homework import (
-    COULD_NOT_RUN,
-    FAILED,
-    PASSED,
-    Exercise,
-    HomeworkSource,
-    Result,
-    references,
-    stubs,
-)
+from autograder.proving.bench import Bench, Candidate
+from autograder.proving.deviations import deviations
+from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
+from autograder.proving.strangers import strangers, violations
+from autograder.source.as_answer import as_answer
+from autograder.source.homework import Exercise, HomeworkSource
 from autograder.source.loading import load
-from course.checks import LocalLink, Trace
-from course.checks.diagnosis import candidates as recognised
-from course.checks.fingerprints import Fingerprint, known
-from course.checks.seal import bears
+from course.checks.forbidden import forbidden_uses
 from course.checks.source import forbidden_in
 
 SEEDS = (1, 2, 3)
 
-# What a function returns that ignores its input, or whose `return` is forgotten: no claim may hold for it.
-CONSTANTS: tuple[object, ...] = (None, 0.0, 1.0, "", [])
-
-
 REBUILD = "remove its file in course/checks/fingerprints and run `autograder build`"
-PATIENCE = 60.0  # seconds for one misconception: a busy machine is no reason to doubt it
-
-
-class Candidate(NamedTuple):
-    """A solution to try on an exercise."""
-
-    name: str
-    kind: Kind
-    thing: Any
 
 
 def verify(
-    folders: Sequence[Path], *, jobs: int | None = None, seeds: Sequence[int] = SEEDS
+    folders: Sequence[Path],
+    *,
+    jobs: int | None = None,
+    seeds: Sequence[int] = SEEDS,
+    compared: bool = True,
+    mutants: int = 0,
 ) -> Iterator[Proof]:
-    """A proof of every exercise of the homeworks in these folders, in order, as they are finished."""
+    """A proof of every exercise of the homeworks in these folders, in order, as they are finished.
+
+    compared: whether a misconception must fail what its homework's table says. mutants: at most how many
+    wrong solutions without a name are made of each reference.
+    """
     _loaded.cache_clear()
-    tasks = [
-        (str(folder), exercise.name, tuple(seeds))
-        for folder in folders
-        for exercise in _loaded(str(folder)).exercises
-    ]
+    tasks = []
+    for folder in folders:
+        homework = _loaded(str(folder))
+        digests = made_from(homework)
+        tasks += [
+            _Task(str(folder), one.name, tuple(seeds), compared, mutants, digests[one.name])
+            for one in homework.exercises
+        ]
     context = get_context("fork" if sys.platform == "linux" else "spawn")
     with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
-        yield from pool.map(_prove_task, tasks)
+        begun = {task: pool.submit(_prove_task, task) for task in sorted(tasks, key=_work, reverse=True)}
+        yield from (begun[task].result() for task in tasks)
 
 
 @cache
@@ -75,29 +62,69 @@ def _loaded(folder: str) -> HomeworkSource:
     return load(folder)
 
 
-def _prove_task(task: tuple[str, str, tuple[int, ...]]) -> Proof:
+class _Task(NamedTuple):
+    """A proof to be made in a process of the pool."""
+
+    folder: str
+    exercise: str
+    seeds: tuple[int, ...]
+    compared: bool
+    mutants: int
+    made_from: str
+
+
+def _work(task: _Task) -> int:
+    """About how much there is to do: whoever begins with the most has all processors busy to the end."""
+    homework = _loaded(task.folder)
+    exercise = homework.exercise(task.exercise)
+    mistakes = sum(entry.of == exercise.name for entry in homework.misconceptions)
+    return mistakes * len(exercise.checks) * (10 if exercise.trained else 1)
+
+
+def _prove_task(task: _Task) -> Proof:
     import torch
 
     torch.set_num_threads(1)  # the pool uses every core already
-    folder, exercise, seeds = task
-    homework = _loaded(folder)
-    return prove(homework, homework.exercise(exercise), seeds)
+    homework = _loaded(task.folder)
+    return prove(
+        homework,
+        homework.exercise(task.exercise),
+        task.seeds,
+        compared=task.compared,
+        mutants=task.mutants,
+        digest=task.made_from,
+    )
 
 
-def prove(homework: HomeworkSource, exercise: Exercise, seeds: Sequence[int] = SEEDS) -> Proof:
-    """Try the stub, the reference and the whole catalogue of one exercise."""
-    bench = _Bench(homework, exercise, seeds)
+def prove(
+    homework: HomeworkSource,
+    exercise: Exercise,
+    seeds: Sequence[int] = SEEDS,
+    *,
+    compared: bool = True,
+    mutants: int = 0,
+    digest: str | None = None,
+) -> Proof:
+    """Try the stub, the reference, the whole catalogue and the strangers of one exercise.
+
+    digest: what the exercise is made from, where that is known already.
+    """
+    bench = Bench(homework, exercise, seeds)
     candidates = list(bench.candidates())
     tried = tuple(bench.try_out(candidate) for candidate in candidates)
+    met = tuple(strangers(homework, exercise, bench.trial(), mutants))
     problems = (
         *_violations(homework, exercise, tried),
+        *(deviations(homework, exercise.name, tried) if compared else ()),
         *_forbidden(exercise, candidates),
+        *violations(homework, exercise, met),
+        *_forbidden_in_answers(exercise, homework),
         *rules.violations(
             exercise, bench.references[exercise.name], lambda thing: bench.examine(thing, None, bench.visible)
         ),
         *(
             f"The student's package knows other answers to {name}: {REBUILD}."
-            for name in bench.shipped_otherwise()
+            for name in bench.shipped_otherwise(digest or made_from(homework)[exercise.name])
         ),
     )
     return Proof(
@@ -108,129 +135,8 @@ def prove(homework: HomeworkSource, exercise: Exercise, seeds: Sequence[int] = S
         points=exercise.points,
         tried=tried,
         violations=problems,
+        strangers=met,
     )
-
-
-class _Bench:
-    """One exercise with everything that is tried on it; the rest of the homework is the reference's."""
-
-    def __init__(self, homework: HomeworkSource, exercise: Exercise, seeds: Sequence[int]) -> None:
-        self.homework, self.exercise, self.seeds = homework, exercise, seeds
-        self.references = references(homework)
-        self.scope = homework.namespace()
-        self.misconceptions = [entry for entry in homework.misconceptions if entry.of == exercise.name]
-        self.visible = {check.name for check in exercise.checks if not check.hidden}
-        self.drawn = {check.name for check in exercise.checks if check.hidden or check.draws}
-        self.own = self.examine(self.references[exercise.name], None, self.visible)
-        self.wrong = {
-            entry.name: self.examine(entry.thing, None, self.visible) for entry in self.misconceptions
-        }
-        self.fingerprints = {
-            own.check.name: answers(
-                exercise, {name: done[i] for name, done in self.wrong.items()}, own.trace, self.references
-            )
-            for i, own in enumerate(self.own)
-        }
-
-    def candidates(self) -> Iterator[Candidate]:
-        name = self.exercise.name
-        yield Candidate("the stub", STUB, stubs(self.homework)[name])
-        for constant in CONSTANTS:
-            yield Candidate(f"{constant!r} for every input", CONSTANT, _always(constant))
-        yield Candidate("the reference", REFERENCE, self.references[name])
-        for entry in self.homework.alternatives:
-            if entry.of == name:
-                yield Candidate(entry.name, ALTERNATIVE, entry.thing)
-        for mistake in self.misconceptions:
-            yield Candidate(mistake.name, MISCONCEPTION, mistake.thing)
-
-    def try_out(self, candidate: Candidate) -> Tried:
-        """All checks as in the notebook, then with several seeds those whose inputs a seed changes.
-
-        What a mistake is declared to fail is what students see, and the hidden checks with every seed.
-        """
-        visible = self.look(candidate)
-        drawn = [self.examine(candidate.thing, seed, self.drawn) for seed in self.seeds if self.drawn]
-        again = [entry for run in drawn for entry in run]
-        if candidate.kind == MISCONCEPTION:
-            again = [entry for entry in again if entry.check.hidden]
-        done = [*visible, *again]
-        tried = Tried(
-            candidate.name,
-            candidate.kind,
-            failed=_with_result(FAILED, done),
-            passed=_with_result(PASSED, done),
-            broken=_with_result(COULD_NOT_RUN, done),
-        )
-        return tried if candidate.kind != MISCONCEPTION else self.named(tried, visible, drawn)
-
-    def look(self, candidate: Candidate) -> list[Examined]:
-        """The visible checks, which the reference and the misconceptions have been through already."""
-        if candidate.kind == REFERENCE:
-            return self.own
-        if candidate.kind == MISCONCEPTION:
-            return self.wrong[candidate.name]
-        return self.examine(candidate.thing, None, self.visible)
-
-    def examine(self, thing: Any, seed: int | None, names: set[str]) -> list[Examined]:
-        link = LocalLink(self.things(thing))
-        return run_checks(self.homework, link, seed, only=names, scope=self.scope)
-
-    def named(self, tried: Tried, visible: list[Examined], drawn: list[list[Examined]]) -> Tried:
-        """What the grader calls it with each seed, and what the student's package does, which sees less."""
-        traces = [done.trace for done in visible if done.check.name not in self.drawn]
-        alike = self.diagnosis(traces, self.misconceptions)
-        possible = [entry for entry in self.misconceptions if entry.name in alike] or self.misconceptions
-        runs = [self.diagnosis([*traces, *(done.trace for done in run)], possible) for run in drawn or [[]]]
-        return replace(
-            tried,
-            named=tuple(name for name in runs[0] if all(name in run for run in runs)),
-            named_sometimes=tuple(sorted({name for run in runs for name in run})),
-            named_in_notebook=self.named_in_notebook(visible),
-        )
-
-    def diagnosis(self, traces: list[Trace], entries: list[Misconception]) -> tuple[str, ...]:
-        return diagnosis(traces, entries, self.references, seconds=PATIENCE)
-
-    def named_in_notebook(self, visible: list[Examined]) -> tuple[str, ...]:
-        traces = {done.check.name: done.trace for done in visible}
-        failed = {done.check.name for done in visible if done.result == FAILED}
-        answers_to = {name: found.wrong for name, found in self.fingerprints.items()}
-        return tuple(recognised(traces, failed, answers_to)) if failed else ()
-
-    def shipped_otherwise(self) -> Iterator[str]:
-        """The checks to which the student's package, as built from all this, knows other answers."""
-        package = shipped(self.homework.folder.parents[1], self.homework.name)
-        about = package.get("exercises", {}).get(self.exercise.name, {})
-        if about.get("made_from") != made_from(self.homework)[self.exercise.name]:
-            return  # `autograder build` is still to come
-        for i, own in enumerate(self.own):
-            there = known(package["checks"][own.check.name])
-            here = self.fingerprints[own.check.name].wrong
-            runs = {name: done[i].trace for name, done in self.wrong.items()}
-            if there.keys() != here.keys() or not all(
-                _is_written(there[name], here[name], runs[name]) for name in here
-            ):
-                yield own.check.name
-
-    def things(self, thing: Any) -> dict[str, Any]:
-        return self.references | {self.exercise.name: thing}
-
-
-def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
-    """Whether one fingerprint says of this run what the other does; processors round differently."""
-    alike = [one.is_right for one in there] == [one.is_right for one in here]
-    return alike and all(
-        bears(event.outcome, one.seal) for event, one in zip(run.events, there, strict=False)
-    )
-
-
-def _always(constant: Any) -> Callable[..., Any]:
-    return lambda *args, **kwargs: constant
-
-
-def _with_result(result: Result, done: Sequence[Examined]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(entry.check.name for entry in done if entry.result == result))
 
 
 def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tried]) -> Iterator[str]:
@@ -240,10 +146,14 @@ def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tr
         if one.kind in (STUB, CONSTANT):
             yield from _undeserved_points(exercise, one)
         elif one.kind == MISCONCEPTION:
-            yield from _misconception_violations(entries[one.name].fails, one)
+            yield from _undecided(one)
             yield from _naming_violations(one, _declared_names(entries, one.name))
         else:
             yield from (f"{one.name} is right and fails {check}." for check in one.failed)
+        if one.kind == REFERENCE:
+            yield from (
+                f"The reference is told at {check} that it computes in float32." for check in one.noted
+            )
     yield from _gaps(exercise, tried)
 
 
@@ -252,13 +162,12 @@ def _undeserved_points(exercise: Exercise, one: Tried) -> Iterator[str]:
     yield from (f"{one.name} passes {name}, which gives points." for name in one.passed if name in worth)
 
 
-def _misconception_violations(declared: frozenset[str], one: Tried) -> Iterator[str]:
-    for check in sorted(declared.intersection(one.passed)):
-        sometimes = " with some seeds" if check in one.failed else ""
-        yield f"{one.name} is declared to fail {check} and passes it{sometimes}."
-    undeclared = [check for check in one.failed if check not in declared]
-    if undeclared:
-        yield f"{one.name} also fails {', '.join(undeclared)}, which is not declared."
+def _undecided(one: Tried) -> Iterator[str]:
+    yield from (
+        f"{one.name} passes {check} with some seeds and fails it with others."
+        for check in one.failed
+        if check in one.passed
+    )
 
 
 def _declared_names(entries: dict[str, Any], name: str) -> set[str]:
@@ -287,8 +196,18 @@ def _gaps(exercise: Exercise, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _forbidden(exercise: Exercise, candidates: Sequence[Candidate]) -> Iterator[str]:
-    """Right solutions must keep the exercise's own rule."""
+    """A sentence for each correct solution that uses what its exercise forbids."""
     for candidate in candidates:
         if candidate.kind in (REFERENCE, ALTERNATIVE):
             for use in forbidden_in(candidate.thing, exercise.forbids, exercise.allows):
                 yield f"{candidate.name} uses {use.name} in line {use.line}, which the exercise forbids."
+
+
+def _forbidden_in_answers(exercise: Exercise, homework: HomeworkSource) -> Iterator[str]:
+    """So must wrong ones as they are handed in, or a student hears of the rule and not of the mistake."""
+    for entry in homework.misconceptions:
+        if entry.of == exercise.name:
+            answer = as_answer(entry, homework)
+            uses = forbidden_uses(answer, exercise.forbids, allows=exercise.allows)
+            for name in dict.fromkeys(use.name for use in uses):
+                yield f"{entry.name} uses {name}, which the exercise forbids."

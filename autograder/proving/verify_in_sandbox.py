@@ -1,4 +1,4 @@
-"""The proof of a homework by the path that gives marks: right and wrong answers are handed in and graded.
+"""The test of a homework by the path that gives marks: right and wrong answers are submitted and graded.
 
 `autograder.proving.verify` asks the same of objects in its own process, which is fast and shows every seed.
 Here the answers cross into the sandbox as text, as a student's do, and what comes back is a student's record.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,7 +21,9 @@ from autograder.grading.pool import Pool, local_judges
 from autograder.grading.submission import Graded
 from autograder.isolation import Limits
 from autograder.marks.records import ExerciseRecord
-from autograder.source.sample_submissions import answered, as_answer, reference_answers, released
+from autograder.source.as_answer import as_answer
+from autograder.source.homework import HomeworkSource
+from autograder.source.sample_submissions import answered, reference_answers, released
 
 SEED = 1
 
@@ -65,8 +67,8 @@ def verify_in_sandbox(
 ) -> SandboxProof:
     """Hand in the reference, every alternative and every misconception of a homework, and compare.
 
-    Right answers must earn every point; each wrong one must fail exactly the checks that it is declared to
-    fail, and be named. What an exercise forbids costs a right answer its points, as it does a student's;
+    Right answers must earn every point; each wrong one must fail exactly the checks that the homework's table
+    says, and be named. What an exercise forbids costs a right answer its points, as it does a student's;
     a wrong one is examined all the same. Raises IsolationUnavailable.
     """
     limits = limits or Limits()
@@ -82,7 +84,7 @@ def verify_in_sandbox(
             (strict, strict.homework.alternatives),
             (lenient, strict.homework.misconceptions),
         ):
-            rows = [submissions.row(row, right) for row in independent_rows(entries)]
+            rows = [submissions.row(row, right) for row in independent_rows(entries, strict.homework)]
             doubtful = [entry for entry, problems in tried(judges, rows, plan) if problems]
             alone = [submissions.row([entry], right) for entry in doubtful]  # a wrong neighbour may mislead
             violations += [problem for _, problems in tried(judges, alone, plan) for problem in problems]
@@ -108,7 +110,7 @@ def judged(judges: Pool, tasks: Sequence[HandedIn], plan: Plan) -> Iterator[tupl
 def tried(
     judges: Pool, rows: Sequence[HandedIn], plan: Plan
 ) -> Iterator[tuple[Misconception | Alternative, list[str]]]:
-    """Each entry with what is not as it is declared, in sentences."""
+    """Each entry with what is not as it should be, in sentences."""
     for handed_in, graded in judged(judges, rows, plan):
         found = {exercise.name: exercise for exercise in graded.record.exercises}
         for entry in handed_in.entries:
@@ -133,15 +135,12 @@ class Submissions:
     ) -> HandedIn:
         """These entries among the reference's answers, whose exercises keep their verdicts.
 
-        What only shows something is left out: where a model is trained for it, once is enough.
+        What only shows something of another exercise is left out: where a model is trained for it, once is
+        enough.
         """
         entered = {entry.of for entry in entries}
         kept = {name: exercise for name, exercise in right.items() if name not in entered}
-        needed = [
-            cell
-            for cell in self.released["cells"]
-            if "nbgrader" in cell["metadata"] or cell["cell_type"] != "code"
-        ]
+        needed = list(cells_about(entered, self.released["cells"]))
         name = "-".join(entry.name for entry in entries)[:100]
         return self.with_answers(name, {**self.released, "cells": needed}, entries, kept)
 
@@ -152,17 +151,28 @@ class Submissions:
         entries: Sequence[Misconception | Alternative],
         kept: Mapping[str, ExerciseRecord] | None = None,
     ) -> HandedIn:
-        texts = self.right | {entry.of: as_answer(entry) for entry in entries}
+        texts = self.right | {entry.of: as_answer(entry, self.homework) for entry in entries}
         return HandedIn(name, tuple(entries), json.dumps(answered(notebook, texts)).encode(), kept or {})
 
 
+def cells_about(exercises: Collection[str], cells: Iterable[Mapping]) -> Iterator[Mapping]:
+    """The cells without those that only show something after the answers to other exercises."""
+    answer = ""
+    for cell in cells:
+        nbgrader = cell["metadata"].get("nbgrader")
+        if nbgrader and nbgrader["solution"]:
+            answer = nbgrader["grade_id"]
+        if nbgrader or cell["cell_type"] != "code" or answer in exercises:
+            yield cell
+
+
 def independent_rows(
-    entries: Iterable[Misconception | Alternative],
+    entries: Iterable[Misconception | Alternative], homework: HomeworkSource
 ) -> list[list[Misconception | Alternative]]:
     """The entries in few groups; in each, one of an exercise, and no two that define the same helper."""
     rows: list[tuple[list, set[str]]] = []
     for entry in entries:
-        names = defined_in(as_answer(entry))
+        names = defined_in(as_answer(entry, homework))
         for row, taken in rows:
             if names.isdisjoint(taken):
                 row.append(entry)
@@ -186,7 +196,7 @@ def defined_in(source: str) -> set[str]:
 
 
 def surprises(entry: Misconception | Alternative, found: ExerciseRecord, plan: Plan) -> Iterator[str]:
-    """What is not as it is declared, in sentences."""
+    """What is not as it should be, in sentences."""
     if isinstance(entry, Alternative):
         yield from (f"{entry.name} of {entry.of}: {problem}" for problem in lost_points([found]))
         return
@@ -199,13 +209,12 @@ def surprises(entry: Misconception | Alternative, found: ExerciseRecord, plan: P
     checks = plan.homework.exercise(entry.of).checks  # what is drawn anew may hold for a wrong answer
     undecided = broken.keys() | {check.name for check in checks if check.draws and not check.hidden}
     yield from (f"{entry.name}: {check} could not run: {message}" for check, message in broken.items())
-    if failed - undecided != entry.fails - undecided:
+    known = plan.homework.failed_by(entry)
+    if failed - undecided != known - undecided:
         yield (
-            f"{entry.name} of {entry.of} should fail {sorted(entry.fails)} and fails {sorted(failed)}: "
+            f"{entry.name} of {entry.of} should fail {sorted(known)} and fails {sorted(failed)}: "
             + " | ".join(
-                f"{check.name}: {check.message}"
-                for check in found.checks
-                if check.name in failed ^ entry.fails
+                f"{check.name}: {check.message}" for check in found.checks if check.name in failed ^ known
             )
         )
     others = {other.name for other in plan.homework.misconceptions if entry.name in other.equals}

@@ -1,4 +1,4 @@
-"""What a class knows and where it goes wrong, counted from the records of one homework."""
+"""Statistics of a class, counted from the records of one homework."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _who(mistake: str, answers: dict[str, ExerciseRecord]) -> Iterable[str]:
 
 
 def histogram(points: Iterable[float], max_points: float, bins: int = 10) -> list[int]:
-    """How many marks lie in each of `bins` equal parts of the scale; full marks lie in the last."""
+    """How many marks are in each of `bins` equal parts of the scale; full marks are in the last."""
     counts = [0] * bins
     for mark in points:
         counts[min(int(mark / max_points * bins), bins - 1) if max_points else 0] += 1

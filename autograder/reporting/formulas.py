@@ -1,4 +1,4 @@
-"""Formulas as MathML, which every browser draws by itself: pages of marks need no network and no script."""
+"""Formulas as MathML, which every browser shows by itself: pages of marks need no network and no script."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PIECE = re.compile(
 
 
 def with_formulas(text: str) -> str:
-    """Markdown with its `$…$` and `$$…$$` set as MathML; what cannot be set stays as it is."""
+    """Markdown with `$…$` and `$$…$$` as MathML; a formula that cannot be converted stays as it is."""
     return _PIECE.sub(_set, text, count=MOST)
 
 
@@ -73,7 +73,7 @@ def mathml(latex: str, display: str) -> str:
 
 
 class Formulas(Preprocessor):
-    """Set the formulas of all Markdown cells; for nbgrader's feedback and its formgrader."""
+    """Convert the formulas of all Markdown cells, for nbgrader's feedback and formgrader."""
 
     enabled = Bool(True, help="whether to use it").tag(config=True)
 

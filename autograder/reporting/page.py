@@ -1,36 +1,47 @@
-"""A page of HTML that needs no network and runs no script, and the ways text gets into it."""
+"""Pages made of the templates beside this file, in which every value is escaped unless it is our own markup.
+
+A page needs no network and runs no script; its Content-Security-Policy tells the browser so.
+"""
 
 from __future__ import annotations
 
-import html
-import re
-from importlib import resources
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from autograder.markup import plain_text
+from autograder.reporting.prose import prose
 
-# Nothing is loaded and no script runs, whatever a student may have smuggled into a message.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+HERE = Path(__file__).parent
 
 
-def page(heading: str, body: str) -> str:
-    """A whole page, with its style in it."""
-    style = resources.files("autograder.reporting").joinpath("report.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(heading)}</title><style>{style}</style></head><body>{body}</body></html>\n"
+def render(template: str, *, folder: Path = HERE, **values: object) -> Markup:
+    """What a template makes of these values; one that it needs and does not get is an error.
+
+    folder: where it is looked for before it is looked for here.
+    """
+    return Markup(_pages(folder).get_template(template).render(**values))
+
+
+@cache
+def _pages(folder: Path) -> Environment:
+    pages = Environment(
+        loader=FileSystemLoader([folder, HERE]),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    pages.filters.update(prose=prose, number=number, anchor=anchor, link=link, markup=Markup)
+    return pages
 
 
-def text(value: object) -> str:
-    """Anything as text, escaped."""
-    return html.escape(plain_text(str(value)))
-
-
-def rich(words: str) -> str:
-    """The course's own words, escaped, with code where they have backquotes."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(words))
+def _shown(value: object) -> str:
+    """A value as the template shows it: Jinja escapes a str, and leaves a Markup as it is."""
+    return value if isinstance(value, Markup) else plain_text(str(value))
 
 
 def number(value: float) -> str:
@@ -41,3 +52,8 @@ def number(value: float) -> str:
 def anchor(student: str) -> str:
     """Where on the page a student's section is."""
     return "student-" + "".join(letter if letter.isalnum() else f"_{ord(letter):x}_" for letter in student)
+
+
+def link(student: str) -> Markup:
+    """The student's name, leading to that section."""
+    return Markup('<a href="#{}">{}</a>').format(anchor(student), plain_text(student))

@@ -3,45 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from autograder.catalogue import Misconception
-from autograder.marks.records import (
-    CheckRecord,
-    ExerciseRecord,
-    HomeworkRecord,
-    SubmissionRecord,
-    is_unwritten,
-)
-from autograder.reporting.page import anchor, number, rich, text
-from autograder.source.homework import Check, HomeworkSource
-
-MARKS = {"passed": ("good", "✓"), "failed": ("bad", "✗"), "could_not_run": ("open", "–")}
+from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord, is_unwritten
+from autograder.source.homework import Exercise, HomeworkSource
 
 
-def students(record: HomeworkRecord, homework: HomeworkSource) -> str:
-    """A section that unfolds for every student."""
-    return "<h2>Students</h2>" + "".join(_student(entry, homework) for entry in record.submissions)
+@dataclass(frozen=True)
+class ShownCheck:
+    """A check with its claim; `message` is empty where it held, or says what the check before it said."""
+
+    record: CheckRecord
+    claim: str
+    message: str
 
 
-def _student(record: SubmissionRecord, homework: HomeworkSource) -> str:
-    known = {exercise.name for exercise in homework.exercises}
+@dataclass(frozen=True)
+class ShownAnswer:
+    """One exercise of a student's; `lost` are points on something that was written."""
+
+    record: ExerciseRecord
+    title: str
+    unwritten: bool
+    mistakes: tuple[Misconception, ...]
+    checks: tuple[ShownCheck, ...]
+
+    @property
+    def lost(self) -> bool:
+        return self.record.points < self.record.max_points and not self.unwritten
+
+
+@dataclass(frozen=True)
+class ShownStudent:
+    """A section that unfolds; `summary` is what is worth knowing before it does."""
+
+    record: SubmissionRecord
+    summary: tuple[str, ...]
+    answers: tuple[ShownAnswer, ...]
+
+
+def shown(record: SubmissionRecord, homework: HomeworkSource) -> ShownStudent:
+    """A submission as the report shows it; exercises that the homework no longer has are left out."""
+    current = {exercise.name: exercise for exercise in homework.exercises}
     graded = record.exercises if record.status == "graded" else ()
-    exercises = [exercise for exercise in graded if exercise.name in known]
-    parts = [
-        f"<summary><b>{text(record.student)}</b>{_points(record)}",
-        f"<span class=quiet>{text(', '.join(_summary(record)))}</span></summary>",
-        f"<p class=bad>{text(record.problem)}</p>" if record.problem else "",
-        *(f"<p class=open>{text(flag)}</p>" for flag in record.flags),
-        *(f"<p class=quiet>{text(note)}</p>" for note in record.notes),
-        *(_answer(exercise, homework) for exercise in exercises),
-    ]
-    return f"<details id='{anchor(record.student)}'>{''.join(parts)}</details>"
-
-
-def _points(record: SubmissionRecord) -> str:
-    if record.status != "graded":
-        return "<span class='points open'>not run</span>"
-    return f"<span class=points>{number(record.points)} of {number(record.max_points)}</span>"
+    answers = (_answer(found, current[found.name], homework) for found in graded if found.name in current)
+    return ShownStudent(record, tuple(_summary(record)), tuple(answers))
 
 
 def _summary(record: SubmissionRecord) -> Iterator[str]:
@@ -51,38 +58,17 @@ def _summary(record: SubmissionRecord) -> Iterator[str]:
         yield "1 flag" if len(record.flags) == 1 else f"{len(record.flags)} flags"
 
 
-def _answer(exercise: ExerciseRecord, homework: HomeworkSource) -> str:
-    """One exercise: unfolded where points were lost on something that was written."""
-    source = homework.exercise(exercise.name)
-    points = f"{number(exercise.points)} of {number(exercise.max_points)}"
-    unwritten = is_unwritten(exercise)
-    note = f"{points}, not written yet" if unwritten else points
-    heading = f"<span class=title>{rich(source.title)}</span><span class=quiet>{note}</span>"
-    lost = " open" if exercise.points < exercise.max_points and not unwritten else ""
-    return f"<details class=answer{lost}><summary>{heading}</summary>{_found(exercise, homework)}</details>"
-
-
-def _found(exercise: ExerciseRecord, homework: HomeworkSource) -> str:
-    """The mistakes by name, then each claim; a message that repeats the one before is left out."""
-    claims = {check.name: check for check in homework.exercise(exercise.name).checks}
+def _answer(record: ExerciseRecord, exercise: Exercise, homework: HomeworkSource) -> ShownAnswer:
     known = {entry.name: entry for entry in homework.misconceptions}
-    mistakes = "".join(_mistake(known[name]) for name in exercise.diagnosis if name in known)
-    checks, before = [], ""
-    for check in exercise.checks:
+    mistakes = (known[name] for name in record.diagnosis if name in known)
+    checks = _checks(record, {check.name: check.claim for check in exercise.checks})
+    return ShownAnswer(record, exercise.title, is_unwritten(record), tuple(mistakes), tuple(checks))
+
+
+def _checks(record: ExerciseRecord, claims: dict[str, str]) -> Iterator[ShownCheck]:
+    before = ""
+    for check in record.checks:
         if check.name in claims:
-            message = "" if check.result == "passed" or check.message == before else check.message
-            checks.append(_check(check, claims[check.name], message))
+            repeats = check.result == "passed" or check.message == before
+            yield ShownCheck(check, claims[check.name], "" if repeats else check.message)
             before = check.message
-    return f"{mistakes}<ul class=checks>{''.join(checks)}</ul>"
-
-
-def _mistake(entry: Misconception) -> str:
-    question = f"<p class=quiet>{rich(entry.question)}</p>"
-    return f"<div class=mistake><p>{rich(entry.diagnosis)}</p>{question}</div>"
-
-
-def _check(check: CheckRecord, claim: Check, message: str) -> str:
-    colour, mark = MARKS[check.result]
-    hidden = " <span class=quiet>(hidden)</span>" if check.hidden else ""
-    shown = f"<pre>{text(message)}</pre>" if message else ""
-    return f"<li><span class={colour}>{mark}</span> {rich(claim.claim)}{hidden}{shown}</li>"

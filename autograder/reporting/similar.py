@@ -1,4 +1,4 @@
-"""What the graded submissions of a homework share, read from their autograded notebooks."""
+"""Similar submissions of a homework, found in their autograded notebooks."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from markupsafe import Markup
+
 from autograder.catalogue import Alternative, Misconception
 from autograder.markup import harmless_markdown, one_line
-from autograder.reporting.page import anchor, text
-from autograder.reporting.similarity import Answers, Pair, SharedAnswer, similar_pairs
-from autograder.source.homework import HomeworkSource
-from autograder.source.sample_submissions import as_answer, without_markers
+from autograder.reporting.page import render
+from autograder.reporting.similarity import Answers, Pair, similar_pairs
+from autograder.source.as_answer import as_answer
+from autograder.source.homework import HomeworkSource, without_markers
 
 ABOUT = (
-    "These pairs share more than the release, the reference, the catalogue and the class explain. "
-    "That is a reason to read both and to ask, not a finding."
+    "These pairs have more in common than the release, the reference, the catalogue and the class explain. "
+    "That is a reason to read both submissions and to ask, not proof of copying."
 )
-NONE = "No two submissions share more than the homework explains."
+NONE = "No two submissions have more in common than the homework explains."
 
 
 class NothingGraded(FileNotFoundError):
@@ -29,7 +31,7 @@ def similar(homework: HomeworkSource, root: Path) -> list[Pair]:
     answers = answers_of(homework, root)
     if not answers:
         raise NothingGraded(
-            f"No submission of {homework.name} is graded yet: `autograder grade` comes first."
+            f"No submission of {homework.name} has been graded yet: run `autograder grade` first."
         )
     return similar_pairs(answers, explained(homework), [question.name for question in homework.written])
 
@@ -55,7 +57,7 @@ def answers_in(path: Path, homework: HomeworkSource) -> Mapping[str, str]:
 
 
 def explained(homework: HomeworkSource) -> dict[str, list[str]]:
-    """Exercise or question → what students were given, and what is known that they may well write."""
+    """Exercise or question → the texts that students were given, and the answers that are to be expected."""
     entries: tuple[Alternative | Misconception, ...] = (*homework.alternatives, *homework.misconceptions)
     questions = {
         entry.name: [entry.question, harmless_markdown(entry.question)] for entry in homework.written
@@ -64,7 +66,7 @@ def explained(homework: HomeworkSource) -> dict[str, list[str]]:
         exercise.name: [
             exercise.stub,
             without_markers(exercise.solution),
-            *(as_answer(entry) for entry in entries if entry.of == exercise.name),
+            *(as_answer(entry, homework) for entry in entries if entry.of == exercise.name),
         ]
         for exercise in homework.exercises
     }
@@ -75,27 +77,11 @@ def in_words(pairs: list[Pair]) -> Iterator[str]:
     yield ABOUT if pairs else NONE
     for pair in pairs:
         who = f"{one_line(pair.first)} and {one_line(pair.second)}"
-        yield f"\n{who}: {pair.shared} characters, names counted as one"
-        yield from (f"  {_in_short(answer)}" for answer in pair.answers)
-        yield from (f"    both, and nobody else: {one_line(line)}" for line in pair.lines)
+        yield f"\n{who}: {pair.shared} characters in common (a name counts as one)"
+        yield from (f"  {answer.in_short}" for answer in pair.answers)
+        yield from (f"    in these two alone: {one_line(line)}" for line in pair.lines)
 
 
-def _in_short(answer: SharedAnswer) -> str:
-    return f"{answer.exercise}: {answer.share:.0%} of what is the shorter answer's own"
-
-
-def section(pairs: list[Pair]) -> str:
+def section(pairs: list[Pair]) -> Markup:
     """The part of the class report about them; empty where there are none."""
-    if not pairs:
-        return ""
-    rows = "".join(_row(pair) for pair in pairs)
-    table = f"<div class=table><table class=notes>{rows}</table></div>"
-    return f"<h2>Alike</h2><p class=quiet>{text(ABOUT)}</p>{table}"
-
-
-def _row(pair: Pair) -> str:
-    who = " and ".join(f"<a href='#{anchor(name)}'>{text(name)}</a>" for name in (pair.first, pair.second))
-    shares = "".join(f"<p>{text(_in_short(answer))}</p>" for answer in pair.answers)
-    lines = "\n".join(pair.lines)
-    alike = f"<p class=quiet>In both, and in no other:</p><pre>{text(lines)}</pre>" if lines else ""
-    return f"<tr><th scope=row>{who}<td>{shares}{alike}</tr>"
+    return render("similar.html.j2", about=ABOUT, pairs=pairs)

@@ -1,7 +1,7 @@
-"""Pairs of submissions that share more than the homework explains, for a person to look at.
+"""Pairs of submissions with more in common than the homework explains, for a person to look at.
 
 Answers are compared by fingerprints that do not depend on names, comments and spacing. What the release, the
-reference, the catalogue or many students say is no evidence, and short answers are none at all: whoever
+reference, the catalogue or many students say is no evidence, and neither are short answers: anyone who
 solves a one-line exercise writes that line.
 """
 
@@ -48,7 +48,7 @@ class Prints:
 
 
 def _signs(code: str) -> Iterator[str]:
-    """Python without its spaces and comments, in which each name and each piece of a string is one letter."""
+    """Python without spaces and comments, with each name and each piece of a string as one letter."""
     for kind, text in PythonLexer().get_tokens(code):
         if kind in VARIABLES:
             yield "V"
@@ -81,6 +81,10 @@ class SharedAnswer:
     @property
     def share(self) -> float:
         return self.shared / self.own
+
+    @property
+    def in_short(self) -> str:
+        return f"{self.exercise}: {self.share:.0%} of the shorter answer's own text"
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ def own_marks(student: str, prints: Mapping[str, Prints], known: Collection[int]
 
 
 def _meeting(marks: dict[str, set[int]]) -> list[tuple[str, str]]:
-    """The pairs who share anything, after what too many share is taken from everybody."""
+    """The pairs who share anything, once what too many share is removed."""
     holders: defaultdict[int, list[str]] = defaultdict(list)
     for student, own in marks.items():
         for mark in own:
@@ -161,7 +165,7 @@ def _meeting(marks: dict[str, set[int]]) -> list[tuple[str, str]]:
 
 
 def _lines_of_two(exercise: str, answers: Answers, explained: Iterable[str]) -> set[str]:
-    """The longer lines that stand in the answers of two students, and nowhere else."""
+    """The longer lines that occur in the answers of exactly two students, and nowhere else."""
     holders = Counter(line for texts in answers.values() for line in long_lines(texts.get(exercise, "")))
     known = {line for text in explained for line in long_lines(text)}
     return {line for line, count in holders.items() if count == 2} - known
@@ -170,7 +174,7 @@ def _lines_of_two(exercise: str, answers: Answers, explained: Iterable[str]) -> 
 def lines_of(
     first: str, second: str, parts: Iterable[SharedAnswer], answers: Answers, only: Mapping[str, set[str]]
 ) -> tuple[str, ...]:
-    """Longer lines that these two wrote alike, word for word, and nobody else: the longest of them."""
+    """The longest lines that these two, and nobody else, wrote in the same words."""
     found: set[str] = set()
     for part in parts:
         theirs = (long_lines(answers[student][part.exercise]) for student in (first, second))

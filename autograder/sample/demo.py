@@ -1,4 +1,4 @@
-"""The whole way on an embedded example: build, release, hand in, grade, report."""
+"""The whole process on a built-in example: build, release, submit, grade, report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.source.loading import find
 HOMEWORK = "hw1_language_models"
 MARKER = "this_is_the_demo.txt"  # only a directory that holds it is ever removed
 HOW_TO_ISOLATE = """\
-Students' code is run only where it can be kept in, and this machine offers no way: {reason}.
+Student code is run only in a sandbox, and none works on this machine: {reason}.
 On Linux, install bubblewrap (`apt install bubblewrap`) or use a kernel of 5.13 or later, which has Landlock.
 On macOS and Windows, use a Linux virtual machine or container. The demo's own submissions are harmless:
 `autograder demo --isolation none` runs them unconfined."""
@@ -43,7 +43,7 @@ def demo(root: Path, *, isolation: str = "best", homework: str = HOMEWORK) -> Ho
     source = find(homework, course)
     notebook = json.loads((course / "homeworks" / homework / f"{homework}.ipynb").read_text("utf-8"))
     students = hand_in_class(source, notebook, course / "submitted")
-    print(f"{len(students)} students have handed in. Isolation: {level.name} ({level.reason}).")
+    print(f"{len(students)} students have submitted. Isolation: {level.name} ({level.reason}).")
     submitted, limits = course / "submitted", Limits(call_seconds=5)
     record = grade(homework, submitted, root=course, isolation=isolation, limits=limits)
     print("\n" + table(record, source) + "\n")
@@ -58,7 +58,9 @@ def fresh_course(root: Path, homework: str) -> Path:
     """A course directory of its own with one homework in it, built and released."""
     course = root / "demo"
     if course.exists() and not (course / MARKER).is_file():
-        raise FileExistsError(f"{course} is in the way; move it, the demo makes a directory of that name.")
+        raise FileExistsError(
+            f"{course} is in the way; move it, since the demo creates a directory of that name."
+        )
     shutil.rmtree(course, ignore_errors=True)
     make_course(course, root / "solutions" / homework, root)
     (course / MARKER).write_text("Made by `autograder demo`, which replaces this directory each time.\n")
@@ -85,7 +87,7 @@ def table(record: HomeworkRecord, homework: HomeworkSource, width: int = 100) ->
     longest = max(map(len, names), default=0)
     lines = []
     for name, submission in zip(names, record.submissions, strict=True):
-        lines.append(f"{name:<{longest}}  {_mark(submission)}")
+        lines.append(f"{name:<{longest}}  {mark(submission)}")
         for note in _notes(submission, known):
             lines += textwrap.wrap(
                 one_line(note),
@@ -96,14 +98,15 @@ def table(record: HomeworkRecord, homework: HomeworkSource, width: int = 100) ->
     return "\n".join(lines)
 
 
-def _mark(submission: SubmissionRecord) -> str:
+def mark(submission: SubmissionRecord) -> str:
+    """`4 of 5`, or that there is none."""
     if submission.status != "graded":
         return "could not be run"
     return f"{submission.points:g} of {submission.max_points:g}"
 
 
 def _notes(submission: SubmissionRecord, known: dict[str, Misconception]) -> Iterator[str]:
-    """The problem, the flags, the notes, and one line for each exercise that lost points."""
+    """The problem, the flags, the notes, and a line for each exercise that lost points."""
     yield from [submission.problem] if submission.problem else []
     yield from (*submission.flags, *submission.notes)
     exercises = submission.exercises if submission.status == "graded" else ()

@@ -1,13 +1,14 @@
-"""A class as one meets it, made from a homework's catalogue: good, partial, mistaken and odd work."""
+"""A realistic class, made from a homework's catalogue: good, partial, mistaken and odd work."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from autograder.source.as_answer import as_answer
 from autograder.source.homework import HomeworkSource
 from autograder.source.notebook import to_json
-from autograder.source.sample_submissions import answered, as_answer, hand_in, reference_answers
+from autograder.source.sample_submissions import answered, hand_in, reference_answers
 
 # students → how many known mistakes each makes
 MISTAKEN = {"Esra": 1, "Farid": 2, "Grace": 1, "Hiroshi": 4, "Ines": 3, "Jonas": 2}
@@ -93,7 +94,7 @@ def _alternatives(homework: HomeworkSource, place: int) -> dict[str, str]:
     for exercise in homework.exercises:
         entries = [entry for entry in homework.alternatives if entry.of == exercise.name]
         if entries:
-            chosen[exercise.name] = as_answer(entries[place])
+            chosen[exercise.name] = as_answer(entries[place], homework)
     return chosen
 
 
@@ -106,7 +107,7 @@ def _mistakes(homework: HomeworkSource, count: int, place: int) -> dict[str, str
     ]
     step = max(1, len(exercises) // max(count, 1))
     chosen = [exercises[(place // 2 + number * step) % len(exercises)] for number in range(count)]
-    return {entries[0].of: as_answer(entries[place // 4 % len(entries)]) for entries in chosen}
+    return {entries[0].of: as_answer(entries[place // 4 % len(entries)], homework) for entries in chosen}
 
 
 def _without_metadata(notebook: Mapping) -> dict:
@@ -119,7 +120,7 @@ def _without_metadata(notebook: Mapping) -> dict:
 
 
 def hand_in_ordinary(homework: HomeworkSource, released: Mapping, folder: Path, count: int) -> None:
-    """Ordinary submissions: every fourth is all right, the others make one to three known mistakes."""
+    """Ordinary submissions: every fourth is correct, the others make one to three known mistakes."""
     right = reference_answers(homework)
     for number in range(count):
         mistakes = _mistakes(homework, number % 4, number) if number % 4 else {}

@@ -11,11 +11,26 @@ SETUP = """\
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 if importlib.util.find_spec("course") is None:
     address = "git+{repository}@{ref}"
-    subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", address])
-    importlib.invalidate_caches()"""
+    here = [str(folder) for folder in Path.cwd().parents if (folder / "course" / "checks").is_dir()]
+    sys.path[:0] = here[:1]  # a downloaded course, in a folder above this notebook
+    try:
+        if not here:
+            subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", address])
+    except (subprocess.CalledProcessError, OSError):
+        raise ImportError(
+            f"The course could not be fetched from {{address}}. With a network, run this cell again; "
+            "without one, put the notebook into a downloaded copy of the course. Or open it in Colab."
+        ) from None
+    importlib.invalidate_caches()
+if importlib.util.find_spec("torch") is None:
+    raise ImportError(
+        "The course needs PyTorch, which is not installed here. In a terminal: "
+        "pip install torch numpy matplotlib. Or open this notebook in Colab, which has it."
+    )"""
 
 BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({address})"
 

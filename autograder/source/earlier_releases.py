@@ -31,7 +31,7 @@ Cells = Mapping[str, Mapping[str, Any]]
 
 @lru_cache(maxsize=10_000)
 def plain(text: str) -> str:
-    """A text as it is compared: without what editors change at the ends of lines."""
+    """A text for comparison: without what editors change at the ends of lines."""
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
@@ -41,13 +41,25 @@ def digest_of(text: str) -> str:
 
 
 class UnreadableHistory(ValueError):
-    """A file of earlier releases that cannot be read; the message says which, and how to get on."""
+    """A file of earlier releases cannot be read; the message says which, and what to do."""
 
 
 def with_earlier(source: Sequence[SourceCell], folder: Path) -> tuple[SourceCell, ...]:
     """The cells of a homework, each with what it was in earlier releases; raises UnreadableHistory."""
     known = _read(folder)
     return tuple(replace(cell, earlier=tuple(known.get(cell.name, ()))) for cell in source)
+
+
+def retired(source: Sequence[SourceCell], folder: Path) -> dict[str, frozenset[str]]:
+    """The cells of earlier releases that are no more and were not the student's to write: name → digests of
+    their texts; raises UnreadableHistory.
+    """
+    now = {cell.name for cell in source}
+    return {
+        name: frozenset(was.text for was in entries if was)
+        for name, entries in _read(folder).items()
+        if name not in now and not any(was and was.nbgrader.get("solution") for was in entries)
+    }
 
 
 def keep(folder: Path, before: Mapping, after: Mapping) -> None:
@@ -79,8 +91,8 @@ def _read(folder: Path) -> dict[str, list[EarlierCell | None]]:
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableHistory(
-            f"{path} cannot be read ({error!r}). Take it from your backup, or remove it: then work made from "
-            "earlier releases is no longer known for that."
+            f"{path} cannot be read ({error!r}). Restore it from a backup, or remove it: then work made from "
+            "earlier releases is no longer recognised as such."
         ) from error
 
 

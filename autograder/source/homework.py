@@ -1,17 +1,18 @@
-"""A homework: exercises, stubs, references, checks, and what is known to go wrong."""
+"""A homework: exercises, stubs, references, checks, and known mistakes."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any, Literal
 
 from autograder.catalogue import Alternative, Misconception, NotCode
+from autograder.source.fails import Fails
 from autograder.source.notebook import Cell, Label, Line
 
 # What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
@@ -45,6 +46,13 @@ class Check:
     points: float
     source: str
     line: int
+    cell: str  # of the notebook, in which it stands with others of its exercise
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The answers that its claim asks, which are its parameters."""
+        function = _function(self.source, self.name)
+        return tuple(arg.arg for arg in function.args.args if arg.arg != "draw") if function else ()
 
     @property
     def draws(self) -> bool:
@@ -69,6 +77,7 @@ class Exercise:
     checks: tuple[Check, ...] = ()
     allows: tuple[str, ...] = ()  # of the course's package, and of what it forbids
     exempt: tuple[str, ...] = ()  # the rules of autograder.checking.rules that do not hold here
+    dtype: str = ""  # that answers have to be in, where it is the point: elsewhere float32 is good enough
     trained: str = ""  # or what is trained, to other numbers on another processor: none are written down
 
     @property
@@ -88,7 +97,7 @@ class Written:
 
 @dataclass(frozen=True)
 class HomeworkSource:
-    """Everything one folder of solutions/ says."""
+    """Everything that one folder of solutions/ holds."""
 
     name: str
     folder: Path
@@ -99,11 +108,19 @@ class HomeworkSource:
     alternatives: tuple[Alternative, ...]
     not_code: tuple[NotCode, ...]
     files: tuple[Path, ...]  # that say so, in order, see autograder.source.parts
+    fails: Fails = field(default_factory=dict)
     in_place: bool = False  # its checks stand in an ordinary notebook, see autograder.source.ordinary
 
     @property
     def checks(self) -> tuple[Check, ...]:
         return tuple(check for exercise in self.exercises for check in exercise.checks)
+
+    def cell_points(self) -> dict[str, float]:
+        """What nbgrader keeps points for: the cells of the checks, and the questions, and their worth."""
+        worth = dict.fromkeys([check.cell for check in self.checks], 0.0)
+        for check in self.checks:
+            worth[check.cell] += check.points
+        return worth | {written.name: written.points for written in self.written}
 
     @property
     def path(self) -> Path:
@@ -118,6 +135,10 @@ class HomeworkSource:
     def exercise(self, name: str) -> Exercise:
         return next(exercise for exercise in self.exercises if exercise.name == name)
 
+    def failed_by(self, entry: Misconception) -> frozenset[str]:
+        """The checks that a misconception fails, as measured; none where that is still to come."""
+        return self.fails.get((entry.of, entry.name), frozenset())
+
     def namespace(self) -> dict[str, Any]:
         """The names the provided cells define, executed afresh."""
         scope: dict[str, Any] = {"__name__": self.name}
@@ -129,10 +150,22 @@ class HomeworkSource:
 
 def references(homework: HomeworkSource) -> dict[str, Any]:
     """The reference solution of every exercise, by the exercise's name."""
+    scope = completed(homework)
+    return {exercise.name: scope[exercise.name] for exercise in homework.exercises}
+
+
+def completed(homework: HomeworkSource) -> dict[str, Any]:
+    """The names that the notebook defines where every answer is the reference's, executed afresh."""
     scope = homework.namespace()
     for exercise in homework.exercises:
         execute(exercise.solution, scope, homework.path, exercise.line)
-    return {exercise.name: scope[exercise.name] for exercise in homework.exercises}
+    return scope
+
+
+def right_cells(homework: HomeworkSource) -> list[str]:
+    """The provided cells, and the reference of every exercise, in an order in which they run."""
+    provided = [cell.source for cell in homework.cells if "provided" in cell.labels]
+    return [*provided, *(exercise.solution for exercise in homework.exercises)]
 
 
 def stubs(homework: HomeworkSource) -> dict[str, Any]:
@@ -197,6 +230,12 @@ def clear_solution(source: str, stub: str) -> str:
     return "\n".join(kept)
 
 
+def without_markers(source: str) -> str:
+    """The source with its solution, and without the lines that say where it begins and ends."""
+    kept = (line for line in source.splitlines() if not re.match(r"\s*### (BEGIN|END) SOLUTION", line))
+    return "\n".join(kept)
+
+
 def exercises_in(cells: Iterable[Cell]) -> Iterator[Exercise]:
     current: Exercise | None = None
     for cell in cells:
@@ -231,6 +270,7 @@ def _statement(cell: Cell) -> Exercise:
         allows=_names(labels.get("allows", "")),
         trained=_trained(labels.get("trained", "")),
         exempt=_names(labels.get("exempt", "")),
+        dtype=str(labels.get("dtype", "")),
     )
 
 
@@ -259,15 +299,29 @@ def _check(cell: Cell, exercise: str) -> Check:
         points=cell.points,
         source=cell.source,
         line=cell.line,
+        cell=check_cell(exercise, bool(cell.labels.get("hidden", False))),
     )
 
 
+def check_cell(exercise: str, hidden: bool) -> str:
+    """The name of the cell in which an exercise's visible or hidden checks stand."""
+    return f"{exercise}-hidden" if hidden else f"{exercise}-check"
+
+
 def _claim(source: str, name: str) -> str:
-    defined = [
-        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
-    ]
-    claim = ast.get_docstring(defined[0]) if defined else None
-    return " ".join(claim.split("\n\n")[0].split()) if claim else ""
+    function = _function(source, name)
+    return claim_of(function) if function else ""
+
+
+def claim_of(function: ast.FunctionDef) -> str:
+    """The sentence that a check claims: the first paragraph of its docstring, on one line."""
+    return " ".join((ast.get_docstring(function) or "").split("\n\n")[0].split())
+
+
+def _function(source: str, name: str) -> ast.FunctionDef | None:
+    """The function of this name that stands at the top of a cell."""
+    nodes = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
+    return next((node for node in nodes if node.name == name), None)
 
 
 def written_in(cell: Cell) -> Written:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from autograder.catalogue import Alternative, Misconception, NotCode, collect, modules
+from autograder.catalogue import Alternative, Misconception, NotCode, collect
+from autograder.source.fails import read_fails
 from autograder.source.homework import (
     REFERENCE_ALONE,
     WITH_ITS_MISTAKES,
@@ -20,6 +22,7 @@ from autograder.source.homework import (
 )
 from autograder.source.notebook import Cell, SourceError
 from autograder.source.ordinary import ordinary
+from autograder.source.packages import catalogue_modules
 from autograder.source.parts import has_source, joined, source_files
 
 
@@ -28,17 +31,24 @@ def load(folder: Path | str) -> HomeworkSource:
     folder = Path(folder).resolve()
     files = source_files(folder)
     cells = tuple(joined(files))
-    wrong, right = modules(folder, "misconceptions"), modules(folder, "alternatives")
-    homework = HomeworkSource(
+    source = HomeworkSource(
         name=folder.name,
         folder=folder,
         cells=cells,
         exercises=tuple(exercises_in(cells)),
         written=tuple(written_in(cell) for cell in cells if "written" in cell.labels),
+        misconceptions=(),
+        alternatives=(),
+        not_code=(),
+        files=files,
+        fails=read_fails(folder),
+    )
+    wrong, right = catalogue_modules(source)
+    homework = replace(
+        source,
         misconceptions=tuple(entry for module in wrong for entry in collect(module, Misconception)),
         alternatives=tuple(entry for module in right for entry in collect(module, Alternative)),
         not_code=tuple(entry for module in wrong for entry in collect(module, NotCode)),
-        files=files,
     )
     problems = list(inconsistencies(homework))
     if problems:
@@ -59,7 +69,7 @@ def require_name(name: str, root: Path | str = ".") -> None:
     if not there:
         place = Path(root).resolve()
         raise SourceError(
-            f"{place} holds no homework in solutions/. Go to the course's folder, or name it: --root."
+            f"{place} holds no homework in solutions/. Change to the course folder, or name it with --root."
         )
     if name not in there:
         raise SourceError(f"There is no homework called {name}. There are: {', '.join(there)}.")
@@ -83,7 +93,7 @@ def require_source(homework: HomeworkSource) -> HomeworkSource:
     """The homework itself; raises SourceError for an ordinary notebook."""
     if homework.in_place:
         raise SourceError(
-            f"{homework.name} is a notebook without a source: nothing can be built from it or proved of it. "
+            f"{homework.name} is a notebook without a source: nothing can be built or verified from it. "
             "It can be released and graded."
         )
     return homework
@@ -148,9 +158,6 @@ def _exercise_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _misconception_problems(entry: Misconception, homework: HomeworkSource) -> Iterator[str]:
-    checks = {check.name for check in homework.checks if check.exercise == entry.of}
-    for name in sorted(entry.fails - checks):
-        yield f"{entry.name} is declared to fail {name}, which is no check of {entry.of}."
     siblings = {other.name for other in homework.misconceptions if other.of == entry.of}
     for name in sorted(entry.equals - siblings):
         yield f"{entry.name} is declared equal to {name}, which is no misconception of {entry.of}."

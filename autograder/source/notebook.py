@@ -10,23 +10,28 @@ from pathlib import Path
 
 Label = str | int | float | bool
 
+ALIVE = "alive"  # the label, and in a notebook the metadata, of a cell that the grader does not run
+
 KNOWN_LABELS = {
     "setup": "where the set-up cell goes",
     "rules": "where the rules of every exercise are filled in",
     "provided": "a locked cell that runs everywhere",
+    "helper": "a provided cell that only checks need; all of them stand together behind the imports",
     "exercise": "the statement of an exercise",
     "difficulty": "1 to 3",
     "minutes": "how long it takes",
     "forbids": "what the solution must not call",
     "exempt": "the rules of every exercise that do not hold for this one",
+    "dtype": "the one that answers have to be in, where that is the point of the exercise",
     "allows": "what the solution may use of the course's package",
-    "trained": "a model is trained here, whose numbers another processor does not repeat; "
+    "trained": "a model is trained here, so the numbers differ between processors; "
     'on an exercise, ="reference" says that its known mistakes are built by hand',
     "solution": "the cell the student edits",
     "check": "a claim about the exercise",
     "hidden": "a check that is not released",
     "written": "a question graded by hand",
     "points": "what a check or a written question is worth",
+    ALIVE: "the student's own parts put together; ungraded, theirs to change, and not run by the grader",
     "tags": "the cell's tags in the notebook",
     "gpu": "on the set-up cell: ask Colab for a GPU",
 }

@@ -1,4 +1,4 @@
-"""An assignment as nbgrader's own tools make it: solutions/NAME/NAME.ipynb and no source beside it.
+"""An assignment made with nbgrader's own tools: solutions/NAME/NAME.ipynb without a source beside it.
 
 Its checks are assertions in the notebook, and it has no catalogue, so there is nothing to build, to verify or
 to diagnose; its checks run where they stand (see `autograder.grading.in_place`).
@@ -72,6 +72,7 @@ def _check(cell: SourceCell, exercise: str) -> Check:
         points=cell.nbgrader.get("points", 0),
         source=cell.source,
         line=1,
+        cell=cell.name,
     )
 
 

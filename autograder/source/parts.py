@@ -53,10 +53,10 @@ def _parts(folder: Path) -> tuple[Path, ...]:
 
 
 def _problems(parts: Sequence[Path]) -> Iterator[str]:
-    """A sentence for every file that is missing, too many or called otherwise than a part."""
+    """A sentence for every file that is missing, surplus or not named like a part."""
     for path in parts:
         if not _NAME.fullmatch(path.name):
-            yield f"{path.name} is not called like a part: its letter and its concept, such as a_states.py."
+            yield f"{path.name} is not named like a part, by its letter and its concept, such as a_states.py."
     letters = [(letter, [*files]) for letter, files in groupby(parts, key=_letter)]
     for (letter, files), expected in zip(letters, INTRODUCTION + ascii_lowercase, strict=False):
         if letter != expected:

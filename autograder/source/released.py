@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
-from autograder.source.homework import CODE_STUB, TEXT_STUB, clear_solution
+from autograder.source.homework import CODE_STUB, TEXT_STUB, claim_of, clear_solution
+from autograder.source.notebook import ALIVE
 
-Role = Literal["given", "answer", "check", "written", "own"]
+Role = Literal["given", "answer", "check", "written", "alive", "own"]
 
 _DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 
 
 class NotReleased(LookupError):
-    """The homework as it stands was not released; the message says which command to run."""
+    """The homework in its present form was not released; the message says which command to run."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,20 @@ class SourceCell:
         """The functions and classes that an answer cell asks for."""
         return defined_names(self.released) if self.role == "answer" else ()
 
+    @cached_property
+    def claims(self) -> Mapping[str, str]:
+        """The functions of a check cell that make a claim, by name, and what they claim."""
+        return _claims(self.source) if self.role == "check" and self.kind == "code" else {}
+
+
+def _claims(source: str) -> dict[str, str]:
+    """The sentence of each documented function; an ordinary notebook may hold what is no Python."""
+    try:
+        functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    except SyntaxError:
+        return {}
+    return {function.name: said for function in functions if (said := claim_of(function))}
+
 
 def defined_names(source: str) -> tuple[str, ...]:
     """The functions and classes that a text defines at its left margin, whether or not it can be parsed."""
@@ -58,14 +75,14 @@ def source_cells(notebook: Mapping) -> tuple[SourceCell, ...]:
 
 
 def released_texts(notebook: Mapping) -> frozenset[str]:
-    """All text cells as students got them, so that our own markup is known from theirs."""
+    """All text cells as students got them, to tell our own markup from theirs."""
     texts = {"".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"}
     return frozenset(texts | {cell.released for cell in source_cells(notebook)})
 
 
 def _source_cell(cell: Mapping) -> SourceCell:
     nbgrader = cell["metadata"]["nbgrader"]
-    role = _role(nbgrader)
+    role: Role = "alive" if cell["metadata"].get(ALIVE) else _role(nbgrader)
     full = "".join(cell["source"])
     stub = CODE_STUB if cell["cell_type"] == "code" else TEXT_STUB
     released = _cleared(full, stub) if nbgrader.get("solution") else without_hidden_checks(full)

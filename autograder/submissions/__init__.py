@@ -1,1 +1,1 @@
-"""What a student hands in: read as data, recognised cell by cell, put back where it was changed."""
+"""What a student hands in: read as data, recognised cell by cell, restored where it was changed."""

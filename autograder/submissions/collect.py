@@ -1,4 +1,4 @@
-"""Finding what was handed in, and reading it without trusting it.
+"""Find submissions, and read them without trusting them.
 
 Two layouts: nbgrader's `STUDENT/HOMEWORK/NOTEBOOK.ipynb` and flat `STUDENT.ipynb`. Nothing outside the given
 directory is ever opened, and every student found is reported, whatever is wrong.
@@ -18,6 +18,9 @@ from autograder.markup import one_line
 MEGABYTE = 1_000_000
 LARGEST_NOTEBOOK = 20 * MEGABYTE
 TIMESTAMP = "timestamp.txt"
+KEPT = ".kept"  # the folder beside the students' with the attempts that do not count
+# What nbgrader puts beside a submission: when it arrived, and the secret by which its student finds feedback.
+RECEIPT = (TIMESTAMP, "submission_secret.txt")
 NOT_IN_NAMES = frozenset('"<>\\')
 FROM_A_MAC = "__MACOSX"  # what its archives hold beside the files
 
@@ -91,7 +94,19 @@ def _in_directory(student: str, folder: Path, homework: str) -> Found:
         return Found(
             student, None, f"{_shown(folder)}/ holds no directory {homework}{there_is}", handed_in=False
         )
+    return _attempt(student, there, homework)
+
+
+def _attempt(student: str, there: Path, homework: str) -> Found:
     return replace(_notebook(student, there, homework), timestamp=_timestamp(there / TIMESTAMP), folder=there)
+
+
+def earlier_attempts(submissions: Path, student: str, homework: str) -> list[Found]:
+    """The notebooks that a student handed in and that `collect` or `serve` keeps aside."""
+    folder = submissions / KEPT / student / homework
+    folders = sorted(path for path in folder.glob("*") if path.is_dir() and not path.is_symlink())
+    found = (_attempt(student, path, homework) for path in folders)
+    return [attempt for attempt in found if attempt.path is not None]
 
 
 def _timestamp(path: Path) -> str | None:
@@ -122,7 +137,7 @@ def _one_each(found: list[Found]) -> Iterator[Found]:
     by_student = {entry.student: entry for entry in reversed(found)}
     for student, entry in sorted(by_student.items()):
         twice = sum(other.student == student for other in found) > 1
-        note = (f"{one_line(student)}.ipynb was handed in as well and not looked at.",) if twice else ()
+        note = (f"{one_line(student)}.ipynb was also handed in and was ignored.",) if twice else ()
         yield replace(entry, flags=entry.flags + note)
 
 
@@ -157,9 +172,7 @@ def read(path: Path, *, limit: int = LARGEST_NOTEBOOK) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"{_shown(path)} is not a file.")
         if status.st_nlink > 1:
-            raise Unreadable(
-                f"{_shown(path)} is a second name (a hard link) of another file; hand in a copy."
-            )
+            raise Unreadable(f"{_shown(path)} is a hard link to another file; hand in a copy.")
         if status.st_size > limit:
             raise Unreadable(
                 f"{_shown(path)} has {status.st_size / MEGABYTE:.0f} MB; "

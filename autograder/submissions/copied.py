@@ -1,4 +1,4 @@
-"""Functions and classes of the course's own package, known again by structure under any name."""
+"""Recognise functions and classes of the course's own package by structure, under any name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def copied(tree: ast.AST) -> Iterator[str]:
 
 
 def definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
-    """The functions and classes in a tree, but for those that lie so deep that looking takes too long."""
+    """The functions and classes in a tree, except those nested so deeply that a search takes too long."""
     todo = [(tree, 0)]
     while todo:
         node, depth = todo.pop()

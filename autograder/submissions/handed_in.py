@@ -1,4 +1,4 @@
-"""A submitted notebook read leniently: its cells, or one sentence that says why it is none."""
+"""A submitted notebook, read leniently: its cells, or one sentence that says why it cannot be read."""
 
 from __future__ import annotations
 

@@ -199,6 +199,11 @@ class OwnWork:
                 seen |= set(map(id, new))
                 todo += new
 
+    def parts(self, exercise: str) -> list[str]:
+        """The other exercises whose functions and classes the answer uses, in the order of the notebook."""
+        reads = {name for statement in self.reached(exercise) for name in statement.code.reads}
+        return [other.name for other in self.exercises if other.name != exercise and other.name in reads]
+
     def remarks(self, exercise: str) -> Iterator[str]:
         """Sentences for a person: what may be no work of the student's own, though no name says so."""
         yield from self.bound_elsewhere(exercise)

@@ -1,4 +1,4 @@
-"""Rebuilding a submission on its release: the student's words and code, the rest as it was handed out.
+"""Rebuild a submission from its release: the student's words and code, the rest as it was released.
 
 Cells are recognised by their nbgrader id, then by the builder's cell id, then by their text, so that a
 notebook that lost its metadata (as after Colab) is as good as any. A cell of an earlier release is brought
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.markup import one_line
@@ -18,6 +18,9 @@ from autograder.source.earlier_releases import digest_of, nbgraders_checksum, pl
 from autograder.source.homework import TEXT_STUB
 from autograder.source.released import EarlierCell, Role, SourceCell, defined_names
 from autograder.submissions.handed_in import HandedCell
+
+Retired = Mapping[str, frozenset[str]]
+NONE: Retired = {}
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class RepairedCell:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether the cell is as it was handed out, now or in an earlier release."""
+        """Whether the cell is as it was released, now or earlier."""
         if self.of is None:
             return False
         return self.source in (self.of.source, self.of.released) or _was(self.of, self.source)
@@ -45,7 +48,7 @@ class RepairedCell:
 
 @dataclass(frozen=True)
 class Repaired:
-    """The rebuilt notebook, what a person should look at (`flags`), and what is good to know (`notes`)."""
+    """The rebuilt notebook, what a person should look at (`flags`), and further information (`notes`)."""
 
     cells: tuple[RepairedCell, ...]
     flags: tuple[str, ...]
@@ -55,16 +58,20 @@ class Repaired:
         return next(cell for cell in self.cells if cell.of and cell.of.name == name)
 
 
-def repair(handed: Sequence[HandedCell], source: Sequence[SourceCell]) -> Repaired:
-    """The submission rebuilt: every cell of the source once, the student's own cells where they put them."""
+def repair(handed: Sequence[HandedCell], source: Sequence[SourceCell], retired: Retired = NONE) -> Repaired:
+    """The submission rebuilt: every cell of the source once, the student's own cells where they put them.
+
+    retired: cells of earlier releases that are no more, which are left out: name → digests of their texts.
+    """
     found = _recognise(handed, source)
+    gone = {at for at, cell in enumerate(handed) if at not in found and _is_retired(cell, retired)}
     kept = [
         _rebuilt(cell, found.get(position))
         for position, cell in enumerate(handed)
-        if position in found or not _is_copy(cell, source)
+        if position in found or not (position in gone or _is_copy(cell, source))
     ]
     cells = _with_missing(kept, source)
-    compared = _compared(handed, found, source)
+    compared = replace(_compared(handed, found, source), gone=[handed[at] for at in sorted(gone)])
     return Repaired(tuple(cells), tuple(_flags(handed, compared, source)), tuple(_notes(compared)))
 
 
@@ -106,6 +113,12 @@ def _keeps_the_question(answer: str, released: str) -> bool:
     return 2 * len(question.intersection(plain(answer).splitlines())) >= max(len(question), 1)
 
 
+def _is_retired(handed: HandedCell, retired: Retired) -> bool:
+    if handed.name is not None:
+        return handed.name in retired
+    return bool(retired) and any(digest_of(handed.source) in texts for texts in retired.values())
+
+
 def _is_copy(handed: HandedCell, source: Sequence[SourceCell]) -> bool:
     """Whether a cell that was not recognised repeats one of ours word for word."""
     ours = (cell for cell in source if cell.role in ("check", "given"))
@@ -115,13 +128,13 @@ def _is_copy(handed: HandedCell, source: Sequence[SourceCell]) -> bool:
 def _rebuilt(handed: HandedCell, cell: SourceCell | None) -> RepairedCell:
     if cell is None:
         return RepairedCell(handed.kind, handed.source, attachments=handed.attachments)
-    if cell.role in ("answer", "written"):
+    if _is_the_students(cell):
         return RepairedCell(cell.kind, handed.source, cell, handed.attachments)
     return RepairedCell(cell.kind, cell.source, cell)
 
 
 def _with_missing(kept: list[RepairedCell], source: Sequence[SourceCell]) -> list[RepairedCell]:
-    """Put every missing cell behind the one it follows in the source."""
+    """Insert every missing cell after the one it follows in the source."""
     cells = list(kept)
     position = 0
     for cell in source:
@@ -142,6 +155,7 @@ class _Compared:
     earlier: Sequence[SourceCell]  # as they are in an earlier release, or not there as they were not in it
     unrecorded: Sequence[SourceCell]  # as nbgrader once released them, going by their checksum
     missing: Sequence[SourceCell]
+    gone: Sequence[HandedCell] = ()  # what earlier releases had and this one has not
 
 
 def _compared(
@@ -180,7 +194,7 @@ def _fits_its_checksum(handed: HandedCell) -> bool:
 
 
 def _is_the_students(cell: SourceCell) -> bool:
-    return cell.role in ("answer", "written")
+    return cell.role in ("answer", "written", "alive")
 
 
 def _text_differs(handed: HandedCell, cell: SourceCell) -> bool:
@@ -207,10 +221,11 @@ def _kind_differs(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
 def _notes(compared: _Compared) -> Iterator[str]:
     yield from _named("Made from an earlier release; brought up to date: {}", "cell", compared.earlier)
     yield from _named(
-        "Made from a release that is not on record, by nbgrader's checksums; brought up to date: {}",
+        "Made from a release that is not on record, judging by nbgrader's checksums; brought up to date: {}",
         "cell",
         compared.unrecorded,
     )
+    yield from _named("Of an earlier release, and no part of this one: {}", "cell", compared.gone)
 
 
 def _flags(handed: Sequence[HandedCell], compared: _Compared, source: Sequence[SourceCell]) -> Iterator[str]:
@@ -237,10 +252,10 @@ def _changes(pairs: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
     def those(changed: Callable[[HandedCell, SourceCell], bool]) -> list[SourceCell]:
         return [cell for handed, cell in pairs if changed(handed, cell)]
 
-    yield from _named("Changed by the student and put back: {}", "cell", those(_text_differs))
-    yield from _named("The points were changed and put back in {}", "cell", those(_points_differ))
+    yield from _named("Changed by the student and restored: {}", "cell", those(_text_differs))
+    yield from _named("Points had been changed and were restored in {}", "cell", those(_points_differ))
     kinds = those(_kind_differs)
-    yield from _named("The kind or the rights were changed and put back in {}", "cell", kinds)
+    yield from _named("Cell type or permissions had been changed and were restored in {}", "cell", kinds)
 
 
 def _copies(handed: Sequence[HandedCell], source: dict[str, SourceCell]) -> Iterator[str]:
@@ -249,14 +264,15 @@ def _copies(handed: Sequence[HandedCell], source: dict[str, SourceCell]) -> Iter
     yield from _named("More than one cell says it is {}; the last one is graded", "cell", copied)
 
 
-def _named(sentence: str, what: str, cells: Sequence[SourceCell]) -> Iterator[str]:
+def _named(sentence: str, what: str, cells: Sequence[SourceCell] | Sequence[HandedCell]) -> Iterator[str]:
     """`Restored {}` → `Restored 2 check cells (a, b).`"""
     if cells:
-        names = ", ".join(cell.name for cell in cells[:8]) + (", …" if len(cells) > 8 else "")
+        names = ", ".join(cell.name or "without a name" for cell in cells[:8])
+        names += ", …" if len(cells) > 8 else ""
         yield sentence.format(f"{_count(cells, what)} ({names})") + "."
 
 
-def _count(cells: Sequence[SourceCell], what: str) -> str:
+def _count(cells: Sized, what: str) -> str:
     head, _, rest = what.partition(" ")
     plural = f"{head}s" + (f" {rest}" if rest else "") if rest.startswith("of") else f"{what}s"
     return f"{len(cells)} {what if len(cells) == 1 else plural}"
@@ -266,7 +282,7 @@ NAMES_ITS_HOMEWORK = re.compile(r"\bhomework\(\s*[\"'](\w{1,80})[\"']")
 
 
 def mix_up(handed: Sequence[HandedCell], repaired: Repaired, homework: str) -> str | None:
-    """A sentence where a notebook says that it is of another homework and holds nothing of this one."""
+    """A sentence if a notebook says that it is of a different homework and holds nothing of this one."""
     ours = (cell for cell in repaired.cells if cell.role in ("answer", "written", "check"))
     if not all(cell.restored for cell in ours):
         return None

@@ -1,1 +1,1 @@
-"""Pages of the site that are made from the homeworks and the course."""
+"""The website: pages generated from the homeworks and the course."""

@@ -16,52 +16,127 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.source.loading import load, names
-from autograder.website.site_pages import glossary, mistakes
+from autograder.website.building import building, homework_cards
+from autograder.website.front import citation, facts
+from autograder.website.glossary import glossary
+from autograder.website.mistakes import mistakes
+from autograder.website.overview import overview
+from autograder.website.path import lectures_in, path_of
+from autograder.website.recaps import flash_cards
+from autograder.website.site_figures import site_figures
+from autograder.website.social import social_picture
+from autograder.website.whole_site import not_found, sitemap
 
 STATIC = ("site.css", "site.js", "favicon.svg")
 ONLY_IN_COLAB = ("badge", "setup")
-# As notebooks' JSON holds them: a figure on a page need not wait until the page's own scripts have run.
-WAITING, AT_ONCE = r"<script type=\"module\">", r"<script type=\"module\" async>"
+# A figure on a page need not wait until the page's own scripts have run.
+WAITING, AT_ONCE = '<script type="module">', '<script type="module" async>'
 NEEDED = {"sphinx": "sphinx", "myst_nb": "myst-nb", "jupyter_server_mathjax": "jupyter-server-mathjax"}
+
+CONTENTS = """\
+# For the instructor
+
+What each homework asks, and what each of its checks tells apart. These pages name hidden checks and known
+mistakes: they are not for students.
+
+```{{toctree}}
+:maxdepth: 1
+
+{pages}
+```
+"""
 
 
 class SiteError(RuntimeError):
-    """The site cannot be made; the message says what is missing or what Sphinx minds."""
+    """The site cannot be made; the message says what is missing or what Sphinx reports."""
 
 
 def make_site(root: Path, destination: Path | None = None) -> Path:
     """Assemble the sources and make the pages; the path of the first page. Raises SiteError."""
+    destination = destination or root / "build" / "site"
+    source = assemble(root, destination.with_name(f"{destination.name}-source"))
+    first = _pages(root, source, destination)
+    address = os.environ.get("SITE_ADDRESS", "")
+    (destination / "404.html").write_text(not_found(address), encoding="utf-8")
+    if address:  # a sitemap names pages by their whole address
+        (destination / "sitemap.xml").write_text(sitemap(destination, address), encoding="utf-8")
+    return first
+
+
+def make_overviews(root: Path) -> Path:
+    """Make the pages for instructors in build/instructors, apart from the site; the path of the first one.
+
+    They name hidden checks and known mistakes, so they are never made among the pages to be published.
+    """
+    source = _frame(root, root / "build" / "instructors-source")
+    homeworks = names(root)
+    (source / "index.md").write_text(CONTENTS.format(pages="\n".join(homeworks)), encoding="utf-8")
+    for name in homeworks:
+        page = overview(load(root / "solutions" / name))
+        (source / f"{name}.md").write_text(page, encoding="utf-8")
+    return _pages(root, source, root / "build" / "instructors")
+
+
+def _pages(root: Path, source: Path, destination: Path) -> Path:
     missing = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if missing:
         raise SiteError(f"{', '.join(missing)} missing; install the package with its [site] extra.")
-    destination = destination or root / "build" / "site"
-    source = assemble(root, destination.with_name(f"{destination.name}-source"))
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
     environment = os.environ | {"COURSE_ROOT": str(root.resolve())}
     done = subprocess.run(
         [*command, str(source), str(destination)], env=environment, capture_output=True, text=True
     )
     if done.returncode:
-        raise SiteError(f"Sphinx minds something:\n{done.stderr.strip()}")
+        raise SiteError(f"Sphinx reports:\n{done.stderr.strip()}")
     return destination / "index.html"
+
+
+def _frame(root: Path, source: Path) -> Path:
+    """What every page shares, in a folder that is made anew; the folder."""
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(root / "site", source, ignore=shutil.ignore_patterns("*.md"))
+    for folder in ("_static", "extra"):  # the latter is copied as it is
+        (source / folder).mkdir()
+    for name in STATIC:
+        shutil.move(source / name, source / "_static" / name)
+    return source
 
 
 def assemble(root: Path, source: Path) -> Path:
     """Everything the site is made from, in a folder that is made anew; the folder."""
-    shutil.rmtree(source, ignore_errors=True)
-    shutil.copytree(root / "site", source)
-    (source / "_static").mkdir()
-    for name in STATIC:
-        shutil.move(source / name, source / "_static" / name)
+    _frame(root, source)
+    for page in (root / "site").glob("*.md"):
+        shutil.copy(page, source)
     _copy((root / "lectures").glob("*.ipynb"), source / "lectures")
     shutil.copytree(root / "docs", source / "measured")
-    (source / "glossary.md").write_text(glossary(), encoding="utf-8")
-    (source / "mistakes").mkdir()
-    for name in filter(lambda name: (root / "homeworks" / name).is_dir(), names(root)):
-        _copy((root / "homeworks" / name).glob("*.ipynb"), source / "homeworks" / name)
-        page = mistakes(load(root / "solutions" / name))
-        (source / "mistakes" / f"{name}.md").write_text(page, encoding="utf-8")
+    homeworks = [
+        load(root / "solutions" / name) for name in names(root) if (root / "homeworks" / name).is_dir()
+    ]
+    lectures = lectures_in(root / "lectures")
+    hand_written = (root / "site" / "glossary.md").read_text(encoding="utf-8")
+    made = {
+        "glossary.md": glossary(hand_written, root / "lectures"),
+        "facts.html": facts(lectures, homeworks),
+        "path.html": path_of(lectures),
+        "homeworks.html": homework_cards(homeworks),
+        "citation.html": citation(root / "CITATION.cff"),
+        "extra/recaps.txt": flash_cards(root / "lectures"),
+    }
+    made |= {f"{name}.html": figure.html() for name, figure in site_figures().items()}
+    (source / "_static" / "social.png").write_bytes(social_picture())
+    for homework in homeworks:
+        _copy((root / "homeworks" / homework.name).glob("*.ipynb"), source / "homeworks" / homework.name)
+        made[f"building/{homework.name}.md"] = building(homework)
+        made[f"mistakes/{homework.name}.md"] = mistakes(homework)
+    for name, text in made.items():
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_text(text.replace(WAITING, AT_ONCE), encoding="utf-8")
     return source
+
+
+def in_json(text: str) -> str:
+    """A text as it stands inside a string of JSON."""
+    return json.dumps(text)[1:-1]
 
 
 def _copy(notebooks: Iterable[Path], folder: Path) -> None:
@@ -70,5 +145,5 @@ def _copy(notebooks: Iterable[Path], folder: Path) -> None:
     for path in notebooks:
         content = json.loads(path.read_text(encoding="utf-8"))
         content["cells"] = [cell for cell in content["cells"] if cell["id"] not in ONLY_IN_COLAB]
-        text = json.dumps(content).replace(WAITING, AT_ONCE)
+        text = json.dumps(content).replace(in_json(WAITING), in_json(AT_ONCE))
         (folder / path.name).write_text(text, encoding="utf-8")

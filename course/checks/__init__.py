@@ -1,12 +1,12 @@
-"""Checks: claims about what a student wrote, and feedback that names the mistake.
+"""Checks: claims about a student's code, and feedback that names the mistake.
 
-In a notebook: `check = homework("hw1_language_models")`, then `check(claim, function)`. A claim is a function
-whose docstring is the sentence it checks; it compares with `assert_close`, `assert_equal`, `assert_depends`,
-`assert_differentiable`, `assert_dtype`, `assert_true` and `assert_raises`, and fills a student's module
-`with_weights`.
+In a notebook: `check = homework("hw1_language_models")`, then `check(claim, other, f=f)`. A claim is a
+function whose docstring is the sentence that it checks. It compares with `assert_close`, `assert_equal`,
+`assert_depends`, `assert_differentiable`, `assert_dtype`, `assert_true` and `assert_raises`, and loads given
+weights into a student's module by `with_weights`.
 """
 
-from course.checks.check import CheckFailed, Homework, homework
+from course.checks.check import Homework, homework
 from course.checks.claim import Finding, examine
 from course.checks.compare import (
     Mismatch,
@@ -34,10 +34,10 @@ from course.checks.standin import (
     attribute,
 )
 from course.checks.trace import Event, Object, Outcome, Trace
+from course.checks.verdict import Points
 from course.checks.weights import with_weights
 
 __all__ = [
-    "CheckFailed",
     "Draw",
     "Event",
     "Finding",
@@ -48,6 +48,7 @@ __all__ = [
     "NotWritten",
     "Object",
     "Outcome",
+    "Points",
     "Reply",
     "StandIn",
     "StudentError",

@@ -1,7 +1,7 @@
-"""Gradients across the border: a backward pass through a student's answer becomes an event of the trace.
+"""Gradients across the process boundary: a backward pass through a student's answer is an event of the trace.
 
-A call is one node of the check's graph, whose backward asks the student's side for its part and takes note;
-replaying the event sends the same gradients into the answer of another object.
+A call is one node of the check's graph. Its backward pass requests the gradients from the student's side and
+records them; replaying the event sends the same gradients into the answer of another object.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.plain import copied, mapped, snapshot, tensors_in
 from course.checks.trace import Answer, Event, Outcome, Trace
 
-# From the gradients of an answer's differentiable tensors to those of the arguments', in order.
+# Maps the gradients of an answer's differentiable tensors to those of the arguments' tensors, in order.
 Backward = Callable[[Sequence[Tensor]], Sequence[Tensor | None]]
 
 
@@ -55,22 +55,22 @@ class Seeds(torch.autograd.Function):
 
 
 def differentiable(value: object) -> list[Tensor]:
-    """The tensors inside a value that need gradients, in order."""
+    """The tensors inside a value that require gradients, in order."""
     return [tensor for tensor in tensors_in(value) if tensor.requires_grad]
 
 
 def returned(trace: Trace, index: int, given: object, value: object, backward: Backward | None) -> object:
-    """A copy of the answer to event `index`, tied to what was given to it by its gradients."""
+    """A copy of the answer to event `index`, connected to the arguments of that call by autograd."""
     outputs = differentiable(value)
     if not outputs or backward is None or not torch.is_grad_enabled():
         return mapped(value, copied)
-    anchor = torch.zeros((), requires_grad=True)  # for calls of which only parameters need gradients
+    anchor = torch.zeros((), requires_grad=True)  # for calls where only parameters require gradients
     tied = iter(Crossing.apply(trace, index, backward, outputs, anchor, *differentiable(given)))
     return mapped(value, lambda entry: next(tied) if _needs_gradient(entry) else copied(entry))
 
 
 def pull(inputs: list[Tensor], outputs: list[Tensor], gradients: Sequence[Tensor]) -> list[Tensor | None]:
-    """The student's side of a backward pass: the inputs' gradients; parameters collect theirs."""
+    """Run a backward pass on the student's side; the inputs' gradients, while parameters keep their own."""
     for tensor in inputs:
         tensor.grad = None
     send_back(outputs, gradients)
@@ -78,33 +78,33 @@ def pull(inputs: list[Tensor], outputs: list[Tensor], gradients: Sequence[Tensor
 
 
 def send_back(answer: object, gradients: Sequence[Tensor]) -> None:
-    """Send one gradient into each differentiable tensor of an answer; raises RuntimeError where none fits.
+    """Send one gradient into each differentiable tensor of an answer; raises RuntimeError if shapes differ.
 
-    Through a number, because `torch.autograd.backward` imports sympy, for a second or more, to compare the
-    shapes of gradients that it is given.
+    The backward pass starts from a single number, because `torch.autograd.backward` imports sympy to compare
+    the shapes of given gradients, which takes a second or more.
     """
     tensors = differentiable(answer)
     if [tensor.shape for tensor in tensors] != [gradient.shape for gradient in gradients]:
-        raise RuntimeError("the answer has no tensors of the shapes of these gradients")
+        raise RuntimeError("the shapes of these gradients are not those of the answer's tensors")
     with torch.enable_grad():
         Seeds.apply(gradients, *tensors).backward(retain_graph=True)
 
 
 def failure(problem: Exception) -> Outcome:
-    """The outcome of a call that gave no value."""
+    """The outcome of a call that returned no value."""
     if isinstance(problem, StudentError):
         return Outcome("error", error=problem.error, message=problem.message)
     return Outcome("not_written" if isinstance(problem, NotWritten) else "unreachable", message=str(problem))
 
 
 def _checked(gradients: Sequence[Tensor | None], inputs: list[tuple]) -> tuple[Tensor, ...] | None:
-    """The gradients of these inputs, zeros for those that none reaches; None where none reaches any."""
+    """The inputs' gradients, with zeros where none arrives; None if no input gets a gradient."""
     forms = [
         form if gradient is None else _form(gradient)
         for gradient, form in zip(gradients, inputs, strict=False)
     ]
     if len(gradients) != len(inputs) or forms != inputs:
-        raise StudentError("RuntimeError", "the gradients have other shapes than the arguments")
+        raise StudentError("RuntimeError", "the gradients do not have the shapes of the arguments")
     if all(gradient is None for gradient in gradients):
         return None
     return tuple(

@@ -1,4 +1,4 @@
-"""Values in few words: what a student sees of what came back and of what was expected."""
+"""Short text for values: how a student sees the value received and the value expected."""
 
 import math
 import re
@@ -11,11 +11,11 @@ from torch import Tensor
 from course.checks.closeness import Numeric, is_array, is_number, is_truth, tensor_of
 from course.checks.trace import Object
 
-WIDEST = 300  # characters of one value
+WIDEST = 300  # characters for one value
 PLAINLY_WRITTEN = 1e7  # numbers from here on are written with an exponent
-PRINTED = 1e-3  # relative; numbers nearer than this look alike with four digits
-ALIGNING = re.compile(r"(?<=\[) +| +(?=  )")  # spaces that put the columns of a matrix below each other
-MOST_ENTRIES = 30  # of a tensor, before only its beginning is shown
+PRINTED = 1e-3  # relative; closer numbers look the same with four digits
+ALIGNING = re.compile(r"(?<=\[) +| +(?=  )")  # spaces that align the columns of a matrix
+MOST_ENTRIES = 30  # of a tensor; of a larger one only the beginning is shown
 
 
 def number(value: Numeric, digits: int = 4) -> str:
@@ -26,7 +26,7 @@ def number(value: Numeric, digits: int = 4) -> str:
     if isinstance(value, bool | int | complex):
         return str(value)
     if value == 0:
-        return "0"  # also where it is -0.0
+        return "0"  # for -0.0 too
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
     whole_digits = len(str(int(abs(value)))) if abs(value) < PLAINLY_WRITTEN else 0
@@ -34,7 +34,7 @@ def number(value: Numeric, digits: int = 4) -> str:
 
 
 def apart(received: Numeric, expected: Numeric) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to see that they differ."""
+    """Two numbers with enough digits to show that they differ."""
     for digits in range(4, 17):
         pair = number(received, digits), number(expected, digits)
         if pair[0] != pair[1]:
@@ -43,7 +43,7 @@ def apart(received: Numeric, expected: Numeric) -> tuple[str, str]:
 
 
 def brief(value: object) -> str:
-    """A value in one line, or a small matrix in a few; what is cut off is marked by an ellipsis."""
+    """A value on one line, or a small matrix on a few; an ellipsis marks what is cut off."""
     if value is None or is_truth(value) or is_number(value):
         return str(bool(value)) if is_truth(value) else number(value, 6) if is_number(value) else "None"
     if is_array(value):
@@ -53,7 +53,7 @@ def brief(value: object) -> str:
 
 
 def brief_pair(received: object, expected: object) -> tuple[str, str]:
-    """Two values to be read one below the other; of large tensors, where they first plainly differ."""
+    """Two values to compare by eye; of large tensors, the part where they first clearly differ."""
     if is_number(received) and is_number(expected):
         return apart(received, expected)
     arrays = is_array(received) and is_array(expected) and received.ndim and received.shape == expected.shape
@@ -71,15 +71,15 @@ def brief_pair(received: object, expected: object) -> tuple[str, str]:
 
 
 def first_index(places: Tensor) -> list[int]:
-    """The index of the first True of a mask that holds one."""
+    """The index of the first True in a mask that has at least one."""
     first = int(places.reshape(-1).to(torch.uint8).argmax())
     return [
         int(position) for position in np.unravel_index(first, tuple(places.shape))
-    ]  # torch's imports sympy
+    ]  # torch.unravel_index imports sympy
 
 
 def _window(tensor: Tensor, where: list[int]) -> str:
-    """A few entries of the line on which an index lies: `[0, 2, 3:9] = 0.1  0.2 …`."""
+    """A few entries around an index: `[0, 2, 3:9] = 0.1  0.2 …`."""
     line, start = tensor[tuple(where[:-1])], max(0, where[-1] - 1)
     entries = "  ".join(number(entry) for entry in line[start : start + 6])
     stop = min(start + 6, len(line))
@@ -87,7 +87,7 @@ def _window(tensor: Tensor, where: list[int]) -> str:
 
 
 def kind_name(value: object) -> str:
-    """What a value is, with its article: a list, a number, an object of class RNNCell."""
+    """The kind of a value, with its article: a list, a number, an object of class RNNCell."""
     if value is None:
         return "None"
     if is_truth(value) or is_number(value):
@@ -101,7 +101,7 @@ def kind_name(value: object) -> str:
 
 
 def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:
-    """Two small arrays of one shape with as many digits as it takes to see that they differ."""
+    """Two small arrays of one shape with enough digits to show that they differ."""
     for digits in range(4, 17):
         pair = _array(one, digits), _array(other, digits)
         if pair[0] != pair[1] or torch.equal(one, other):

@@ -1,4 +1,4 @@
-"""What is handed in stays as it is: which argument a call left changed, in words."""
+"""Arguments must not be modified: a sentence that names the one a call changed."""
 
 import inspect
 from collections.abc import Callable
@@ -8,14 +8,14 @@ from course.checks.closeness import same
 from course.checks.link import called
 from course.checks.trace import Event, Object, Trace
 
-Written = Callable[[str], object]  # the function or class of a name, or None where there is none
+Written = Callable[[str], object]  # the function or class with this name, or None
 
 
 def changed_in_place(trace: Trace, written: Written) -> str:
-    """A sentence about the first call that left an argument changed: "`f` changed its argument 1, `x`, in
-    place."; "" if none did. How far a generator has advanced does not count.
+    """A sentence about the first call that changed an argument, "`f` changed its argument 1, `x`, in place.";
+    "" if none did. Drawing from a generator does not count as a change.
 
-    `written` gives the function or class of a name, whose signature names the arguments.
+    `written` returns the function or class with a given name; its signature names the arguments.
     """
     for event in trace.events:
         if event.outcome.changed is not None:
@@ -25,7 +25,7 @@ def changed_in_place(trace: Trace, written: Written) -> str:
 
 
 def _target(event: Event) -> str | Object:
-    return cast("str | Object", event.target)  # a backward pass leaves nothing changed
+    return cast("str | Object", event.target)  # a backward pass changes no arguments
 
 
 def _argument(event: Event, changed: tuple, written: Written) -> str:
@@ -38,7 +38,7 @@ def _argument(event: Event, changed: tuple, written: Written) -> str:
 
 
 def _parameter(event: Event, place: int, written: Written) -> str:
-    """The parameter's name in the signature of what was called; "" where that is not known."""
+    """The parameter's name in the signature of what was called; "" if unknown."""
     target, method = _target(event), event.method
     thing = written(target.kind if isinstance(target, Object) else target)
     if isinstance(target, Object) and not method:

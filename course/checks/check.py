@@ -1,93 +1,87 @@
-"""`check(claim, thing)`: what a student runs, in a notebook or anywhere else."""
+"""`check(claim, claim, split_heads=split_heads)`: the call a student runs, in a notebook or elsewhere."""
 
+import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from course.checks.brief import brief, brief_pair
 from course.checks.claim import Finding, examine, names_in
 from course.checks.compare import Mismatch
-from course.checks.diagnosis import candidates
-from course.checks.explain import Explanation, as_html, as_text, sentence
+from course.checks.diagnosis import candidates, spoken
+from course.checks.explain import Explanation, sentence
 from course.checks.fingerprints import known, load
+from course.checks.parts import called, mend_first
+from course.checks.progress import Score, in_words, untried
 from course.checks.source import forbidden_in
 from course.checks.standin import LocalLink
+from course.checks.verdict import Points, Verdict
 
-MOST_NAMES = 3  # mistakes that may be named together; more would name nothing
-
-
-class CheckFailed(AssertionError):
-    """A claim does not hold; Jupyter shows the message in place of a traceback."""
-
-    def __init__(self, message: str, shown: str | None = None) -> None:
-        super().__init__(message)
-        self.shown = message if shown is None else shown
-
-    def _render_traceback_(self) -> list[str]:
-        return self.shown.splitlines()
+RESERVED = frozenset({"points", "later"})  # names that no answer can have
 
 
 @dataclass(frozen=True)
 class Homework:
-    """The checks of one homework in one session; remembers what was tried, so that hints come one by one."""
+    """The checks of one homework in one session; counts the attempts, so that hints appear one at a time."""
 
     name: str
-    given: Mapping | None = field(default=None, repr=False)  # fingerprints that take the place of the file's
-    tried: dict[str, "Attempt"] = field(default_factory=dict, repr=False)
-    failures: dict[str, int] = field(default_factory=dict, repr=False)
+    given: Mapping | None = field(default=None, repr=False)  # fingerprints used instead of the file's
+    failures: dict[str, int] = field(default_factory=dict, repr=False)  # of each exercise
+    scores: dict[str, Score] = field(default_factory=dict, repr=False)
+    is_quiet: bool = False  # shows no verdict
+    wrong: dict[str, object] = field(default_factory=dict, repr=False)  # exercise → what failed
 
     @cached_property
     def fingerprints(self) -> Mapping:
-        """What is known of the homework's mistakes; read when the first check asks for it."""
+        """The fingerprints of the homework's known mistakes; read when a check first needs them."""
         return load(self.name) if self.given is None else self.given
 
-    def __call__(self, claim: Callable, *things: object) -> None:
-        """Check a claim about the student's functions or classes, given in the order in which it names them.
+    def __call__(
+        self, *claims: Callable, points: Sequence[float] = (), later: int = 0, **things: object
+    ) -> Points | None:
+        """Test every claim about an exercise on the student's functions or classes, given by their names.
 
-        Prints the claim if it holds; raises CheckFailed if it does not.
+        points: what each claim is worth, 1 if not given. later: how many claims are tested only after the
+        homework is handed in. Shows which claims hold and what to fix first. Returns None if all hold,
+        otherwise the points of those that do, which nbgrader reads as partial credit. Raises TypeError if a
+        claim is about a name that was not given.
         """
-        names = names_in(claim)
-        if len(names) != len(things):
-            raise TypeError(f"{claim.__name__} is about {', '.join(names)}; {len(things)} things were given")
-        given = dict(zip(names, things, strict=True))
-        exempt = self._about(claim.__name__).get("exempt", ())
-        finding = examine(claim, LocalLink(given), exempt=exempt, written=given.get)
-        self.tried[finding.check] = Attempt(things, finding)
-        if finding.result == "passed":
-            print("\n".join(filter(None, [f"✓ {finding.sentence}", self._advice(finding, things)])))
-        elif finding.result == "not_written":
-            raise CheckFailed(finding.message) from None
-        else:
-            raise shown(self._explanation(finding, things)) from None
-
-    def _explanation(self, finding: Finding, things: tuple) -> Explanation:
-        self.failures[finding.check] = self.failures.get(finding.check, 0) + 1
-        number = self._rounds(finding.check)
-        mistakes = self._mistakes(finding, things)
-        is_said = len(mistakes) == 1 and isinstance(finding.problem, Mismatch)
-        hints = self._about(finding.check).get("hints", [])
-        received, expected = values(finding.problem)
-        is_said = is_said or finding.message == f"{received} where {expected} is expected"
-        return Explanation(
-            claim=finding.sentence,
-            difference="" if is_said else sentence(finding.message),
-            received=received,
-            expected=expected,
-            mistakes=mistakes,
-            advice=self._advice(finding, things),
-            hints=tuple(hints[:number]),
-            hints_in_all=len(hints),
+        for claim in claims:
+            if not inspect.isroutine(claim) or not things.keys() >= {*names_in(claim)}:
+                raise TypeError(_misused(claim))
+        worth = list(points) or [1] * len(claims)
+        exercise = self._exercise(claims[0].__name__) or ", ".join(things)
+        about = self.fingerprints.get("exercises", {}).get(exercise, {})
+        link, exempt = LocalLink(things), about.get("exempt", ())
+        findings = tuple(
+            examine(claim, link, exempt=exempt, dtype=about.get("dtype", ""), written=things.get)
+            for claim in claims
         )
+        held = [finding.result == "passed" for finding in findings]
+        earned = sum(value for value, holds in zip(worth, held, strict=True) if holds)
+        self.scores[exercise] = Score(sum(held), len(held), earned, sum(worth))
+        self.wrong.pop(exercise, None)
+        why = self._explanation(exercise, about, findings, self._wrong_parts(things))
+        if why and exercise in things:
+            self.wrong[exercise] = things[exercise]
+        remarks = *(finding.note for finding in findings), _advice(about, things)
+        verdict = Verdict(findings, later, why, "\n".join(dict.fromkeys(filter(None, remarks))))
+        if self.is_quiet:
+            return None if verdict.holds else Points(earned, sum(worth))
+        if verdict.is_unwritten:
+            return _quiet(Points(earned, sum(worth), _unwritten(findings)))
+        show(verdict)
+        return None if verdict.holds else Points(earned, sum(worth))
 
-    def _rounds(self, check: str) -> int:
-        """How often the exercise was tried in vain, so that all its checks give the same hint in one pass."""
-        exercise = self._exercise(check)
-        alike = (count for other, count in self.failures.items() if self._exercise(other) == exercise)
-        return max(alike) if exercise else self.failures[check]
-
-    def _about(self, check: str) -> Mapping:
-        return self.fingerprints.get("exercises", {}).get(self._exercise(check), {})
+    def progress(self) -> None:
+        """Print how many exercises are done in this session, the points so far, and what is left."""
+        scores = untried(self.fingerprints)
+        for name, score in self.scores.items():
+            before = scores.get(name, score)
+            scores[name] = Score(score.held, score.claims, score.earned, score.worth, before.later)
+        if scores:
+            print(in_words(scores))
 
     def _exercise(self, check: str) -> str | None:
         return self._known(check).get("exercise")
@@ -95,53 +89,51 @@ class Homework:
     def _known(self, check: str) -> Mapping:
         return self.fingerprints.get("checks", {}).get(check, {})
 
-    def _mistakes(self, finding: Finding, things: tuple) -> tuple[tuple[str, str], ...]:
-        """Diagnosis and question of the mistakes that explain what these very objects did so far."""
-        exercise = self._exercise(finding.check)
-        attempts = {
-            check: attempt.finding
-            for check, attempt in self.tried.items()
-            if attempt.is_of(things) and self._exercise(check) == exercise
-        }
-        answers = {check: known(self._known(check)) for check in attempts}
-        traces = {check: attempt.trace for check, attempt in attempts.items()}
-        failed = {check for check, attempt in attempts.items() if attempt.problem is not None}
-        about = self._about(finding.check).get("misconceptions", {})
-        named = [about[name] for name in candidates(traces, failed, answers) if name in about]
-        return tuple((one["diagnosis"], one["question"]) for one in named) if len(named) <= MOST_NAMES else ()
+    def _wrong_parts(self, things: Mapping[str, object]) -> list[str]:
+        """The earlier parts that these use and that failed their own checks as they still are."""
+        used = {name: one for thing in things.values() for name, one in called(thing, self.wrong).items()}
+        return [name for name, one in used.items() if one is self.wrong[name] and name not in things]
 
-    def _advice(self, finding: Finding, things: tuple) -> str:
-        """A reminder where the exercise is to be done without something that is used."""
-        about = self._about(finding.check)
-        rule = about.get("forbids", []), about.get("allows", [])
-        uses = [use for thing in things for use in forbidden_in(thing, *rule)]
-        if not uses:
-            return ""
-        found = ", ".join(f"`{use.name}` (line {use.line})" for use in uses)
-        return f"This exercise is to be written without {found}."
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """The objects that a check was made with, and what came of it."""
-
-    things: tuple
-    finding: Finding
-
-    def is_of(self, things: tuple) -> bool:
-        """Whether these are the very same objects."""
-        return len(things) == len(self.things) and all(
-            a is b for a, b in zip(things, self.things, strict=True)
+    def _explanation(
+        self, exercise: str, about: Mapping, findings: Sequence[Finding], wrong_parts: Sequence[str]
+    ) -> Explanation | None:
+        """What to fix: the mistake that all claims together point to, and why the first of them fails."""
+        failed = [finding for finding in findings if finding.result == "failed"]
+        if not failed:
+            return None
+        self.failures[exercise] = self.failures.get(exercise, 0) + 1
+        first, mistakes = failed[0], self._mistakes(about, findings)
+        is_said = len(mistakes) == 1 and isinstance(first.problem, Mismatch)
+        hints = () if len(mistakes) == 1 or wrong_parts else tuple(about.get("hints", ()))
+        received, expected = values(first.problem)
+        is_said = is_said or first.message == f"{received} where {expected} is expected"
+        return Explanation(
+            is_of_several=len(failed) > 1,
+            difference="" if is_said else sentence(first.message),
+            received=received,
+            expected=expected,
+            mend_first=mend_first(wrong_parts),
+            mistakes=mistakes,
+            hints=hints[: self.failures[exercise]],
+            hints_in_all=len(hints),
         )
+
+    def _mistakes(self, about: Mapping, findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
+        """Diagnosis and question of each mistake that explains the results of all claims of an exercise."""
+        answers = {finding.check: known(self._known(finding.check)) for finding in findings}
+        traces = {finding.check: finding.trace for finding in findings}
+        failed = {finding.check for finding in findings if finding.problem is not None}
+        named = spoken(candidates(traces, failed, answers), about.get("misconceptions", {}))
+        return tuple((one["diagnosis"], one["question"]) for one in named)
 
 
 def homework(name: str, *, fingerprints: Mapping | None = None) -> Homework:
-    """The checks of a homework; what is known of its mistakes is read by its name unless given."""
+    """The checks of a homework; its fingerprints are read by its name unless given."""
     return Homework(name, fingerprints)
 
 
 def values(problem: Exception | None) -> tuple[str, str]:
-    """What was received and expected, in brief; "" for what is not known, as where nothing was compared."""
+    """The value received and the value expected, in brief; "" where nothing was compared."""
     if not isinstance(problem, Mismatch) or (problem.received is None and problem.expected is None):
         return "", ""
     if problem.message:
@@ -149,18 +141,48 @@ def values(problem: Exception | None) -> tuple[str, str]:
     return brief_pair(problem.received, problem.expected)
 
 
-def shown(explanation: Explanation) -> CheckFailed:
-    """The exception to raise; in Jupyter the message is displayed, and the exception repeats its headline."""
+def show(verdict: Verdict) -> None:
+    """Display the verdict in a notebook, print it elsewhere."""
     display = jupyter_display()
     if display is None:
-        return CheckFailed(as_text(explanation))
-    display({"text/html": as_html(explanation), "text/plain": as_text(explanation)}, raw=True)
-    return CheckFailed(as_text(explanation), explanation.headline)
+        print(verdict.as_text())
+    else:
+        display({"text/html": verdict.as_html(), "text/plain": verdict.as_text()}, raw=True)
 
 
 def jupyter_display() -> Callable | None:
-    """IPython's display where a notebook shows its HTML; None in a terminal and without IPython."""
+    """IPython's display function if a notebook can show HTML; None in a terminal or without IPython."""
     ipython = sys.modules.get("IPython")
     if ipython is None:
         return None
     return ipython.display.display if hasattr(ipython.get_ipython(), "kernel") else None
+
+
+def _quiet(points: Points) -> Points:
+    """The points; a notebook shows them with one line of text, elsewhere that line is printed."""
+    if jupyter_display() is None:
+        print(points.about)
+    return points
+
+
+def _unwritten(findings: Sequence[Finding]) -> str:
+    names = dict.fromkeys(f"`{getattr(finding.problem, 'name', '')}`" for finding in findings)
+    return f"○ {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not written yet"
+
+
+def _misused(claim: Callable) -> str:
+    if not inspect.isroutine(claim):
+        return "give each answer by its name, as in `check(claim, split_heads=split_heads)`"
+    names = names_in(claim)
+    given = ", ".join(f"{name}={name}" for name in names)
+    return f"{claim.__name__} is about {' and '.join(names)}: `check({claim.__name__}, {given})`"
+
+
+def _advice(about: Mapping, things: Mapping[str, object]) -> str:
+    """A reminder if the answer uses something that the exercise forbids."""
+    rule = about.get("forbids", []), about.get("allows", [])
+    uses = [use for thing in things.values() for use in forbidden_in(thing, *rule)]
+    if not uses:
+        return ""
+    found = ", ".join(f"`{use.name}` (line {use.line})" for use in uses)
+    return f"Write this exercise without {found}."

@@ -1,4 +1,4 @@
-"""A claim put to the student's objects: what it says, whether it holds, and if not, why."""
+"""A claim tested on the student's objects: what it says, whether it holds, and if not, why."""
 
 import contextlib
 import inspect
@@ -15,12 +15,17 @@ from course.checks.draw import Draw, seed_of
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.explain import sentence
 from course.checks.link import Link, called
+from course.checks.plain import tensors_in
+from course.checks.precision import COUNTS, precision
 from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
 
 if TYPE_CHECKING:
+    import torch
+
     from course.checks.trace import Object
 
+FLOAT32 = "float32"
 IN_PLACE = "in_place"  # the rule that what is handed in stays as it is, where an exercise is exempt from it
 
 Result = Literal["passed", "failed", "not_written"]
@@ -28,17 +33,18 @@ Result = Literal["passed", "failed", "not_written"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of putting a claim to somebody's objects."""
+    """The result of testing a claim on somebody's objects."""
 
     check: str
     sentence: str
     trace: Trace = field(repr=False)
     problem: Exception | None = None
     in_place: str = ""  # the sentence about an argument that was changed beside another problem
+    note: str = ""  # what is to be said although the claim holds
 
     @property
     def result(self) -> Result:
-        """Whether the claim holds, or the student has yet to write what it is about."""
+        """Whether the claim holds, fails, or is about something that is not written yet."""
         if self.problem is None:
             return "passed"
         return "not_written" if isinstance(self.problem, NotWritten) else "failed"
@@ -53,17 +59,17 @@ class Finding:
 
 
 def sentence_of(claim: Callable) -> str:
-    """The claim in words: its docstring's first line."""
+    """The claim in words: the first line of its docstring."""
     return (inspect.getdoc(claim) or claim.__name__.replace("_", " ")).splitlines()[0]
 
 
 def names_in(claim: Callable) -> list[str]:
-    """The student's functions and classes that a claim speaks of, by name."""
+    """The names of the student's functions and classes that a claim is about."""
     return [name for name in parameters(claim) if name != "draw"]
 
 
 def parameters(claim: Callable) -> list[str]:
-    """What a claim takes, by name: the student's things, and perhaps a `draw`."""
+    """A claim's parameters: the student's functions and classes, and perhaps a `draw`."""
     return list(inspect.signature(claim).parameters)
 
 
@@ -73,12 +79,15 @@ def examine(
     seed: int | None = None,
     *,
     exempt: Collection[str] = (),
+    dtype: str = "",
     written: Written = lambda name: None,
 ) -> Finding:
-    """Put a claim to stand-ins over the link; it draws from the seed, or from its name where that is None.
+    """Test a claim on stand-ins over the link; its inputs are drawn from the seed, or from its name if None.
 
-    A claim that holds still fails where a call changed what it was given, unless the exercise is exempt from
-    that rule. `written` gives the function or class of a name, to say which argument it was.
+    A claim that holds still fails if a call changed its arguments, unless the exercise is exempt from that
+    rule. dtype: the one that answers must have, if that is the point of the exercise; otherwise an answer
+    that is right to seven digits holds, with a note. `written` returns the function or class with a given
+    name, to say which argument was changed.
     """
     trace = Trace(claim.__name__)
     arguments: dict[str, object] = {name: StandIn(link, trace, name) for name in parameters(claim)}
@@ -86,18 +95,31 @@ def examine(
         arguments["draw"] = Draw(seed_of(claim.__name__) if seed is None else seed)
     problem: Exception | None = None
     try:
-        with contextlib.redirect_stderr(sys.stdout):  # nbgrader takes a warning for a failure
+        with (
+            contextlib.redirect_stderr(sys.stdout),  # nbgrader counts a warning as a failure
+            precision(counts=not dtype) as met,
+        ):
             claim(**arguments)
     except Exception as found:
         problem = found
     in_place = "" if IN_PLACE in exempt else changed_in_place(trace, written)
     if problem is None and in_place:
         problem, in_place = Mismatch(message=in_place), ""
-    return Finding(claim.__name__, sentence_of(claim), trace, problem, in_place)
+    note = COUNTS if problem is None and met.is_short and not _gave_float32(trace) else ""
+    return Finding(claim.__name__, sentence_of(claim), trace, problem, in_place, note)
+
+
+def _gave_float32(trace: Trace) -> bool:
+    """Whether a claim handed over numbers in float32, to which answers in float32 are as good as any."""
+    given: list[torch.Tensor] = []
+    for event in trace.events:
+        if not isinstance(event.target, Answer):  # gradients have the dtype of the answer
+            given += tensors_in((event.args, event.kwargs))
+    return any(str(tensor.dtype) == f"torch.{FLOAT32}" for tensor in given)
 
 
 def reason(problem: Exception, trace: Trace) -> str:
-    """Why a claim does not hold; the arguments of its last call may tell the cause of a NaN or a factor."""
+    """Why a claim does not hold; the arguments of its last call may explain a NaN or a factor."""
     call = last_call(trace)
     if isinstance(problem, Mismatch):
         return problem.explained([*call.args, *call.kwargs.values()] if call else ())
@@ -107,17 +129,19 @@ def reason(problem: Exception, trace: Trace) -> str:
         return str(problem) or "it does not hold"
     if "does not require grad" in str(problem):
         return NO_GRADIENT
+    if isinstance(problem, NameError):
+        return f"`{problem.name}` is not defined; run the cells at the top of the notebook, then this one"
     error = f"{type(problem).__name__}: {problem}"
     if call is None:
         return f"the check itself stopped ({error})"
-    name = called(cast("str | Object", call.target), call.method)  # `last_call` gives no backward pass
+    name = called(cast("str | Object", call.target), call.method)  # `last_call` skips backward passes
     if call.outcome.value is None:
-        return f"`{name}` returned None; a function without `return` gives None"
+        return f"`{name}` returned None; is a `return` missing?"
     return f"the check could not go on with what `{name}` returned, {_value_text(call)} ({error})"
 
 
 def last_call(trace: Trace) -> Event | None:
-    """The latest call that gave a value."""
+    """The latest call that returned a value."""
     calls = [event for event in trace.events if not isinstance(event.target, Answer)]
     return next((event for event in reversed(calls) if event.outcome.kind == "value"), None)
 

@@ -1,4 +1,4 @@
-"""When two outcomes count as equal: as near as their precision lets two correct ways of computing them be."""
+"""When two outcomes count as equal: they differ no more than two correct computations in their dtype may."""
 
 import cmath
 import math
@@ -47,7 +47,7 @@ def is_truth(value: object) -> bool:
 
 
 def tensor_of(value: object) -> Tensor:
-    """The value as a tensor cut from its history; numbers of Python keep their full precision."""
+    """The value as a detached tensor; Python's numbers keep their full precision."""
     if isinstance(value, Tensor):
         return value.detach()
     if isinstance(value, float):
@@ -67,7 +67,7 @@ def _as_float(value: int) -> float:
 
 
 def kind_of(array: Array) -> str:
-    """bool, int, float or complex: what kind of numbers an array holds."""
+    """The kind of numbers in an array: bool, int, float or complex."""
     dtype = tensor_of(array).dtype
     if dtype == torch.bool:
         return "bool"
@@ -75,7 +75,7 @@ def kind_of(array: Array) -> str:
 
 
 def tolerance_between(received: object, expected: object) -> tuple[float, float]:
-    """The relative and absolute tolerance for two numbers or arrays: that of the less precise of them."""
+    """The relative and absolute tolerance for two numbers or arrays: that of the less precise one."""
     return max(_tolerance(received), _tolerance(expected))
 
 
@@ -87,7 +87,7 @@ def _tolerance(value: object) -> tuple[float, float]:
 
 
 def close(received: Tensor, expected: Tensor, tolerance: tuple[float, float]) -> Tensor:
-    """Entry by entry, whether two tensors agree; NaN agrees with NaN, an infinity with itself."""
+    """Whether two tensors agree, entry by entry; NaN agrees with NaN, an infinity with itself."""
     if kind_of(received) in ("bool", "int") and kind_of(expected) in ("bool", "int"):
         return received == expected
     wide = torch.complex128 if received.is_complex() or expected.is_complex() else torch.float64
@@ -96,9 +96,9 @@ def close(received: Tensor, expected: Tensor, tolerance: tuple[float, float]) ->
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two outcomes are equal: in structure, and in numbers as far as their precision goes.
+    """Whether two outcomes are equal: in structure, and in their numbers within the tolerance of their dtype.
 
-    A float, an int and a tensor without axes are all numbers; a list is like a tuple; NaN equals NaN.
+    A float, an int and a tensor without axes are all numbers; a list equals a tuple; NaN equals NaN.
     """
     if isinstance(a, Outcome) and isinstance(b, Outcome):
         return (a.kind, a.error) == (b.kind, b.error) and same((a.value, a.changed), (b.value, b.changed))
@@ -132,7 +132,7 @@ def _isclose(a: complex, b: complex, tolerance: tuple[float, float]) -> bool:
     relative, absolute = tolerance
     try:
         return cmath.isclose(a, b, rel_tol=relative, abs_tol=absolute)
-    except OverflowError:  # a whole number beyond the range of float
+    except OverflowError:  # an integer too large for a float
         return False
 
 
@@ -148,7 +148,7 @@ def _kinds(*kinds: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-# A comparison gets what the test beside it lets through.
+# Each comparison is used only for values that pass the test beside it.
 _COMPARISONS: tuple[tuple[Callable[[object], bool], Callable[[Any, Any], bool]], ...] = (
     (is_truth, _same_truths),
     (is_number, _same_numbers),

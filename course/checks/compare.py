@@ -1,4 +1,4 @@
-"""The assertions of a check; each says what was expected, what came and in which way they differ."""
+"""The assertions of a check; a failure says what was expected, what was received and how they differ."""
 
 import builtins
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ from course.checks.closeness import EXACT, is_array, is_number, near, same, tens
 from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.plain import tensors_in
+from course.checks.precision import nearly_same, note_precision, seven_digits_count
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric
@@ -26,11 +27,11 @@ __all__ = [
     "same",
 ]
 
-NEGLIGIBLE = 1e-6  # an answer that moves by less has not moved
+NEGLIGIBLE = 1e-6  # a smaller change of an answer counts as none
 
 
 class Mismatch(AssertionError):
-    """A claim does not hold: what was received, what was expected, and in which way they differ."""
+    """A claim does not hold: what was received, what was expected, and how they differ."""
 
     def __init__(
         self,
@@ -47,11 +48,11 @@ class Mismatch(AssertionError):
 
     @property
     def explanation(self) -> str:
-        """The message of the check, or else in which way the values differ."""
+        """The check's own message, or else how the values differ."""
         return self.explained()
 
     def explained(self, arguments: Sequence[object] = ()) -> str:
-        """The explanation; the arguments of the call that gave the value may tell more."""
+        """The explanation; the arguments of the call that returned the value may add to it."""
         known = self.message or self._described(arguments)
         return f"{self.what}: {known}" if self.what else known
 
@@ -60,9 +61,9 @@ class Mismatch(AssertionError):
             known = describe_difference(
                 self.received, self.expected, arguments=arguments, tolerance=self.tolerance
             )
-        except Exception:  # a student may return anything; that alone must not break the message
+        except Exception:  # whatever a student returns, the message must not break
             known = "the values differ"
-        return known or "the values are close, but not as close as they should be"
+        return known or "the values are close, but not close enough"
 
     def __str__(self) -> str:
         return self.explanation
@@ -73,17 +74,20 @@ def assert_close(
 ) -> None:
     """Numbers, tensors and containers of them agree within `tolerance`, relative and absolute.
 
-    Without a tolerance that of their dtype holds. Looked at in this order: whether anything came, its type,
-    its shape, NaN and infinities, its values. `what` says what is compared. Raises Mismatch.
+    Without a tolerance, that of their dtype is used; in a claim, unless the dtype is the point, seven digits
+    are enough, with a note. Compared in this order: whether anything was returned, type, shape, NaN and
+    infinities, values. `what` says what is compared. Raises Mismatch.
     """
     if received is None:  # also where both came from a function that returns nothing
         raise Mismatch(message=describe_difference(None, 0.0), what=what)
-    if not agrees(received, expected, within(tolerance)):
+    if agrees(received, expected, within(tolerance)):
+        note_precision(received, expected)
+    elif tolerance is not None or not agrees(received, expected, nearly_same) or not seven_digits_count():
         raise Mismatch(received, expected, what=what, tolerance=tolerance)
 
 
 def assert_equal(received: object, expected: object, *, what: str = "") -> None:
-    """Exactly equal: for whole numbers, texts, lists, dictionaries. Raises Mismatch."""
+    """The values are exactly equal; for whole numbers, strings, lists, dictionaries. Raises Mismatch."""
     if not agrees(received, expected, _exactly):
         raise Mismatch(received, expected, what=what, tolerance=0.0)
 
@@ -95,21 +99,21 @@ def _exactly(received: object, expected: object) -> bool:
 
 
 def assert_true(statement: object, message: str) -> None:
-    """The statement holds; `message` says what does not hold otherwise. Raises Mismatch."""
+    """The condition holds; `message` says what is wrong if it does not. Raises Mismatch."""
     if not bool(statement):
         raise Mismatch(message=message)
 
 
 def assert_depends(answer: object, elsewhere: object, *, what: str = "the answer") -> None:
-    """An answer differs from the one `elsewhere`, for an input that calls for another. Raises Mismatch.
+    """An answer differs from `elsewhere`, the answer to an input that needs a different one. Raises Mismatch.
 
-    For numbers, tensors and containers of them; what moves by 1e-6 or less, or to NaN, has not moved. `what`
-    says what should have moved.
+    For numbers, tensors and containers of them. A change of 1e-6 or less, or to NaN, does not count. `what`
+    says what should have changed.
     """
     if answer is None:
         raise Mismatch(message=describe_difference(None, 0.0))
     if not _has_moved(answer, elsewhere):
-        raise Mismatch(answer, message=f"{what} is the same for quite another input")
+        raise Mismatch(answer, message=f"{what} is the same for a very different input")
 
 
 def _has_moved(answer: object, elsewhere: object) -> bool:
@@ -127,11 +131,11 @@ def _has_moved(answer: object, elsewhere: object) -> bool:
 
 
 def assert_dtype(value: object, dtype: torch.dtype, *, what: str = "the answer") -> None:
-    """All real numbers in tensors are of this dtype; `what` says what is looked at. Raises Mismatch."""
+    """All tensors of real numbers have this dtype; `what` says what is examined. Raises Mismatch."""
     for tensor in tensors_in(value):
         if tensor.is_floating_point() and tensor.dtype != dtype:
             asked, found = (str(one).removeprefix("torch.") for one in (dtype, tensor.dtype))
-            raise Mismatch(message=f"{what} is in {found} where {asked} is asked for")
+            raise Mismatch(message=f"{what} is in {found} where {asked} is expected")
 
 
 def assert_raises(error: type[BaseException], function: Callable, *arguments: object) -> None:
@@ -147,7 +151,7 @@ def assert_raises(error: type[BaseException], function: Callable, *arguments: ob
     except error:
         pass
     else:
-        raise Mismatch(message=f"no error where {error.__name__} is expected; {brief(value)} came back")
+        raise Mismatch(message=f"no error where {error.__name__} is expected; {brief(value)} was returned")
 
 
 def _is_a(problem: StudentError, error: type[BaseException]) -> bool:

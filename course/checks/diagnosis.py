@@ -1,22 +1,25 @@
-"""Which known mistake a student's answers are: equal to it on every call, and not to the right answer."""
+"""Find the known mistake that gives the student's answers on every call, at least one of them wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
 from course.checks.autograd import send_back
 from course.checks.closeness import same
-from course.checks.errors import NotWritten, StudentError, Unreachable
+from course.checks.errors import NotWritten, StudentError, Unreachable, gist
 from course.checks.fingerprints import Fingerprint, fits
 from course.checks.plain import mapped, snapshot
 from course.checks.standin import LocalLink, StandIn
 from course.checks.trace import Answer, Event, Object, Outcome, Thing, Trace
 
+MOST_NAMES = 2  # that may be spoken together: more would name nothing
+
 Answers = Mapping[str, Fingerprint]  # misconception → its answers to one check
 
 
 def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
-    """The same calls on other objects: how a known mistake is asked what the student was asked.
+    """Make the same calls on other objects, so that a known mistake gets the questions that the student got.
 
-    Ends early where the other objects do not give what a later call needs, as an object to call a method of.
+    Ends early if the other objects do not return what a later call needs, such as an object with a method.
     """
     link, copy = LocalLink(things), Trace(trace.check)
     answers: dict[int, object] = {}  # by the place of the call in the trace
@@ -33,17 +36,43 @@ def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
 
 
 def matches(student: Sequence[Trace], wrong: Sequence[Trace], right: Sequence[Trace]) -> bool:
-    """Whether a student's answers equal the wrong ones everywhere and differ from the right somewhere."""
-    return _equal(student, wrong) and not _equal(student, right)
+    """Whether a student's answers equal the mistake's everywhere and differ from the right ones somewhere."""
+    return answers_as(student, wrong, right) and not answers_as(student, right, right)
+
+
+def answers_as(student: Sequence[Trace], other: Sequence[Trace], right: Sequence[Trace]) -> bool:
+    """Whether a student's answers equal the other's everywhere; `right` are the reference's.
+
+    An error that is not the right answer equals another only if their messages agree: errors of one class
+    may have very different causes.
+    """
+    return len(student) == len(other) and all(map(_is_answered_alike, student, other, right))
+
+
+def _is_answered_alike(student: Trace, other: Trace, right: Trace) -> bool:
+    if len(student.events) != len(other.events):
+        return False
+    reference = [event.outcome for event in right.events]
+    return all(
+        _is_alike(one.outcome, two.outcome, known)
+        for one, two, known in zip_longest(student.events, other.events, reference[: len(student.events)])
+    )
+
+
+def _is_alike(one: Outcome, two: Outcome, right: Outcome | None) -> bool:
+    if not same(one, two):
+        return False
+    return one.kind != "error" or same(two, right) or gist(one.message) == gist(two.message)
 
 
 def candidates(
     traces: Mapping[str, Trace], failed: frozenset[str] | set[str], fingerprints: Mapping[str, Answers]
 ) -> list[str]:
-    """The mistakes that explain what the checks of one session, made with the same objects, have shown.
+    """The mistakes that explain the results of all checks of an exercise, made with the same objects.
 
-    A mistake is kept if it fails each check that failed, and if in every check in which it differs from the
-    right answer each of the student's calls came out as its own does.
+    A mistake is kept if it fails each check that failed, and if, in every check where it differs from the
+    right answer, each of the student's calls gave the mistake's result. So checks that passed count as much
+    as those that failed: the more of an exercise's checks are given, the more reliable the result.
     """
     names = {name for check in failed for name in fingerprints.get(check, {})}
     return sorted(name for name in names if _explains(name, traces, failed, fingerprints))
@@ -64,13 +93,17 @@ def _explains(
     return True
 
 
-def _equal(a: Sequence[Trace], b: Sequence[Trace]) -> bool:
-    outcomes = [[event.outcome for trace in traces for event in trace.events] for traces in (a, b)]
-    return len(outcomes[0]) == len(outcomes[1]) and all(map(same, *outcomes))
+def spoken(names: Iterable[str], about: Mapping[str, Mapping]) -> list[Mapping]:
+    """What `about` says of these mistakes, or nothing if they ask more than two different questions.
+
+    Mistakes that ask the same question count as one, because the reader cannot tell them apart.
+    """
+    said = {about[name]["question"]: about[name] for name in names if name in about}
+    return [*said.values()] if len(said) <= MOST_NAMES else []
 
 
 def _can_be_asked(event: Event, copy: Trace, answers: Mapping[int, object]) -> bool:
-    """Whether the objects that a call is made on and speaks of have come about in the replay as well."""
+    """Whether the replay has also created the objects that a call is made on and takes as arguments."""
     if isinstance(event.target, Answer):
         return event.target.event in answers
     needed: list[int] = []

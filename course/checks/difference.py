@@ -1,4 +1,4 @@
-"""In which way two values differ, in a clause that states only what is there to see."""
+"""How two values differ, in a clause that states only what can be observed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,26 @@ import torch
 from torch import Tensor
 
 from course.checks.brief import brief, number
-from course.checks.closeness import close, is_array, is_number, near, same, tensor_of, tolerance_between
+from course.checks.closeness import (
+    close,
+    is_array,
+    is_number,
+    near,
+    same,
+    tensor_of,
+    tolerance_between,
+)
 from course.checks.factors import sizes_of
 from course.checks.form_difference import form_difference
 from course.checks.not_finite import not_finite
 from course.checks.number_difference import confined, first_difference, lost_total, number_difference
+from course.checks.precision import is_in_float32
 from course.checks.sequence_difference import list_difference, set_difference, text_difference
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric
 
-LARGEST = 2**1000  # whole numbers from here on have no float
+LARGEST = 2**1000  # larger integers may not fit into a float
 
 Container = dict | list | tuple
 Entry = tuple[object, object, object]  # (place, received, expected)
@@ -26,7 +35,7 @@ Entry = tuple[object, object, object]  # (place, received, expected)
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What else is known: the arguments of the call that gave the value, and how far it may be off."""
+    """What else is known: the arguments of the call that returned the value, and the tolerance."""
 
     arguments: Sequence[object] = ()
     tolerance: float | None = None
@@ -35,14 +44,14 @@ class Circumstances:
 def describe_difference(
     received: object, expected: object, *, arguments: Sequence[object] = (), tolerance: float | None = None
 ) -> str:
-    """How `received` differs from `expected`, in one clause; "" where they are equal.
+    """How `received` differs from `expected`, in one clause; "" if they are equal.
 
-    In this order: type, keys, length and shape; NaN and infinities, with the cause where the `arguments` of
-    the call show it; a relation that holds for every value, such as a shift by one or a constant factor;
-    where the differences lie, and the first of them.
+    In this order: type, keys, length and shape; NaN and infinities, with the cause if the `arguments` of the
+    call show it; a relation that holds for every value, such as a shift by one or a constant factor; where
+    the differences are, and the first of them.
     """
     if received is None and expected is not None:
-        return "nothing came back (None); a function without `return` gives None"
+        return "the result is None; is a `return` missing?"
     return _described(received, expected, Circumstances(arguments, tolerance))
 
 
@@ -51,7 +60,7 @@ def _described(received: object, expected: object, known: Circumstances) -> str:
 
 
 def agrees(received: object, expected: object, compare: Callable[[object, object], bool]) -> bool:
-    """Whether the form is right and `compare` holds for each pair of values inside."""
+    """Whether the form is right and `compare` is true for each pair of values inside."""
     if form_difference(received, expected):
         return False
     if isinstance(received, dict) and isinstance(expected, dict):
@@ -62,7 +71,7 @@ def agrees(received: object, expected: object, compare: Callable[[object, object
 
 
 def within(tolerance: float | None) -> Callable[[object, object], bool]:
-    """A comparison: numbers within the tolerance, that of their dtype if None, anything else equal."""
+    """A comparison: numbers agree within the tolerance (if None, that of their dtype), all else is equal."""
 
     def is_near(received: object, expected: object) -> bool:
         if not (is_array(expected) or is_number(expected)):
@@ -96,6 +105,8 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
         return ""
     if found := not_finite(received, expected, known.arguments):
         return found
+    if is_in_float32(received, expected):
+        return "the values are right to seven digits and no further: somewhere your code computes in float32"
     if relation := number_difference(received, expected, sizes_of(known.arguments)):
         return relation
     place = lost_total(received, expected) or confined(received, expected, bounds)
@@ -132,7 +143,7 @@ def _differing(entries: list[Entry], known: Circumstances) -> list[Entry]:
 def _relation(
     received: Container, expected: Container, columns: tuple[Tensor, Tensor] | None, known: Circumstances
 ) -> str:
-    """What holds for all entries together, as a shift by one or a constant factor; else ""."""
+    """A relation that holds for all entries, such as a shift by one or a constant factor; else ""."""
     relation = ""
     if not isinstance(received, dict) and not isinstance(expected, dict):
         relation = list_difference(received, expected)
@@ -140,7 +151,7 @@ def _relation(
 
 
 def _innermost(received: object, expected: object, known: Circumstances) -> tuple[list, object, object]:
-    """The places, one inside the other, that lead to the first difference, and what is there in both."""
+    """The nested places that lead to the first difference, and the two values found there."""
     path: list = []
     while (
         isinstance(received, Container)
@@ -156,7 +167,7 @@ def _innermost(received: object, expected: object, known: Circumstances) -> tupl
 
 
 def _columns(values: list[tuple[Any, Any]]) -> tuple[Tensor, Tensor] | None:
-    """The entries of both as two tensors, where all of them are finite real numbers and there are some."""
+    """The entries of both as two tensors, if there are any and all of them are finite real numbers."""
     if len(values) < 2 or not all(_is_real(entry) for pair in values for entry in pair):
         return None
     one, other = (

@@ -1,4 +1,4 @@
-"""Numbers for checks that come out the same whatever the version of torch."""
+"""Random inputs for checks, the same for every version of torch."""
 
 import math
 import random
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 def seed_of(name: str) -> int:
-    """A seed that depends on nothing but the name, equal in every process."""
+    """A seed that depends only on the name and is equal in every process."""
     return zlib.crc32(name.encode())
 
 
 class Draw:
-    """A source of small inputs; all of them come, in order, from `random.Random(seed).random()`."""
+    """A source of small random inputs, all of them drawn in order from `random.Random(seed).random()`."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
@@ -34,11 +34,11 @@ class Draw:
         return _filled(shape, lambda: self.number(low, high), dtype)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
-        """Standard normal numbers (Box and Muller's transform)."""
+        """Standard normal numbers (by the Box–Muller transform)."""
         return _filled(shape, self._gauss, dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor | int:
-        """Whole numbers from low to high - 1; a plain int where no shape is given."""
+        """Whole numbers from low to high - 1; a plain int if no shape is given."""
         return (
             _filled(shape, lambda: self._integer(low, high), torch.int64)
             if shape
@@ -51,7 +51,7 @@ class Draw:
         return (weights / weights.sum(-1, keepdim=True)).to(dtype)
 
     def permutation(self, n: int) -> list[int]:
-        """The numbers 0 … n - 1 in some order."""
+        """The numbers 0 … n - 1 in random order."""
         order = list(range(n))
         for last in range(n - 1, 0, -1):
             other = self._integer(0, last + 1)
@@ -59,7 +59,7 @@ class Draw:
         return order
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of the options, each as likely as the others."""
+        """One of the options, all equally likely."""
         return options[self._integer(0, len(options))]
 
     def sentence(self, words: Sequence[str], length: int) -> list[str]:
@@ -67,7 +67,7 @@ class Draw:
         return [self.choice(words) for _ in range(length)]
 
     def generator(self) -> torch.Generator:
-        """A torch generator with a seed of its own; a student's function works on a copy of it."""
+        """A torch generator with its own seed; a student's function gets a copy of it."""
         return torch.Generator().manual_seed(self._integer(0, 2**31))
 
     def _integer(self, low: int, high: int) -> int:

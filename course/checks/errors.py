@@ -1,13 +1,32 @@
-"""What can go wrong on the student's side of a check, told apart because each is answered differently."""
+"""What can go wrong on the student's side of a check; each kind of error is handled differently."""
 
 import linecache
+import re
 import traceback
 from collections.abc import Callable, Sequence
 
 LONGEST_MESSAGE = 2_000
 MOST_FRAMES = 20
 
-# As `type` knows them: a metaclass may say something else, or raise.
+# Parts of a message that its author chose or that vary, and their replacements, to compare the rest.
+AUTHORS = (
+    (re.compile(r"\.?\s*Did you mean: .*"), ""),
+    (re.compile(r"0x[0-9a-fA-F]+"), "0x"),
+    (re.compile(r"[\w.<>]+\(\)"), "()"),
+    (re.compile(r"'(?!Tensor'|NoneType'|[a-z])\w+' object"), "an object"),
+    (re.compile(r"(?<=state_dict for )\w+"), ""),
+    (re.compile(r"(?<=variable )'\w+'|(?<=name )'\w+'"), "''"),
+    (re.compile(r"-?\d+\.\d*(e[+-]?\d+)?"), "#"),
+)
+
+PRECISIONS = ("float", "double"), ("float32", "float64"), ("mixed dtype",)  # as torch's messages name them
+UNPACKED = re.compile(r"values to unpack|tuple index out of range")
+AXES = re.compile(
+    r"dimension out of range|too many indices for tensor|number of (dimensions in the tensor|subscripts)"
+    r"|must be a (3d tensor|matrix)|expects a tensor with <= 2 dimensions"
+)
+
+# Taken from `type` itself, because a metaclass may return something else, or raise.
 NAME_OF, PARENTS_OF = (type.__dict__[name].__get__ for name in ("__name__", "__mro__"))
 
 
@@ -32,19 +51,20 @@ class StudentError(Exception):
         name = f"`{self.name}`" if self.name else "your code"
         raised = f"{name} raised {self.error}" + (f": {_cut(self.message, 300)}" if self.message else "")
         place = f", at line {self.line}" if self.line else ""
-        return raised + place + (f": `{_cut(self.text, 100)}`" if place and self.text else "")
+        told = raised + place + (f": `{_cut(self.text, 100)}`" if place and self.text else "")
+        return told + _meaning(self.message, self.text)
 
 
 class NotWritten(Exception):
-    """The function is still the stub that was handed out."""
+    """The function is still the stub that was released."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"{name} is not written yet. That is where this homework continues.")
+        super().__init__(f"{name} is not written yet. This is your next step.")
 
 
 class Unreachable(Exception):
-    """The student's code gave no answer at all: it did not finish, ran out of memory or ended its process."""
+    """The student's code gave no answer: it did not finish, ran out of memory or terminated its process."""
 
     def __init__(self, what_happened: str) -> None:
         self.what_happened = what_happened
@@ -52,9 +72,9 @@ class Unreachable(Exception):
 
 
 def described(error: BaseException, is_own: Callable[[str], bool]) -> dict:
-    """An exception as plain data, whatever its class does to hide: what it is, what it says and where it was.
+    """An exception as plain data: class, message and location, even if its class tries to hide them.
 
-    is_own: whether a file, by its name, holds code of the student's; only the lines of those are told.
+    is_own: whether a file, given by name, holds the student's code; only lines of such files are included.
     """
     places = [
         (frame.f_code, line, linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip())
@@ -81,17 +101,38 @@ def described(error: BaseException, is_own: Callable[[str], bool]) -> dict:
 def student_problem(
     name: str, class_name: str, message: str, bases: Sequence[str], function: str, line: int | None, text: str
 ) -> StudentError | NotWritten:
-    """The exception of a call as a check reports it; `name` is the call's, `function` the innermost one's."""
+    """The exception of a call as a check reports it; `name` is the call, `function` the innermost frame's."""
     if is_stub(class_name, message, text):
         return NotWritten(function or name)
     return StudentError(class_name, message, line, text.strip(), tuple(bases), name)
 
 
 def is_stub(error: str, message: str, text: str) -> bool:
-    """Whether an exception is a stub's own NotImplementedError, not one of torch's about a missing kernel."""
+    """Whether an exception is a stub's NotImplementedError, and not torch's about a missing kernel."""
     if error != "NotImplementedError":
         return False
     return "raise NotImplementedError" in text if text.strip() else not message
+
+
+def _meaning(message: str, text: str) -> str:
+    """An explanation of an error whose message says little to a beginner; "" for others."""
+    said = message.lower()
+    if "type" in said and any(all(word in said for word in words) for words in PRECISIONS):
+        return ". A float32 tensor meets a float64 one there: torch creates float32 unless you pass `dtype=…`"
+    is_of_shape = ".shape" in text or ".size()" in text
+    if AXES.search(said) or (is_of_shape and UNPACKED.search(message)):
+        return ". The tensor there has more or fewer axes than your code names: `…` stands for any number"
+    return ""
+
+
+def gist(message: str) -> str:
+    """An error's message without the names its author chose, addresses and real numbers.
+
+    Whole numbers stay: in a matrix product, the shapes are what distinguishes one mistake from another.
+    """
+    for pattern, instead in AUTHORS:
+        message = pattern.sub(instead, message)
+    return message.strip()
 
 
 def _function(qualified: str) -> str:
@@ -99,7 +140,7 @@ def _function(qualified: str) -> str:
 
 
 def _message_of(error: BaseException) -> str:
-    """What the error says, even where saying it fails."""
+    """The error's message, even if converting it to a string fails."""
     try:
         message = error.msg if isinstance(error, SyntaxError) and error.msg else error
         return str.__str__(str(message))[:LONGEST_MESSAGE]

@@ -1,12 +1,15 @@
-"""Constants that have a name: the factors and powers by which answers in language models are usually off."""
+"""Named constants: the factors and powers by which wrong answers about language models are often off."""
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from course.checks.brief import apart
 from course.checks.closeness import is_array
 
-PRECISION = 2e-5  # relative; answers in float32 are to be named too
+PRECISION = 2e-5  # relative; wide enough for answers in float32
+LEAST_SIZE = 5  # smaller factors have too many causes
+LARGEST_DENOMINATOR = 100  # of a simple fraction; a ratio of two such fractions may be chance
 
 UNITS = {
     math.log(2): ("ln 2", "nats where bits are expected"),
@@ -26,12 +29,17 @@ POWERS = {
 
 
 def nearly(a: float, b: float) -> bool:
-    """Equal but for rounding, relative to their size."""
+    """Whether two numbers are equal up to rounding, relative to their magnitude."""
     return math.isclose(a, b, rel_tol=PRECISION)
 
 
+def is_simple(number: float) -> bool:
+    """Whether a number is a simple fraction, as the answers to small examples often are."""
+    return abs(number - Fraction(number).limit_denominator(LARGEST_DENOMINATOR)) < 1e-9
+
+
 def sizes_of(arguments: Sequence[object]) -> dict[int, str]:
-    """What the sizes found in the arguments of a call are: {7: "the length of argument 1"}."""
+    """The sizes found in the arguments of a call, and what they measure: {7: "the length of argument 1"}."""
     sizes: dict[int, str] = {}
     for position, argument in enumerate(arguments, 1):
         name = f"argument {position}" if len(arguments) > 1 else "the argument"
@@ -46,7 +54,7 @@ def _sizes(argument: object, name: str) -> list[tuple[int, str]]:
         return [*axes, (math.prod(argument.shape), f"the number of values in {name}")]
     if isinstance(argument, str | bytes | list | tuple | dict | set | frozenset):
         return [(len(argument), f"the length of {name}"), *_inner_lengths(argument, name)]
-    return [(argument, name)] if isinstance(argument, int) and not isinstance(argument, bool) else []
+    return []
 
 
 def _inner_lengths(argument: object, name: str) -> list[tuple[int, str]]:
@@ -71,14 +79,14 @@ def named_factor(factor: float, sizes: Mapping[int, str]) -> str:
 
 def _size_factor(factor: float, sizes: Mapping[int, str]) -> str:
     for size, name in sizes.items():
-        if size <= 2:
-            continue  # a half and a double have too many causes
+        if size < LEAST_SIZE:
+            continue
         if nearly(factor, size):
-            return f"{size} times the expected one, and {size} is {name}: as if a sum stood for a mean"
+            return f"{size} times the expected one, and {size} is {name}: a sum instead of a mean?"
         if nearly(factor, 1 / size):
-            return f"1/{size} of the expected one, and {size} is {name}: as if divided by it once too often"
-        if name.startswith(("the length", "the number")):
-            continue  # nobody divides by the root of these
+            return f"1/{size} of the expected one, and {size} is {name}: divided by it once too often?"
+        if name.startswith(("the length", "the number")) or math.isqrt(size) ** 2 == size:
+            continue  # nobody divides by the root of a length; the root of a square is just a whole number
         if nearly(factor, math.sqrt(size)):
             return f"√{size} times the expected one, and {size} is {name}"
         if nearly(factor, 1 / math.sqrt(size)):

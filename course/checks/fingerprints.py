@@ -1,6 +1,6 @@
-"""Fingerprints of wrong solutions: how they answer the visible checks, as plain JSON small enough to ship.
+"""Fingerprints of wrong solutions: their answers to the visible checks, as JSON that students install.
 
-Every answer is sealed, the wrong ones as well as the right ones, so that none can be read here.
+Every answer, wrong or right, is sealed (replaced by a hash), so none can be read from the file.
 """
 
 import json
@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from course.checks.closeness import same
 from course.checks.seal import bears, seal
-from course.checks.trace import Trace
+from course.checks.trace import Outcome, Trace
 
-RIGHT = "="  # stands before the seal of a right answer, and for the whole of one that the check lists
+RIGHT = "="  # marks the seal of a right answer; alone, it means the answer that the check lists at this place
 
 
 class Sealed(NamedTuple):
-    """One answer of a mistake, and whether the reference gives the same."""
+    """The sealed answer of a mistake, and whether the reference gives the same answer."""
 
     seal: str
     is_right: bool
@@ -26,7 +26,7 @@ Fingerprint = Sequence[Sealed]  # a mistake's answers to the calls of one check,
 
 
 def load(name: str) -> dict:
-    """The fingerprints of a homework: NAME.json beside the notebook, else the installed one, else empty."""
+    """The fingerprints of a homework: NAME.json beside the notebook, else the installed file, else none."""
     for folder in (Path.cwd(), Path(__file__).parent / "fingerprints"):
         path = folder / f"{name}.json"
         if path.is_file():
@@ -37,16 +37,21 @@ def load(name: str) -> dict:
 def differing(wrong: Trace, right: Trace) -> list[Sealed]:
     """The fingerprint of a mistake on one check; [] if all its answers are right.
 
-    `wrong` is the mistake's own run of the check, up to where that failed; `right` the replay of that run on
-    the reference. So the arguments are those that a student with the same mistake is asked.
+    `wrong` is the check's run on the mistake, up to where it failed; `right` is the replay of that run on the
+    reference. So the arguments are those that the code of a student with the same mistake gets.
     """
     pairs = [(w.outcome, r.outcome) for w, r in zip(wrong.events, right.events, strict=False)]
-    answers = [Sealed(seal(w), same(w, r)) for w, r in pairs]
+    answers = [sealed(w, is_right=same(w, r)) for w, r in pairs]
     return [] if all(answer.is_right for answer in answers) else answers
 
 
+def sealed(outcome: Outcome, *, is_right: bool) -> Sealed:
+    """Seal one answer of a mistake."""
+    return Sealed(seal(outcome, is_right=is_right), is_right)
+
+
 def written(answers: Fingerprint, right: Sequence[str]) -> list[str]:
-    """A fingerprint as JSON; `right` are the seals of the reference's own answers, written down once."""
+    """A fingerprint as JSON; `right` holds the seals of the reference's answers, which are stored once."""
     return [
         answer.seal
         if not answer.is_right
@@ -56,7 +61,7 @@ def written(answers: Fingerprint, right: Sequence[str]) -> list[str]:
 
 
 def known(check: Mapping) -> dict[str, list[Sealed]]:
-    """Mistake → its fingerprint, from what the JSON says of one check."""
+    """Mistake → its fingerprint, from the JSON of one check."""
     right = check.get("right", ())
     return {
         name: [_read(text, right[i : i + 1]) for i, text in enumerate(texts)]
@@ -71,11 +76,12 @@ def _read(text: str, right: Sequence[str]) -> Sealed:
 
 
 def fits(trace: Trace, fingerprint: Fingerprint, has_failed: bool) -> bool:
-    """Whether the calls of one check came out as the mistake's do, and one that failed not all rightly."""
+    """Whether all calls of a check gave the mistake's results; if it failed, at least one must be wrong."""
     if len(trace.events) != len(fingerprint) or (
         has_failed and all(answer.is_right for answer in fingerprint)
     ):
         return False
     return all(
-        bears(event.outcome, answer.seal) for event, answer in zip(trace.events, fingerprint, strict=True)
+        bears(event.outcome, answer.seal, is_right=answer.is_right)
+        for event, answer in zip(trace.events, fingerprint, strict=True)
     )

@@ -1,9 +1,9 @@
-"""Calls that an exercise asks you to do without, found in the source; nothing is run.
+"""Find calls that an exercise forbids, in the source alone; nothing is run.
 
-In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with all that is in it,
-`.softmax` a method of whatever object, `sorted` a builtin. Imports, renamings and getattr with a fixed name
-are followed. The course's own package is forbidden in every exercise, but for what solves none. This reminds
-those who forget; who wants to hide a call finds a way.
+In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with everything in it,
+`.softmax` a method of any object, `sorted` a builtin. Imports, renamings and getattr with a fixed name
+are followed. The course's own package is forbidden in every exercise, except for the parts that solve none.
+This is a reminder, not a security boundary: anyone who wants to hide a call can.
 """
 
 import ast
@@ -21,12 +21,12 @@ NEVER = (
     "course.shapes",
     "course.training.best_device",
 )
-LONGEST_SOURCE = 256 << 10  # characters; the tree of a text takes a thousand times as much memory
+LONGEST_SOURCE = 256 << 10  # characters; a syntax tree takes a thousand times as much memory
 
 
 @dataclass(frozen=True, order=True)
 class Use:
-    """The line on which a forbidden name is used, and the name in full."""
+    """A use of a forbidden name: the line, and the full name."""
 
     line: int
     name: str
@@ -34,18 +34,18 @@ class Use:
 
 @dataclass(frozen=True)
 class Rule:
-    """What an exercise forbids, and what it allows of that; of two names that fit, the longer one decides."""
+    """What an exercise forbids, and the exceptions it allows; of two names that match, the longer decides."""
 
     forbids: frozenset[str]
     allows: frozenset[str]
 
     @classmethod
     def of(cls, forbids: Iterable[str], allows: Iterable[str] = ()) -> "Rule":
-        """An exercise's own names and those of every exercise."""
+        """The rule of an exercise: its own names and those that hold for every exercise."""
         return cls(frozenset([*forbids, *ALWAYS]), frozenset([*allows, *NEVER]))
 
     def breaks(self, path: str) -> bool:
-        """Whether a name in full, or a `.method`, is forbidden."""
+        """Whether a full name, or a `.method`, is forbidden."""
         return _longest(path, self.forbids) > _longest(path, self.allows)
 
 
@@ -62,7 +62,7 @@ def forbidden_uses(
 ) -> list[Use]:
     """The forbidden names used in the source of a cell, function or class, by line; [] if it does not parse.
 
-    `aliases`: what names that come from elsewhere stand for, {"F": "torch.nn.functional"}.
+    `aliases`: what names defined elsewhere mean, {"F": "torch.nn.functional"}.
     """
     rule = Rule.of(forbids, allows)
     if not aliases and not any(_may_hold(source, name.rpartition(".")[2]) for name in rule.forbids):
@@ -72,7 +72,7 @@ def forbidden_uses(
 
 
 def uses_in(tree: ast.Module, rule: Rule, aliases: Mapping[str, str]) -> list[Use]:
-    """The same of a syntax tree; [] of one too deep to walk, which Python does not compile either."""
+    """The forbidden names used in a syntax tree; [] if it is too deep to walk, or for Python to compile."""
     try:
         search = _Search(Names.of(tree, aliases), rule)
         search.visit(tree)
@@ -82,14 +82,14 @@ def uses_in(tree: ast.Module, rule: Rule, aliases: Mapping[str, str]) -> list[Us
 
 
 def _may_hold(source: str, word: str) -> bool:
-    """Whether a text may use a word: where it is not, another spelling or getattr may still stand for it."""
+    """Whether a text may use a word: if not as it stands, then by getattr or another Unicode spelling."""
     return word in source or "getattr" in source or not source.isascii()
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a notebook's source, magics and shell lines left out.
+    """The syntax tree of a notebook's source, without magics and shell lines.
 
-    None if it is not Python, or longer or deeper than anybody writes.
+    None if it is not Python, or is longer or more deeply nested than anybody writes.
     """
     if len(source) > LONGEST_SOURCE:
         return None
@@ -107,7 +107,7 @@ def _without_magic(line: str) -> str:
 
 @dataclass
 class Names:
-    """What the names in a source stand for."""
+    """What the names in a source mean."""
 
     aliases: dict[str, str] = field(default_factory=dict)  # F → torch.nn.functional
     starred: list[str] = field(default_factory=list)  # modules imported with *
@@ -116,7 +116,7 @@ class Names:
 
     @classmethod
     def of(cls, tree: ast.Module, aliases: Mapping[str, str]) -> "Names":
-        """The names bound anywhere in the tree, on top of those that come from elsewhere."""
+        """The names bound anywhere in the tree, in addition to those defined elsewhere."""
         names = cls()
         nodes = list(ast.walk(tree))
         for node in nodes:
@@ -128,7 +128,7 @@ class Names:
         return names
 
     def path(self, node: ast.AST) -> str:
-        """What an expression stands for: F.softmax → torch.nn.functional.softmax; "" if unknown."""
+        """The full name of an expression: F.softmax → torch.nn.functional.softmax; "" if unknown."""
         if isinstance(node, ast.Attribute):
             base = self.path(node.value)
             return f"{base}.{node.attr}" if base else ""
@@ -172,7 +172,7 @@ class Names:
 
 
 def _module_imported_by(call: ast.Call) -> str:
-    """`importlib.import_module("torch")` and `__import__("torch")` stand for torch."""
+    """The module that `importlib.import_module("torch")` or `__import__("torch")` imports: torch."""
     match call:
         case ast.Call(
             func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
@@ -204,7 +204,7 @@ class _Search(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _readings(self, base: ast.AST, name: str) -> list[str]:
-        """What `base.name` may be: a function of a module, or a method unless the class defines it itself."""
+        """What `base.name` may mean: a module's function, or a method that the class does not define."""
         path = self.names.path(base)
         is_module = isinstance(base, ast.Call) or path.partition(".")[0] in self._modules()
         if path and not path.endswith("Tensor") and is_module:

@@ -1,9 +1,11 @@
 """What is wrong with the form of a value: its type, its length, its keys, its shape."""
 
+import torch
+
 from course.checks.brief import brief, kind_name
 from course.checks.closeness import Array, is_array, is_number, is_truth, kind_of, same, tensor_of
 from course.checks.sequence_difference import length_difference, missing_and_extra
-from course.checks.shape_difference import shape_difference
+from course.checks.shape_difference import agree, shape_difference
 
 NUMBERS = {
     "bool": "truth values",
@@ -15,7 +17,7 @@ KEYS = {str: "strings", tuple: "tuples", int: "whole numbers", bytes: "bytes"}
 
 
 def form_difference(received: object, expected: object) -> str:
-    """What is wrong with the type, keys, length or shape; "" if these are as expected."""
+    """What is wrong with the type, keys, length or shape; "" if all are as expected."""
     for alike in (is_truth, is_number):
         if alike(expected):
             return "" if alike(received) else f"{_came(received)} where {kind_name(expected)} is expected"
@@ -47,12 +49,23 @@ def _array_form(received: object, expected: Array) -> str:
     if is_number(received) and not is_array(received):
         return f"a number where {kind_name(expected)} of shape {tuple(expected.shape)} is expected"
     if not is_array(received):
-        return f"{kind_name(received)} where {kind_name(expected)} is expected"
+        return f"{kind_name(received)} where {kind_name(expected)} is expected{_as_right(received, expected)}"
     received, expected = tensor_of(received), tensor_of(expected)
     if received.shape != expected.shape:
         return shape_difference(received, expected)
     kinds = kind_of(received), kind_of(expected)
     return f"{NUMBERS[kinds[0]]} where {NUMBERS[kinds[1]]} are expected" if kinds[0] != kinds[1] else ""
+
+
+def _as_right(received: object, expected: Array) -> str:
+    """A clause saying that the list would be right as a tensor; "" if it would not."""
+    if not isinstance(received, list | tuple):
+        return ""
+    try:
+        values = torch.tensor(received)
+    except (TypeError, ValueError, RuntimeError):
+        return ""
+    return "; its values are right" if agree(values, tensor_of(expected)) else ""
 
 
 def _keys_difference(received: dict, expected: dict) -> str:
@@ -69,7 +82,7 @@ def _keys_difference(received: dict, expected: dict) -> str:
 
 
 def _key_kind(key: object) -> str:
-    return KEYS.get(type(key), "of another type")
+    return KEYS.get(type(key), "of a different type")
 
 
 def _key_length(key: object) -> str:

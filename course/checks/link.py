@@ -1,4 +1,4 @@
-"""The way from a check to the student's objects: what every link promises, and the one within a process."""
+"""The connection from a check to the student's objects: its interface, and a version within one process."""
 
 import contextlib
 import sys
@@ -18,21 +18,21 @@ from course.checks.plain import snapshot
 from course.checks.request import Objects, Reply, random_numbers_kept
 from course.checks.trace import Object, Thing
 
-# What ends a student's function; all else, as an interrupt from the keyboard, is meant for somebody outside.
+# Exceptions that a student's function raises; others, such as a keyboard interrupt, concern the caller.
 THEIRS = (Exception, SystemExit, GeneratorExit)
 
 
 class Link(Protocol):
-    """Whoever can put a request to the student's objects."""
+    """A connection that can make requests to the student's objects."""
 
     def request(
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
         """Call `method` of the target, as `Objects.request` does; "" calls the target itself.
 
-        Arguments are plain data, `Object` (a handle this link gave out) or `Thing` (an exercise by its name);
-        the student's code gets copies of them. Autograd records the call if it records here and now.
-        Raises StudentError, NotWritten or Unreachable, as the reply's `backward` does.
+        Arguments are plain data, `Object` (a handle from this link) or `Thing` (an exercise by its name);
+        the student's code gets copies of them. Autograd records the call if gradients are enabled here.
+        Raises StudentError, NotWritten or Unreachable, and so does the reply's `backward`.
         """
 
 
@@ -45,7 +45,7 @@ class LocalLink:
     def request(
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
-        """Call the student's object here; what it prints, warnings included, goes to standard output."""
+        """Call the student's object in this process; what it prints and warns goes to standard output."""
         name, thing = called(target, method), Thing(target) if isinstance(target, str) else target
         with _told(name), random_numbers_kept(), contextlib.redirect_stderr(sys.stdout):
             gradients = torch.is_grad_enabled()
@@ -70,7 +70,7 @@ def _telling(name: str, backward: Backward) -> Backward:
 
 @contextlib.contextmanager
 def _told(name: str) -> Iterator[None]:
-    """Report an exception of the student's as a check does, with the innermost line that is the student's."""
+    """Turn an exception into the error that a check reports, with the student's innermost line."""
     try:
         yield
     except THEIRS as problem:

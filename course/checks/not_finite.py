@@ -1,4 +1,4 @@
-"""NaN and infinities where numbers are expected, with the cause where the arguments of the call show it."""
+"""NaN and infinities where numbers are expected, with the cause if the arguments of the call show it."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +11,16 @@ from course.checks.closeness import is_array, tensor_of
 
 
 def not_finite(received: Tensor, expected: Tensor, arguments: Sequence[object] = ()) -> str:
-    """Where NaN or an infinity stands in place of another value; "" if nowhere.
+    """Where NaN or an infinity was received instead of another value; "" if nowhere.
 
-    `arguments`: what the call that gave `received` was given.
+    `arguments`: those of the call that returned `received`.
     """
     if not (received.is_floating_point() or expected.is_floating_point()):
         return ""
     received, expected = received.double(), expected.double()
+    if (own := expected.isnan() & ~received.isnan()).any():
+        where = first_index(own)
+        return f"{number(received[tuple(where)])}{_at(where)}, but a second result of your code is NaN there"
     if (nan := received.isnan() & ~expected.isnan()).any():
         return f"{_count(nan)} NaN{_place(nan)}; {_cause_of_nan(nan, arguments)}"
     if (infinite := received.isinf() & expected.isfinite()).any():
@@ -69,11 +72,12 @@ def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
                 _given_nan(argument)
                 or _masked_row(argument, nan)
                 or _zero_times_infinity(argument, nan)
-                or _overflow(argument, "inf/inf is NaN")
+                or _overflow(argument, nan, "inf/inf is NaN")
+                or _underflow(argument, nan)
             )
             if cause:
                 return _named(cause, position, arguments)
-    return "NaN comes of 0/0, 0 · inf, inf - inf, inf/inf after an overflow, or log of a negative number"
+    return "NaN results from 0/0, 0 · inf, inf - inf, inf/inf after an overflow, or log of a negative number"
 
 
 def _named(cause: str, position: int, arguments: Sequence[object]) -> str:
@@ -81,7 +85,9 @@ def _named(cause: str, position: int, arguments: Sequence[object]) -> str:
 
 
 def _given_nan(argument: Tensor) -> str:
-    return "the argument holds NaN itself" if argument.is_floating_point() and argument.isnan().any() else ""
+    return (
+        "the argument contains NaN itself" if argument.is_floating_point() and argument.isnan().any() else ""
+    )
 
 
 def _masked_row(argument: Tensor, nan: Tensor) -> str:
@@ -107,25 +113,42 @@ def _zero_times_infinity(argument: Tensor, nan: Tensor) -> str:
         return ""
     for value in (0, 1):
         if _stands_exactly_at(argument == value, nan):
-            return f"NaN stands exactly where the argument is {value}, and 0 · inf is NaN"
+            return f"NaN is exactly where the argument is {value}, and 0 · inf is NaN"
     return ""
 
 
-def _overflow(argument: Tensor, then: str) -> str:
-    if not argument.is_floating_point() or argument.numel() == 0:
+def _overflow(argument: Tensor, found: Tensor, then: str) -> str:
+    """A clause saying that exp overflows in exactly the rows of the argument where `found` is; else ""."""
+    if not argument.is_floating_point() or argument.numel() == 0 or argument.ndim == 0:
         return ""
     limit = math.log(torch.finfo(argument.dtype).max)
-    largest = argument[argument.isfinite()].max().item() if argument.isfinite().any() else 0.0
-    if largest <= limit:
+    is_large = argument.isfinite() & (argument > limit)
+    if found.ndim == 0 or not _stands_exactly_at(is_large.any(-1), found.any(-1)):
         return ""
+    largest = argument[is_large].max().item()
     dtype = str(argument.dtype).removeprefix("torch.")
-    return f"the argument holds {largest:.4g}, and exp overflows above {limit:.0f} in {dtype}; {then}"
+    return f"the argument contains {largest:.4g}, and exp overflows above {limit:.0f} in {dtype}; {then}"
+
+
+def _underflow(argument: Tensor, nan: Tensor) -> str:
+    """A clause saying that NaN is in exactly the rows where exp(x - max of all) underflows to 0; else ""."""
+    if not argument.is_floating_point() or argument.ndim < 2 or nan.ndim == 0:
+        return ""
+    smallest = math.log(torch.finfo(argument.dtype).smallest_normal * torch.finfo(argument.dtype).eps)
+    argument = argument.nan_to_num(neginf=0.0)
+    is_lost = (argument - argument.max() < smallest).all(-1)
+    if not _stands_exactly_at(is_lost, nan.any(-1)):
+        return ""
+    largest = f"the argument's largest value, {argument.max():.4g}"
+    return f"these are the rows far below {largest}: with it subtracted, their exp is 0, and 0/0 is NaN"
 
 
 def _cause_of_inf(received: Tensor, arguments: Sequence[object]) -> str:
     for position, argument in enumerate(arguments, 1):
-        if is_array(argument) and (cause := _overflow(tensor_of(argument), "what overflows is inf")):
+        if is_array(argument) and (
+            cause := _overflow(tensor_of(argument), received == math.inf, "what overflows is inf")
+        ):
             return _named(cause, position, arguments)
     if (received == -math.inf).any():
         return "-inf is the logarithm of 0"
-    return "inf comes of division by 0, of −log 0 or of an overflow"
+    return "inf results from division by 0, from −log 0 or from an overflow"

@@ -1,4 +1,4 @@
-"""In which way the numbers of one tensor differ from those of another of the same shape."""
+"""How the numbers of one tensor differ from those of another of the same shape."""
 
 from collections.abc import Mapping
 
@@ -7,19 +7,21 @@ from torch import Tensor
 
 from course.checks.brief import apart, first_index, number
 from course.checks.closeness import close, tolerance_between
-from course.checks.factors import factor_text, named_factor, named_power, nearly
+from course.checks.factors import factor_text, is_simple, named_factor, named_power, nearly
 from course.checks.shape_difference import agree, order_name, orders
 
-MOST_VALUES = 100_000  # beyond which relations take too long to look for
+MOST_VALUES = 100_000  # in larger tensors the search for relations takes too long
+LEAST_RATIOS = 3  # distinct values for which a relation must hold before a cause is named
+LEAST_ORDERED = 5  # distinct values that are needed to recognise an order
 
 
 def number_difference(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) -> str:
     """The relation between the two if one holds for every entry, else ""; both finite, of the same shape.
 
-    `sizes` says what the sizes of the arguments are: {7: "the length of argument 1"}.
+    `sizes` says what each size found in the arguments measures: {7: "the length of argument 1"}.
     """
     if received.numel() > MOST_VALUES or agree(received, expected):
-        return ""  # what differs is finer than anything that is looked for here
+        return ""  # too large to search, or a difference below the usual tolerance
     if received.dtype == torch.bool:
         is_inverted = (received != expected).all()
         return "every truth value is inverted" if is_inverted else _rearranged(received, expected)
@@ -55,9 +57,10 @@ def first_difference(received: Tensor, expected: Tensor, tolerance: tuple[float,
 def _one_number(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) -> str:
     if not received.is_floating_point() and not expected.is_floating_point():
         excess = int(received) - int(expected)
-        return f"one too {'many' if excess > 0 else 'few'}" if abs(excess) == 1 else ""
+        return f"one too {'large' if excess > 0 else 'small'}" if abs(excess) == 1 else ""
     a, b = float(received), float(expected)
-    if a != 0 and b != 0 and (name := named_factor(a / b, sizes)):
+    is_telling = not (is_simple(a) and is_simple(b))
+    if a != 0 and b != 0 and (name := named_factor(a / b, sizes if is_telling else {})):
         return f"the result is {name}"
     return _function(received.double().reshape(1), expected.double().reshape(1))
 
@@ -75,8 +78,9 @@ def _rearranged(received: Tensor, expected: Tensor) -> str:
         if agree(received.permute(order), expected):
             return f"the values are right once {order_name(order)}"
     for axis in range(received.ndim):
-        if agree(received.flip(axis), expected):
-            return f"the values stand in reverse along axis {axis}"
+        is_ordered = expected.unique().numel() >= LEAST_ORDERED
+        if is_ordered and agree(received.flip(axis), expected):
+            return f"the values are in reverse order along axis {axis}"
         if shift := _shift(received, expected, axis):
             return shift
     return _reordered(received, expected)
@@ -86,30 +90,31 @@ def _shift(received: Tensor, expected: Tensor, axis: int) -> str:
     size = received.shape[axis]
     if size < 3:
         return ""
-    for steps, place in ((1, "before"), (-1, "after")):
+    for steps, place in ((1, "earlier"), (-1, "later")):
         start = max(steps, 0)
         moved = received.narrow(axis, start, size - 1)
         original = expected.narrow(axis, 1 - start, size - 1)
-        if agree(moved, original) and not agree(original.narrow(axis, 0, 1).expand_as(original), original):
-            return f"shifted by one along axis {axis}: each place holds what is expected one {place} it"
+        if agree(moved, original) and original.unique().numel() >= LEAST_ORDERED:
+            return f"shifted by one along axis {axis}: each value is expected one place {place}"
     return ""
 
 
 def _reordered(received: Tensor, expected: Tensor) -> str:
     flat = received.reshape(-1).sort().values, expected.reshape(-1).sort().values
     distinct = expected.unique().numel() > 2
-    return "the same values in another order" if distinct and agree(*flat) else ""
+    return "the same values in a different order" if distinct and agree(*flat) else ""
 
 
 def _factor(a: Tensor, b: Tensor, sizes: Mapping[int, str]) -> str:
     factor = _ratio(a, b)
-    if factor is None or nearly(factor, 1.0):  # then a is b but for rounding, and nothing holds for all of it
+    if factor is None or nearly(factor, 1.0):  # then a is b up to rounding, and there is no factor to name
         return ""
-    return f"every value is {factor_text(factor, sizes)}"
+    is_telling = b[b != 0].unique().numel() >= LEAST_RATIOS
+    return f"every value is {factor_text(factor, sizes if is_telling else {})}"
 
 
 def _ratio(a: Tensor, b: Tensor) -> float | None:
-    """The one number that turns all of b into a; None if there is none or too little to tell."""
+    """The factor that turns all of b into a; None if there is none, or too few values to tell."""
     largest = b.abs().argmax()
     if b.reshape(-1)[largest] == 0 or (b != 0).sum() < 2 or (b == b.reshape(-1)[largest]).all():
         return None
@@ -122,7 +127,7 @@ def _nearly_all(a: Tensor, b: Tensor) -> bool:
 
 
 def _normalised(a: Tensor, b: Tensor) -> str:
-    """Probabilities, or their logarithms, that sum to one along another axis than they should."""
+    """A clause about probabilities, or their logarithms, that sum to one along the wrong axis; else ""."""
     for name, x, y in (("values", a, b), ("exponentials of the values", a.exp(), b.exp())):
         right, found = _axes_of_ones(y), _axes_of_ones(x)
         if right and found and not set(right) & set(found):
@@ -153,12 +158,13 @@ def _function(a: Tensor, b: Tensor) -> str:
 
 
 def _is_telling(a: Tensor, b: Tensor) -> bool:
-    """Whether a relation can hardly be chance; that 1 is the exponential of 0 can."""
-    return b.unique().numel() > 2 or bool(((a != a.round()) & (b != b.round())).any())
+    """Whether a relation is unlikely to be chance, unlike 1 being the exponential of 0."""
+    values = [*a.reshape(-1)[:LEAST_RATIOS].tolist(), *b.reshape(-1)[:LEAST_RATIOS].tolist()]
+    return b.unique().numel() >= LEAST_RATIOS or not all(map(is_simple, values))
 
 
 def _power(a: Tensor, b: Tensor) -> str:
-    """a = b ** power with a power that has a name; entries near one say nothing about it."""
+    """A clause if a = b ** power and the power has a name; entries near one say nothing about it."""
     told = (b.log().abs() > 1e-3) & (a > 0) & (b > 0)
     if not ((a > 0) & (b > 0)).all() or not told.any():
         return ""
@@ -183,10 +189,10 @@ def _along_an_axis(a: Tensor, b: Tensor) -> str:
         if a.shape[axis] < 3:
             continue
         difference, ratio = a - b, a / b
-        if _constant(difference, axis):
-            return f"along axis {axis} all values are off by the same amount, another one for each line"
-        if ratio.isfinite().all() and _constant(ratio, axis):
-            return f"along axis {axis} all values are off by the same factor, another one for each line"
+        if _constant(difference, axis) and _several(difference, axis, 0.0):
+            return f"along axis {axis} all values are off by a constant, a different one for each line"
+        if ratio.isfinite().all() and _constant(ratio, axis) and _several(ratio, axis, 1.0):
+            return f"along axis {axis} all values are off by a constant factor, a different one for each line"
     return ""
 
 
@@ -194,8 +200,15 @@ def _constant(tensor: Tensor, axis: int) -> bool:
     return _nearly_all(tensor, tensor.narrow(axis, 0, 1).expand_as(tensor))
 
 
+def _several(tensor: Tensor, axis: int, nothing: float) -> bool:
+    """Whether the lines along an axis differ from each other, and each from `nothing`."""
+    lines = tensor.select(axis, 0).reshape(-1)
+    distinct = lines.sort().values.diff().abs() > 1e-4 * lines.abs().max()
+    return bool(((lines - nothing).abs() > 1e-4).all()) and int(distinct.sum()) + 1 >= LEAST_RATIOS
+
+
 def lost_total(received: Tensor, expected: Tensor) -> str:
-    """That lines along the last axis do not sum to one, where the expected ones do; else ""."""
+    """A clause saying that the expected lines along the last axis sum to one, but these do not; else ""."""
     if expected.ndim == 0 or expected.shape[-1] < 2 or received.numel() > MOST_VALUES:
         return ""
     right, found = expected.double().sum(-1), received.double().sum(-1)
@@ -207,7 +220,7 @@ def lost_total(received: Tensor, expected: Tensor) -> str:
 
 
 def confined(received: Tensor, expected: Tensor, tolerance: tuple[float, float] | None = None) -> str:
-    """Where the differences lie, if on one line of an axis or on one side of the diagonal; else ""."""
+    """Where the differences are, if on one line of an axis or on one side of the diagonal; else ""."""
     differing = ~close(received, expected, tolerance or tolerance_between(received, expected))
     for axis in range(received.ndim):
         others = [k for k in range(received.ndim) if k != axis]

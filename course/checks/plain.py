@@ -1,4 +1,4 @@
-"""What may cross between a check and the student's code: plain data, always copied."""
+"""The data that may pass between a check and the student's code: plain values, always copied."""
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import chain
@@ -10,10 +10,10 @@ from torch import Tensor
 
 T = TypeVar("T")
 
-DEEPEST = 64  # of what a student returns: a list that contains itself must end somewhere
-WRAPPED = 16  # more levels for what is put around that on its way
+DEEPEST = 64  # nested levels in a student's result; a list may contain itself
+WRAPPED = 16  # further levels, for what is wrapped around it on its way
 LONGEST_RANGE = 10**6
-WIDEST = 10**8  # along one dimension; a tensor without entries may have any
+WIDEST = 10**8  # of one dimension; a tensor without entries may claim any size
 IMMUTABLE = frozenset({type(None), bool, int, float, complex, str, bytes, torch.dtype, type(Ellipsis)})
 
 TENSOR_DTYPES = {
@@ -31,7 +31,7 @@ ARRAY_DTYPES = {
     )
 }
 
-# How an instance of a subclass becomes its base, whatever its own methods say.
+# How an instance of a subclass is converted to its base class, ignoring methods that it overrides.
 BASES: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (int, int.__int__),
     (float, float.__float__),
@@ -47,9 +47,9 @@ def mapped(value: tuple, leaf: Callable[[object], object], levels: int = ...) ->
 @overload
 def mapped(value: object, leaf: Callable[[object], object], levels: int = ...) -> object: ...
 def mapped(value: Any, leaf: Callable[[object], object], levels: int = DEEPEST + WRAPPED) -> object:
-    """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to what is not immutable.
+    """The same value in plain lists, tuples, dicts and sets, with `leaf` applied to whatever is mutable.
 
-    Raises ValueError for a value of more levels than there may be.
+    Raises ValueError for a value that is nested too deeply.
     """
     kind = type(value)
     if kind in IMMUTABLE or (kind is tuple and _flat(value)):
@@ -70,7 +70,7 @@ def _entries(entries: Collection, leaf: Callable[[object], object], levels: int)
 
 
 def _flat(entries: Collection) -> bool:
-    """Whether all entries, or all entries of tuples, are immutable and need no copy; mostly they are."""
+    """Whether all entries, also inside tuples, are immutable and need no copy, as is usual."""
     kinds = set(map(type, entries))
     return kinds <= IMMUTABLE or (
         kinds == {tuple} and IMMUTABLE.issuperset(map(type, chain.from_iterable(entries)))
@@ -78,7 +78,7 @@ def _flat(entries: Collection) -> bool:
 
 
 def leaves(value: object) -> list[object]:
-    """What there is inside nested containers that is not immutable, in order: tensors, arrays, objects …
+    """The mutable values inside nested containers, in order: tensors, arrays, objects …
 
     Raises ValueError for a value that is nested too deeply, as `mapped` does.
     """
@@ -109,18 +109,18 @@ def replaced(value: tuple, kinds: type[T] | tuple[type[T], ...], by: Callable[[T
 @overload
 def replaced(value: object, kinds: type[T] | tuple[type[T], ...], by: Callable[[T], object]) -> object: ...
 def replaced(value: object, kinds: type[T] | tuple[type[T], ...], by: Callable[[T], object]) -> object:
-    """The value with `by` applied to its leaves of these kinds; the very same value where it has none."""
+    """The value with `by` applied to its leaves of these kinds; the same object if it has none."""
     if not any(isinstance(leaf, kinds) for leaf in leaves(value)):
         return value
     return mapped(value, lambda entry: by(entry) if isinstance(entry, kinds) else entry)
 
 
 def plain(value: object, otherwise: Callable[[object], object]) -> object:
-    """The value as plain data: subclasses become their base, numpy numbers become Python's.
+    """The value as plain data: subclasses become their base class, numpy numbers become Python's.
 
-    `otherwise` turns what is not plain into something that is. Tensors keep their gradient history, so that a
-    check can call `backward` on what a student's module returns.
-    Raises ValueError for a value that is too deep, or that a few bytes make enormous.
+    `otherwise` converts anything else to plain data. Tensors keep their autograd history, so that a check can
+    call `backward` on what a student's module returns.
+    Raises ValueError for a value that is nested too deeply, or that is huge although it takes few bytes.
     """
     return mapped(value, lambda entry: _plain_leaf(entry, otherwise), DEEPEST)
 
@@ -164,14 +164,14 @@ def _plain_array(value: np.ndarray, otherwise: Callable[[object], object]) -> ob
 
 
 def checked_range(value: range) -> range:
-    """The range itself; raises ValueError where a list of it would not fit into memory."""
+    """The range itself; raises ValueError if a list of its numbers would not fit into memory."""
     if max(0, -((value.start - value.stop) // value.step)) > LONGEST_RANGE:
         raise ValueError(f"a range of more than {LONGEST_RANGE:,} numbers")
     return value
 
 
 def checked_shape(shape: Iterable[int]) -> None:
-    """Raise ValueError for a dimension that no answer needs."""
+    """Raise ValueError for a dimension larger than any answer needs."""
     if max(shape, default=0) > WIDEST:
         raise ValueError(f"a shape with a dimension of more than {WIDEST:,}")
 
@@ -181,12 +181,12 @@ def snapshot(value: tuple) -> tuple: ...
 @overload
 def snapshot(value: object) -> object: ...
 def snapshot(value: object) -> object:
-    """A copy that nobody else can change; its tensors lose their history, not their need of gradients."""
+    """A copy that nobody else can change; its tensors are detached, but require gradients as before."""
     return mapped(value, copied)
 
 
 def copied(value: object) -> object:
-    """A leaf of its own, contiguous: see `snapshot`."""
+    """A detached, contiguous copy of a leaf: see `snapshot`."""
     if isinstance(value, Tensor):
         copy = value.detach().clone(memory_format=torch.contiguous_format)
         return copy.requires_grad_() if value.requires_grad else copy
@@ -198,7 +198,7 @@ def copied(value: object) -> object:
 
 
 def copied_generator(generator: torch.Generator) -> torch.Generator:
-    """A generator of its own in the same state."""
+    """A new generator in the same state."""
     copy = torch.Generator(generator.device)
     copy.set_state(generator.get_state())
     return copy
@@ -210,7 +210,7 @@ def tensors_in(value: object) -> list[Tensor]:
 
 
 def sendable(argument: object) -> object:
-    """The argument itself if it is plain; what is not plain cannot reach a student's code in a sandbox."""
+    """The argument itself; raises TypeError if it is not plain and so cannot be sent to a sandbox."""
     if isinstance(argument, Tensor | np.ndarray | torch.Generator | range | slice):
         return argument
-    raise TypeError(f"a check can pass on plain data only, not a {type(argument).__name__}")
+    raise TypeError(f"a check can pass only plain data, not a {type(argument).__name__}")

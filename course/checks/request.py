@@ -1,4 +1,4 @@
-"""A request on a student's object, performed: the one way, in the notebook as in the sandbox."""
+"""Perform a request on a student's object, in the notebook and in the sandbox alike."""
 
 import contextlib
 import operator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.random  # numpy loads it when it is first used: in the middle of the first check
+import numpy.random  # otherwise numpy imports it at its first use, in the middle of the first check
 import torch
 from torch import Tensor
 
@@ -27,7 +27,7 @@ def gradients_of(module: torch.nn.Module) -> dict[str, Tensor | None]:
     return {name: parameter.grad for name, parameter in module.named_parameters()}
 
 
-# Requests that Python answers in ways of its own; all others are methods by their names.
+# Requests with special syntax in Python; all others are the names of methods.
 PROTOCOLS: dict[str, Callable] = {
     "": lambda thing, *args, **kwargs: thing(*args, **kwargs),
     GRADIENTS: gradients_of,
@@ -42,20 +42,20 @@ PROTOCOLS: dict[str, Callable] = {
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of a request."""
+    """The result of a request."""
 
-    value: object  # plain data in which everything else is an `Object`, or a `Thing` the request has named
-    left: object = None  # (args, kwargs) as the call left them; None where they are as they were
-    backward: Backward | None = None  # where something in the value can be differentiated
+    value: object  # plain data; anything else is an `Object`, or a `Thing` that the request named
+    left: object = None  # (args, kwargs) after the call; None if unchanged
+    backward: Backward | None = None  # if something in the value can be differentiated
 
 
 class Objects:
-    """The student's objects: those with a name, and those that were returned and have a number outside."""
+    """The student's objects: functions and classes by name, and returned objects by number."""
 
     def __init__(self, things: Mapping[str, object]) -> None:
         self._things = things
         self._kept: list[object] = []
-        self._numbers: dict[int, int] = {}  # by identity: what is kept stays alive
+        self._numbers: dict[int, int] = {}  # by identity; kept objects stay alive, so their ids stay unique
 
     def request(
         self,
@@ -68,12 +68,11 @@ class Objects:
         gradients: bool,
         take_down: Callable[[object], object] = snapshot,
     ) -> Reply:
-        """Seed torch, numpy and random, then call `method` of the target with these very arguments.
+        """Seed torch, numpy and random, then call `method` of the target with exactly these arguments.
 
-        gradients: whether autograd records the call. take_down: what makes the arguments that the call left
-        behind a thing of the past; it comes before the value is looked at, which may run code of the student.
-        Raises what the student's code raises, NameError for a thing that is not there, and ValueError for an
-        answer that is too large to be looked at.
+        gradients: whether autograd records the call. take_down: copies the arguments after the call, before
+        the value is examined, because that may run the student's code. Raises what the student's code raises,
+        NameError for a name that is not defined, and ValueError for an answer that is too large to examine.
         """
         named: dict[int, Thing] = {}
         inputs: list[Tensor] = []
@@ -121,7 +120,7 @@ def perform(thing: object, method: str, args: tuple, kwargs: dict) -> object:
 
 
 def lent(tensor: Tensor, inputs: list[Tensor]) -> Tensor:
-    """The tensor to hand on; one that needs gradients can be changed in place, and its x.grad can be read."""
+    """The tensor to pass on; if it requires gradients, it can be changed in place, and its x.grad be read."""
     if not tensor.requires_grad:
         return tensor
     inputs.append(tensor)
@@ -131,15 +130,15 @@ def lent(tensor: Tensor, inputs: list[Tensor]) -> Tensor:
 
 
 def seed_everything(seed: int) -> None:
-    """Let all global random numbers start from this seed."""
-    torch.default_generator.manual_seed(seed)  # torch.manual_seed queues it for absent devices too
+    """Seed all global random number generators."""
+    torch.default_generator.manual_seed(seed)  # torch.manual_seed also queues work for absent devices
     np.random.seed(seed % (1 << 32))
     random.seed(seed)
 
 
 @contextlib.contextmanager
 def random_numbers_kept() -> Iterator[None]:
-    """Outside, all global random numbers go on as if none had been drawn inside."""
+    """Restore all global random number generators on exit, as if no number had been drawn inside."""
     before = torch.get_rng_state(), np.random.get_state(), random.getstate()
     try:
         yield
@@ -150,7 +149,7 @@ def random_numbers_kept() -> Iterator[None]:
 
 
 def _counted(refer: Callable[[object], object]) -> Callable[[object], object]:
-    """The same, for one answer: it raises ValueError where that has more objects than may be."""
+    """The same, for one answer; raises ValueError if it contains too many objects."""
     count = iter(range(MOST_OBJECTS))
 
     def counted(value: object) -> object:
@@ -162,5 +161,5 @@ def _counted(refer: Callable[[object], object]) -> Callable[[object], object]:
 
 
 def _generators_or(refer: Callable[[object], object]) -> Callable[[object], object]:
-    """Generators are arguments like tensors, but as answers they are objects."""
+    """`refer`, except for generators: as arguments they stay as they are, as answers they are objects."""
     return lambda value: value if isinstance(value, torch.Generator) else refer(value)

@@ -1,7 +1,7 @@
-"""A seal tells whether an outcome is a certain one without telling what that is.
+"""Seals (hash commitments): a seal lets you test whether an outcome is a given one, but not read that one.
 
-It is a hash of the outcome's structure and of two weighted sums of its real numbers, rounded: equal answers
-computed in another way have the same seal, and nobody reads the answer off it.
+It is a hash of the outcome's structure and of two weighted sums of its real numbers, rounded. So equal
+answers that were computed differently have the same seal.
 """
 
 import hashlib
@@ -12,28 +12,36 @@ import numpy as np
 import torch
 
 from course.checks.closeness import is_array, is_number, is_truth, kind_of, tensor_of
+from course.checks.errors import gist
 from course.checks.trace import Object, Outcome
 
-SLACK = 1e-4  # relative; sums nearer than this are the same, sums farther apart than 1e-2 are not
-ZERO = 1e-8  # what rounding leaves of nothing
+SLACK = 1e-5  # relative; sums closer than this count as equal, sums more than 2e-4 apart do not
+WHOLE = 1e-4  # relative distance from a whole number below which a number is written as that
+ZERO = 1e-8  # what rounding errors leave of 0
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def seal(outcome: Outcome) -> str:
-    """The seal of an outcome."""
+def seal(outcome: Outcome, *, is_right: bool = False) -> str:
+    """The seal of an outcome; an error that is the right answer is sealed by its class alone."""
     text, sums = essence(outcome)
-    return _hash(text, [_rounded(value) for value in sums])
+    return _hash(text + _said(outcome, is_right), [_rounded(value) for value in sums])
 
 
-def bears(outcome: Outcome, sealed: str) -> bool:
-    """Whether an outcome is the sealed one; a sum that lies between two roundings may have either."""
+def bears(outcome: Outcome, sealed: str, *, is_right: bool = False) -> bool:
+    """Whether an outcome is the sealed one; a sum halfway between two roundings may have either."""
     text, sums = essence(outcome)
+    text += _said(outcome, is_right)
     choices = [{_rounded(value * (1 + slack)) for slack in (-SLACK, 0.0, SLACK)} for value in sums]
     return any(_hash(text, rounded) == sealed for rounded in product(*choices))
 
 
+def _said(outcome: Outcome, is_right: bool) -> str:
+    """The message of a wrong error, because errors of one class may have very different causes."""
+    return f": {gist(outcome.message)}" if outcome.kind == "error" and not is_right else ""
+
+
 def essence(outcome: object) -> tuple[str, list[float]]:
-    """An outcome as a text in which real numbers are left out, and two sums in which they are counted."""
+    """An outcome as a text without its real numbers, and two weighted sums of those numbers."""
     numbers: list[float] = []
     text = _text(outcome, numbers)
     values = np.asarray(numbers, dtype=float)
@@ -60,7 +68,7 @@ def _text(value: object, numbers: list[float]) -> str:
     if isinstance(value, set | frozenset):
         return "{" + ",".join(sorted(_text(entry, []) for entry in value)) + "}"
     if isinstance(value, Object):
-        return f"object {value.index}"  # whoever makes the same mistake gives the class another name
+        return f"object {value.index}"  # another student with the same mistake gives the class another name
     return repr(value)
 
 
@@ -69,7 +77,7 @@ def _number_text(value: int | float | complex, numbers: list[float]) -> str:
         return _number_text(value.real, numbers) + "+i" + _number_text(value.imag, numbers)
     if not math.isfinite(value):
         return str(float(value))
-    if abs(value - round(value)) <= max(ZERO, min(SLACK * abs(value), 0.01)):
+    if abs(value - round(value)) <= max(ZERO, min(WHOLE * abs(value), 0.01)):
         return str(round(value))
     numbers.append(float(value))
     return "#"
@@ -89,7 +97,7 @@ def _array_text(tensor: torch.Tensor, numbers: list[float]) -> str:
 
 
 def _rounded(value: float) -> str:
-    return f"{value:.2e}" if value > ZERO else "0"
+    return f"{value:.4e}" if value > ZERO else "0"
 
 
 def _hash(text: str, sums: list[str] | tuple[str, ...]) -> str:

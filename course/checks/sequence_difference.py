@@ -1,4 +1,4 @@
-"""In which way two texts, lists or sets differ."""
+"""How two strings, lists or sets differ."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from course.checks.brief import brief
 from course.checks.closeness import same
 
+LEAST_ORDERED = 5  # distinct entries that are needed to recognise a shift
 AROUND = 12  # characters of a text shown on each side of the first difference
 
 
 def identical(a: object, b: object) -> bool:
-    """Equal also in what is a list and what a tuple, so that one for the other is not taken for an order."""
+    """Whether two values are equal and agree in what is a list and what a tuple."""
     return same(a, b) and _form(a) == _form(b)
 
 
@@ -19,7 +20,7 @@ def _form(value: object) -> object:
 
 
 def text_difference(received: str | bytes, expected: str | bytes) -> str:
-    """Case, white space, length, or the first character that differs with what surrounds it."""
+    """How two texts differ: in case, in white space, in length, or from which character on."""
     if isinstance(received, str) and received.lower() == expected.lower():
         return "only upper and lower case differ"
     if received.split() == expected.split():
@@ -31,16 +32,16 @@ def text_difference(received: str | bytes, expected: str | bytes) -> str:
     place = next((i for i, (a, b) in enumerate(zip(received, expected, strict=False)) if a != b), None)
     place = min(len(received), len(expected)) if place is None else place
     shown = [text[max(0, place - AROUND) : place + AROUND] for text in (received, expected)]
-    return f"the texts differ from character {place} on: {shown[0]!r} where {shown[1]!r} is expected"
+    return f"the texts differ from character {place} onwards: {shown[0]!r} where {shown[1]!r} is expected"
 
 
 def list_difference(received: Sequence, expected: Sequence) -> str:
-    """How two lists are related as wholes: an entry too many, shifted, reversed, another order; else ""."""
+    """How two whole lists are related: one entry too many, shifted, reversed, reordered; else ""."""
     return _ends(received, expected, "entry") or _order(received, expected)
 
 
 def length_difference(received: Sequence, expected: Sequence) -> str:
-    """Both lengths, and what is missing or superfluous where the rest agrees."""
+    """Both lengths, and the missing or superfluous entry if all others agree, else the first difference."""
     lengths = (
         f"{_entries(len(received))} where {len(expected)} {'is' if len(expected) == 1 else 'are'} expected"
     )
@@ -55,7 +56,7 @@ def length_difference(received: Sequence, expected: Sequence) -> str:
 
 
 def set_difference(received: set | frozenset, expected: set | frozenset) -> str:
-    """What is missing and what is superfluous."""
+    """The missing entries and the superfluous ones."""
     return f"entries {missing_and_extra(expected - received, received - expected)}"
 
 
@@ -92,19 +93,19 @@ def _order(received: Sequence, expected: Sequence) -> str:
     if len(received) != len(expected):
         return ""
     if identical(received[::-1], expected):
-        return "it stands in reverse order"
-    if len(_bag(expected)) > 2:
+        return "it is in reverse order"
+    if len(_bag(expected)) >= LEAST_ORDERED:
         if identical(received[1:], expected[:-1]):
-            return "shifted by one: each place holds what is expected one before it"
+            return "shifted by one: each entry is expected one place earlier"
         if identical(received[:-1], expected[1:]):
-            return "shifted by one: each place holds what is expected one after it"
+            return "shifted by one: each entry is expected one place later"
     if _bag(received) == _bag(expected):
-        return "the same entries in another order"
+        return "the same entries in a different order"
     return ""
 
 
 def _bag(entries: Sequence) -> Counter:
-    """How often each entry occurs; what cannot be a key counts by how it is written."""
+    """How often each entry occurs; entries that cannot be hashed are counted by their repr."""
     try:
         return Counter(entries)
     except TypeError:

@@ -7,11 +7,11 @@ from torch import Tensor
 from course.checks.brief import shape_text
 from course.checks.closeness import close, tolerance_between
 
-MOST_AXES = 4  # whose orders are all tried
+MOST_AXES = 4  # with more axes, their orders are not tried
 
 
 def shape_difference(received: Tensor, expected: Tensor) -> str:
-    """The shapes, and how they are related where that can be seen."""
+    """Both shapes, and how they are related if that is clear."""
     plain = f"the shape is {shape_text(received)} where {shape_text(expected)} is expected"
     for relation in (_permuted, _ones, _axis_kept, _axis_lost, _one_off, _reshaped):
         if found := relation(received, expected):
@@ -20,14 +20,14 @@ def shape_difference(received: Tensor, expected: Tensor) -> str:
 
 
 def agree(received: Tensor, expected: Tensor) -> bool:
-    """Same shape and values within the tolerance of their precision."""
+    """Whether two tensors have the same shape, and the same values within the tolerance of their dtype."""
     if received.shape != expected.shape:
         return False
     return bool(close(received, expected, tolerance_between(received, expected)).all())
 
 
 def orders(tensor: Tensor, expected: Tensor) -> list[tuple[int, ...]]:
-    """The orders of the tensor's axes, other than its own, that give the expected shape."""
+    """The other orders of the tensor's axes that give the expected shape."""
     if tensor.ndim != expected.ndim or not 2 <= tensor.ndim <= MOST_AXES:
         return []
     own = tuple(range(tensor.ndim))

@@ -1,4 +1,4 @@
-"""The source of what a student has defined in this session, where it can be had."""
+"""The source of the functions and classes that a student has defined in this session, if available."""
 
 import ast
 import inspect
@@ -14,7 +14,7 @@ from course.checks.forbidden import Rule, Use, forbidden_uses, parsed
 def forbidden_in(thing: object, forbids: Iterable[str], allows: Iterable[str] = ()) -> list[Use]:
     """The forbidden names that a function or class of this session uses, by the lines of its cell.
 
-    A function or class that is forbidden itself was imported, and is said to be used in line 1.
+    A function or class that is itself forbidden was imported, and is reported as used on line 1.
     """
     forbids, allows = tuple(forbids), tuple(allows)
     if (path := _full_name(thing)) and Rule.of(forbids, allows).breaks(path):
@@ -26,7 +26,7 @@ def forbidden_in(thing: object, forbids: Iterable[str], allows: Iterable[str] = 
 
 
 def source_of(thing: object) -> tuple[str, int]:
-    """The source of a function or class and the line of its cell where it begins; ("", 1) if unknown."""
+    """The source of a function or class, and the line of its cell on which it begins; ("", 1) if unknown."""
     function = _some_function(thing)
     if function is None:
         return "", 1
@@ -41,7 +41,7 @@ def source_of(thing: object) -> tuple[str, int]:
 
 
 def _class_source(name: str, whole: str) -> tuple[str, int]:
-    """inspect.getsource does not find classes of a notebook; the cell in which their methods lie does."""
+    """A class's source from the cell of its methods, because inspect.getsource does not find it there."""
     tree = parsed(whole)
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.ClassDef) and node.name == name:
@@ -50,7 +50,7 @@ def _class_source(name: str, whole: str) -> tuple[str, int]:
 
 
 def imported(thing: object, source: str, forbids: Iterable[str]) -> dict[str, str]:
-    """What names in the source stand for in the session: modules and forbidden functions, however called."""
+    """What names in the source mean in the session: modules and forbidden functions, under any name."""
     function, tree = _some_function(thing), parsed(source)
     if function is None or tree is None:
         return {}
@@ -76,7 +76,7 @@ def _full_name(value: object) -> str:
 
 
 def _namespace(function: FunctionType) -> dict[str, object]:
-    """What a function can see: the session's names and those of the functions around it."""
+    """The names that a function can see: the session's and those of its enclosing functions."""
     return {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
 
 
@@ -88,6 +88,6 @@ def _some_function(thing: object) -> FunctionType | None:
 
 
 def _loaded(path: str) -> object:
-    """The object of this full name, if its module has been imported already."""
+    """The object with this full name, if its module is already imported."""
     module, _, name = path.rpartition(".")
     return getattr(sys.modules.get(module), name, None) if module else None

@@ -1,7 +1,7 @@
-"""Stand-ins: what a check holds in place of the student's function, class or object.
+"""Stand-ins (proxies): what a check holds in place of the student's function, class or object.
 
-A stand-in passes each call to a link, and the link answers with plain data; whether the student's object
-lives in this process or in a sandbox is the link's business alone. Every call is written into the trace.
+A stand-in passes each call to a link, and the link answers with plain data; only the link knows whether the
+student's object is in this process or in a sandbox. Every call is recorded in the trace.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class NoValue:
-    """What cannot be compared, counted with or asked whether it is true: only values can."""
+    """Base of objects that are not values: they cannot be compared, calculated with or tested for truth."""
 
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError(f"{self!r} is not a value; a check compares plain values only")
@@ -54,13 +54,13 @@ class StandIn(NoValue):
         return Method(self, name)
 
     def gradients(self) -> dict:
-        """The gradients of a module's parameters, by name, whatever attributes the module has."""
+        """The gradients of a module's parameters, by name; no attribute of the module can hide them."""
         return cast("dict", self._ask(GRADIENTS))
 
     def __len__(self) -> int:
         try:
             return cast("int", self._ask("__len__"))
-        except StudentError as problem:  # list() asks for a length too, and minds nothing but a TypeError
+        except StudentError as problem:  # list() also calls this, and ignores only a TypeError
             raise TypeError(problem.message) if problem.error == "TypeError" else problem from None
 
     def __getitem__(self, key: object) -> object:
@@ -87,7 +87,7 @@ class StandIn(NoValue):
 
 
 class Method(NoValue):
-    """A method of a student's object, not called yet; the value of an attribute is `attribute(…, name)`."""
+    """A method of a student's object, not called yet; to read an attribute, use `attribute(…, name)`."""
 
     def __init__(self, owner: StandIn, name: str) -> None:
         self._owner, self._name = owner, name
@@ -105,10 +105,10 @@ def attribute(stand_in: StandIn, name: str) -> object:
 
 
 def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple, kwargs: dict) -> object:
-    """Put one request to the link, write it into the trace, and hand the check a copy of the answer."""
+    """Send one request to the link, record it in the trace, and return a copy of the answer to the check."""
     index = len(trace.events)
     given = mapped((args, kwargs), _marked)
-    recorded = snapshot(given) if leaves(given) else given  # the link makes copies of what it hands on
+    recorded = snapshot(given) if leaves(given) else given  # the link copies what it passes on
     try:
         reply = _answer(link, trace, target, method, recorded)
     except (StudentError, NotWritten, Unreachable) as problem:
@@ -125,7 +125,7 @@ def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple
 
 
 def _answer(link: Link, trace: Trace, target: str | Object, method: str, given: tuple) -> Reply:
-    """The reply; objects have the link's numbers there and the trace's here."""
+    """The link's reply; objects are numbered by the link there and by the trace here."""
     if trace.objects:
         target, given = replaced((target, given), Object, lambda known: trace.objects[known.index])
     reply = link.request(target, method, *given, seed=len(trace.events))

@@ -1,4 +1,4 @@
-"""The record of a check: every call it made on the student's objects, and what came back."""
+"""The record of a check: every call it made on the student's objects, and its outcome."""
 
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -10,14 +10,14 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class Thing:
-    """One of the student's functions or classes, by its exercise's name, where it is itself an argument."""
+    """One of the student's functions or classes, by its exercise's name, used as an argument."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Object:
-    """What the student's code returned that is not plain data: it stays there and has a number here."""
+    """A returned value that is not plain data: it stays on the student's side and has a number here."""
 
     index: int
     kind: str = field(default="object", compare=False)  # its class's name, for messages only
@@ -25,14 +25,14 @@ class Object:
 
 @dataclass(frozen=True)
 class Answer:
-    """The tensors that event number `event` returned, as the target of a `backward` event."""
+    """The tensors returned by event number `event`, as the target of a `backward` event."""
 
     event: int
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one call led to: a value or an error, and the arguments afterwards where the call changed them."""
+    """The outcome of one call: a value or an error, and the arguments afterwards if the call changed them."""
 
     kind: Kind
     value: object = None
@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Event:
-    """One call: on which target, with what, to what outcome."""
+    """One call: its target, method, arguments and outcome."""
 
     target: "str | Object | Answer"
     method: str  # "" is a plain call
@@ -58,7 +58,7 @@ class Event:
 
 @dataclass
 class Trace:
-    """All events of one check, in order; `objects` are the link's own handles of the objects met so far."""
+    """All events of one check, in order; `objects` holds the link's handles of the objects seen so far."""
 
     check: str
     events: list[Event] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Trace:
     _numbers: dict[Object, int] = field(default_factory=dict, repr=False, compare=False)
 
     def number_of(self, handle: Object) -> Object:
-        """The trace's own number of a link's handle: objects are counted in order of appearance."""
+        """The trace's own number for a link's handle: objects are counted in order of appearance."""
         number = self._numbers.setdefault(handle, len(self.objects))
         if number == len(self.objects):
             self.objects.append(handle)

@@ -1,4 +1,4 @@
-"""A student's module with given weights: the same for everybody, whatever it was filled with at first."""
+"""Load given weights into a student's module, so that its initialisation does not matter."""
 
 from collections.abc import Mapping
 
@@ -10,13 +10,13 @@ from course.checks.standin import StandIn
 
 
 def with_weights(module: StandIn, weights: Mapping[str, Tensor]) -> StandIn:
-    """The student's module in float64, filled with these weights, which are all its parameters by name.
+    """The student's module in float64, with these weights loaded: one for each of its parameters, by name.
 
-    Buffers stay as they are, and a tied weight may be known under a second name. Raises Mismatch where the
-    parameters have other names, and StudentError, with what torch says, where they have other shapes.
+    Buffers stay as they are, and a tied weight may have a second name. Raises Mismatch if the parameters have
+    other names, and StudentError, with torch's message, if they have other shapes.
     """
     module.double()
-    names = module.gradients().keys()  # of parameters only, and each but once
+    names = module.gradients().keys()  # of parameters only, each of them once
     try:
         module.load_state_dict(dict(weights), strict=names != weights.keys())
     except StudentError:

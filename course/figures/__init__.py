@@ -4,10 +4,12 @@ from course.figures.alignment import alignment
 from course.figures.attention import attention
 from course.figures.bottleneck import bottleneck
 from course.figures.bpe import bpe
+from course.figures.break_it import break_it
 from course.figures.chain_rule import chain_rule
 from course.figures.coding import coding
 from course.figures.count_matrix import count_matrix
 from course.figures.embedding import embedding
+from course.figures.every_rung import every_rung
 from course.figures.figure import Figure
 from course.figures.fill_in import fill_in
 from course.figures.gates import gates
@@ -17,6 +19,7 @@ from course.figures.imitation import imitation
 from course.figures.kv_cache import kv_cache
 from course.figures.ladder import ladder
 from course.figures.ledger import ledger
+from course.figures.machine import machine
 from course.figures.microscope import microscope
 from course.figures.myst import as_directive
 from course.figures.optimizer_race import optimizer_race
@@ -38,10 +41,12 @@ __all__ = [
     "attention",
     "bottleneck",
     "bpe",
+    "break_it",
     "chain_rule",
     "coding",
     "count_matrix",
     "embedding",
+    "every_rung",
     "fill_in",
     "gates",
     "gradient_strip",
@@ -50,6 +55,7 @@ __all__ = [
     "kv_cache",
     "ladder",
     "ledger",
+    "machine",
     "microscope",
     "optimizer_race",
     "position_dial",

@@ -75,10 +75,22 @@ export default {
       draw();
     }
 
+    const wideOf = (token) => 8 * [...spell(token)].length + 10;
+
+    /** How many rows the text takes before anything is merged: merging needs no more. */
+    function rowsOf(tokens) {
+      let x = 0, row = 1;
+      for (const wide of tokens.map(wideOf)) {
+        if (x + wide > width) { x = 0; row += 1; }
+        x += wide;
+      }
+      return Math.min(row, rows);
+    }
+
     function tiles(tokens) {
       let x = 0, row = 0;
       tokens.forEach((token, i) => {
-        const label = spell(token), wide = 8 * [...label].length + 10;
+        const label = spell(token), wide = wideOf(token);
         if (x + wide > width) { x = 0; row += 1; }
         if (row >= rows) return;
         const tile = shape("rect",
@@ -92,14 +104,13 @@ export default {
       });
     }
 
-    function curve(nBytes) {
-      const left = 40, top = rows * 30 + 20, wide = width - left - 130, tall = 100;
+    function curve(nBytes, top) {
+      const left = 4, wide = width - left - 130, tall = 100;
       const points = Array.from({ length: 25 }, (_, i) => Math.round(merges.length * i / 24))
         .map((count) => [count, encode(state.text, merges, count).length]);
       const at = ([count, n]) => `${left + wide * count / merges.length},${top + tall * (1 - n / Math.max(1, nBytes))}`;
       view.picture.append(shape("path", { d: `M${left},${top} V${top + tall} H${left + wide}`, fill: "none", stroke: "var(--line)" }));
       view.picture.append(shape("polyline", { points: points.map(at).join(" "), fill: "none", stroke: "var(--blue)", "stroke-width": 2 }));
-      view.picture.append(shape("text", { x: 0, y: top + 12 }, String(nBytes)));
       view.picture.append(shape("text", { x: left, y: top + tall + 18, class: "quiet" }, "0 merges"));
       view.picture.append(shape("text", { x: left + wide, y: top + tall + 18, "text-anchor": "end", class: "quiet" },
         `${merges.length} merges`));
@@ -118,7 +129,9 @@ export default {
       pick.nextElementSibling.textContent = String(tokens.length ? state.chosen + 1 : 0);
       view.picture.replaceChildren();
       tiles(tokens);
-      const points = curve(nBytes);
+      const top = 30 * rowsOf(bytesOf(state.text)) + 24;
+      view.picture.setAttribute("viewBox", `0 0 ${width} ${top + 130}`);
+      const points = curve(nBytes, top);
       const last = state.count ? `Merge ${state.count}: “${spell(merges[state.count - 1][0])}” + “${spell(merges[state.count - 1][1])}”. `
         : "No merges: one token for each byte. ";
       const tree = tokens.length ? history(tokens[state.chosen], merges, state.count) : [];

@@ -1,6 +1,6 @@
 // Words as points: choose one, see its nearest by the angle between the vectors, in all dimensions or in the picture's two.
 
-import { choose, frame, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, room, shape, slider, toggle } from "./frame.mjs";
 
 function cosine(a, b) {
   let dot = 0, aa = 0, bb = 0;
@@ -40,15 +40,14 @@ export default {
     });
     const isInside = (i) => spot(i).every((value) => value > 4 && value < side - 4);
 
-    function point(i, colour, size, weight) {
-      if (!isInside(i)) return;
+    function point(i, colour, size, weight, isNamed = true) {
       const [x, y] = spot(i);
       const group = shape("g", { style: "cursor:pointer" });
       group.append(shape("circle", { cx: x, cy: y, r: size, fill: colour }));
       const [anchor, by] = x > side - 70 ? ["end", -6] : ["start", 6];
       group.append(shape("text",
-        { x: x + by, y: y + 4, "text-anchor": anchor, style: `font-size:${weight ? 13 : 9}px;font-weight:${weight}`,
-        class: weight ? "" : "quiet" }, words[i]));
+        { x: x + by, y: y + 4, "text-anchor": anchor, style: `font-size:${weight ? 13 : 11}px;font-weight:${weight}`,
+        class: weight ? "" : "quiet" }, isNamed ? words[i] : ""));
       group.addEventListener("click", () => { state.chosen = i; select.value = String(order.indexOf(i)); draw(); });
       view.picture.append(group);
     }
@@ -57,12 +56,19 @@ export default {
       const found = nearest(state.flat ? places : vectors, state.chosen, count);
       const marked = new Set(found.map(([i]) => i));
       view.picture.replaceChildren();
-      words.forEach((_, i) => { if (i !== state.chosen && !marked.has(i)) point(i, "var(--line)", 2, 0); });
+      const isFree = room(), place = (i, size) => {
+        const [x, y] = spot(i), wide = 0.65 * size * words[i].length;
+        return isInside(i) && isFree(x > side - 70 ? x - 6 - wide : x + 6, y + 4, words[i], size);
+      };
+      const named = new Set([state.chosen, ...marked].filter((i) => place(i, 14.5))); // bold words of 13 pixels
+      words.forEach((_, i) => { if (i !== state.chosen && !marked.has(i) && place(i, 11)) named.add(i); });
+      const inside = (i, ...how) => { if (isInside(i)) point(i, ...how, named.has(i)); };
+      words.forEach((_, i) => { if (i !== state.chosen && !marked.has(i)) inside(i, "var(--line)", 2, 0); });
       const [x1, y1] = spot(state.chosen);
       for (const [x2, y2] of found.filter(([i]) => isInside(i)).map(([i]) => spot(i)))
         view.picture.append(shape("line", { x1, y1, x2, y2, stroke: "var(--blue)", "stroke-opacity": 0.4 }));
-      for (const [i] of found) point(i, "var(--blue)", 4, 600);
-      point(state.chosen, "var(--orange)", 6, 700);
+      for (const [i] of found) inside(i, "var(--blue)", 4, 600);
+      inside(state.chosen, "var(--orange)", 6, 700);
       view.picture.append(shape("text", { x: side + 10, y: 20, style: "font-weight:700" }, `nearest to “${words[state.chosen]}”`));
       found.forEach(([i, value], rank) => {
         const y = 34 + rank * 30;

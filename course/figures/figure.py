@@ -5,6 +5,7 @@ import hashlib
 import html
 import io
 import json
+import os
 import re
 from dataclasses import dataclass
 from importlib import resources
@@ -28,16 +29,17 @@ class Figure:
     alt: str
     caption: str
     picture: bytes
+    most_data: int = MOST_DATA
 
     def __post_init__(self):
         if not self.alt.strip():
             raise ValueError(
                 f"figure {self.name!r} needs an alt text: what would you say to someone who cannot see it?"
             )
-        if len(self.json()) > MOST_DATA:
+        if len(self.json()) > self.most_data:
             raise ValueError(
-                f"figure {self.name!r} carries {len(self.json()):,} bytes of data, but at most {MOST_DATA:,} "
-                "fit on a page. Pass fewer tokens or heads."
+                f"figure {self.name!r} carries {len(self.json()):,} bytes of data, but at most "
+                f"{self.most_data:,} fit on a page. Pass fewer tokens or heads."
             )
 
     def json(self) -> str:
@@ -93,8 +95,17 @@ def script(name: str, data: str) -> str:
 
 
 def module(name: str) -> str:
-    """A figure's module behind the frame that it imports, in one text."""
-    return own_text("frame") + own_text(name)
+    """A figure's module behind the frame and the models that it imports, in one text."""
+    return "".join(map(own_text, together(name)))
+
+
+def together(name: str) -> list[str]:
+    """A module and all that it imports, each once, behind what it imports itself; by path without ending."""
+    found: list[str] = []
+    for imported in IMPORTED.findall(whole_text(name)):
+        path = os.path.normpath(f"{os.path.dirname(name)}/{imported}").lstrip("/")
+        found += [each for each in together(path) if each not in found]
+    return [*found, name]
 
 
 def names() -> list[str]:
@@ -104,13 +115,18 @@ def names() -> list[str]:
 
 
 # What ties the files together for an editor or a linter; in one text there is nothing left to tie.
-TIE = re.compile(r'\n(?:import|export) \{[^{}]*\}(?: from "\./frame\.mjs")?;\n')
+IMPORTED = re.compile(r'^import \{[^{}]*\} from "\./([\w/]+)\.mjs";$', re.M)
+TIE = re.compile(r'\n(?:(?:import|export) \{[^{}]*\}(?: from "\./[\w/]+\.mjs")?;\n)+')
 
 
 def own_text(name: str) -> str:
-    """A module that ships with the package, by its file name without ending, less its tie to the others."""
-    text = resources.files(__package__).joinpath(f"{name}.mjs").read_text(encoding="utf-8")
-    return TIE.sub("", text, count=1)
+    """A module that ships with the package, by its path without ending, less its tie to the others."""
+    return TIE.sub("", whole_text(name), count=1)
+
+
+def whole_text(name: str) -> str:
+    """A module as it is on disk."""
+    return resources.files(__package__).joinpath(f"{name}.mjs").read_text(encoding="utf-8")
 
 
 def png(drawing) -> bytes:

@@ -24,11 +24,11 @@ const STYLE = `
 .lmf output { font-variant-numeric:tabular-nums; min-width:3.2em; }
 .lmf button { font:inherit; color:inherit; background:var(--panel); border:1px solid var(--line); border-radius:4px;
   padding:.1rem .55rem; cursor:pointer; }
-.lmf > .lmf-row:has(> button + button + details) {
-  font-size:.85em; color:var(--quiet);
-  > button { border-color:transparent; background:none; padding:0; text-decoration:underline dotted; }
-  > button:hover { text-decoration-style:solid; }
-}
+.lmf .more { min-width:0; color:var(--quiet); }
+.lmf .more > summary { width:fit-content; margin-left:auto; padding:0 .5rem; border-radius:4px; list-style:none; line-height:1.3;
+  letter-spacing:.1em; }
+.lmf .more > summary::-webkit-details-marker { display:none; }
+.lmf .more > summary:hover, .lmf .more[open] > summary { background:var(--panel); color:var(--ink); }
 .lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper);
   border:1px solid var(--line); border-radius:4px; }
 .lmf :focus-visible { outline:2px solid var(--blue); outline-offset:2px; }
@@ -79,8 +79,9 @@ function frame(el, { width, height, label, name }) {
     button.addEventListener("click", () => save(picture, root, `${name}.${kind.toLowerCase()}`));
     saved.append(button);
   }
-  saved.append(node("details", {}, node("summary", {}, "Show numbers"), table));
-  root.append(node("style", {}, STYLE), controls, scrolled, spoken, saved);
+  const opener = node("summary", { "aria-label": "Save the picture, or read its numbers" }, "⋯");
+  const more = node("details", { class: "more" }, opener, saved, table);
+  root.append(node("style", {}, STYLE), controls, scrolled, spoken, more);
   // JupyterLab takes arrow keys for itself, except from an element that bears this mark.
   root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
   el.replaceChildren(root);
@@ -127,6 +128,17 @@ function choose(controls, { label, options, value }, changed) {
   return select;
 }
 
+/** Room for words: the function returned claims a place and says whether it was free; x is where the words begin. */
+function room() {
+  const taken = [];
+  return (x, y, words, size) => {
+    const [left, right, top, bottom] = [x, x + 0.65 * size * words.length, y - size, y + 0.25 * size];
+    if (taken.some((each) => left < each.right && each.left < right && top < each.bottom && each.top < bottom)) return false;
+    taken.push({ left, right, top, bottom });
+    return true;
+  };
+}
+
 /** Save the picture with the colours of this moment written into it. */
 function save(picture, root, filename) {
   const copy = picture.cloneNode(true);
@@ -157,4 +169,4 @@ function download(address, filename) {
 /** Blue at 1, the panel's colour at 0: legible on light and dark. */
 const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
 
-export { choose, frame, node, shape, slider, strength, toggle };
+export { choose, frame, node, room, shape, slider, strength, toggle };

@@ -22,8 +22,8 @@ export default {
       height = 120 + side * steps;
     const rows = work({ steps, prompt, layers, width: d_model });
     const view = frame(el, { width, height, label: "Keys and values computed at each step of generation", name: "kv_cache" });
-    const state = { step: steps - 1, cached: true };
-    const dial = slider(view.controls, { label: "step", min: 1, max: steps, step: 1, value: steps },
+    const state = { step: Math.min(1, steps - 1), cached: true };
+    const dial = slider(view.controls, { label: "step", min: 1, max: steps, step: 1, value: state.step + 1 },
       (step) => { state.step = step - 1; draw(); });
     toggle(view.controls, { label: "remember keys and values", checked: true }, (cached) => { state.cached = cached; draw(); });
     let timer = null;

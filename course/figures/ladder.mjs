@@ -1,6 +1,6 @@
 // The ladder: what every model of the course pays per token, above the exact floor; along parameters, seconds, or in the order taught.
 
-import { choose, frame, node, shape, toggle } from "./frame.mjs";
+import { choose, frame, node, room, shape, toggle } from "./frame.mjs";
 
 /** Bits per token above the floor, the same in percent, and the share of the way from the worst rung down to the floor. */
 export function standing(rung, rungs, floor) {
@@ -81,7 +81,8 @@ export default {
         text(right, bottom + 36, `${AXES[state.axis].label}, logarithmic → · green: not beaten in both`,
           { "text-anchor": "end", class: "quiet" });
       }
-      visible.forEach((i, place) => {
+      const isFree = room();
+      visible.forEach((i) => {
         const rung = rungs[i], x = scale.across(i), y = scale.up(rung.bits), isChosen = i === state.chosen;
         const group = shape("g", { style: "cursor:pointer" });
         if (rung.spread)
@@ -89,9 +90,11 @@ export default {
             { x1: x, x2: x, y1: scale.up(rung.bits + rung.spread / 2), y2: scale.up(rung.bits - rung.spread / 2), stroke: "var(--ink)",
               "stroke-width": 2 }));
         group.append(shape("rect", { x: x - 16, y: y - 4, width: 32, height: 8, rx: 2, fill: isChosen ? "var(--orange)" : "var(--blue)" }));
-        group.append(shape("text",
-          { x, y: y - 9 - (key ? 13 * (place % 2) : 0), "text-anchor": "middle",
-            style: `font-size:11px;font-weight:${isChosen ? 700 : 400}` }, key ? rung.title : rung.bits.toFixed(2)));
+        const words = key ? rung.title : rung.bits.toFixed(2);
+        let above = y - 9;
+        while (!isFree(x - 0.325 * 12 * words.length, above, words, 12)) above -= 4;
+        group.append(shape("text", { x, y: above, "text-anchor": "middle", style: `font-size:12px;font-weight:${isChosen ? 700 : 400}` },
+          words));
         if (!key) group.append(shape("text",
           { x, y: bottom + 18, "text-anchor": "end", transform: `rotate(-35 ${x} ${bottom + 18})`,
             style: `font-size:12px;font-weight:${isChosen ? 700 : 400}` }, rung.title));

@@ -61,10 +61,12 @@ export default {
     const { presets, card, widths } = model.get("data"), width = 660, height = 372;
     const view = frame(el, { width, height, label: "Shapes, operations and memory of a GPT", name: "ledger" });
     const state = { dtype: 0, generating: false }, knobs = {};
+    // It opens on the largest that the card can train, whose bars can be seen.
+    const start = Math.max(0, presets.findLastIndex((preset) => count({ ...preset, ...state }, card).total <= card.memory));
     const powers = (label, most,
       name) => { knobs[name] = slider(view.controls, { label, min: 0, max: most, step: 1, value: 0, show: (p) => String(2 ** p) },
       (p) => { state[name] = 2 ** p; draw(); }); };
-    choose(view.controls, { label: "sizes of", options: presets.map((preset) => preset.name), value: 0 },
+    choose(view.controls, { label: "sizes of", options: presets.map((preset) => preset.name), value: start },
       (chosen) => { take(presets[chosen]); draw(); });
     choose(view.controls, { label: "numbers", options: DTYPES.map((dtype) => dtype.name), value: 0 },
       (dtype) => { state.dtype = dtype; draw(); });
@@ -143,7 +145,7 @@ export default {
         ["operations of a step", counted.flops.toExponential(4)],
           ...Object.entries(counted.bytes).map(([kind, bytes]) => [`bytes, ${kind}`, bytes.toLocaleString("en")])]);
     }
-    take(presets[0]);
+    take(presets[start]);
     draw();
   },
 };

@@ -32,7 +32,7 @@ def microscope(
     _, weights = scaled_dot_product_attention(
         tensors["query"], tensors["key"], tensors["value"], causal_mask(T)
     )
-    rows = {name: [[round(v, 5) for v in row] for row in tensor.tolist()] for name, tensor in tensors.items()}
+    rows = {name: [[round(v, 4) for v in row] for row in tensor.tolist()] for name, tensor in tensors.items()}
     last = ", ".join(f"{w:.2f} on {token}" for w, token in zip(weights[-1].tolist(), tokens, strict=True))
     return Figure(
         name="microscope",

@@ -46,11 +46,11 @@ export default {
       const x = left[name];
       view.picture.append(shape("text", { x: x - margin + 6, y: 16, "font-weight": name === state.mask ? "bold" : "normal" }, NAMES[name]));
       columns.forEach((word, key) => view.picture.append(shape("text",
-        { transform: `translate(${x + (key + 0.7) * cell},${head - 6}) rotate(-60)`, style: "font-size:11px",
+        { transform: `translate(${x + (key + 0.7) * cell},${head - 6}) rotate(-60)`, style: "font-size:13px",
           class: word === pad ? "quiet" : "" }, word)));
       rows.forEach((word, query) => {
         view.picture.append(shape("text",
-          { x: x - 5, y: head + (query + 0.7) * cell, "text-anchor": "end", style: "font-size:11px", class: word === pad ? "quiet" : "" },
+          { x: x - 5, y: head + (query + 0.7) * cell, "text-anchor": "end", style: "font-size:13px", class: word === pad ? "quiet" : "" },
           word));
         mask[query].forEach((allowed, key) => {
           const square = shape("rect",

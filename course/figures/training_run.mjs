@@ -1,6 +1,6 @@
 // A training run as a film: at every snapshot the losses, the words' vectors, activations, gradients, and a sample.
 
-import { choose, frame, node, shape, slider } from "./frame.mjs";
+import { choose, frame, node, room, shape, slider } from "./frame.mjs";
 
 /** Where the outermost bins of a histogram of [−1, 1] begin, as a fraction: ±11/12 for 24 bins. */
 export function edgeOf(counts) {
@@ -66,10 +66,13 @@ export default {
       const reach = Math.max(1e-6, ...runs[state.run].snapshots.flatMap(({ places }) => places.flat().map(Math.abs))) * 1.08;
       title(left, 12, "the words' vectors, in two directions");
       add("rect", { x: left, y: top, width: wide, height: high, fill: "none", stroke: "var(--line)", "stroke-width": 0.5 });
+      const isFree = room();
       shot.places.forEach(([px, py], i) => {
         const x = left + (wide * (px + reach)) / (2 * reach), y = top + (high * (reach - py)) / (2 * reach);
         add("circle", { cx: x, cy: y, r: 2, fill: "var(--blue)" });
-        add("text", { x: x + 3, y: y - 2, style: "font-size:10px", "text-anchor": px > 0.75 * reach ? "end" : "start" }, tokens[i]);
+        const isLeft = px > 0.75 * reach, long = 0.65 * 11 * tokens[i].length; // words to the left of a point near the edge
+        if (isFree(isLeft ? x + 3 - long : x + 3, y - 2, tokens[i], 11))
+          add("text", { x: x + 3, y: y - 2, style: "font-size:11px", "text-anchor": isLeft ? "end" : "start" }, tokens[i]);
       });
     }
 

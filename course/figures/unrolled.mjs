@@ -15,7 +15,7 @@ export default {
     const cell = Math.min(64, 620 / steps), unit = Math.min(14, 150 / units), tall = units * unit;
     const width = 640, height = tall + 250;
     const view = frame(el, { width, height, label: "States and predictions of a recurrent network over time", name: "unrolled" });
-    const state = { step: Math.min(7, steps - 1), shift: false };
+    const state = { step: steps - 1, shift: false };
     const stepSlider = slider(view.controls, { label: "step t", min: 1, max: steps, step: 1, value: state.step + 1 },
       (t) => { state.step = t - 1; draw(); });
     toggle(view.controls, { label: "show what changed: h_t − h_{t−1}" }, (on) => { state.shift = on; draw(); });

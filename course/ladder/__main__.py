@@ -11,8 +11,18 @@ import torch
 
 from course.distributed import is_first, join, leave
 from course.ladder.climb import Result, climb
-from course.ladder.records import RECORDED, as_table, page, record, summaries, write_record
+from course.ladder.records import (
+    RECORDED,
+    as_table,
+    joined_with,
+    page,
+    read_recorded,
+    record,
+    summaries,
+    write_record,
+)
 from course.ladder.rungs import RUNGS, SCALES, Corpus
+from course.ladder.weights import SEED, save_weights
 from course.plots import ladder
 from course.training import best_device
 
@@ -26,7 +36,12 @@ def arguments(words: list[str]) -> argparse.Namespace:
     ask("--scale", choices=SCALES, default="default", help="number of stories, steps and units")
     ask("--device", default=None, help="cpu, cuda or mps; by default the best one")
     ask("--picture", type=Path, default=Path("ladder.png"), help="where to draw the figure")
-    ask("--record", type=Path, metavar="FOLDER", help="write ladder.md there and the course's own record")
+    ask(
+        "--record",
+        type=Path,
+        metavar="FOLDER",
+        help="write ladder.md there, and the course's own record and weights",
+    )
     return parser.parse_args(words)
 
 
@@ -36,15 +51,22 @@ def main(words: list[str]) -> None:
     scale = SCALES[asked.scale]
     device = joined or (best_device() if asked.device is None else torch.device(asked.device))
     print(f"scale {asked.scale} on {device}: {scale.n_train_stories:,} stories to train on", file=sys.stderr)
-    results = []
+    command = shlex.join(["python", "-m", "course.ladder", *words])
+    results: list[Result] = []
     for seed in asked.seeds:
         corpus = Corpus(scale, seed)
         for name in asked.rungs:
-            result, _ = climb(RUNGS[name], corpus, scale, seed, device=device, has_progress_bar=is_first())
+            result, model = climb(
+                RUNGS[name], corpus, scale, seed, device=device, has_progress_bar=is_first()
+            )
             results.append(result)
-            print(line(result), file=sys.stderr)
+            print(line(result), file=sys.stderr, flush=True)
+            if asked.record is not None and is_first():
+                keep(results, asked.record, command)
+                if seed == SEED and result.curve:
+                    save_weights(model, name)
     if is_first():
-        show(results, asked, shlex.join(["python", "-m", "course.ladder", *words]))
+        show(results, asked)
     leave()
 
 
@@ -56,20 +78,30 @@ def line(result: Result) -> str:
     )
 
 
-def show(results: list[Result], asked: argparse.Namespace, command: str) -> None:
-    """Print the table; write the figure and, with --record, the page and the record."""
+def show(results: list[Result], asked: argparse.Namespace) -> None:
+    """Print the table and, unless the record is drawn, draw it."""
+    print(as_table(summaries(results), results[0].floor))
+    if asked.record is None:
+        draw(results, asked.picture)
+
+
+def draw(results: list[Result], picture: Path) -> None:
+    """The figure of these results."""
     rungs, floor = summaries(results), results[0].floor
-    print(as_table(rungs, floor))
-    picture = asked.picture if asked.record is None else asked.record / "ladder" / "ladder.png"
     picture.parent.mkdir(parents=True, exist_ok=True)
     spread = {rung.title: rung.spread for rung in rungs if rung.n_seeds > 1}
     figure = ladder({rung.title: rung.bits_per_token for rung in rungs}, floor, spread)
     picture.write_bytes(figure.png())
     print(f"drawn: {picture}", file=sys.stderr)
-    if asked.record is not None:
-        recorded = record(results, command)
-        write_record(recorded, RECORDED)
-        (asked.record / "ladder.md").write_text(page(recorded, "ladder/ladder.png"))
+
+
+def keep(results: list[Result], folder: Path, command: str) -> None:
+    """Write the record, its page and its figure; the record's other rungs and seeds stay."""
+    together = joined_with(results, read_recorded())
+    recorded = record(together, command)
+    write_record(recorded, RECORDED)
+    draw(together, folder / "ladder" / "ladder.png")
+    (folder / "ladder.md").write_text(page(recorded, "ladder/ladder.png"))
 
 
 if __name__ == "__main__":

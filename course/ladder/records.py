@@ -14,6 +14,7 @@ from statistics import mean
 import torch
 
 from course.ladder.climb import Result
+from course.ladder.rungs import RUNGS
 
 RECORDED = Path(__file__).with_name("recorded.json")
 
@@ -41,7 +42,7 @@ def summaries(results: Iterable[Result]) -> list[Summary]:
 
 
 def summary(results: Sequence[Result]) -> Summary:
-    """Means over the seeds of one rung, and the spread (range) over them."""
+    """Means over the seeds of one rung, the spread (range) over them, and the shortest times."""
     bits = [result.bits_per_token for result in results]
     return Summary(
         title=results[0].title,
@@ -50,8 +51,8 @@ def summary(results: Sequence[Result]) -> Summary:
         bits_per_token=mean(bits),
         spread=max(bits) - min(bits),
         percent_above_floor=mean(result.percent_above_floor for result in results),
-        seconds=mean(result.seconds for result in results),
-        cpu_seconds=mean(result.cpu_seconds for result in results),
+        seconds=min(result.seconds for result in results),  # least disturbed by other work
+        cpu_seconds=min(result.cpu_seconds for result in results),
     )
 
 
@@ -85,11 +86,17 @@ def cells(rung: Summary) -> tuple[str, ...]:
 
 def as_table(rungs: Sequence[Summary], floor: float) -> str:
     """The ladder as lines of text, the floor at the bottom."""
-    lines = [HEADINGS, *map(cells, rungs), ("floor (exact)", "", f"{floor:.4f}", "", "0.00 %", "", "")]
+    return aligned(
+        [HEADINGS, *map(cells, rungs), ("floor (exact)", "", f"{floor:.4f}", "", "0.00 %", "", "")]
+    )
+
+
+def aligned(lines: Sequence[Sequence[str]], n_left: int = 1) -> str:
+    """Lines of cells as text in columns, the first `n_left` of them to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
+            cell.ljust(width) if i < n_left else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         )
         for line in lines
@@ -112,6 +119,13 @@ def record(results: Sequence[Result], command: str) -> dict:
     }
 
 
+def joined_with(results: Sequence[Result], earlier: Iterable[Result]) -> list[Result]:
+    """These results and the earlier ones of other rungs and seeds, by seed and then by rung."""
+    found = {(result.seed, result.rung): result for result in (*earlier, *results) if result.rung in RUNGS}
+    order = list(RUNGS)
+    return sorted(found.values(), key=lambda result: (result.seed, order.index(result.rung)))
+
+
 def write_record(recorded: dict, path: Path) -> None:
     """Write a record as JSON, in a folder that is made if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -121,6 +135,28 @@ def write_record(recorded: dict, path: Path) -> None:
 def read_recorded(path: Path = RECORDED) -> list[Result]:
     """The results that the command wrote when it last ran at the default scale."""
     return [Result(**result) for result in json.loads(path.read_text())["results"]]
+
+
+def kinds_section(results: Sequence[Result]) -> str:
+    """The distance from the floor by kind of word, as a part of the page; empty if none was measured."""
+    measured = [result for result in results if result.by_kind]
+    if not measured:
+        return ""
+    header = ("model", *measured[0].by_kind)
+    by_title: dict[str, list[Result]] = {}
+    for result in measured:
+        by_title.setdefault(result.title, []).append(result)
+    lines = [
+        (title, *(f"{mean(run.by_kind[kind] for run in runs):.2f}" for kind in header[1:]))
+        for title, runs in by_title.items()
+    ]
+    seeds = ", ".join(map(str, sorted({result.seed for result in measured})))
+    return f"""
+Bits above the floor at the places where a word of each kind came next (seeds: {seeds}). Less than zero is
+possible: a model that expects a kind too often gains at these places, and pays at others.
+
+{as_markdown(header, lines)}
+"""
 
 
 def page(recorded: dict, picture: str) -> str:
@@ -142,8 +178,8 @@ held-out stories.
 
 Floor: {floor:.4f} bits per token. Seeds: {", ".join(map(str, seeds))}. Each seed has its own training
 stories, initial weights and order of stories. "Spread" is the range over seeds: the largest value minus the
-smallest. Seconds cover building and training: as wall-clock time, on a machine that may have been busy with
-other work, and as CPU time of all cores together.
+smallest. Seconds cover building and training, of the quickest seed: as wall-clock time, on a
+machine that may have been busy with other work, and as CPU time of all cores together.
 Machine: {recorded["machine"]}; PyTorch {recorded["torch"]}.
 
 ![The ladder in bits per token: {alt_text}; the floor is {floor:.2f}.]({picture})
@@ -151,4 +187,4 @@ Machine: {recorded["machine"]}; PyTorch {recorded["torch"]}.
 How many bits each step down the ladder saves, with the larger of the two models' spreads:
 
 {as_markdown(("step", "bits/token saved", "spread"), gap_lines)}
-"""
+{kinds_section(results)}"""

@@ -12,7 +12,7 @@ from torch import Tensor
 from course.data.story_language import StoryLanguage
 from course.data.story_rules import StoryConfig
 from course.data.vocabulary import Batch
-from course.evaluation import Score, story_nll
+from course.evaluation import Score, token_nll
 from course.models import (
     GPT,
     FeedForwardConfig,
@@ -22,6 +22,8 @@ from course.models import (
     NGramCounts,
     RecurrentConfig,
     RecurrentLanguageModel,
+    SelfAttentionConfig,
+    SelfAttentionLanguageModel,
     Uniform,
 )
 from course.models.recurrent_language_model import Cell
@@ -62,9 +64,14 @@ class Corpus:
         return [tokens[mask] for tokens, mask in zip(self.train.tokens, self.train.mask, strict=True)]
 
     @cached_property
+    def floor_by_token(self) -> Tensor:
+        """−log P of each token of the test stories under the true model, in nats; 0 for padding."""
+        return token_nll(self.language, self.test)
+
+    @property
     def floor_by_story(self) -> Tensor:
         """−log P of each test story under the true model, in nats."""
-        return story_nll(self.language, self.test)
+        return self.floor_by_token.sum(dim=1)
 
     @property
     def floor(self) -> Score:
@@ -72,7 +79,9 @@ class Corpus:
         return Score(float(self.floor_by_story.sum()), int(self.test.mask[:, 1:].sum()))
 
 
-Model = Uniform | KneserNey | FeedForwardLanguageModel | RecurrentLanguageModel | GPT
+Model = (
+    Uniform | KneserNey | FeedForwardLanguageModel | RecurrentLanguageModel | SelfAttentionLanguageModel | GPT
+)
 Build = Callable[[Corpus, float], Model]
 
 
@@ -140,6 +149,13 @@ def recurrent(cell: Cell) -> Build:
     return build
 
 
+def self_attention(corpus: Corpus, width: float) -> SelfAttentionLanguageModel:
+    """One look back at the whole story, with four heads."""
+    return SelfAttentionLanguageModel(
+        SelfAttentionConfig(corpus.language.vocab_size, d_model=8 * round(16 * width), n_heads=4)
+    )
+
+
 def gpt(corpus: Corpus, width: float) -> GPT:
     """Two Transformer blocks that see the whole story."""
     return GPT(
@@ -167,6 +183,7 @@ RUNGS = {
         Rung("rnn", "RNN", recurrent("rnn"), TrainingConfig(n_steps=2400, learning_rate=2e-3)),
         Rung("gru", "GRU", recurrent("gru"), TrainingConfig(n_steps=1500, learning_rate=5e-3)),
         Rung("lstm", "LSTM", recurrent("lstm"), TrainingConfig(n_steps=2000, learning_rate=5e-3)),
+        Rung("attention", "self-attention", self_attention, TrainingConfig(n_steps=1600, learning_rate=5e-3)),
         Rung("gpt", "Transformer", gpt, TrainingConfig(n_steps=1600, learning_rate=3e-3, weight_decay=0.1)),
     )
 }

@@ -8,9 +8,12 @@ recurrent_language_model    a language model from these networks
 seq2seq                     recurrent encoder-decoder, with and without attention
 attention                   scores, masks, weights, as functions
 multi_head_attention        H attentions side by side, and their cache
+self_attention              a language model of one of these and nothing else
 positions, layer_norm       the other parts of a Transformer
 transformer                 encoder and decoder layers and their stacks
 gpt, bert, translator       decoder, encoder, encoder-decoder
+grouped_query_attention     heads that share keys and values
+llama                       the architecture of today's open language models
 masked_tokens               the training objective of BERT
 attention_maps              the attention weights inside a model
 checkpoints, torch_weights  weights from Hugging Face's layout and from torch.nn
@@ -33,10 +36,12 @@ from course.models.counts import InterpolatedNGram, NGram, NGramCounts, Uniform,
 from course.models.cross_entropy import cross_entropy, log_softmax
 from course.models.feedforward import FeedForwardConfig, FeedForwardLanguageModel
 from course.models.gpt import GPT, GPTConfig, KeyValueCache
+from course.models.grouped_query_attention import GroupedQueryAttention
 from course.models.kneser_ney import KneserNey
 from course.models.layer_norm import LayerNorm, RMSNorm, layer_norm, rms_norm
 from course.models.ledger import Ledger, bert_ledger, gpt_ledger
 from course.models.linear import Linear, linear
+from course.models.llama import Llama, LlamaConfig, SwiGLU
 from course.models.masked_tokens import hide_tokens
 from course.models.multi_head_attention import MultiHeadAttention
 from course.models.positions import (
@@ -48,6 +53,7 @@ from course.models.positions import (
 )
 from course.models.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from course.models.recurrent_language_model import RecurrentConfig, RecurrentLanguageModel
+from course.models.self_attention import SelfAttentionConfig, SelfAttentionLanguageModel
 from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from course.models.torch_weights import copy_from_torch
 from course.models.transformer import (
@@ -77,6 +83,7 @@ __all__ = [
     "FeedForwardLanguageModel",
     "GPTConfig",
     "GRUCell",
+    "GroupedQueryAttention",
     "InterpolatedNGram",
     "KeyValueCache",
     "KneserNey",
@@ -85,6 +92,8 @@ __all__ = [
     "LearnedPositions",
     "Ledger",
     "Linear",
+    "Llama",
+    "LlamaConfig",
     "MaskedLanguageModel",
     "MultiHeadAttention",
     "NGram",
@@ -94,11 +103,14 @@ __all__ = [
     "RecurrentConfig",
     "RecurrentLanguageModel",
     "RelativeBias",
+    "SelfAttentionConfig",
+    "SelfAttentionLanguageModel",
     "Seq2Seq",
     "Seq2SeqConfig",
     "SequenceClassifier",
     "SinusoidalPositions",
     "SpanFinder",
+    "SwiGLU",
     "Tagger",
     "TransformerConfig",
     "Translator",

@@ -41,11 +41,34 @@ def rotate(
     Positions count from `first`. Queries and keys are rotated, values not. Raises ValueError for an odd K.
     """
     T, K = x.shape[-2:]
-    if K % 2 != 0:
-        raise ValueError(f"d_head: expected an even width, so that dimensions pair up, got {K}")
-    precise = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell 1000 from 1001
-    radians = angles(torch.arange(first, first + T, dtype=precise, device=x.device), K, base)  # (T, K/2)
-    cos, sin = radians.cos().to(x.dtype), radians.sin().to(x.dtype)
+    return rotate_pairs(x, rotation(T, K, first, base, x.dtype, x.device))
+
+
+def rotation(
+    n_positions: int,
+    d_head: int,
+    first: int = 0,
+    base: float = 10_000.0,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | None = None,
+) -> Float[Tensor, "2 time pairs"]:
+    """The cosines and the sines by which `rotate` turns: computed once, they serve every layer.
+
+    Raises ValueError for an odd d_head.
+    """
+    if d_head % 2 != 0:
+        raise ValueError(f"d_head: expected an even width, so that dimensions pair up, got {d_head}")
+    precise = torch.promote_types(dtype, torch.float32)  # half precision cannot tell 1000 from 1001
+    positions = torch.arange(first, first + n_positions, dtype=precise, device=device)
+    radians = angles(positions, d_head, base)  # (T, K/2)
+    return torch.stack([radians.cos(), radians.sin()]).to(dtype)  # (2, T, K/2)
+
+
+def rotate_pairs(
+    x: Float[Tensor, "*batch time d_head"], turn: Float[Tensor, "2 time pairs"]
+) -> Float[Tensor, "*batch time d_head"]:
+    """Rotate each adjacent pair (x_2i, x_2i+1) by cosines and sines that are given."""
+    cos, sin = turn  # (T, K/2) each
     even, odd = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
     rotated = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # (…, T, K/2, 2)
     return rotated.flatten(start_dim=-2)  # (…, T, K)

@@ -7,6 +7,7 @@ penalties: presence, frequency, repetition, DRY
 pipeline: several samplers in a stated order, and a report of what each one removed
 mirostat: a controller with a state, versions 1 and 2
 generation: greedy decoding and sampling
+padded_prompts: prompts of unequal lengths in one batch
 beam_search and contrastive_search: search instead of random draws
 """
 
@@ -15,15 +16,17 @@ from course.sampling.contrastive_search import contrastive_search
 from course.sampling.distribution import entropy
 from course.sampling.entropy_filters import eta_cutoff, locally_typical, tail_free, top_h
 from course.sampling.filters import epsilon_cutoff, min_p, top_a, top_k, top_n_sigma, top_p, xtc
-from course.sampling.generation import generate, greedy, without_ending
+from course.sampling.generation import generate, greedy, stream, without_ending
 from course.sampling.mirostat import Mirostat, at_most_surprise, first_mu, next_mu, zipf_top_k
 from course.sampling.next_token import most_probable, sample_next_token
+from course.sampling.padded_prompts import IgnorePadding, pad_prompts
 from course.sampling.penalties import dry, frequency_penalty, presence_penalty, repetition_penalty
 from course.sampling.pipeline import Pipeline, Sampler, StepReport
 from course.sampling.temperatures import dynamic_temperature, quadratic, temperature
 
 __all__ = [
     "Hypothesis",
+    "IgnorePadding",
     "Mirostat",
     "Pipeline",
     "Sampler",
@@ -44,10 +47,12 @@ __all__ = [
     "min_p",
     "most_probable",
     "next_mu",
+    "pad_prompts",
     "presence_penalty",
     "quadratic",
     "repetition_penalty",
     "sample_next_token",
+    "stream",
     "tail_free",
     "temperature",
     "top_a",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import nn
@@ -10,12 +10,12 @@ from torch import nn
 from course.language_model import LanguageModel, check_tokens
 from course.sampling.bounds import expect_count
 from course.sampling.next_token import NextToken, most_probable
+from course.sampling.padded_prompts import reads_padding
 from course.shapes import Int, Tensor
 
 Chooser = Callable[[Tensor, Tensor], Tensor]
 
 
-@torch.no_grad()
 def generate(
     model: LanguageModel,
     prompt: Int[Tensor, "batch time"],
@@ -31,29 +31,46 @@ def generate(
     Once a row has generated `eos`, it is filled with `eos`; generation ends when all rows have done so.
     Meanwhile a module is in evaluation mode, so dropout is off.
     """
+    chosen = list(stream(model, prompt, n_tokens, choose, eos=eos, use_cache=use_cache))
+    return torch.cat([prompt, *(tokens[:, None] for tokens in chosen)], dim=1)
+
+
+def stream(
+    model: LanguageModel,
+    prompt: Int[Tensor, "batch time"],
+    n_tokens: int,
+    choose: Chooser = most_probable,
+    *,
+    eos: int | None = None,
+    use_cache: bool = True,
+) -> Iterator[Int[Tensor, " batch"]]:
+    """The tokens that `generate` appends, each as soon as it is chosen."""
     expect_count("n_tokens", n_tokens, 10**9, "any length")
-    check_tokens(prompt, model.vocab_size)
+    check_tokens(prompt.clamp(min=0) if reads_padding(model) else prompt, model.vocab_size)
     training = model if isinstance(model, nn.Module) and model.training else None
     if training is not None:
         training.eval()
     try:
-        return _append(NextToken(model, use_cache=use_cache), prompt, n_tokens, choose, eos)
+        yield from _chosen(NextToken(model, use_cache=use_cache), prompt, n_tokens, choose, eos)
     finally:
         if training is not None:
             training.train()
 
 
-def _append(next_token: NextToken, tokens: Tensor, n_tokens: int, choose: Chooser, eos: int | None) -> Tensor:
+@torch.no_grad()
+def _chosen(
+    next_token: NextToken, tokens: Tensor, n_tokens: int, choose: Chooser, eos: int | None
+) -> Iterator[Tensor]:
     has_ended = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
     for _ in range(n_tokens):
         chosen = choose(next_token(tokens), tokens)
         if eos is not None:
             chosen = chosen.masked_fill(has_ended, eos)
             has_ended = has_ended | (chosen == eos)
-        tokens = torch.cat([tokens, chosen[:, None]], dim=1)
+        yield chosen
         if has_ended.all():
             break
-    return tokens
+        tokens = torch.cat([tokens, chosen[:, None]], dim=1)
 
 
 def greedy(

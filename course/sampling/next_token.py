@@ -50,6 +50,14 @@ class ModelWithCache(LanguageModel, Protocol):
         """New tokens (B, T) → log-probabilities (B, T, V)."""
 
 
+@runtime_checkable
+class AnswersLast(Protocol):
+    """A model with a cache that can leave out the logits of all positions but the last."""
+
+    def next_log_probs(self, tokens: Tensor, cache: Cache | None = None) -> Tensor:
+        """New tokens (B, T) → log-probabilities (B, V) after the last."""
+
+
 def has_cache(model: LanguageModel) -> TypeGuard[ModelWithCache]:
     """Whether a model can continue from what it has read."""
     return hasattr(model, "new_cache")
@@ -74,7 +82,10 @@ class NextToken:
             return self.model(tokens[:, -limit:])[:, -1]
         if self.cache is None or not has_cache(self.model):
             return self.model(tokens)[:, -1]
-        return self.model(tokens[:, self.cache.length :], cache=self.cache)[:, -1]
+        new = tokens[:, self.cache.length :]
+        if isinstance(self.model, AnswersLast):
+            return self.model.next_log_probs(new, cache=self.cache)
+        return self.model(new, cache=self.cache)[:, -1]
 
     def select(self, rows: Int[Tensor, " rows"]) -> None:
         """Continue with these rows of the batch, in this order; beam search does so after each step."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from course.tokenizers.bpe_training import Merge, learn_merges, merge_pair
-from course.tokenizers.byte_symbols import SINGLE_BYTES, byte_tokens
+from course.tokenizers.byte_symbols import SINGLE_BYTES
 from course.tokenizers.pre_tokens import split_pre_tokens
 from course.tokenizers.tokenizer import token_outside
 
@@ -33,11 +33,14 @@ class BytePairTokenizer:
     """A tokenizer of 256 bytes, then one token per merge in the order learned, then the special tokens.
 
     Special tokens are found in the text before anything else and never split. With GPT-2's merges and the
-    special token <|endoftext|>, the tokens have GPT-2's own numbers.
+    special token <|endoftext|>, the tokens have GPT-2's own numbers. A tokenizer that numbers its tokens in
+    another order gives a `vocabulary`; bytes that are missing from it are left out of every text.
     """
 
     merges: tuple[Merge, ...]
     special_tokens: tuple[str, ...] = ()
+    pre_tokens: Callable[[str], list[str]] = split_pre_tokens
+    vocabulary: tuple[bytes, ...] | None = None  # the bytes of every token, special ones included
 
     def __post_init__(self) -> None:
         known = set(SINGLE_BYTES)
@@ -59,6 +62,8 @@ class BytePairTokenizer:
     @cached_property
     def spellings(self) -> tuple[bytes, ...]:
         """The bytes of each token."""
+        if self.vocabulary is not None:
+            return self.vocabulary
         # If two merges give the same bytes, a dictionary keeps the first; it also keeps the order.
         ordinary = dict.fromkeys([*SINGLE_BYTES, *(left + right for left, right in self.merges)])
         return (*ordinary, *(special.encode() for special in self.special_tokens))
@@ -70,27 +75,39 @@ class BytePairTokenizer:
     @cached_property
     def special(self) -> dict[str, int]:
         """The token of each special token."""
-        first = self.vocab_size - len(self.special_tokens)
-        return {word: first + i for i, word in enumerate(self.special_tokens)}
+        # counted from the end: a special token may be spelt like an ordinary one
+        last = {spelling: token for token, spelling in enumerate(self.spellings)}
+        return {word: last[word.encode()] for word in self.special_tokens}
+
+    @cached_property
+    def ordinary(self) -> dict[bytes, int]:
+        """The token of each spelling that is not special."""
+        special = set(self.special.values())
+        return {spelling: token for token, spelling in enumerate(self.spellings) if token not in special}
 
     @cached_property
     def ranks(self) -> dict[tuple[int, int], tuple[int, int]]:
         """(left token, right token) → (rank, merged token)."""
-        ordinary = self.spellings[: self.vocab_size - len(self.special_tokens)]
-        token_of = {spelling: token for token, spelling in enumerate(ordinary)}
+        token_of = self.ordinary
         return {
             (token_of[left], token_of[right]): (rank, token_of[left + right])
             for rank, (left, right) in enumerate(self.merges)
         }
+
+    @cached_property
+    def byte_tokens(self) -> dict[int, int]:
+        """The token of each single byte."""
+        return {byte[0]: self.ordinary[byte] for byte in SINGLE_BYTES if byte in self.ordinary}
 
     def encode(self, text: str) -> list[int]:
         """The tokens of a text: special tokens stay whole, everything else is merged within pre-tokens."""
         seen: dict[str, list[int]] = {special: [token] for special, token in self.special.items()}
         tokens: list[int] = []
         for part in split_special(text, self.special_tokens):
-            for word in [part] if part in self.special else split_pre_tokens(part):
+            for word in [part] if part in self.special else self.pre_tokens(part):
                 if word not in seen:
-                    seen[word] = encode_word(byte_tokens(word), self.ranks)
+                    known = [self.byte_tokens[byte] for byte in word.encode() if byte in self.byte_tokens]
+                    seen[word] = encode_word(known, self.ranks)
                 tokens += seen[word]
         return tokens
 

@@ -20,6 +20,23 @@ def split_pre_tokens(text: str) -> list[str]:
     return gpt2_pattern().findall(text)
 
 
+def split_digits_apart(text: str) -> list[str]:
+    """ "in 1984" → ["in", " ", "1", "9", "8", "4"]: every digit by itself, and GPT-2's pattern between them.
+
+    SmolLM's tokenizer does so, so that a number is always cut in the same way.
+    """
+    words: list[str] = []
+    for part in digit_pattern().split(text):
+        words += [part] if digit_pattern().fullmatch(part) else split_pre_tokens(part)
+    return words
+
+
+@cache
+def digit_pattern() -> re.Pattern[str]:
+    """One character of the category of numbers, which include ² and Ⅳ; `split` keeps it."""
+    return re.compile(f"([{characters_of_category('N')}])")
+
+
 @cache
 def gpt2_pattern() -> re.Pattern[str]:
     r"""GPT-2's pattern, spelt for Python's `re`.
@@ -39,6 +56,7 @@ def gpt2_pattern() -> re.Pattern[str]:
     )
 
 
+@cache
 def characters_of_category(category: str) -> str:
     """The ranges of all characters whose Unicode category begins with this letter: "N" → "0-9²-³¹…"."""
     points = [p for p in range(sys.maxunicode + 1) if unicodedata.category(chr(p))[0] == category]

@@ -19,6 +19,11 @@ BOS, EOS = "<s>", "</s>"
 
 
 @alternative(of="sequence_log_prob")
+def sequence_log_prob_in_float32(log_probs, tokens):
+    return float(log_probs.float()[torch.arange(len(tokens) - 1), tokens[1:]].sum())
+
+
+@alternative(of="sequence_log_prob")
 def token_by_token(log_probs, tokens):
     return sum(log_probs[t - 1, tokens[t]].item() for t in range(1, len(tokens)))
 
@@ -67,9 +72,8 @@ def outcome_by_outcome(probs):
 
 @alternative(of="entropy_rate")
 def by_many_steps(transition):
-    shares = torch.full((len(transition),), 1 / len(transition), dtype=transition.dtype)
-    for _ in range(200):
-        shares = shares @ transition
+    lazy = (transition + torch.eye(len(transition), dtype=transition.dtype)) / 2
+    shares = torch.linalg.matrix_power(lazy, 2**20)[0]
     rate = 0.0
     for share, row in zip(shares.tolist(), transition.tolist(), strict=True):
         rate -= share * sum(p * math.log2(p) for p in row if p > 0)

@@ -128,6 +128,12 @@ def keys_first(query, key, W):
 
 
 @alternative(of="additive_scores")
+def additive_scores_in_float32(query, key, W_query, W_key, v):
+    query, key, W_query, W_key, v = (tensor.float() for tensor in (query, key, W_query, W_key, v))
+    return torch.tanh((query @ W_query.mT)[:, :, None] + (key @ W_key.mT)[:, None]) @ v
+
+
+@alternative(of="additive_scores")
 def key_by_key(query, key, W_query, W_key, v):
     asked = functional.linear(query, W_query)
     columns = [torch.tanh(asked + functional.linear(k, W_key)[:, None]) @ v for k in key.unbind(1)]

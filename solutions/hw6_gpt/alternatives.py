@@ -16,11 +16,11 @@ from course.training import TrainingConfig, train
 
 @alternative(of="next_token_loss")
 def row_by_row(logits, tokens, mask=None):
-    lengths = [tokens.shape[1]] * len(tokens) if mask is None else mask.sum(1).tolist()
-    losses = [
-        -row[: n - 1].log_softmax(-1)[torch.arange(n - 1), text[1:n]]
-        for row, text, n in zip(logits, tokens, lengths, strict=True)
-    ]
+    is_real = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
+    losses = []
+    for row, text, real in zip(logits, tokens, is_real, strict=True):
+        places = real[1:].nonzero()[:, 0]  # whose next token is real
+        losses.append(-row[places].log_softmax(-1)[torch.arange(len(places)), text[places + 1]])
     return torch.cat(losses).mean()
 
 
@@ -100,6 +100,47 @@ def with_a_gradient_of_ones_own(table, batches, learning_rate, max_norm):
     return torch.tensor(losses, dtype=torch.float64), table
 
 
+class _ByTheCombinedRate(torch.optim.Optimizer):
+    """AdamW that decays first, and puts both corrections into the rate and into ε."""
+
+    def __init__(self, parameters, lr, betas, eps, weight_decay):
+        super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})
+        self.betas, self.eps = betas, eps
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for parameter in filter(lambda one: one.grad is not None, group["params"]):
+                self._move(parameter, group)
+
+    def _move(self, parameter, group):
+        state, rate = self.state[parameter], group["lr"]
+        if not state:
+            state["n"] = 0
+            state["means"] = [torch.zeros_like(parameter.data) for _ in range(2)]
+        state["n"] += 1
+        for mean, beta, new in zip(
+            state["means"], self.betas, (parameter.grad, parameter.grad**2), strict=True
+        ):
+            mean.mul_(beta).add_(new, alpha=1 - beta)
+        rest = [1 - beta ** state["n"] for beta in self.betas]
+        root = math.sqrt(rest[1])
+        parameter.data.mul_(1 - rate * group["weight_decay"])
+        denominator = state["means"][1].sqrt().add_(self.eps * root)
+        parameter.data.addcdiv_(state["means"][0], denominator, value=-rate * root / rest[0])
+
+
+@alternative(of="adamw_weights")
+def by_the_combined_rate(weights, gradients, rates, betas, eps, weight_decay):
+    parameters = {name: nn.Parameter(weight.clone()) for name, weight in weights.items()}
+    optimizer = _ByTheCombinedRate(parameters.values(), 1.0, betas, eps, weight_decay)
+    for gradient, rate in zip(gradients, rates, strict=True):
+        optimizer.param_groups[0]["lr"] = rate
+        for name, parameter in parameters.items():
+            parameter.grad = gradient[name]
+        optimizer.step()
+    return {name: parameter.detach() for name, parameter in parameters.items()}
+
+
 class _LanguageModel(WithSequentialBlocks):
     """The same GPT, answering with log-probabilities as the course's training loop wants them."""
 
@@ -151,6 +192,14 @@ def into_a_table_made_beforehand(table, prompt, n_tokens, generator):
             :, 0
         ]
     return text
+
+
+@alternative(of="temperature")
+def temperature_in_float32(logits, t):
+    if t == 0:
+        best = functional.one_hot(logits.argmax(-1), logits.shape[-1]).bool()
+        return torch.where(best, 0.0, -torch.inf)
+    return logits.float() / t
 
 
 @alternative(of="temperature")

@@ -29,11 +29,11 @@ def no_checks(notebook):
 
 
 def names_swapped(notebook):
-    """The hidden check, worth two, gets the name and the text of a visible one, and the other way round."""
-    first, second, hidden, *_ = checks_of(notebook)
-    for cell, other in ((first, hidden), (hidden, first)):
+    """The hidden checks get the name of the visible ones, which are emptied, and the other way round."""
+    visible, hidden, *_ = checks_of(notebook)
+    for cell, other in ((visible, hidden), (hidden, visible)):
         cell["metadata"]["nbgrader"] = dict(cell["metadata"]["nbgrader"], grade_id=other["id"])
-    second["source"] = "assert True"
+    visible["source"] = "assert True"
 
 
 def checks_twice(notebook):

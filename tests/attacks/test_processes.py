@@ -38,7 +38,7 @@ def test_daemons_end_with_the_submission(warm_at_any_level):
 def test_daemons_end_when_the_process_that_left_them_does(warm_at_any_level):
     seconds = unique_seconds()
     with warm_at_any_level.student() as student:
-        with pytest.raises(Died, match="exit status 0"):
+        with pytest.raises(Died, match="exited with status 0"):
             student.run(DAEMONS.format(count=3, seconds=seconds) + "os._exit(0)")
         assert processes_with(seconds) == []
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from autograder.isolation import Limits
 from autograder.sample.demo import make_course
+from autograder.source.as_answer import as_answer
 from autograder.source.loading import load
-from autograder.source.sample_submissions import answered, as_answer, hand_in, reference_answers
+from autograder.source.sample_submissions import answered, hand_in, reference_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 MINI = Path(__file__).parent / "mini_homework"
@@ -50,7 +51,8 @@ def submit(course, student, content, folder="submitted"):
 
 def catalogue(kind):
     """Misconceptions or alternatives of the small homework as answers, by name."""
-    return {entry.name: as_answer(entry) for entry in getattr(load(MINI), kind)}
+    homework = load(MINI)
+    return {entry.name: as_answer(entry, homework) for entry in getattr(homework, kind)}
 
 
 def unplug(course):

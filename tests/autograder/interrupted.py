@@ -181,3 +181,11 @@ def at(step, number, act):
         setattr(owner, name, spoiled)
 
     return spoil
+
+
+def is_there_process(process):
+    try:
+        with open(f"/proc/{process}/stat") as status:
+            return status.read().rpartition(") ")[2][0] != "Z"  # an ended one that nobody asked about yet
+    except OSError:
+        return False

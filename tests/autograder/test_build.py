@@ -1,5 +1,6 @@
 """Notebooks are made from their sources alone and carry what nbgrader and Colab need."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ from autograder.checking.examine import run_checks
 from autograder.checking.versions import made_from
 from autograder.making import lectures
 from autograder.making.build import build
-from autograder.making.products import build_homework, build_lecture
+from autograder.making.products import SESSION, build_homework, build_lecture
 from autograder.making.release import release
 from autograder.source.address import Address
 from autograder.source.loading import load
@@ -26,8 +27,7 @@ from course.checks.seal import seal
 
 ADDRESS = Address("https://github.com/somewhere/else", "v9")
 NOTEBOOK = "solutions/mini_homework/mini_homework.ipynb"
-PROVIDED = 'check = homework("mini_homework")'
-OVERVIEW = "solutions/mini_homework/README.md"
+PROVIDED = "assert_close, assert_equal\n"
 PRINTS = "course/checks/fingerprints/mini_homework.json"
 LECTURE = "lectures/01_numbers.ipynb"
 
@@ -59,12 +59,12 @@ def test_the_same_source_gives_the_same_bytes_in_every_process(course_folder):
 
 def test_check_writes_nothing_and_says_what_is_out_of_date(course_folder, mini, edit):
     stale = build(course_folder, check=True)
-    assert {str(path.relative_to(course_folder)) for path in stale} == {NOTEBOOK, OVERVIEW, PRINTS, LECTURE}
+    assert {str(path.relative_to(course_folder)) for path in stale} == {NOTEBOOK, PRINTS, LECTURE}
     assert not any(path.exists() for path in stale)
     build(course_folder)
     assert build(course_folder, check=True) == []
     edit(mini / "mini_homework.py", "# # Averages", "# # Means")
-    assert build(course_folder, check=True) == [course_folder / NOTEBOOK, course_folder / OVERVIEW]
+    assert build(course_folder, check=True) == [course_folder / NOTEBOOK]
 
 
 def test_nbformat_and_nbgrader_accept_the_notebook(built):
@@ -80,8 +80,8 @@ def test_nbformat_and_nbgrader_accept_the_notebook(built):
         ("imports", False, False, None),
         ("moving_average-statement", False, False, None),
         ("moving_average", False, True, None),
-        ("averages_are_right", True, False, 1),
-        ("averages_are_right_for_any_width", True, False, 2),
+        ("moving_average-check", True, False, 2),
+        ("moving_average-hidden", True, False, 2),
         ("why_smooth", True, True, 3),
     ],
 )
@@ -92,9 +92,73 @@ def test_a_label_becomes_nbgraders_metadata(built, name, grade, solution, points
 
 
 def test_a_hidden_check_leaves_one_line_outside_its_region(built):
-    lines = cell(built, "averages_are_right_for_any_width")["source"].splitlines()
-    assert lines[0] == "# Examined after you hand in: Averages are right for windows of any width."
+    lines = cell(built, "moving_average-hidden")["source"].splitlines()
+    title = "# @title After you hand in: Averages are right for windows of any width. (2 points)"
+    assert lines[0] == title
     assert (lines[1], lines[-1]) == ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+
+
+def test_the_claims_of_an_exercise_stand_in_one_cell_with_one_call(built):
+    source = cell(built, "moving_average-check")["source"]
+    assert source.startswith(
+        "# @title Checks of moving_average (2 claims, 2 points)\ndef there_is_one_average"
+    )
+    call = source.partition("\ncheck(\n")[2]
+    assert call.splitlines() == [
+        "    there_is_one_average_per_window,",
+        "    averages_are_right,",
+        "    moving_average=moving_average,",
+        "    later=1,",
+        ")",
+    ]
+    hidden = cell(built, "moving_average-hidden")["source"]
+    assert "\n    points=[2],\n" in hidden
+    assert "later" not in hidden
+
+
+@pytest.mark.parametrize("name", ["moving_average-check", "moving_average-hidden"])
+def test_a_cell_of_checks_is_folded_wherever_it_is_opened(built, name):
+    metadata = cell(built, name)["metadata"]
+    assert metadata["jupyter"] == {"source_hidden": True}
+    assert metadata["cellView"] == "form"
+
+
+def test_a_session_begins_and_ends_with_what_is_done(built):
+    assert cell(built, "setup")["source"].endswith('check = homework("mini_homework")\ncheck.progress()')
+    assert built["cells"][-1]["source"].startswith("check.progress()")
+
+
+def test_what_only_checks_need_stands_behind_the_imports(mini, edit):
+    edit(
+        mini / "mini_homework.py",
+        '# %% check="averages_are_right" points=1',
+        '# %% provided="a_width" helper\nWIDTH = 3\n\n\n# %% check="averages_are_right" points=1',
+    )
+    cells = build_homework(load(mini), ADDRESS)["cells"]
+    [place] = [place for place, one in enumerate(cells) if "WIDTH = 3" in one["source"]]
+    assert (cells[place - 1]["id"], cells[place]["id"]) == ("imports", "helpers_of_the_checks")
+    assert cells[place]["metadata"]["jupyter"] == {"source_hidden": True}
+
+
+TWICE = "def twice():\n    pass\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "why"),
+    [
+        ({"    assert_equal(len(": "    check\n    assert_equal(len("}, "calls `check` itself"),
+        (
+            {claim: TWICE + claim for claim in ("def there_is_one_average", "def averages_are_right(")},
+            "twice is defined in 2 checks of one exercise",
+        ),
+        ({'(moving_average, draw):\n    """Seven': '(later, draw):\n    """Seven'}, "can be called later"),
+    ],
+)
+def test_checks_that_cannot_be_joined_are_refused(mini, edit, pieces, why):
+    for old, new in pieces.items():
+        edit(mini / "mini_homework.py", old, new)
+    with pytest.raises(SourceError, match=why):
+        build_homework(load(mini), ADDRESS)
 
 
 def test_a_statement_says_how_hard_it_is_and_what_it_is_worth(built):
@@ -109,9 +173,10 @@ def test_the_badge_comes_first_and_opens_the_students_notebook(built):
     )
 
 
-def test_the_setup_cell_is_the_same_in_lectures_and_homework(built, course_folder):
+def test_a_homework_is_set_up_as_a_lecture_is_and_then_begins_its_session(built, course_folder):
     lecture = build_lecture(course_folder / "lectures" / "01_numbers.py", ADDRESS)
-    assert cell(lecture, "setup")["source"] == cell(built, "setup")["source"]
+    more = cell(built, "setup")["source"].removeprefix(cell(lecture, "setup")["source"])
+    assert more.split() == SESSION.format(name="mini_homework").split()
 
 
 @pytest.fixture
@@ -128,8 +193,24 @@ def test_the_setup_cell_does_nothing_where_the_course_is_installed(built, instal
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_setup_cell_installs_this_package_alone_where_it_is_missing(built, installed, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+@pytest.fixture
+def without(monkeypatch, tmp_path):
+    """Hide modules from the set-up cell, which runs in a folder without a course above it."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+    def hide(*names):
+        def find(name):
+            return None if name in names else find_spec(name)
+
+        monkeypatch.setattr("importlib.util.find_spec", find)
+
+    return hide
+
+
+def test_the_setup_cell_installs_this_package_alone_where_it_is_missing(built, installed, without):
+    without("course")
     exec(cell(built, "setup")["source"], {})
     [command] = installed
     assert command[1:4] == ["-m", "pip", "install"]
@@ -137,6 +218,33 @@ def test_the_setup_cell_installs_this_package_alone_where_it_is_missing(built, i
     assert [word for word in command[4:] if not word.startswith("-")] == [
         "git+https://github.com/somewhere/else@v9"
     ]
+
+
+def test_the_setup_cell_finds_a_downloaded_course(built, installed, without, tmp_path, monkeypatch):
+    download = tmp_path / "download"
+    for folder in ("course/checks", "homeworks/hw1"):
+        (download / folder).mkdir(parents=True)
+    without("course")
+    monkeypatch.chdir(download / "homeworks" / "hw1")
+    exec(cell(built, "setup")["source"], {})
+    assert (installed, sys.path[0]) == ([], str(download))
+
+
+def test_without_a_network_the_setup_cell_says_what_to_do(built, without, monkeypatch):
+    def refused(command):
+        raise subprocess.CalledProcessError(1, command)
+
+    without("course")
+    monkeypatch.setattr(subprocess, "check_call", refused)
+    with pytest.raises(ImportError, match=r"not be fetched from .*somewhere/else.*Colab") as said:
+        exec(cell(built, "setup")["source"], {})
+    assert said.value.__suppress_context__
+
+
+def test_without_torch_the_setup_cell_says_how_to_get_it(built, installed, without):
+    without("torch")
+    with pytest.raises(ImportError, match=r"needs PyTorch.*pip install torch.*Colab"):
+        exec(cell(built, "setup")["source"], {})
 
 
 def test_a_new_address_restamps_every_notebook_and_keeps_a_lectures_outputs(course_folder, edit):
@@ -339,7 +447,7 @@ def test_mistakes_are_asked_again_when_what_their_fingerprints_rest_on_changes(
     edit(mini / file, old, new)
     told = []
     assert course_folder / PRINTS in build(course_folder, check=True, tell=told.append)
-    assert told == ["mini_homework: the known mistakes of moving_average are asked again."]
+    assert told == ["mini_homework: the known mistakes of moving_average are run again."]
     assert set(asked) == {"there_is_one_average_per_window", "averages_are_right"}
 
 

@@ -174,7 +174,7 @@ def test_a_worker_with_another_version_of_what_judges_is_told_which_and_judges_n
 ):
     monkeypatch.setattr(parcel, "software", lambda: software() | {"torch": "0.1"})
     assert main(on(cluster, course)) == 2
-    assert "its torch is of another version" in capsys.readouterr().err
+    assert "its torch is of a different version" in capsys.readouterr().err
     assert records(course) == {}
 
 

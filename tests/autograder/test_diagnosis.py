@@ -1,6 +1,7 @@
 """An answer gets the names of the mistakes it equals on every call, and no other name."""
 
 import contextlib
+import dataclasses
 import importlib
 import sys
 import time
@@ -9,7 +10,7 @@ import pytest
 from grading import MINI
 
 from autograder.catalogue import Misconception
-from autograder.checking.diagnosis import TooSlow, diagnosis, time_limit
+from autograder.checking.diagnosis import REFERENCE, TooSlow, diagnosis, time_limit
 from autograder.checking.examine import run_checks
 from autograder.source.homework import references
 from autograder.source.loading import load
@@ -67,8 +68,39 @@ def test_a_check_that_calls_another_exercise_which_is_not_written_leaves_the_nam
     assert diagnosis([both], homework.misconceptions, right) == ()
 
 
+def known_runs(homework, right):
+    """What the reference and every mistake answer when they are examined themselves."""
+    things = {REFERENCE: right["moving_average"]}
+    things |= {entry.name: entry.thing for entry in homework.misconceptions}
+    runs = {}
+    for name, thing in things.items():
+        done = run_checks(homework, LocalLink({"moving_average": thing}), seed=5)
+        runs[name] = {one.check.name: one.trace for one in done}
+    return runs
+
+
+def test_what_a_mistake_is_known_to_answer_gives_the_same_names_and_is_not_asked_again(homework, right):
+    def asked(values, width):
+        raise AssertionError("this was asked again")
+
+    runs = known_runs(homework, right)
+    blind = [dataclasses.replace(entry, thing=asked) for entry in homework.misconceptions]
+    for entry in homework.misconceptions:
+        assert named(homework, right, entry.thing, blind, runs=runs) == (entry.name,)
+    assert named(homework, right, right["moving_average"], blind, runs=runs) == ()
+    assert named(homework, right, homework.misconceptions[0].thing, blind) == ()
+
+
+def test_a_mistake_whose_own_run_ended_sooner_is_asked_again(homework, right):
+    [wrong, *_] = homework.misconceptions
+    cut = {
+        name: Trace(name, trace.events[:1]) for name, trace in known_runs(homework, right)[wrong.name].items()
+    }
+    assert named(homework, right, wrong.thing, runs={wrong.name: cut}) == (wrong.name,)
+
+
 def entry_of(thing):
-    return Misconception(thing.__name__, "moving_average", frozenset(), frozenset(), None, "d", "q", thing)
+    return Misconception(thing.__name__, "moving_average", frozenset(), None, "d", "q", thing)
 
 
 def test_a_mistake_that_takes_too_long_is_passed_over(homework, right):

@@ -61,13 +61,13 @@ def test_marks_and_words_arrive_in_their_cells_and_nowhere_else(book):
     released = released_assignment(book, NAME)
     keys = {name: key for key, name in released.notebooks[0].cells.items()}
     add_student(book, "grace")
-    grades = {keys["averages_are_right"]: {"auto_score": 1.0, "needs_manual_grade": False}}
+    grades = {keys["moving_average-check"]: {"auto_score": 1.0, "needs_manual_grade": False}}
     comments = {keys["moving_average"]: {"auto_comment": "A word."}}
     add_submission(book, released, "grace", None, grades, comments)
     book.db.commit()
     notebook = book.find_submission_notebook(NAME, NAME, "grace")
     assert {grade.name: grade.auto_score for grade in notebook.grades if not grade.needs_manual_grade} == {
-        "averages_are_right": 1.0
+        "moving_average-check": 1.0
     }
     assert {comment.name: comment.comment for comment in notebook.comments if comment.comment} == {
         "moving_average": "A word."

@@ -126,3 +126,19 @@ def test_what_was_finished_in_time_is_not_lost_because_it_is_fetched_late():
 def test_a_process_that_has_done_its_share_is_replaced():
     processes = [process for _, process in forked(range(50), lambda task: os.getpid(), jobs=1, seconds=30)]
     assert [processes.count(process) for process in dict.fromkeys(processes)] == [20, 20, 10]
+
+
+def test_what_arrives_meanwhile_is_begun_beside_what_hangs():
+    """It would otherwise have to wait for the one that takes ten times as long."""
+    begun, more = time.monotonic(), iter([["new"], ["newer"]])
+
+    def work(task):
+        time.sleep(3 if task == "hangs" else 0.05)
+        return task
+
+    done = [
+        (task, time.monotonic() - begun)
+        for task, _ in forked(["hangs"], work, jobs=2, seconds=30, arriving=lambda: next(more, ()))
+    ]
+    assert [task for task, _ in done] == ["new", "newer", "hangs"]
+    assert dict(done)["newer"] < 2

@@ -39,7 +39,7 @@ BY_CHANCE = (
 def submission_of(course):
     """A known mistake, a check that the student changed, and a question that was answered."""
     content = solved(course, catalogue("misconceptions")["divides_by_all"])
-    named(content, "averages_are_right")["source"] = "pass"
+    named(content, "moving_average-check")["source"] = "pass"
     return content
 
 
@@ -135,7 +135,7 @@ def test_the_same_submission_gets_the_same_record_through_every_door(course, by_
     assert len(record.source) == 64
     assert record.conditions["grader"] == software.code_on_disk()
     assert {"torch", "numpy", "limits"} <= record.conditions.keys()
-    assert "Changed by the student and put back: 1 cell (averages_are_right)." in record.flags
+    assert "Changed by the student and restored: 1 cell (moving_average-check)." in record.flags
     assert replace(record, seconds=by_mark.seconds) == by_mark
 
 

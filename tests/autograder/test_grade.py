@@ -127,7 +127,7 @@ def test_a_hang_is_told_with_its_limit(graded):
 
 
 def test_an_exit_is_told(graded):
-    assert "ended itself with exit status 0" in messages(graded["leaves"], hidden=False)[0]
+    assert "exited with status 0" in messages(graded["leaves"], hidden=False)[0]
 
 
 def test_forbidden_calls_are_reported_with_their_line(graded):
@@ -230,7 +230,7 @@ def test_what_is_missing_in_the_gradebook_is_done_again(small_course):
     grade_course(small_course)
     before = seeds(small_course)
     with Gradebook(f"sqlite:///{small_course}/gradebook.db") as gradebook:
-        gradebook.find_grade("averages_are_right", NAME, NAME, "ada").auto_score = 0.0
+        gradebook.find_grade("moving_average-check", NAME, NAME, "ada").auto_score = 0.0
         gradebook.db.commit()
         gradebook.remove_submission(NAME, "bob")
     (small_course / "autograded" / "cleo" / NAME / f"{NAME}.ipynb").unlink()
@@ -321,9 +321,9 @@ def test_an_unreleased_homework_is_refused_with_the_command_to_run(small_course)
 def test_a_homework_that_changed_since_its_release_is_refused(small_course):
     notebook = small_course / "solutions" / NAME / f"{NAME}.ipynb"
     content = json.loads(notebook.read_text())
-    named(content, "averages_are_right")["metadata"]["nbgrader"]["points"] = 5
+    named(content, "moving_average-check")["metadata"]["nbgrader"]["points"] = 5
     notebook.write_text(json.dumps(content))
-    with pytest.raises(NotReleased, match=r"has changed since its release \(averages_are_right\)"):
+    with pytest.raises(NotReleased, match=r"has changed since its release \(moving_average-check\)"):
         grade_course(small_course)
 
 

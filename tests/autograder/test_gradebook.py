@@ -13,12 +13,11 @@ from autograder.marks.gradebook import MarkBook
 from autograder.source.released import NotReleased
 
 POINTS = {
-    "there_is_one_average_per_window": 1,
-    "averages_are_right": 1,
-    "averages_are_right_for_any_width": 2,
+    "moving_average-check": 2,
+    "moving_average-hidden": 2,
     "why_smooth": 3,
 }
-EARNED = {"there_is_one_average_per_window": 1.0, "averages_are_right": 0.0, "why_smooth": None}
+EARNED = {"moving_average-check": 1.0, "why_smooth": None}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +40,7 @@ def test_the_released_homework_is_recognised(marks):
     marks.require(POINTS)
 
 
-@pytest.mark.parametrize("points", [{**POINTS, "averages_are_right": 2}, {**POINTS, "new": 1}, {}])
+@pytest.mark.parametrize("points", [{**POINTS, "moving_average-check": 5}, {**POINTS, "new": 1}, {}])
 def test_another_version_of_the_homework_is_refused(marks, points):
     with pytest.raises(NotReleased, match=f"autograder release {NAME}"):
         marks.require(points)
@@ -49,7 +48,7 @@ def test_another_version_of_the_homework_is_refused(marks, points):
 
 def test_what_was_entered_is_read_back(marks):
     marks.write("ada", EARNED, {"moving_average": "No response."})
-    assert marks.entered() == {"ada": {**EARNED, "averages_are_right_for_any_width": None}}
+    assert marks.entered() == {"ada": {**EARNED, "moving_average-hidden": None}}
 
 
 def test_nbgrader_reads_points_comments_and_time(marks, course):
@@ -123,13 +122,13 @@ def test_a_student_is_written_with_nbgraders_session_as_it_is(marks, in_the_midd
 
 
 def test_points_by_hand_are_kept_and_looked_at_again_only_for_new_work(marks):
-    marks.write("ada", {"averages_are_right": 0.0}, {})
-    grade = marks._gradebook.find_grade("averages_are_right", NAME, NAME, "ada")
+    marks.write("ada", {"moving_average-check": 0.0}, {})
+    grade = marks._gradebook.find_grade("moving_average-check", NAME, NAME, "ada")
     grade.manual_score, grade.needs_manual_grade = 1.0, False
     marks._gradebook.db.commit()
-    marks.write("ada", {"averages_are_right": 0.0}, {}, new_bytes=False)
+    marks.write("ada", {"moving_average-check": 0.0}, {}, new_bytes=False)
     assert (grade.manual_score, grade.score, grade.needs_manual_grade) == (1.0, 1.0, False)
-    marks.write("ada", {"averages_are_right": 0.0}, {}, new_bytes=True)
+    marks.write("ada", {"moving_average-check": 0.0}, {}, new_bytes=True)
     assert (grade.score, grade.needs_manual_grade) == (1.0, True)
 
 

@@ -4,10 +4,10 @@ import traceback
 
 import pytest
 
+from autograder.source.as_answer import as_answer
 from autograder.source.homework import clear_solution, references, stubs
 from autograder.source.loading import find, load, names
 from autograder.source.notebook import SourceError
-from autograder.source.sample_submissions import as_answer
 
 
 @pytest.fixture
@@ -50,13 +50,13 @@ def test_the_reference_is_the_solution_region(homework):
 
 
 def test_each_namespace_is_a_fresh_one(homework):
-    homework.namespace()["check"] = None
-    assert homework.namespace()["check"] is not None
+    homework.namespace()["assert_close"] = None
+    assert homework.namespace()["assert_close"] is not None
 
 
 def test_an_error_in_a_cell_names_the_line_of_the_source(mini, edit):
     path = mini / "mini_homework.py"
-    edit(path, 'check = homework("mini_homework")', 'check = homework("mini_homework")\n1 / 0')
+    edit(path, "import assert_close, assert_equal\n", "import assert_close, assert_equal\n1 / 0\n")
     with pytest.raises(ZeroDivisionError) as caught:
         load(mini).namespace()
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
@@ -105,13 +105,13 @@ def test_a_solution_region_becomes_the_stub_at_its_own_indentation():
             "the cell of averages_are_right defines no",
         ),
         ("misconceptions.py", 'of="moving_average"', 'of="median"', "of median, which is not an exercise"),
-        ("misconceptions.py", '"averages_are_right"', '"all_is_right"', "all_is_right, which is no check of"),
         (
             "misconceptions.py",
-            "fails={",
-            'equals={"nobody"}, fails={',
+            'of="moving_average")',
+            'of="moving_average", equals={"nobody"})',
             "nobody, which is no misconception of",
         ),
+        ("fails.tsv", "divides_by_all\t", "divides_by_all ", r"fails\.tsv is no table of 3 columns"),
         ("alternatives.py", 'of="moving_average"', 'of="median"', "by_running_totals is of median"),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_check_before_the_first_exercise_is_refused(mini, edit):
         '# %% [markdown] exercise="moving',
         '# %% check="early"\npass\n\n# %% [markdown] exercise="moving',
     )
-    with pytest.raises(SourceError, match=r"early in mini_homework\.py, line 16 comes before"):
+    with pytest.raises(SourceError, match=r"early in mini_homework\.py, line 14 comes before"):
         load(mini)
 
 
@@ -153,7 +153,7 @@ def test_two_courses_in_one_process_keep_their_catalogues_apart(tmp_path, lay_ou
     edit(first / "misconceptions.py", "albatross_windows", "puffin_windows")
     kept, _ = load(first), load(second)
     [entry] = [entry for entry in kept.misconceptions if entry.name == "divides_by_all"]
-    assert "puffin_windows" in as_answer(entry)
+    assert "puffin_windows" in as_answer(entry, kept)
 
 
 def test_a_wrong_answer_is_handed_in_with_its_own_decorators(mini, edit):
@@ -163,8 +163,9 @@ def test_a_wrong_answer_is_handed_in_with_its_own_decorators(mini, edit):
         "from autograder.catalogue",
         "import functools\n\nfrom autograder.catalogue",
     )
-    [entry] = [entry for entry in load(mini).misconceptions if entry.name == "divides_by_all"]
-    text = as_answer(entry)
+    homework = load(mini)
+    [entry] = [entry for entry in homework.misconceptions if entry.name == "divides_by_all"]
+    text = as_answer(entry, homework)
     assert text.startswith("import functools")
     assert "@functools.cache\ndef " in text
     assert "misconception" not in text

@@ -130,7 +130,7 @@ def test_similar_prints_no_command(graded, capsys, tmp_path):
         path = course / "autograded" / name / NAME / f"{NAME}.ipynb"
         path.write_text(json.dumps(solved(course, code)))
     text = said(capsys, "similar", NAME, "--root", course)
-    assert "both, and nobody else" in text
+    assert "in these two alone" in text
     assert commands_in(text) == set()
 
 

@@ -17,6 +17,7 @@ from interrupted import (
     assert_nothing_is_wrong,
     at,
     hand_in_all,
+    is_there_process,
     kill_oneself,
     marks,
     records,
@@ -147,14 +148,6 @@ def judges_of(process):
         return [int(child) for child in children.read().split()]
 
 
-def is_there(process):
-    try:
-        with open(f"/proc/{process}/stat") as status:
-            return status.read().rpartition(") ")[2][0] != "Z"  # an ended one that nobody asked about yet
-    except OSError:
-        return False
-
-
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="processes are counted in /proc")
 def test_no_judge_outlives_a_grader_that_is_killed(course):
     hang = "def moving_average(values, width):\n    while True: pass"
@@ -168,6 +161,6 @@ def test_no_judge_outlives_a_grader_that_is_killed(course):
     os.waitpid(grader.process, 0)
     os.close(grader.said)
     deadline = time.monotonic() + 1  # a hang takes more than one second
-    while any(map(is_there, judges)) and time.monotonic() < deadline:
+    while any(map(is_there_process, judges)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not any(map(is_there, judges))
+    assert not any(map(is_there_process, judges))

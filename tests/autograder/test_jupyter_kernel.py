@@ -109,7 +109,7 @@ def test_an_error_is_an_error_of_its_cell():
 
 def test_a_cell_that_ends_the_process_costs_itself_only():
     notebook = executed("x = 3", "import os\nos._exit(0)", "print(x)", allow_errors=True)
-    assert "ended itself with exit status 0" in notebook.cells[1].outputs[0].evalue
+    assert "exited with status 0" in notebook.cells[1].outputs[0].evalue
     assert printed(notebook.cells[2]) == "3\n"
 
 

@@ -1,5 +1,6 @@
 """What is taken off for being late follows one policy and stands where nbgrader keeps it."""
 
+import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -42,7 +43,7 @@ def test_a_moment_of_grace_is_not_late():
 def test_a_time_names_its_zone_or_means_this_machines():
     assert read_time("2026-11-20T23:59+01:00") == datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
     assert read_time("2026-11-20T23:59").replace(tzinfo=None) == datetime(2026, 11, 20, 23, 59)
-    with pytest.raises(NotATime, match="write it like"):
+    with pytest.raises(NotATime, match="write it as"):
         read_time("next friday")
 
 
@@ -89,3 +90,26 @@ def test_a_penalty_follows_the_marks_and_the_extension(course):
     with MarkBook(course, NAME) as marks:
         marks.enter_penalties()
     assert entered(course)["late"] == (points + 2, 0)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["graded already", "graded again"])
+@pytest.mark.parametrize(
+    ("stamp", "counts"),
+    [("2026-11-22 09:00:00 UTC", "2026-11-21 13:00:00"), ("2026-11-20 09:00:00 UTC", "2026-11-20 09:00:00")],
+    ids=["later", "earlier"],
+)
+def test_of_the_same_bytes_the_earliest_arrival_counts(course, tmp_path, stamp, counts, again):
+    course = shutil.copytree(course, tmp_path / "course")
+    (course / "submitted" / "late" / NAME / "timestamp.txt").write_text(stamp)
+    grade(NAME, course / "submitted", root=course, limits=SHORT, jobs=1, again=again)
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        assert str(gradebook.find_submission(NAME, "late").timestamp) == counts
+
+
+def test_other_bytes_count_from_when_they_arrived(course, tmp_path):
+    course = shutil.copytree(course, tmp_path / "course")
+    path = submit(course, "late", solved(course, RIGHT + "  # once more"))
+    path.with_name("timestamp.txt").write_text("2026-11-22 09:00:00 UTC")
+    grade(NAME, course / "submitted", root=course, limits=SHORT, jobs=1)
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        assert str(gradebook.find_submission(NAME, "late").timestamp) == "2026-11-22 09:00:00"

@@ -18,12 +18,12 @@ from autograder.marks.exports.sheets import harmless
 from autograder.marks.records import SubmissionRecord
 from autograder.markup import harmless_attachments, harmless_markdown, one_line, plain_text
 from autograder.reporting.formulas import with_formulas
-from autograder.reporting.page import rich
+from autograder.reporting.prose import prose
 from autograder.source.released import defined_names
 from autograder.submissions.collect import Unreadable
 from autograder.submissions.handed_in import parse
 from autograder.submissions.repair import NAMES_ITS_HOMEWORK, RepairedCell
-from course.checks.explain import Explanation, as_html, as_text, sentence
+from course.checks.explain import Explanation, blocks, lines, sentence
 from course.tokenizers.words import NO_SPACE_AFTER, NO_SPACE_BEFORE, WORD_OR_MARK
 
 REPEATS = 300_000
@@ -60,7 +60,7 @@ READERS = {
     "harmless_attachments": lambda text: harmless_attachments({text: {"image/png": text}}),
     "with_formulas": with_formulas,
     "sheets.harmless": harmless,
-    "page.rich": rich,
+    "prose": prose,
     "student_id": student_id,
     "defined_names": defined_names,
     "handed_in.parse": read,
@@ -69,8 +69,8 @@ READERS = {
     "names of copies": lambda text: COPY.sub("", text[:300]),  # file systems have no longer ones
     "the homework it names": NAMES_ITS_HOMEWORK.findall,
     "sentence": sentence,
-    "as_text": lambda text: as_text(Explanation("claim", difference=text, received=text)),
-    "as_html": lambda text: as_html(Explanation("claim", difference=text, received=text)),
+    "lines": lambda text: lines(Explanation(difference=text, received=text)),
+    "blocks": lambda text: blocks(Explanation(difference=text, received=text)),
     "words": WORD_OR_MARK.findall,
     "spaces before": lambda text: NO_SPACE_BEFORE.sub("", text),
     "spaces after": lambda text: NO_SPACE_AFTER.sub("", text),

@@ -11,8 +11,12 @@ import sysconfig
 from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 import pytest
 from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit, unplug
+from nbgrader.api import Gradebook
+from nbgrader.utils import determine_grade, is_grade
+from nbgrader.validator import Validator
 
 from autograder.grade import grade
 from autograder.grading.redaction import DOES_NOT_HOLD
@@ -97,9 +101,9 @@ def plugged(template, tmp_path_factory):
     course = shutil.copytree(template, tmp_path_factory.mktemp("plugged") / "course")
     patch = "import course.checks.claim\ncourse.checks.claim.examine = None\nmoving_average = 3"
     cheat = solved(course, patch)
-    named(cheat, "averages_are_right")["metadata"]["nbgrader"]["points"] = 50
-    named(cheat, "averages_are_right")["source"] = "pass"
-    cheat["cells"].remove(named(cheat, "averages_are_right_for_any_width"))
+    named(cheat, "moving_average-check")["metadata"]["nbgrader"]["points"] = 50
+    named(cheat, "moving_average-check")["source"] = "pass"
+    cheat["cells"].remove(named(cheat, "moving_average-hidden"))
     submit(course, "cheat", cheat)
     (course / "log").write_text(nbgrader(course, "autograde", NAME))
     return course
@@ -121,10 +125,43 @@ def test_plugged_into_nbgrader_the_judge_gives_the_same_points(plugged, honest_p
     assert exported(plugged) == honest_points | {"cheat": 0}
 
 
+def by_cell(course, student):
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "language-models") as gradebook:
+        grades = gradebook.find_submission_notebook(NAME, NAME, student).grades
+        return {grade.name: (grade.auto_score, grade.max_score) for grade in grades}
+
+
+@pytest.mark.parametrize("way", ["graded", "stock", "plugged"])
+def test_an_answer_that_is_half_right_has_the_same_points_in_each_cell_whoever_grades(request, way):
+    points = by_cell(request.getfixturevalue(way), "divides_by_all")
+    assert points["moving_average-check"] == (1, 2)
+    assert points["moving_average-hidden"] == (0, 2)
+
+
+def test_validation_sees_the_points_that_an_answer_that_is_half_right_is_given(template):
+    path = template / "submitted" / "divides_by_all" / NAME / f"{NAME}.ipynb"
+    validator = Validator()
+    notebook = validator._preprocess(nbformat.read(path, 4))
+    points = {
+        cell.id: determine_grade(cell)
+        for cell in notebook.cells
+        if is_grade(cell) and cell.cell_type == "code"
+    }
+    assert points == {"moving_average-check": (1, 2), "moving_average-hidden": (2, 2)}
+    [failed] = validator.validate(str(path))["failed"]
+    assert failed["raw_error"] == "Partial credit; passed some but not all of the tests"
+
+
+def test_feedback_lists_every_claim_with_its_sign(feedback):
+    words = feedback["divides_by_all"].words
+    assert "✓ Seven values hold five windows of width three." in words
+    assert "✗ [2, 4, 9, 1] averages to [5, 14/3] in windows of three." in words
+
+
 def test_plugged_into_nbgrader_the_judge_repairs_submissions(plugged):
     log = (plugged / "log").read_text()
-    assert "cheat: Restored 1 check cell (averages_are_right_for_any_width)" in log
-    assert "cheat: Changed by the student and put back: 1 cell (averages_are_right)." in log
+    assert "cheat: Restored 1 check cell (moving_average-hidden)" in log
+    assert "cheat: Changed by the student and restored: 1 cell (moving_average-check)." in log
 
 
 def test_plugged_into_nbgrader_the_mistake_is_named_in_the_notebook(plugged):
@@ -188,6 +225,17 @@ def test_feedback_shows_the_claims_and_no_line_of_hidden_checks(graded, feedback
         assert "Averages are right for windows of any width." in page.words
     for path in graded.glob("feedback/**/*.html"):
         assert not re.search("pelican|cormorant|HIDDEN TESTS", path.read_text())
+
+
+def test_feedback_opens_with_the_exercises_and_claims_and_their_scores(graded, feedback):
+    words = feedback["divides_by_all"].words
+    assert words.index("Moving average · 1 of 4") < words.index("2 claims in your notebook · 1 of 2")
+    assert "Averages are right for windows of any width. · 0 of 2" in words
+    assert "Test cell" not in words
+    [path] = graded.glob("feedback/divides_by_all/*/*.html")
+    page = path.read_text()
+    for identity in re.findall(r'<a href="#([\w-]+)">', page.partition('id="notebook"')[0]):
+        assert f'<a name="{identity}"></a>' in page
 
 
 def test_feedback_fetches_nothing_from_elsewhere(graded, feedback):

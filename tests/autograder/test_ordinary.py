@@ -144,7 +144,7 @@ def test_each_cell_that_runs_without_an_error_earns_its_points(course, student, 
 def test_an_error_is_told_where_students_can_see_the_test_and_only_there(course):
     assert checks_of(course, "bob")["squares"].message == "A hidden test of this cell does not pass."
     assert "assert square(1.5) == 2.25" in checks_of(course, "cleo")["fractions"].message
-    assert "ended itself with exit status 3" in checks_of(course, "dora")["squares"].message
+    assert "exited with status 3" in checks_of(course, "dora")["squares"].message
 
 
 def test_a_hidden_test_that_does_not_end_is_not_called_wrong(course):
@@ -156,7 +156,7 @@ def test_partial_credit_is_left_to_a_person(course):
     check = checks_of(course, "ada")["roots"]
     assert (check.result, check.message) == (
         "could_not_run",
-        "This cell ends in a number of points: a person decides.",
+        "This cell returns a number of points; please grade it by hand.",
     )
 
 
@@ -229,7 +229,7 @@ def test_nbgraders_own_command_grades_it_with_the_judge(released, tmp_path):
 
 
 def test_an_error_called_died_is_no_death():
-    check = Check("a_check", "a", "It holds.", hidden=True, points=1, source="", line=0)
+    check = Check("a_check", "a", "It holds.", hidden=True, points=1, source="", line=0, cell="a_check")
     fault = Fault("Died", "as if")
     dead, alive = (CellResult("", [], fault, died=died) for died in (True, False))
     whole = CellResult("", [], None)

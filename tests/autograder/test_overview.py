@@ -1,7 +1,7 @@
 """The instructor's page says of every exercise what it asks and what its checks separate."""
 
-from autograder.making.overview import overview
 from autograder.source.loading import load
+from autograder.website.overview import overview
 
 
 def test_the_page_names_every_check_with_the_mistakes_that_fail_it(mini):
@@ -11,7 +11,7 @@ def test_the_page_names_every_check_with_the_mistakes_that_fail_it(mini):
         [line] = [
             line for line in lines if line.startswith((f"| {check.name} |", f"| {check.name} (hidden) |"))
         ]
-        failing = {entry.name for entry in homework.misconceptions if check.name in entry.fails}
+        failing = {entry.name for entry in homework.misconceptions if check.name in homework.failed_by(entry)}
         assert {name for name in (m.name for m in homework.misconceptions) if name in line} == failing
 
 

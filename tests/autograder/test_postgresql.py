@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,8 @@ from interrupted import (
     sum_of,
     words,
 )
-from nbgrader.api import Gradebook
-from sqlalchemy import event
+from nbgrader.api import Base, Gradebook
+from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 
 from autograder.cli import main
@@ -44,7 +45,7 @@ pytestmark = pytest.mark.usefixtures("one_warm_process")
 
 psycopg = pytest.importorskip("psycopg")
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-CHECKS = ("there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width")
+CHECKS = ("moving_average-check", "moving_average-hidden")
 GRADED = sorted([*CHECKS, "why_smooth"])
 USERS = ("postgres", "nobody")  # PostgreSQL refuses to run as root
 SECONDS_TO_START = 60.0
@@ -170,8 +171,8 @@ def test_marks_are_there_and_exported_and_by_hand_they_stay(course, server, caps
     assert marks(server.url) == EXPECTED
     assert marks(f"sqlite:///{course}/gradebook.db") == {}
     with Gradebook(with_driver(server.url)) as gradebook:
-        mark = gradebook.find_grade("averages_are_right", NAME, NAME, "bob")
-        mark.manual_score, mark.needs_manual_grade = 1.0, False
+        mark = gradebook.find_grade("moving_average-check", NAME, NAME, "bob")
+        mark.manual_score, mark.needs_manual_grade = 2.0, False
         gradebook.db.commit()
     before = records(course)
     assert main(with_url(course, server)) == 0
@@ -375,3 +376,35 @@ def test_no_submission_learns_the_password(course, server):
     assert "HOME" in seen  # it did look
     for path in course.rglob("*"):
         assert path.is_dir() or server.password.encode() not in path.read_bytes(), path
+
+
+def rows(url):
+    """Every row of every table, as text."""
+    with Gradebook(url) as gradebook:
+        return {
+            table.name: sorted(map(repr, gradebook.db.execute(select(table)).all()))
+            for table in Base.metadata.sorted_tables
+        }
+
+
+def test_a_backup_moves_every_mark_to_the_server_and_back(course, server, tmp_path):
+    assert main(words(course, 2)) == 0
+    here, there = f"sqlite:///{course}/gradebook.db", with_driver(server.url)
+    with Gradebook(here) as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2026-11-20 12:00 UTC")
+        gradebook.find_submission(NAME, "ada").extension = timedelta(days=2)
+        gradebook.find_grade("why_smooth", NAME, NAME, "ada").manual_score = 1.5
+        gradebook.find_comment("why_smooth", NAME, NAME, "ada").manual_comment = "Zoë's idea: 2 → 3"
+        gradebook.db.commit()
+    marks_here = ["backup", f"{tmp_path}/here.zip", "--root", f"{course}"]
+    assert main(marks_here) == 0
+    assert main(["restore", f"{tmp_path}/here.zip", "--root", f"{course}", "--gradebook", server.url]) == 0
+    assert rows(there) == rows(here)
+    before = records(course)
+    assert main(with_url(course, server)) == 0  # everything is there, so nothing is examined again
+    assert records(course) == before
+    marks_there = ["backup", f"{tmp_path}/there.zip", "--root", f"{course}", "--gradebook", server.url]
+    assert main(marks_there) == 0
+    other = f"sqlite:///{tmp_path}/other.db"
+    assert main(["restore", f"{tmp_path}/there.zip", "--root", f"{course}", "--gradebook", other]) == 0
+    assert rows(other) == rows(there)

@@ -35,9 +35,7 @@ SOURCE = '''\
 # %% setup
 
 # %% provided="imports"
-from course.checks import assert_close, assert_equal, homework
-
-check = homework("two_exercises")
+from course.checks import assert_close, assert_equal
 
 # %% [markdown] exercise="double" difficulty=1 minutes=1
 # ## 1. Double
@@ -57,17 +55,12 @@ def three_doubled_is_six(double):
     assert_equal(double(3), 6)
 
 
-check(three_doubled_is_six, double)
-
-
 # %% check="any_number_is_doubled" points=2 hidden
 def any_number_is_doubled(double, draw):
     """Any number is doubled."""
     number = draw.number(1, 2)
     assert_close(double(number), 2 * number)
 
-
-check(any_number_is_doubled, double)
 
 # %% [markdown] exercise="square" difficulty=1 minutes=1
 # ## 2. Square
@@ -87,8 +80,6 @@ def three_squared_is_nine(square):
     assert_equal(square(3), 9)
 
 
-check(three_squared_is_nine, square)
-
 # %% [markdown] written="why" points=3 minutes=1
 # Why?
 #
@@ -102,7 +93,7 @@ CATALOGUE = '''\
 from autograder.catalogue import misconception
 
 
-@misconception(of="double", fails={"any_number_is_doubled"})
+@misconception(of="double")
 def adds_three(number):
     """Three is added.
 
@@ -111,7 +102,7 @@ def adds_three(number):
     return number + 3
 
 
-@misconception(of="square", fails={"three_squared_is_nine"})
+@misconception(of="square")
 def doubles(number):
     """The number is doubled.
 
@@ -142,7 +133,7 @@ def graded_once(tmp_path_factory):
     hand_in(course / "submitted", "dan", NAME, "not a notebook")
     run(course)
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
-        mark = gradebook.find_grade("any_number_is_doubled", NAME, NAME, "bob")
+        mark = gradebook.find_grade("double-hidden", NAME, NAME, "bob")
         mark.manual_score, mark.needs_manual_grade = 0.5, False
         gradebook.find_comment("double", NAME, NAME, "bob").manual_comment = "A good try."
         gradebook.db.commit()
@@ -245,13 +236,11 @@ def test_changed_points_are_counted_without_running_anything(course, judged):
         "dan": (0, 7),
     }
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
-        assert gradebook.find_grade("any_number_is_doubled", NAME, NAME, "ada").auto_score == 4
+        assert gradebook.find_grade("double-hidden", NAME, NAME, "ada").auto_score == 4
         assert gradebook.find_submission(NAME, "ada").max_score == 10
     shown = json.loads((course / "autograded" / "ada" / NAME / f"{NAME}.ipynb").read_text())
     points = [
-        cell["metadata"]["nbgrader"].get("points")
-        for cell in shown["cells"]
-        if cell["id"] == "any_number_is_doubled"
+        cell["metadata"]["nbgrader"].get("points") for cell in shown["cells"] if cell["id"] == "double-hidden"
     ]
     assert points == [4]
     assert run(course) == after
@@ -270,7 +259,7 @@ def test_what_a_person_marked_and_wrote_stays(course, pairs):
     change(course, *pairs)
     run(course)
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
-        assert gradebook.find_grade("any_number_is_doubled", NAME, NAME, "bob").manual_score == 0.5
+        assert gradebook.find_grade("double-hidden", NAME, NAME, "bob").manual_score == 0.5
         comment = gradebook.find_comment("double", NAME, NAME, "bob")
         assert comment.manual_comment == "A good try."
         assert comment.auto_comment is None  # what only a hidden check shows is for whoever teaches
@@ -284,9 +273,7 @@ def test_a_mistake_that_is_described_anew_is_looked_for_again_in_its_exercise(co
 
 
 def test_what_all_checks_rest_on_regrades_everything(course, judged):
-    change(
-        course, ("import assert_close, assert_equal, homework", "import assert_equal, assert_close, homework")
-    )
+    change(course, ("import assert_close, assert_equal", "import assert_equal, assert_close"))
     run(course)
     assert {frozenset(names) for names, _ in judged.values()} == {frozenset({"double", "square"})}
 
@@ -298,7 +285,7 @@ def test_a_check_edited_after_its_release_is_graded_with_and_named(course, capsy
     words = ["grade", NAME, "--submissions", f"{course / 'submitted'}", "--root", f"{course}", "--jobs", "1"]
     assert main(words) == 0
     said = (
-        f"solutions/{NAME} was edited after its release: 1 cell differs (three_squared_is_nine). "
+        f"solutions/{NAME} was edited after its release: 1 cell differs (square-check). "
         "Marks follow what is there now, students have the older one; "
         f"`autograder release {NAME}` gives them this one."
     )
@@ -337,12 +324,10 @@ def test_nobody_is_accused_after_a_corrected_release_but_who_changed_a_check(cou
     )
     after = run(course)
     flags = {student: record.flags for student, record in after.items() if record.flags}
-    assert flags == {"cleo": ("Changed by the student and put back: 1 cell (three_doubled_is_six).",)}
+    assert flags == {"cleo": ("Changed by the student and restored: 1 cell (double-check).",)}
     notes = {student: record.notes for student, record in after.items() if record.notes}
-    old = (
-        "Made from an earlier release; brought up to date: 3 cells (double-statement, any_number_is_doubled, "
-    )
-    assert notes == dict.fromkeys(("ada", "bob", "cleo"), (f"{old}three_squared_is_nine).",))
+    old = "Made from an earlier release; brought up to date: 3 cells (double-statement, double-hidden, "
+    assert notes == dict.fromkeys(("ada", "bob", "cleo"), (f"{old}square-check).",))
     shown = (course / "autograded" / "ada" / NAME / f"{NAME}.ipynb").read_text()
     assert "Made from an earlier release" in shown
     assert "by the student" not in shown
@@ -354,7 +339,7 @@ def test_nobody_is_accused_after_a_corrected_release_but_who_changed_a_check(cou
 def test_a_change_that_was_not_released_is_refused(course):
     path = course / "solutions" / NAME / f"{NAME}.py"
     path.write_text(path.read_text().replace("points=2 hidden", "points=9 hidden"))
-    with pytest.raises(NotReleased, match=r"has changed since its release \(any_number_is_doubled\)"):
+    with pytest.raises(NotReleased, match=r"has changed since its release \(double-hidden\)"):
         run(course)
 
 
@@ -371,7 +356,7 @@ def test_everything_is_examined_again_after_an_upgrade_and_it_is_said_why(
     assert names_examined(judged) == {student: {"double", "square"} for student in ("ada", "bob", "cleo")}
     assert all(judged[student][1] == before[student].seed for student in ("ada", "bob", "cleo"))
     assert list(in_words(before.values(), after.values())) == [
-        f"Examined again, because {said} changed: 4 students.",
+        f"Re-examined, because {said} changed: 4 students.",
         "No mark changed.",
     ]
     judged.clear()
@@ -385,7 +370,7 @@ def test_records_of_a_grader_that_named_no_conditions_are_examined_again(course,
         folder.add(replace(record, conditions={}))
     before = records(course)
     said = list(in_words(before.values(), run(course).values()))
-    assert said[0] == "Examined again, because the grader changed: 4 students."
+    assert said[0] == "Re-examined, because the grader changed: 4 students."
     assert set(judged) == set(before)
 
 
@@ -393,20 +378,20 @@ def test_records_of_a_grader_that_named_no_conditions_are_examined_again(course,
     ("options", "said"),
     [
         ({"limits": replace(SHORT, cpu_seconds=60)}, "the limits"),
-        ({"forbidden_costs_points": False}, "what a forbidden call costs"),
+        ({"forbidden_costs_points": False}, "the cost of a forbidden call"),
     ],
 )
 def test_other_limits_or_another_price_regrade_everything_and_are_named(course, judged, options, said):
     before = records(course)
     after = grade(NAME, course / "submitted", root=course, jobs=1, **{"limits": SHORT, **options}).submissions
     assert set(judged) == set(before)
-    assert next(in_words(before.values(), after)) == f"Examined again, because {said} changed: 4 students."
+    assert next(in_words(before.values(), after)) == f"Re-examined, because {said} changed: 4 students."
 
 
 def test_a_file_beside_the_source_regrades_everything_and_what_bears_on_no_verdict_nothing(course):
     folder = course / "solutions" / NAME
     before = exercise_versions(load(folder))
-    for name in ("README.md", "alternatives.py", "earlier_releases.json"):
+    for name in ("README.md", "alternatives.py", "earlier_releases.json", "fails.tsv"):
         (folder / name).write_text('"""Read by people."""\n')
     assert exercise_versions(load(folder)) == before
     (folder / "prices.csv").write_text("1,2\n")
@@ -462,8 +447,8 @@ def test_a_mark_by_hand_over_points_that_changed_is_named(course, capsys):
     change(course, ("assert_close(double(number), 2 * number)", "assert double(number) > number"))
     run(course)
     with MarkBook(course, NAME) as marks:
-        assert marks.to_look_at_again() == {"bob": ["any_number_is_doubled"]}
-    assert list(marked_by_hand({"bob": ["any_number_is_doubled"]}))[1:] == ["  bob: any_number_is_doubled"]
+        assert marks.to_look_at_again() == {"bob": ["double-hidden"]}
+    assert list(marked_by_hand({"bob": ["double-hidden"]}))[1:] == ["  bob: double-hidden"]
     assert list(marked_by_hand({})) == []
 
 
@@ -484,5 +469,5 @@ def test_the_word_prints_the_changes(course, capsys, monkeypatch):
         == 0
     )
     out = capsys.readouterr().out
-    assert "Examined again, because `square` changed: 4 students." in out
+    assert "Re-examined, because `square` changed: 4 students." in out
     assert "  cleo  3 → 5  (+2)  square 0 → 2" in out

@@ -10,11 +10,17 @@ import nbformat
 import pytest
 from grading import unplug
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 from nbgrader.api import Gradebook
 
 from autograder.making.leaks import leaks, secret_lines
-from autograder.making.release import Leak, ignore_all_but, is_out_of_date, release
+from autograder.making.release import (
+    Leak,
+    ReleaseError,
+    ignore_all_but,
+    ignored_files,
+    is_out_of_date,
+    release,
+)
 from autograder.marks.settings import course_config
 from autograder.source.loading import find, load
 
@@ -62,8 +68,8 @@ def test_the_stub_the_question_and_a_line_about_the_hidden_check_are_released(re
     notebook = student_notebook(released)
     assert cell(notebook, "moving_average").source.endswith("# YOUR CODE HERE\n    raise NotImplementedError")
     assert cell(notebook, "why_smooth").source.endswith("what does it cost?\n\n*Write your answer here.*")
-    hidden = cell(notebook, "averages_are_right_for_any_width").source
-    assert hidden == "# Examined after you hand in: Averages are right for windows of any width."
+    hidden = cell(notebook, "moving_average-hidden").source
+    assert hidden == "# @title After you hand in: Averages are right for windows of any width. (2 points)"
 
 
 def test_releasing_again_gives_the_same_bytes(released):
@@ -73,13 +79,13 @@ def test_releasing_again_gives_the_same_bytes(released):
     assert path.read_bytes() == before
 
 
-def test_a_release_runs_up_to_its_first_stub_and_says_so_kindly(released):
-    notebook = student_notebook(released)
-    with pytest.raises(CellExecutionError) as caught:
-        NotebookClient(notebook, kernel_name="python3").execute()
-    assert "moving_average is not written yet. That is where this homework continues." in str(caught.value)
-    counts = {c.id: c.execution_count for c in notebook.cells if c.cell_type == "code"}
-    assert list(counts.values()) == [1, 2, 3, 4, None, None]
+def test_a_release_runs_to_its_end_and_says_what_is_not_written(released):
+    notebook = NotebookClient(student_notebook(released), kernel_name="python3").execute()
+    cells = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
+    assert all(cell.execution_count for cell in cells.values())
+    [shown] = cells["moving_average-check"].outputs
+    assert "moving_average</code> is not written yet" in shown.data["text/html"]
+    assert float(shown.data["text/plain"]) == 0  # which nbgrader reads
 
 
 @pytest.fixture
@@ -194,11 +200,27 @@ def test_plain_nbgrader_restores_the_hidden_check_and_scores_it(released):
     unplug(released)
     nbgrader = Path(sys.executable).parent / "nbgrader"
     subprocess.run([nbgrader, "autograde", NAME], check=True, capture_output=True, env=BARE, cwd=released)
-    alike = {"there_is_one_average_per_window": 1, "averages_are_right": 1, "why_smooth": 0}
-    assert scores(released, "ada") == alike | {"averages_are_right_for_any_width": 2}
-    assert scores(released, "bob") == alike | {"averages_are_right_for_any_width": 0}
+    alike = {"moving_average-check": 2, "why_smooth": 0}
+    assert scores(released, "ada") == alike | {"moving_average-hidden": 2}
+    assert scores(released, "bob") == alike | {"moving_average-hidden": 0}
     graded = nbformat.read(released / "autograded" / "bob" / NAME / f"{NAME}.ipynb", as_version=4)
-    assert "pelican" in cell(graded, "averages_are_right_for_any_width").source
+    assert "pelican" in cell(graded, "moving_average-hidden").source
+
+
+def test_a_class_whose_marks_stand_on_other_cells_is_told_how_to_go_on(course_folder, mini, edit):
+    release(course_folder, NAME)
+    with Gradebook(f"sqlite:///{course_folder}/gradebook.db", "language-models") as gradebook:
+        gradebook.add_student("eve")
+        gradebook.add_submission(NAME, "eve")
+    edit(
+        mini / f"{NAME}.py",
+        "# %% [markdown]\n# ## 2. In words",
+        '# %% provided="one_more"\nMORE = 1\n\n# %% [markdown]\n# ## 2. In words',
+    )
+    with pytest.raises(
+        ReleaseError, match="Finish mini_homework with the version of the course that released"
+    ):
+        release(course_folder, NAME)
 
 
 def scores(course, student):
@@ -206,3 +228,10 @@ def scores(course, student):
     with Gradebook(f"sqlite:///{course}/gradebook.db", config.CourseDirectory.course_id) as gradebook:
         submission = gradebook.find_submission_notebook(NAME, NAME, student)
         return {grade.name: grade.auto_score for grade in submission.grades if grade.auto_score is not None}
+
+
+@pytest.mark.parametrize("name", ["timestamp.txt", "submission_secret.txt"])
+def test_nbgrader_collects_what_it_needs_to_give_feedback_back(course_folder, name):
+    globs = ignored_files(course_folder)
+    assert not any(fnmatch.fnmatch(name, glob) for glob in globs)
+    assert any(fnmatch.fnmatch("other_secret.txt", glob) for glob in globs)

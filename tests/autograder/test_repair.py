@@ -10,7 +10,7 @@ from nbgrader.preprocessors import ComputeChecksums
 
 from autograder.making.products import build_homework
 from autograder.source.address import Address
-from autograder.source.earlier_releases import FILE, UnreadableHistory, keep, with_earlier
+from autograder.source.earlier_releases import FILE, UnreadableHistory, keep, retired, with_earlier
 from autograder.source.loading import load
 from autograder.source.released import source_cells
 from autograder.source.sample_submissions import answered, released
@@ -56,36 +56,36 @@ def test_an_honest_submission_is_rebuilt_without_a_flag(handed_in, built):
 
 def test_hidden_checks_come_back_and_no_solution_does(handed_in, built):
     repaired = rebuilt(handed_in, built)
-    assert "pelican_values" in repaired.cell("averages_are_right_for_any_width").source
+    assert "pelican_values" in repaired.cell("moving_average-hidden").source
     assert not any("heron_starts" in cell.source or "cormorant" in cell.source for cell in repaired.cells)
 
 
 def test_points_and_kinds_of_the_student_do_not_count(handed_in, built):
-    named(handed_in, "averages_are_right")["metadata"]["nbgrader"]["points"] = 99
-    named(handed_in, "averages_are_right_for_any_width")["metadata"]["nbgrader"]["solution"] = True
+    named(handed_in, "moving_average-check")["metadata"]["nbgrader"]["points"] = 99
+    named(handed_in, "moving_average-hidden")["metadata"]["nbgrader"]["solution"] = True
     repaired = rebuilt(handed_in, built)
-    assert repaired.cell("averages_are_right").of.nbgrader["points"] == 1
-    assert repaired.cell("averages_are_right_for_any_width").role == "check"
-    assert "points were changed" in repaired.flags[0]
-    assert "averages_are_right_for_any_width" in repaired.flags[1]
+    assert repaired.cell("moving_average-check").of.nbgrader["points"] == 2
+    assert repaired.cell("moving_average-hidden").role == "check"
+    assert "Points had been changed" in repaired.flags[0]
+    assert "moving_average-hidden" in repaired.flags[1]
 
 
 def test_a_changed_check_is_put_back(handed_in, built):
-    named(handed_in, "averages_are_right")["source"] = "pass"
+    named(handed_in, "moving_average-check")["source"] = "pass"
     repaired = rebuilt(handed_in, built)
-    assert "assert_close" in repaired.cell("averages_are_right").source
-    assert repaired.flags == ("Changed by the student and put back: 1 cell (averages_are_right).",)
+    assert "assert_close" in repaired.cell("moving_average-check").source
+    assert repaired.flags == ("Changed by the student and restored: 1 cell (moving_average-check).",)
 
 
 def test_missing_cells_are_restored_behind_the_cell_they_follow(handed_in, built):
-    gone = ("averages_are_right", "imports")
+    gone = ("moving_average-check", "imports")
     handed_in["cells"] = [
         c for c in handed_in["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") not in gone
     ]
     repaired = rebuilt(handed_in, built)
     assert order(repaired) == [cell.name for cell in source_cells(built)]
     assert repaired.flags == (
-        "Restored 1 check cell (averages_are_right), missing from the submission.",
+        "Restored 1 check cell (moving_average-check), missing from the submission.",
         "Restored 1 cell of the homework (imports), missing from the submission.",
     )
 
@@ -109,22 +109,22 @@ def test_of_two_copies_of_an_answer_the_last_is_graded_and_both_are_kept(handed_
 
 
 def test_a_copied_check_disappears(handed_in, built):
-    check = named(handed_in, "averages_are_right")
+    check = named(handed_in, "moving_average-check")
     handed_in["cells"].append(json.loads(json.dumps(check)))
-    assert order(rebuilt(handed_in, built)).count("averages_are_right") == 1
+    assert order(rebuilt(handed_in, built)).count("moving_average-check") == 1
     assert len(rebuilt(handed_in, built).cells) == len(built["cells"])
 
 
 @pytest.fixture
 def corrected(built):
-    """The homework after a correction: another text of a check, other points of another, one check more."""
+    """The homework after a correction: another text of one cell, other points of another, one cell more."""
     after = json.loads(json.dumps(built))
-    named(after, "averages_are_right")["source"] += "\n# corrected"
-    named(after, "there_is_one_average_per_window")["metadata"]["nbgrader"]["points"] = 3
+    named(after, "moving_average-check")["source"] += "\n# corrected"
+    named(after, "moving_average-hidden")["metadata"]["nbgrader"]["points"] = 3
     named(after, "why_smooth")["metadata"]["nbgrader"]["points"] = 4
-    more = json.loads(json.dumps(named(after, "averages_are_right")))
+    more = json.loads(json.dumps(named(after, "moving_average-check")))
     more["metadata"]["nbgrader"]["grade_id"] = more["id"] = "one_more"
-    after["cells"].insert(after["cells"].index(named(after, "averages_are_right")) + 1, more)
+    after["cells"].insert(after["cells"].index(named(after, "moving_average-check")) + 1, more)
     return after
 
 
@@ -142,15 +142,15 @@ def rebuilt_on_correction(built, corrected, tmp_path):
 
 OLD = (
     "Made from an earlier release; brought up to date: "
-    "4 cells (there_is_one_average_per_window, averages_are_right, why_smooth, one_more)."
+    "4 cells (moving_average-check, moving_average-hidden, why_smooth, one_more)."
 )
 
 
 def test_an_honest_submission_of_an_earlier_release_has_a_note_and_no_flag(handed_in, rebuilt_on_correction):
     repaired = rebuilt_on_correction(handed_in)
     assert (repaired.flags, repaired.notes) == ((), (OLD,))
-    assert repaired.cell("averages_are_right").source.endswith("# corrected")
-    assert repaired.cell("there_is_one_average_per_window").of.nbgrader["points"] == 3
+    assert repaired.cell("moving_average-check").source.endswith("# corrected")
+    assert repaired.cell("moving_average-hidden").of.nbgrader["points"] == 3
 
 
 def test_a_submission_of_the_latest_release_has_neither(corrected, rebuilt_on_correction):
@@ -159,25 +159,22 @@ def test_a_submission_of_the_latest_release_has_neither(corrected, rebuilt_on_co
 
 
 def test_a_changed_cell_of_an_earlier_release_is_flagged_beside_the_note(handed_in, rebuilt_on_correction):
-    named(handed_in, "averages_are_right_for_any_width")["source"] = "pass"
-    named(handed_in, "there_is_one_average_per_window")["metadata"]["nbgrader"]["points"] = 99
+    named(handed_in, "imports")["source"] = "pass"
+    named(handed_in, "moving_average-hidden")["metadata"]["nbgrader"]["points"] = 99
     repaired = rebuilt_on_correction(handed_in)
     assert repaired.flags == (
-        "Changed by the student and put back: 1 cell (averages_are_right_for_any_width).",
-        "The points were changed and put back in 1 cell (there_is_one_average_per_window).",
+        "Changed by the student and restored: 1 cell (imports).",
+        "Points had been changed and were restored in 1 cell (moving_average-hidden).",
     )
-    assert repaired.notes == (OLD.replace("4 cells (there_is_one_average_per_window, ", "3 cells ("),)
+    assert repaired.notes == (OLD.replace("4 cells", "3 cells").replace("moving_average-hidden, ", ""),)
 
 
 def test_the_earlier_text_of_another_cell_is_a_change(handed_in, rebuilt_on_correction):
-    other = named(handed_in, "averages_are_right")["source"]
-    named(handed_in, "there_is_one_average_per_window")["source"] = other
-    named(handed_in, "averages_are_right_for_any_width")["source"] = other
+    other = named(handed_in, "moving_average-check")["source"]
+    named(handed_in, "moving_average-hidden")["source"] = other
+    named(handed_in, "imports")["source"] = other
     flags = rebuilt_on_correction(handed_in).flags
-    assert flags[0] == (
-        "Changed by the student and put back: 2 cells "
-        "(there_is_one_average_per_window, averages_are_right_for_any_width)."
-    )
+    assert flags[0] == ("Changed by the student and restored: 2 cells (imports, moving_average-hidden).")
 
 
 @pytest.mark.parametrize("keep_cell_ids", [True, False])
@@ -189,7 +186,7 @@ def test_an_earlier_release_is_known_without_metadata_too(handed_in, rebuilt_on_
     repaired = rebuilt_on_correction(handed_in)
     assert [flag.partition(" (")[0] for flag in repaired.flags] == ["The notebook has lost metadata"]
     assert repaired.notes == (
-        "Made from an earlier release; brought up to date: 2 cells (averages_are_right, one_more).",
+        "Made from an earlier release; brought up to date: 2 cells (moving_average-check, one_more).",
     )
 
 
@@ -205,15 +202,13 @@ def test_a_question_left_as_an_earlier_release_had_it_is_not_answered(built, cor
 def test_what_nbgrader_released_before_there_was_a_record_is_not_called_a_change(built, corrected):
     before = as_nbgrader_releases(built)
     notebook = answered(before, {"moving_average": ANSWER})
-    named(notebook, "averages_are_right_for_any_width")["source"] = "pass"
+    named(notebook, "imports")["source"] = "pass"
     cells, _ = parse(json.dumps(notebook).encode())
     repaired = repair(cells, source_cells(corrected))
-    assert repaired.flags[-1] == (
-        "Changed by the student and put back: 1 cell (averages_are_right_for_any_width)."
-    )
+    assert repaired.flags[-1] == ("Changed by the student and restored: 1 cell (imports).")
     [note] = repaired.notes
-    assert note.startswith("Made from a release that is not on record, by nbgrader's checksums; ")
-    assert "3 cells (there_is_one_average_per_window, averages_are_right, why_smooth)" in note
+    assert note.startswith("Made from a release that is not on record, judging by nbgrader's checksums; ")
+    assert "3 cells (moving_average-check, moving_average-hidden, why_smooth)" in note
 
 
 def as_nbgrader_releases(built):
@@ -224,21 +219,44 @@ def as_nbgrader_releases(built):
 
 def test_the_history_of_a_homework_grows_with_each_release_and_repeats_nothing(built, corrected, tmp_path):
     again = json.loads(json.dumps(corrected))
-    named(again, "averages_are_right")["source"] += " twice"
+    named(again, "moving_average-check")["source"] += " twice"
     versions = [released(notebook) for notebook in (built, corrected, again)]
     for before, after in (*pairwise(versions), *pairwise(versions), (versions[2], versions[2])):
         keep(tmp_path, before, after)
     kept = {cell.name: cell.earlier for cell in with_earlier(source_cells(again), tmp_path) if cell.earlier}
     assert {name: len(earlier) for name, earlier in kept.items()} == {
-        "averages_are_right": 2,
-        "there_is_one_average_per_window": 1,
+        "moving_average-check": 2,
+        "moving_average-hidden": 1,
         "why_smooth": 1,
         "one_more": 1,
     }
 
 
+def test_a_cell_that_earlier_releases_had_and_this_one_has_not_is_left_out(built, handed_in, tmp_path):
+    before = json.loads(json.dumps(handed_in))
+    for name in ("first_claim", "second_claim"):
+        old = json.loads(json.dumps(named(before, "moving_average-check")))
+        old["metadata"]["nbgrader"]["grade_id"] = old["id"] = name
+        old["source"] = f"check({name}, moving_average)"
+        before["cells"].append(old)
+    keep(tmp_path, before, handed_in)
+    source = with_earlier(source_cells(built), tmp_path)
+    gone = retired(source, tmp_path)
+    assert gone.keys() == {"first_claim", "second_claim"}
+    for metadata in (True, False):
+        for cell in () if metadata else before["cells"]:
+            cell["metadata"] = {}
+            del cell["id"]
+        cells, _ = parse(json.dumps(before).encode())
+        repaired = repair(cells, source, gone)
+        assert order(repaired) == [cell.name for cell in source]
+        assert not any("_claim" in cell.source for cell in repaired.cells)
+        assert repaired.notes[0].startswith("Of an earlier release, and no part of this one: 2 cells")
+    assert repaired.cell("moving_average").source == ANSWER
+
+
 def test_a_history_that_cannot_be_read_is_named(built, tmp_path):
-    (tmp_path / FILE).write_text('{"averages_are_right": [{}]}')
+    (tmp_path / FILE).write_text('{"moving_average-check": [{}]}')
     with pytest.raises(UnreadableHistory, match=r"earlier_releases.json cannot be read"):
         with_earlier(source_cells(built), tmp_path)
 
@@ -267,7 +285,7 @@ def test_the_students_own_cells_stay_where_they_were(handed_in, built):
 
 
 def test_tags_are_dropped_and_reported(handed_in, built):
-    named(handed_in, "averages_are_right")["metadata"]["tags"] = ["skip-execution"]
+    named(handed_in, "moving_average-check")["metadata"]["tags"] = ["skip-execution"]
     assert rebuilt(handed_in, built).flags == ("Cell tags dropped: skip-execution.",)
 
 
@@ -280,7 +298,10 @@ def test_tags_are_dropped_and_reported(handed_in, built):
         {},
         {"cell_type": 7, "source": 3, "metadata": [], "attachments": "x"},
         {"metadata": {"nbgrader": 1}},
-        {"metadata": {"nbgrader": {"grade_id": ["averages_are_right"]}, "tags": 5}, "source": [1, None, "x"]},
+        {
+            "metadata": {"nbgrader": {"grade_id": ["moving_average-check"]}, "tags": 5},
+            "source": [1, None, "x"],
+        },
     ],
 )
 def test_a_cell_of_odd_types_is_read_as_a_harmless_one(handed_in, built, cell):

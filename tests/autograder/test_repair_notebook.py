@@ -34,23 +34,23 @@ def as_after_colab(content):
 
 
 def without_a_check(content):
-    content["cells"].remove(named(content, "averages_are_right"))
+    content["cells"].remove(named(content, "moving_average-check"))
 
 
 def with_a_cell_twice(content):
-    place = content["cells"].index(named(content, "averages_are_right"))
+    place = content["cells"].index(named(content, "moving_average-check"))
     content["cells"].insert(place, json.loads(json.dumps(content["cells"][place])))
 
 
 def with_a_changed_check(content):
-    named(content, "averages_are_right")["source"] = "pass"
+    named(content, "moving_average-check")["source"] = "pass"
 
 
 DAMAGES = {
     as_after_colab: "lost metadata",
     without_a_check: "Restored 1 check cell",
     with_a_cell_twice: "More than one cell says it is",
-    with_a_changed_check: "Changed by the student and put back",
+    with_a_changed_check: "Changed by the student and restored",
 }
 
 

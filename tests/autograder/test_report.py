@@ -3,7 +3,8 @@
 from html.parser import HTMLParser
 
 import pytest
-from grading import MINI
+from grading import MINI, ROOT
+from jinja2 import UndefinedError
 
 from autograder.marks.records import (
     CheckRecord,
@@ -13,9 +14,11 @@ from autograder.marks.records import (
     write,
 )
 from autograder.reporting.class_statistics import class_statistics, histogram
-from autograder.reporting.page import rich, text
-from autograder.reporting.report import render, report
-from autograder.source.loading import load
+from autograder.reporting.page import render
+from autograder.reporting.prose import prose
+from autograder.reporting.report import report, report_page
+from autograder.reporting.similarity import Pair
+from autograder.source.loading import load, names
 
 CHECKS = ("there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width")
 HOSTILE = "</pre><script>alert('gotcha')</script><img src=x onerror=alert(1)>"
@@ -104,7 +107,7 @@ def test_the_histogram_puts_full_marks_into_the_last_column():
 
 
 def test_the_page_says_all_that_matters(record, homework):
-    words = Page(render(record, homework)).text
+    words = Page(report_page(record, homework)).text
     for piece in (
         "1 of 4",
         "The sum of each window is divided by the number of all values.",
@@ -121,12 +124,12 @@ def test_the_page_says_all_that_matters(record, homework):
 
 
 def test_the_heat_of_a_mistake_grows_with_the_students_who_make_it(record, homework):
-    [style] = Page(render(record, homework)).cells
+    [style] = Page(report_page(record, homework)).cells
     assert style == f"--share:{(2 / 5) ** 0.5:.2f}"
 
 
 def test_nothing_on_the_page_runs_or_is_fetched(record, homework):
-    page = render(record, homework)
+    page = report_page(record, homework)
     parsed = Page(page)
     assert "gotcha" in parsed.text
     assert not {"script", "img", "link", "iframe", "svg", "form"} & parsed.tags
@@ -138,24 +141,45 @@ def test_nothing_on_the_page_runs_or_is_fetched(record, homework):
 
 def test_a_student_of_any_name_has_a_section_that_links_lead_to(homework):
     name = "Zoë '><script> O'Neil"
-    page = render(HomeworkRecord("mini_homework", (submission(name, WRONG, flags=("look",)),)), homework)
+    page = report_page(HomeworkRecord("mini_homework", (submission(name, WRONG, flags=("look",)),)), homework)
     assert "<script>" not in page
-    assert page.count("student-Zoë_20__27__3e__3c_script_3e__20_O_27_Neil'") == 2
+    assert page.count('student-Zoë_20__27__3e__3c_script_3e__20_O_27_Neil"') == 2
 
 
 def test_a_class_of_nobody_makes_a_page_too(homework):
-    assert "0</b>submissions" in render(HomeworkRecord("mini_homework"), homework)
+    assert "0</b>submissions" in report_page(HomeworkRecord("mini_homework"), homework)
 
 
 def test_an_exercise_that_the_homework_no_longer_has_is_left_out(homework):
     gone = ExerciseRecord("quartiles", 1, 1)
     record = SubmissionRecord("ada", 1, 1, "graded", exercises=(gone,))
-    assert "quartiles" not in Page(render(HomeworkRecord("mini_homework", (record,)), homework)).text
+    assert "quartiles" not in Page(report_page(HomeworkRecord("mini_homework", (record,)), homework)).text
 
 
-def test_text_is_escaped_and_only_our_own_words_get_code():
-    assert text("<b>`x`</b>") == "&lt;b&gt;`x`&lt;/b&gt;"
-    assert rich("`<s>` opens") == "<code>&lt;s&gt;</code> opens"
+def test_our_own_words_get_code_emphasis_and_formulas_and_are_escaped():
+    assert prose("`<s>` opens") == '<code class="literal">&lt;s&gt;</code> opens'
+    assert prose("the *next* <b>") == "the <em>next</em> &lt;b&gt;"
+    assert "<msub>" in prose("from $o_{t-1}$")
+    assert prose("Is `2*3*4` *scored*?") == 'Is <code class="literal">2*3*4</code> <em>scored</em>?'
+    for words in ("5$ or 6$", "$ 5", "2 * 3 * 4", "0.1 ** 400", "``", "**", "$$", "$x_{$"):
+        assert prose(words) == words
+
+
+@pytest.mark.parametrize("name", names(ROOT))
+def test_every_formula_of_the_catalogue_is_set(name):
+    homework = load(ROOT / "solutions" / name)
+    words = [text for entry in homework.misconceptions for text in (entry.diagnosis, entry.question)]
+    words += [exercise.title for exercise in homework.exercises] + [check.claim for check in homework.checks]
+    assert words
+    assert not [text for text in words if "$" in text and "<math" not in prose(text)]
+
+
+def test_a_value_is_escaped_unless_a_template_says_otherwise_and_none_may_be_missing(record, homework):
+    page = render("similar.html.j2", about="<b>\x1b[31m", pairs=[Pair("a<", "b", (), ())])
+    assert "&lt;b&gt;[31m" in page
+    assert ">a&lt;</a>" in page
+    with pytest.raises(UndefinedError):
+        render("similar.html.j2")
 
 
 def test_the_report_is_written_beside_the_records(record, course_folder):

@@ -9,9 +9,9 @@ import pytest
 from autograder.making.build import build
 from autograder.making.release import release
 from autograder.source.loading import load
-from autograder.website.site import ONLY_IN_COLAB, assemble, make_site
-from autograder.website.site_pages import glossary, mistakes, summary
-from course.shapes import AXES, SIZES, VALUES
+from autograder.website.mistakes import mistakes
+from autograder.website.site import ONLY_IN_COLAB, assemble, make_overviews, make_site
+from autograder.website.whole_site import not_found, sitemap
 
 ROOT = Path(__file__).parents[2]
 PAGE_BYTES = 2_000_000
@@ -75,10 +75,41 @@ def test_what_is_of_use_in_colab_only_is_left_out(pages):
     assert set(ONLY_IN_COLAB) == {"badge", "setup"}
 
 
-def test_the_glossary_explains_every_name_once():
-    lines = glossary().splitlines()
-    for name in (*AXES, *SIZES, *VALUES):
-        assert len([line for line in lines if line.startswith(f"| `{name.code}` |")]) == 1
+def test_no_link_of_any_page_leads_nowhere(site, pages):
+    lost = {}
+    for name, text in pages.items():
+        folder = (site / name).parent
+        links = re.findall(r'<a\b[^>]*?\bhref="([^"#?:]+)["#?]', text)
+        there = {link for link in links if link != "/"}
+        if missing := sorted(link for link in there if not (folder / link).exists()):
+            lost[name] = missing
+    assert lost == {}
+
+
+def test_the_first_page_leads_to_every_lecture_and_homework_and_shows_its_picture(pages):
+    first = pages["index.html"]
+    for path in lectures():
+        card = re.search(rf'<li data-lecture="{path.stem}">(.*?)</li>', first, re.S)[1]
+        assert "<svg" in card
+        assert f'href="lectures/{path.stem}.html"' in card
+        assert re.search(r"\d+ minutes", card)
+    for path in (ROOT / "homeworks").glob("*/*.ipynb"):
+        assert f'href="building/{path.stem}.html"' in first
+
+
+def test_the_readers_navigation_has_no_page_for_developers_or_of_mistakes_at_its_top(pages):
+    navigation = re.search(r'<nav class="bd-links.*?</nav>', pages["lectures/00_welcome.html"], re.S)[0]
+    top = re.findall(r'<li class="toctree-l1[^"]*"><a class="reference internal" href="([^"]+)"', navigation)
+    assert not [link for link in top if "measured" in link or "mistakes" in link]
+    assert "../glossary.html" in top
+
+
+def test_a_search_engine_and_a_lost_reader_find_the_site(site, tmp_path):
+    address = "https://course.example/pages"
+    assert f"<loc>{address}/lectures/00_welcome.html</loc>" in sitemap(site, address)
+    assert f'href="{address}"' in not_found(address)
+    assert (site / "404.html").is_file()
+    assert (site / "_static" / "social.png").is_file()
 
 
 def test_mistakes_are_asked_about_before_they_are_told(mini):
@@ -89,25 +120,34 @@ def test_mistakes_are_asked_about_before_they_are_told(mini):
         assert page.rindex("<summary>", 0, told) < asked < page.index("</summary>", asked) < told
 
 
-def test_code_and_formulas_in_a_question_are_set_and_no_tag_opens():
-    page = summary("Is `<s>` *scored*, and is `2*3*4` 1 < 2 where $p_i$ falls?")
-    assert "Is <code" in page
-    assert ">&lt;s&gt;</span></code> <em>scored</em>, and is <code" in page
-    assert ">2*3*4</span></code> 1 &lt; 2 where <math" in page
-    assert "<msub>" in page
-
-
-def test_nothing_a_student_must_not_have_reaches_the_sources_of_the_site(lay_out, tmp_path):
+@pytest.fixture
+def small(lay_out, tmp_path):
+    """A course of one homework, released, with the frame of this site."""
     root = lay_out(tmp_path / "course")
-    for name in ("site", "docs"):
+    for name in ("site", "docs", "CITATION.cff"):
         (root / name).symlink_to(ROOT / name)
     build(root, ["mini_homework"])
     release(root, "mini_homework")
-    source = assemble(root, tmp_path / "source")
+    return root
+
+
+def test_nothing_a_student_must_not_have_reaches_the_sources_of_the_site(small, tmp_path):
+    source = assemble(small, tmp_path / "source")
     made = [*(source / "homeworks").rglob("*.ipynb"), *(source / "mistakes").rglob("*.md")]
     everything = "".join(path.read_text() for path in made)
-    hidden = next(check for check in load(root / "solutions" / "mini_homework").checks if check.hidden)
+    hidden = next(check for check in load(small / "solutions" / "mini_homework").checks if check.hidden)
     secret = max(hidden.source.splitlines(), key=len).strip()
     assert len(made) == 2
     assert secret not in everything
     assert "### BEGIN SOLUTION" not in everything
+
+
+def test_the_pages_for_instructors_name_hidden_checks_and_are_apart_from_the_site(small):
+    hidden = next(check for check in load(small / "solutions" / "mini_homework").checks if check.hidden)
+    index = make_overviews(small)
+    assert index == small / "build" / "instructors" / "index.html"
+    assert 'href="mini_homework.html"' in index.read_text()
+    assert f"{hidden.name} (hidden)" in index.with_name("mini_homework.html").read_text()
+    assert f"{hidden.name} (hidden)" not in "".join(
+        path.read_text() for path in assemble(small, small / "build" / "site-source").rglob("*.md")
+    )

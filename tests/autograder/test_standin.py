@@ -145,7 +145,7 @@ def test_what_was_recorded_can_be_replayed_on_objects_at_hand(stand_in):
     ("name", "sentence"),
     [
         ("hangs", "`hangs` did not finish within 1 s."),
-        ("leaves", "`leaves` ended itself with exit status 3."),
+        ("leaves", "`leaves` exited with status 3."),
     ],
 )
 def test_a_death_costs_one_call_and_the_next_goes_on(stand_in, sitting, name, sentence):
@@ -165,7 +165,7 @@ def test_objects_of_a_dead_process_are_gone(stand_in):
 
 def test_a_cell_that_kills_its_process_is_not_run_again(sitting):
     result = sitting.run(Cell("import os; os._exit(1)", "bad"))
-    assert "ended itself with exit status 1" in result.error.message
+    assert "exited with status 1" in result.error.message
     assert sitting.defined({"scaled", "nothing"}) == {"scaled"}
 
 

@@ -9,11 +9,11 @@ from autograder.proving.proof import summary, table
 from autograder.proving.verify import prove, verify
 from autograder.source.loading import load
 
-WRONG, RIGHT = "misconceptions.py", "alternatives.py"
-ALL = '{"there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width"}'
+WRONG, RIGHT, FAILS = "misconceptions.py", "alternatives.py", "fails.tsv"
+ACCEPT = "`autograder verify mini_homework --accept` writes down what it fails."
 TWIN = '''
 
-@misconception(of="moving_average", fails={"averages_are_right_for_any_width"})
+@misconception(of="moving_average")
 def width_is_three(values, width):
     """The width is always three.
 
@@ -21,11 +21,18 @@ def width_is_three(values, width):
     """
     return [sum(values[start : start + 3]) / 3 for start in range(len(values) - 2)]
 '''
+TWIN_FAILS = "moving_average\twidth_is_three\taverages_are_right_for_any_width\n"
 
 
 def proof_of(mini):
     homework = load(mini)
     return prove(homework, homework.exercises[0])
+
+
+def add(mini, misconception):
+    """Put a twin of width_is_always_three into the catalogue, and its row into the table."""
+    for file, text in ((WRONG, misconception), (FAILS, TWIN_FAILS)):
+        (mini / file).write_text((mini / file).read_text() + text)
 
 
 def tried(proof, name):
@@ -85,18 +92,33 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
             id="a reference that fails",
         ),
         pytest.param(
-            WRONG,
-            'fails={"averages_are_right", "averages_are_right_for_any_width"}',
-            f"fails={ALL}",
-            "divides_by_all is declared to fail there_is_one_average_per_window and passes it.",
-            id="a declared failure that does not happen",
+            FAILS,
+            "divides_by_all\t",
+            "divides_by_all\tthere_is_one_average_per_window ",
+            "divides_by_all passes there_is_one_average_per_window, unlike in fails.tsv: "
+            f"if that is right, {ACCEPT}",
+            id="a failure in the table that does not happen",
         ),
         pytest.param(
-            WRONG,
-            'fails={"averages_are_right", "averages_are_right_for_any_width"}',
-            'fails={"averages_are_right"}',
-            "divides_by_all also fails averages_are_right_for_any_width, which is not declared.",
-            id="a failure that is not declared",
+            FAILS,
+            "divides_by_all\taverages_are_right ",
+            "divides_by_all\t",
+            f"divides_by_all fails averages_are_right, unlike in fails.tsv: if that is right, {ACCEPT}",
+            id="a failure that is not in the table",
+        ),
+        pytest.param(
+            FAILS,
+            "\tdivides_by_all\t",
+            "\tdivides_by_some\t",
+            f"divides_by_all has no row in fails.tsv: {ACCEPT}",
+            id="a misconception that is not in the table",
+        ),
+        pytest.param(
+            FAILS,
+            "\tdivides_by_all\t",
+            "\tdivides_by_some\t",
+            f"divides_by_some has a row in fails.tsv and is no misconception of moving_average: {ACCEPT}",
+            id="a row of no misconception",
         ),
         pytest.param(
             WRONG,
@@ -116,7 +138,7 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
             "mini_homework.py",
             'forbids="statistics.mean"',
             'forbids="sum"',
-            "the reference uses sum in line 29, which the exercise forbids.",
+            "the reference uses sum in line 27, which the exercise forbids.",
             id="a reference that does what is forbidden",
         ),
         pytest.param(
@@ -125,6 +147,13 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
             'forbids="itertools.accumulate"',
             "by_running_totals uses itertools.accumulate in line 10, which the exercise forbids.",
             id="an alternative that does what is forbidden",
+        ),
+        pytest.param(
+            WRONG,
+            "return [sum(values[start : start + 3]) / 3 ",
+            "import statistics\n    return [statistics.mean(values[start : start + 3]) ",
+            "width_is_always_three uses statistics.mean, which the exercise forbids.",
+            id="a misconception that does what is forbidden",
         ),
     ],
 )
@@ -136,12 +165,12 @@ def test_what_is_unsound_is_named_in_a_sentence(mini, edit, file, old, new, viol
 
 
 def test_two_misconceptions_that_cannot_be_told_apart_must_be_declared_equal(mini, edit):
-    (mini / WRONG).write_text((mini / WRONG).read_text() + TWIN)
+    add(mini, TWIN)
     assert set(proof_of(mini).violations) == {
         "width_is_always_three is also named width_is_three, which is not declared equal.",
         "width_is_three is also named width_is_always_three, which is not declared equal.",
     }
-    edit(mini / WRONG, '"})\ndef width_is_three', '"}, equals={"width_is_always_three"})\ndef width_is_three')
+    edit(mini / WRONG, '")\ndef width_is_three', '", equals={"width_is_always_three"})\ndef width_is_three')
     assert proof_of(mini).violations == ()
 
 
@@ -152,10 +181,9 @@ def test_an_exercise_without_an_alternative_is_not_proven(mini):
 
 def test_a_misconception_that_escapes_with_some_inputs_is_reported(mini, edit):
     edit(mini / "mini_homework.py", "for width in (1, 4, 11):", "for width in [draw.integers(3, 5)]:")
-    escapes = (
-        "width_is_always_three is declared to fail averages_are_right_for_any_width and passes it with some"
-    )
-    assert any(violation.startswith(escapes) for violation in proof_of(mini).violations)
+    check = "averages_are_right_for_any_width"
+    escapes = f"width_is_always_three passes {check} with some seeds and fails it with others."
+    assert escapes in proof_of(mini).violations
 
 
 def test_exercises_proven_side_by_side_come_out_as_one_by_one(mini):
@@ -189,12 +217,38 @@ def test_the_exit_status_says_whether_all_holds(course_folder, mini, edit, capsy
     assert json.loads((course_folder / "proof.json").read_text())[0]["violations"] != []
 
 
+def test_what_is_accepted_is_what_was_measured_and_holds_from_then_on(course_folder, mini, edit, capsys):
+    words = ["verify", "mini_homework", "--root", str(course_folder), "--jobs", "1"]
+    measured = (mini / FAILS).read_text()
+    (mini / FAILS).unlink()
+    assert main(words) == 1
+    assert f"divides_by_all has no row in fails.tsv: {ACCEPT}" in capsys.readouterr().out
+    assert not (mini / FAILS).exists()
+    assert main([*words, "--accept"]) == 0
+    assert (mini / FAILS).read_text() == measured
+    assert main(words) == 0
+
+
+def test_what_does_not_hold_is_not_accepted(course_folder, mini, edit):
+    edit(mini / RIGHT, "(end - start) / width", "(end - start)")
+    assert main(["verify", "--root", str(course_folder), "--jobs", "1", "--accept"]) == 1
+
+
+def test_a_change_of_a_check_changes_the_rows_of_what_it_now_catches(course_folder, mini, edit):
+    before = (mini / FAILS).read_text().splitlines()
+    edit(mini / "mini_homework.py", "for width in (1, 4, 11):", "for width in (3,):")
+    main(["verify", "--root", str(course_folder), "--jobs", "1", "--accept"])
+    after = (mini / FAILS).read_text().splitlines()
+    assert [row for row in after if row not in before] == ["moving_average\twidth_is_always_three\t"]
+    assert [row for row in before if row in after] == before[:3]
+
+
 def test_a_name_that_fits_only_some_inputs_is_reported(mini, edit):
     edit(mini / "mini_homework.py", "for width in (1, 4, 11):", "for width in [draw.integers(4, 6)]:")
     sometimes_three = TWIN.replace("    return [", "    width = 3 if width == 4 else width\n    return [")
     sometimes_three = (
         sometimes_three.replace("+ 3", "+ width").replace("/ 3", "/ width").replace("- 2", "- width + 1")
     )
-    (mini / WRONG).write_text((mini / WRONG).read_text() + sometimes_three)
+    add(mini, sometimes_three)
     also = "width_is_always_three is also named width_is_three with some seeds, which is not declared equal."
     assert also in proof_of(mini).violations

@@ -5,8 +5,9 @@ import shutil
 
 from autograder.grade import grade
 from autograder.sample import demo
+from autograder.source.as_answer import as_answer
 from autograder.source.loading import load
-from autograder.source.sample_submissions import answered, as_answer, hand_in, reference_answers
+from autograder.source.sample_submissions import answered, hand_in, reference_answers
 
 LECTURE = "lectures/03_perplexity.ipynb"
 HOMEWORK = "hw1_language_models"
@@ -40,8 +41,9 @@ def solved(course, **answers):
 
 def mistake(course):
     """A known wrong answer to the exercise."""
-    known = {entry.name: entry for entry in load(course / "solutions" / HOMEWORK).misconceptions}
-    return as_answer(known[MISTAKE])
+    homework = load(course / "solutions" / HOMEWORK)
+    known = {entry.name: entry for entry in homework.misconceptions}
+    return as_answer(known[MISTAKE], homework)
 
 
 def stub(course):

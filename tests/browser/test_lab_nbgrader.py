@@ -52,7 +52,7 @@ def test_create_assignment_shows_every_cells_name_and_points(lab, homework):
     total = sum(each.points for each in (*homework.exercises, *homework.written))
     assert float(panel.locator(".nbgrader-TotalPointsInput").input_value()) == total
     shown = panel.locator(".nbgrader-CellId input").evaluate_all("fields => fields.map(field => field.value)")
-    assert {check.name for check in homework.checks} <= set(shown)
+    assert {check.cell for check in homework.checks} <= set(shown)
     assert {exercise.name for exercise in homework.exercises} <= set(shown)
     assert lab.page.faults == []
 

@@ -15,7 +15,20 @@ FORMULAS_AS_HEADINGS = [["th:has(.MathJax)"]]  # axe does not read MathML, in wh
 IS_SET = "new Promise(done => window.MathJax?.Hub ? MathJax.Hub.Queue(done) : done())"
 UNFOLD = "document.querySelectorAll('details').forEach(folded => { folded.open = true; })"
 WIDTHS = "[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]"
-SMALL = {"width": 400, "height": 800}
+WIDE = (400, 1280, 1920)
+CUT_OFF = """() => [...document.querySelectorAll('.cell_input pre, .highlight pre')]
+  .filter(code => code.scrollWidth > code.clientWidth + 1 && !code.closest('.cell_output'))
+  .map(code => code.textContent.slice(0, 60))"""
+# Rows in which a meaning of three lines has less than a third of the table, or a formula has several lines.
+NARROW_MEANINGS = """() => [...document.querySelectorAll('table')].flatMap(table => {
+  const column = [...table.rows[0].cells].findIndex(cell => cell.innerText.trim() === 'meaning');
+  return column < 0 ? [] : [...table.rows].slice(1).filter((row) => {
+    const meaning = row.cells[column];
+    const lines = meaning.clientHeight / parseFloat(getComputedStyle(meaning).lineHeight);
+    const isTall = [...row.querySelectorAll('.MathJax')].some(formula => formula.offsetHeight > 45);
+    return isTall || (lines > 2.9 && meaning.clientWidth < table.clientWidth / 3);
+  }).map(row => row.innerText.slice(0, 60));
+})"""
 
 
 @pytest.fixture(scope="session")
@@ -52,9 +65,10 @@ def test_axe_finds_nothing_to_mend_on_any_page(page, address, names):
     assert found == {}
 
 
+@pytest.mark.parametrize("width", WIDE)
 @pytest.mark.parametrize("page", ["light"], indirect=True)
-def test_no_page_is_wider_than_a_small_screen_whatever_is_unfolded(page, address, names):
-    page.set_viewport_size(SMALL)
+def test_no_page_is_wider_than_its_window_whatever_is_unfolded(page, address, names, width):
+    page.set_viewport_size({"width": width, "height": 800})
     wide = {}
     for name in names:
         page.goto(f"{address}/{name}", wait_until="load")
@@ -64,3 +78,39 @@ def test_no_page_is_wider_than_a_small_screen_whatever_is_unfolded(page, address
         if needed > there:
             wide[name] = needed
     assert wide == {}
+
+
+@pytest.mark.parametrize("width", WIDE)
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_no_line_of_code_is_cut_off(page, address, names, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    cut = {}
+    for name in names:
+        page.goto(f"{address}/{name}", wait_until="load")
+        page.evaluate(UNFOLD)
+        if lines := page.evaluate(CUT_OFF):
+            cut[name] = lines
+    assert cut == {}
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_a_long_cell_shows_its_first_lines_and_unfolds(page, address):
+    page.goto(f"{address}/lectures/14_transformer_block.html", wait_until="load")
+    folded = page.locator(".cell_input.is-folded").first
+    code = folded.locator("pre")
+    shown, whole = folded.bounding_box()["height"], code.evaluate("code => code.scrollHeight")
+    assert shown < whole
+    folded.get_by_role("button", name="Show all").press("Enter")
+    assert page.locator(".cell_input:has([aria-expanded=true])").bounding_box()["height"] >= whole
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_a_table_of_symbols_gives_the_meaning_most_room_and_breaks_no_formula(page, address, names):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    narrow = {}
+    for name in [name for name in names if name.startswith("lectures/")]:
+        page.goto(f"{address}/{name}", wait_until="load")
+        page.evaluate(IS_SET)
+        if found := page.evaluate(NARROW_MEANINGS):
+            narrow[name] = found
+    assert narrow == {}

@@ -9,7 +9,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.training import History, TrainingConfig, TrainingDiverged, adamw, next_token_loss, train
+from course.training import (
+    History,
+    Training,
+    TrainingConfig,
+    TrainingDiverged,
+    adamw,
+    next_token_loss,
+    train,
+)
 
 CONFIG = TrainingConfig(n_steps=12, learning_rate=0.02, n_warmup_steps=3, seed=5)
 
@@ -173,6 +181,51 @@ def test_a_loss_that_is_no_number_stops_the_run_at_its_step():
 
     with pytest.raises(TrainingDiverged, match="expected a finite number, got nan at step 0"):
         train(Tiny(), batches, CONFIG, loss=broken, device="cpu")
+
+
+def steps_read_late(n_steps, reads_every, loss=next_token_loss):
+    """Steps on the CPU whose losses are read as seldom as on a GPU."""
+    training = Training(Tiny(), CONFIG, loss, torch.device("cpu"))
+    training.reads_every = reads_every
+    with torch.random.fork_rng():
+        torch.manual_seed(CONFIG.seed)
+        training.model.train()
+        for step in range(n_steps):
+            training.take_step(batches(step))
+    return training
+
+
+def test_a_history_that_is_read_late_is_the_same_history():
+    expected = train(Tiny(), batches, CONFIG, device="cpu")
+    training = steps_read_late(CONFIG.n_steps, reads_every=5)
+    assert training.history.n_steps == 10
+    training.read()
+    assert training.history.losses == expected.losses
+    assert training.history.gradient_norms == expected.gradient_norms
+
+
+def test_a_checkpoint_holds_what_was_not_read_yet(tmp_path):
+    training = steps_read_late(4, reads_every=5)
+    training.save(tmp_path / "run.pt")
+    assert len(torch.load(tmp_path / "run.pt")["history"]["losses"]) == 4
+
+
+def test_a_loss_that_is_no_number_is_reported_with_its_own_step_however_late_it_is_read():
+    calls = iter(range(100))
+
+    def broken_at_the_seventh(model, example):
+        return next_token_loss(model, example) * (math.nan if next(calls) == 6 else 1)
+
+    with pytest.raises(TrainingDiverged, match="got nan at step 6"):
+        steps_read_late(12, reads_every=5, loss=broken_at_the_seventh)
+
+
+def test_a_loss_that_is_no_number_moves_no_parameter_where_reading_it_is_free():
+    model = Tiny()
+    before = weights(model)
+    with pytest.raises(TrainingDiverged):
+        train(model, batches, CONFIG, loss=lambda model, _: model.table.mean() * math.nan, device="cpu")
+    assert torch.equal(weights(model), before)
 
 
 def test_any_loss_and_any_batch_will_do():

@@ -1,1 +1,1 @@
-"""The texts that `autograder new` starts a homework from."""
+"""The files from which `autograder new` creates a homework."""

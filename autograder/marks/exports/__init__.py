@@ -1,4 +1,4 @@
-"""Marks for the places that keep them: one format, one function, one file each.
+"""Marks for learning management systems: one format, one function, one file each.
 
 Every export starts from `Mark`, which is read from nbgrader's gradebook and so includes what was marked by
 hand and what was taken off for being late.

@@ -22,7 +22,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.11"
-      - run: pip install --quiet "language-models-from-scratch[instructor] @ git+{repository}@{ref}"
+      - run: pip install --quiet "language-models-from-scratch[validate] @ git+{repository}@{ref}"
       - run: nbgrader validate {homework}.ipynb
 """
 

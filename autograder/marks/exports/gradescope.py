@@ -6,13 +6,14 @@ The format is that of https://gradescope-autograders.readthedocs.io/en/latest/sp
 from __future__ import annotations
 
 import io
-import subprocess
+import tomllib
 import zipfile
 from pathlib import Path
 
 from autograder.marks.exports.marks import ExportError
 from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
 from autograder.source.homework import HomeworkSource
+from autograder.source.tracked import tracked
 
 STAMP = (2026, 1, 1, 0, 0, 0)  # the same content gives the same zip
 CARRIED = (
@@ -25,39 +26,71 @@ CARRIED = (
     "LICENSE",
 )
 
+# uv brings a Python that is new enough where the image has none, and knows where torch for processors is.
 SETUP = """\
 #!/usr/bin/env bash
 # Run once by Gradescope when the autograder is built.
 set -euo pipefail
 apt-get update && apt-get install -y --no-install-recommends python3 python3-venv bubblewrap
-python3 -m venv /autograder/venv
+python3 -m venv /autograder/tools
+/autograder/tools/bin/pip install --quiet uv
+export UV_PYTHON_INSTALL_DIR=/opt/python
+/autograder/tools/bin/uv venv --python '{python}' /autograder/venv
 cd /autograder/source
-/autograder/venv/bin/pip install --quiet -c constraints.txt -e '.[instructor]'
+/autograder/tools/bin/uv pip install --quiet --python /autograder/venv/bin/python --torch-backend cpu \\
+    -c constraints.txt -e '.[instructor]'
 /autograder/venv/bin/autograder release {homework}
 """
 
 RUN = """\
 #!/usr/bin/env bash
 # Run by Gradescope for every submission. The sandbox inside its container is the best that can be had there.
-set -euo pipefail
-cd /autograder/source
+# Whatever happens, the student gets a results file: the first one stands until a better one replaces it.
+set -uo pipefail
+submission=${{SUBMISSION:-/autograder/submission}} results=${{RESULTS:-/autograder/results}}
+autograder=${{AUTOGRADER:-/autograder/venv/bin/autograder}}
+say() {{
+    printf '{{"score": 0, "tests": [], "output": "%s"}}\\n' "$1" > "$results/results.json"
+}}
+mkdir -p "$results"
+say 'The autograder stopped before it had a result. Submit again; tell your instructor if that does not help.'
+mapfile -d '' notebooks < <(
+    find "$submission" -name '*.ipynb' -type f -not -path '*/.*' -not -path '*/__MACOSX/*' -print0
+)
+if [ ${{#notebooks[@]}} -eq 0 ]; then
+    say 'There is no notebook in this submission. Hand in the file that ends in .ipynb.'
+    exit 0
+elif [ ${{#notebooks[@]}} -gt 1 ]; then
+    say "There are ${{#notebooks[@]}} notebooks in this submission, and only one can be graded. Hand in one."
+    exit 0
+fi
+cd "${{SOURCE:-/autograder/source}}" || exit 0
 rm -rf submitted && mkdir -p submitted/student/{homework}
-cp /autograder/submission/*.ipynb submitted/student/{homework}/
-/autograder/venv/bin/autograder grade {homework} --submissions submitted --again --jobs 1
-/autograder/venv/bin/autograder export {homework} gradescope --to /autograder/results/results.json
+cp -- "${{notebooks[0]}}" submitted/student/{homework}/{homework}.ipynb
+if "$autograder" grade {homework} --submissions submitted --again --jobs 1; then
+    "$autograder" export {homework} gradescope --hidden {hidden} --to "$results/made.json" \\
+        && mv "$results/made.json" "$results/results.json"
+fi
+exit 0
 """
 
+HIDDEN_UNTIL = ("after_due_date", "after_published", "visible")  # as Gradescope calls them
 
-def gradescope_results(record: SubmissionRecord, homework: HomeworkSource) -> dict:
+
+def gradescope_results(
+    record: SubmissionRecord, homework: HomeworkSource, hidden: str = HIDDEN_UNTIL[0]
+) -> dict:
     """What /autograder/results/results.json must say: a test per check; of a hidden one the verdict alone.
 
+    hidden: when students see how a hidden check ended. Until then Gradescope shows them no total, so that
+    nobody can find out by handing in again and again.
     A submission that could not be run gets no points and the sentence that says why.
     """
     diagnoses = {entry.name: f"{entry.diagnosis} {entry.question}" for entry in homework.misconceptions}
     titles = {exercise.name: exercise.title for exercise in homework.exercises}
     points = {check.name: check.points for check in homework.checks}
     tests = [
-        _test(titles[exercise.name], check, points[check.name], _named(exercise, check, diagnoses))
+        _test(titles[exercise.name], check, points[check.name], _named(exercise, check, diagnoses), hidden)
         for exercise in record.exercises
         for check in exercise.checks
     ]
@@ -81,7 +114,7 @@ def _named(exercise: ExerciseRecord, check: CheckRecord, diagnoses: dict[str, st
     return "\n".join(diagnoses[name] for name in exercise.told if name in diagnoses)
 
 
-def _test(title: str, check: CheckRecord, points: float, named: str) -> dict:
+def _test(title: str, check: CheckRecord, points: float, named: str, hidden: str) -> dict:
     said = "" if check.hidden and check.result != "passed" else check.message
     return {
         "name": f"{title}: {check.name.replace('_', ' ')}",
@@ -90,11 +123,11 @@ def _test(title: str, check: CheckRecord, points: float, named: str) -> dict:
         "status": "passed" if check.result == "passed" else "failed",
         "output": "\n".join(text for text in (said, named) if text),
         "output_format": "text",
-        "visibility": "visible",
+        "visibility": hidden if check.hidden else "visible",
     }
 
 
-def gradescope_autograder(root: Path, homework: str) -> bytes:
+def gradescope_autograder(root: Path, homework: str, hidden: str = HIDDEN_UNTIL[0]) -> bytes:
     """The zip to upload as an autograder: this grader, this homework's solutions and the two scripts.
 
     It holds solutions and hidden checks, as every autograder of Gradescope does; students never see it.
@@ -104,30 +137,16 @@ def gradescope_autograder(root: Path, homework: str) -> bytes:
     ]
     if missing:
         raise ExportError(f"{root} is no checkout of the course: it has no {', '.join(missing)}.")
-    names = {"homework": homework}
+    stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {"homework": homework, "hidden": hidden, "python": stated["requires-python"]}
     texts = {"setup.sh": SETUP.format(**names), "run_autograder": RUN.format(**names)}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in texts.items():
             _add(archive, name, text.encode(), executable=True)
-        for name in _tracked(root, [*CARRIED, f"solutions/{homework}", f"homeworks/{homework}"]):
+        for name in tracked(root, [*CARRIED, f"solutions/{homework}", f"homeworks/{homework}"]):
             _add(archive, name, (root / name).read_bytes())
     return out.getvalue()
-
-
-def _tracked(root: Path, paths: list[str]) -> list[str]:
-    """The files under these paths that belong to the project, whether or not there is a repository."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *paths]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    if listed.returncode == 0 and listed.stdout:
-        return sorted(listed.stdout.splitlines())
-    found = (
-        file
-        for path in paths
-        for file in ((root / path).rglob("*") if (root / path).is_dir() else [root / path])
-    )
-    files = (file for file in found if file.is_file() and "__pycache__" not in file.parts)
-    return sorted(file.relative_to(root).as_posix() for file in files)
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes, *, executable: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,10 @@ from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.decisions import Decisions
 from autograder.marks.settings import course_config
+
+EXCUSED = "EX"  # as Canvas writes it
 
 
 class ExportError(ValueError):
@@ -30,6 +34,12 @@ class Mark:
     due: str
     timestamp: str
     waits_for_a_person: bool  # a question is still to be marked by hand
+    excused: bool = False
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether there is anything to hand on."""
+        return self.points is not None or self.excused
 
     @property
     def score(self) -> float:
@@ -50,10 +60,19 @@ def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Ma
             raise ExportError(
                 f"The gradebook knows no homework called {homework}; release it first."
             ) from None
-        return [_mark(book, assignment, student) for student in book.students]
+        excused = Decisions(root).excused(homework)
+        known = [_mark(book, assignment, student, student.id in excused) for student in book.students]
+        return [*known, *_never_graded(excused - {mark.student for mark in known}, assignment)]
 
 
-def _mark(gradebook: Gradebook, assignment: Assignment, student: Student) -> Mark:
+def _never_graded(students: Iterable[str], assignment: Assignment) -> Iterator[Mark]:
+    """Those whom the gradebook does not know, and who are excused."""
+    due, most = _text(assignment.duedate), assignment.max_score
+    for student in sorted(students):
+        yield Mark(student, "", "", "", None, 0.0, most, due, "", waits_for_a_person=False, excused=True)
+
+
+def _mark(gradebook: Gradebook, assignment: Assignment, student: Student, excused: bool) -> Mark:
     try:
         handed_in = gradebook.find_submission(assignment.name, student.id)
     except MissingEntry:
@@ -69,6 +88,7 @@ def _mark(gradebook: Gradebook, assignment: Assignment, student: Student) -> Mar
         due=_text(assignment.duedate),
         timestamp="" if handed_in is None else _text(handed_in.timestamp),
         waits_for_a_person=handed_in is not None and handed_in.needs_manual_grade,
+        excused=excused,
     )
 
 

@@ -2,31 +2,38 @@
 
 In Moodle *View all submissions → Download grading worksheet* (with the feedback type "Offline grading
 worksheet" on), here `autograder export HW moodle --sheet WORKSHEET.csv`, in Moodle *Upload grading
-worksheet*.
+worksheet*. The format is that of mod/assign/gradingtable.php and mod/assign/feedback/offline in
+github.com/moodle/moodle; feedback comments are HTML there (mod/assign/feedback/comments/locallib.php).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from autograder.marks.exports.html import as_html
 from autograder.marks.exports.marks import Mark, number
-from autograder.marks.exports.sheets import by_name, complain_about_missing, find, read_sheet, write_sheet
+from autograder.marks.exports.sheets import Filled, by_name, find, missing, read_sheet, write_sheet
 
 NAMES = ("Username", "ID number", "Email address", "Identifier")
+COMMENTS = "Feedback comments"
+NOTHING = "-"  # as the worksheet says that there is no date; it is no formula
 
 
-def moodle(marks: Sequence[Mark], sheet: str, comments: Mapping[str, str] | None = None) -> str:
-    """The worksheet with grades, scaled to Moodle's maximum, and comments; raises ExportError.
+def moodle(marks: Sequence[Mark], sheet: str, comments: Mapping[str, str] | None = None) -> Filled:
+    """The worksheet with grades, scaled to Moodle's maximum, and comments as HTML; raises ExportError.
 
-    A student is known by user name, ID number, e-mail address (or what stands before its @), or the number of
-    "Participant 1234". Who handed in nothing keeps what the worksheet says.
+    comments: student → Markdown. A student is known by user name, ID number, e-mail address (or what stands
+    before its @), or the number of "Participant 1234". Who handed in nothing, or is excused, keeps what the
+    worksheet says.
     """
-    header, rows = read_sheet(sheet, ("Identifier", "Grade"), "Moodle")
+    header, rows = read_sheet(sheet, ("Identifier", "Grade"), "Moodle in English")
     known, comments = by_name(marks), comments or {}
     found = [find(_with_number(row), NAMES, known) for row in rows]
-    complain_about_missing(found, marks, "Moodle")
     filled = [_filled(row, mark, comments) for row, mark in zip(rows, found, strict=True)]
-    return write_sheet(header, filled)
+    notes = [f"{mark.student} is excused; Moodle has no mark for that" for mark in marks if mark.excused]
+    if comments and COMMENTS not in header:
+        notes.append(f"the worksheet has no column {COMMENTS}, so no comment is in it")
+    return Filled(write_sheet(header, filled), missing(found, marks), tuple(notes))
 
 
 def _with_number(row: Mapping[str, str]) -> dict[str, str]:
@@ -34,8 +41,9 @@ def _with_number(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def _filled(row: Mapping[str, str], mark: Mark | None, comments: Mapping[str, str]) -> dict[str, str]:
-    if mark is None or mark.points is None:
+    if mark is None or mark.points is None or mark.excused:
         return dict(row)
     scale = float(row.get("Maximum Grade") or mark.max_points) / mark.max_points if mark.max_points else 1.0
-    comment = comments.get(mark.student, row.get("Feedback comments", ""))
-    return {**row, "Grade": number(scale * mark.score), "Feedback comments": comment}
+    said = comments.get(mark.student)
+    comment = as_html(said) if said else row.get(COMMENTS, "")
+    return {**row, "Grade": number(scale * mark.score), COMMENTS: comment}

@@ -5,21 +5,34 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from autograder.marks.exports.marks import ExportError, Mark
-from autograder.markup import one_line, plain_text
+from autograder.markup import plain_text
 
 FORMULA_SIGNS = tuple("=+-@＝＋－＠")
 
 
+@dataclass(frozen=True)
+class Filled:
+    """A sheet as text, the students with a mark who have no row in it, and what is good to know."""
+
+    text: str
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def read_sheet(text: str, needed: Iterable[str], platform: str) -> tuple[list[str], list[dict[str, str]]]:
     """The header and the rows of a sheet; raises ExportError if a column that is needed is missing."""
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    text = text.removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    separator = ";" if first.count(";") > first.count(",") else ","  # as in countries with a decimal comma
+    reader = csv.DictReader(io.StringIO(text), delimiter=separator)
     header = list(reader.fieldnames or ())
     missing = [column for column in needed if column not in header]
     if missing:
         columns = f"no column {', '.join(missing)}, but {', '.join(header)}"
-        raise ExportError(f"This is no sheet of {platform}: it has {columns}.")
+        raise ExportError(f"This is not a sheet of {platform}: it has {columns}.")
     return header, [{column: row[column] or "" for column in header} for row in reader]
 
 
@@ -39,7 +52,7 @@ def harmless(cell: str) -> str:
     """
     cell = plain_text(cell).replace("\r\n", "\n").replace("\r", " ")
     first = next((mark for mark in cell if mark.isprintable() and mark != " "), "")
-    is_formula = first in FORMULA_SIGNS and not (first == "-" and _is_number(cell))
+    is_formula = first in FORMULA_SIGNS and not (first == "-" and (_is_number(cell) or cell == "-"))
     return f"'{cell}" if is_formula or cell[:1] == "\t" else cell
 
 
@@ -68,9 +81,7 @@ def by_name(marks: Iterable[Mark]) -> dict[str, Mark]:
     return emails | {mark.student.lower(): mark for mark in marks}
 
 
-def complain_about_missing(found: Iterable[Mark | None], marks: Iterable[Mark], platform: str) -> None:
-    """Raise ExportError if somebody who handed in has no row: a mark must not get lost in silence."""
+def missing(found: Iterable[Mark | None], marks: Iterable[Mark]) -> tuple[str, ...]:
+    """Who has a mark and no row: students leave, and a sheet may hold one section."""
     there = {mark.student for mark in found if mark is not None}
-    lost = [mark.student for mark in marks if mark.points is not None and mark.student not in there]
-    if lost:
-        raise ExportError(f"The sheet of {platform} has no row for: {', '.join(map(one_line, lost))}.")
+    return tuple(mark.student for mark in marks if mark.has_mark and mark.student not in there)

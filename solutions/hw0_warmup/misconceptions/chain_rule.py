@@ -6,18 +6,8 @@ from autograder.catalogue import misconception
 
 # 7. story_log_prob
 
-STORY_VALUES = {
-    "the_example_costs_ln_8",
-    "three_short_stories_share_0_44",
-    "the_model_prefers_what_it_has_read",
-    "other_stories_have_their_log_prob",
-}
-EVERY_STORY = STORY_VALUES | {"a_very_long_story_is_no_trouble"}
 
-
-@misconception(
-    of="story_log_prob", fails={"a_very_long_story_is_no_trouble", "other_stories_have_their_log_prob"}
-)
+@misconception(of="story_log_prob")
 def logarithm_of_the_product(predictions, words):
     """The probabilities are multiplied first; the product of many is 0 as a float and has no logarithm.
 
@@ -27,9 +17,7 @@ def logarithm_of_the_product(predictions, words):
     return math.log(product)
 
 
-@misconception(
-    of="story_log_prob", fails={"a_very_long_story_is_no_trouble", "other_stories_have_their_log_prob"}
-)
+@misconception(of="story_log_prob")
 def infinite_logarithm_of_the_product(predictions, words):
     """The probabilities are multiplied first; the product of many is 0 as a float, and ln 0 is -inf.
 
@@ -39,7 +27,7 @@ def infinite_logarithm_of_the_product(predictions, words):
     return math.log(product) if product > 0 else -math.inf
 
 
-@misconception(of="story_log_prob", fails=EVERY_STORY)
+@misconception(of="story_log_prob")
 def probability_without_logarithm(predictions, words):
     """The probability itself is returned, not its logarithm.
 
@@ -48,11 +36,7 @@ def probability_without_logarithm(predictions, words):
     return math.prod(probs[word] for probs, word in zip(predictions, words, strict=True))
 
 
-@misconception(
-    of="story_log_prob",
-    fails=EVERY_STORY,
-    seen="https://github.com/huggingface/datasets/pull/4258",
-)
+@misconception(of="story_log_prob", seen="https://github.com/huggingface/datasets/pull/4258")
 def first_word_for_free(predictions, words):
     """The first word's factor is missing, as if every story had to begin with that word.
 
@@ -61,11 +45,7 @@ def first_word_for_free(predictions, words):
     return sum(math.log(probs[word]) for probs, word in zip(predictions[1:], words[1:], strict=True))
 
 
-@misconception(
-    of="story_log_prob",
-    fails=EVERY_STORY,
-    seen="https://github.com/vchahun/vpyp/issues/2",
-)
+@misconception(of="story_log_prob", seen="https://github.com/vchahun/vpyp/issues/2")
 def end_for_free(predictions, words):
     """The end of the story is not scored, so going on and stopping there count the same.
 
@@ -75,11 +55,7 @@ def end_for_free(predictions, words):
     return sum(math.log(probs[word]) for probs, word in zip(predictions[:-1], words[:-1], strict=True))
 
 
-@misconception(
-    of="story_log_prob",
-    fails=EVERY_STORY,
-    seen="https://github.com/huggingface/transformers/pull/44642",
-)
+@misconception(of="story_log_prob", seen="https://github.com/huggingface/transformers/pull/44642")
 def prediction_one_place_late(predictions, words):
     """Each word is looked up in the prediction for the place behind it.
 
@@ -89,7 +65,7 @@ def prediction_one_place_late(predictions, words):
     return sum(math.log(probs[word]) for probs, word in zip(late, words, strict=True))
 
 
-@misconception(of="story_log_prob", fails=EVERY_STORY)
+@misconception(of="story_log_prob")
 def logarithm_to_base_two(predictions, words):
     """The logarithms are to base 2, so the answer is in bits.
 
@@ -98,7 +74,7 @@ def logarithm_to_base_two(predictions, words):
     return sum(math.log2(probs[word]) for probs, word in zip(predictions, words, strict=True))
 
 
-@misconception(of="story_log_prob", fails=EVERY_STORY)
+@misconception(of="story_log_prob")
 def averaged_over_the_words(predictions, words):
     """The logarithms are averaged: this is the log-probability per word, not that of the story.
 
@@ -110,12 +86,8 @@ def averaged_over_the_words(predictions, words):
 
 # 8. top_words
 
-TOP_VALUES = {"the_most_probable_word_comes_first", "other_words_come_by_probability"}
-LARGEST_LAST = TOP_VALUES | {"the_example_gives_a_and_b"}
-ALL_TOP_VALUES = LARGEST_LAST | {"the_model_names_a_person_first"}
 
-
-@misconception(of="top_words", fails=ALL_TOP_VALUES)
+@misconception(of="top_words")
 def least_probable_first(probs, k):
     """The least probable words come out: sorted without turning the order round.
 
@@ -124,7 +96,7 @@ def least_probable_first(probs, k):
     return sorted(probs, key=lambda word: (probs[word], word))[:k]
 
 
-@misconception(of="top_words", fails=ALL_TOP_VALUES)
+@misconception(of="top_words")
 def least_probable_as_they_came(probs, k):
     """The least probable words come out, equal ones in the order of the dict.
 
@@ -133,7 +105,7 @@ def least_probable_as_they_came(probs, k):
     return sorted(probs, key=probs.get)[:k]
 
 
-@misconception(of="top_words", fails=LARGEST_LAST)
+@misconception(of="top_words")
 def last_words_in_ascending_order(probs, k):
     """Words are taken from the end of an ascending order, so the most probable one comes last.
 
@@ -143,7 +115,7 @@ def last_words_in_ascending_order(probs, k):
     return sorted(probs, key=probs.get)[-k:]
 
 
-@misconception(of="top_words", fails=LARGEST_LAST)
+@misconception(of="top_words")
 def last_words_in_ascending_order_and_alphabet(probs, k):
     """Words are taken from the end of an ascending order: the most probable one comes last, z before a.
 
@@ -153,7 +125,7 @@ def last_words_in_ascending_order_and_alphabet(probs, k):
     return sorted(probs, key=lambda word: (probs[word], word))[-k:]
 
 
-@misconception(of="top_words", fails=LARGEST_LAST)
+@misconception(of="top_words")
 def right_words_in_ascending_order(probs, k):
     """The words are the right ones, in ascending order: the most probable one comes last.
 
@@ -162,7 +134,7 @@ def right_words_in_ascending_order(probs, k):
     return sorted(probs, key=lambda word: (-probs[word], word))[:k][::-1]
 
 
-@misconception(of="top_words", fails=ALL_TOP_VALUES)
+@misconception(of="top_words")
 def pairs_instead_of_words(probs, k):
     """Pairs of a word and its probability are returned, not the words alone.
 
@@ -171,7 +143,7 @@ def pairs_instead_of_words(probs, k):
     return sorted(probs.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
-@misconception(of="top_words", fails={"the_example_gives_a_and_b", "other_words_come_by_probability"})
+@misconception(of="top_words")
 def ties_as_they_came(probs, k):
     """Equally probable words stay in the order of the dict instead of the alphabet.
 
@@ -180,7 +152,7 @@ def ties_as_they_came(probs, k):
     return sorted(probs, key=lambda word: -probs[word])[:k]
 
 
-@misconception(of="top_words", fails={"the_example_gives_a_and_b", "other_words_come_by_probability"})
+@misconception(of="top_words")
 def ties_backwards(probs, k):
     """Equally probable words come in reverse alphabetical order: `reverse=True` turned both round.
 
@@ -190,7 +162,7 @@ def ties_backwards(probs, k):
     return sorted(probs, key=lambda word: (probs[word], word), reverse=True)[:k]
 
 
-@misconception(of="top_words", fails=TOP_VALUES | {"the_model_names_a_person_first"})
+@misconception(of="top_words")
 def alphabetical(probs, k):
     """The words are sorted by the alphabet alone; the probabilities play no part.
 

@@ -2,7 +2,7 @@
 # # Homework 0: warm-up
 #
 # Welcome. This homework shows how homework works, practises the few tensor moves that everything later rests
-# on, and lets you question a small language model. You need some Python and a first acquaintance with torch.
+# on, and lets you question a small language model. You need some Python and some familiarity with torch.
 #
 # | part | about | minutes |
 # |---|---|---|
@@ -15,12 +15,12 @@
 # `raise NotImplementedError`, run that cell, then run the checks below it. After every change run the
 # function's cell again, or the checks still see the old one.
 #
-# A **check** is a claim about your function, such as "a group is a run of neighbours". It says that the claim
-# holds, or it stops with an error that says what was received and what expected; where it knows the mistake,
-# it asks you about it. Such errors are the normal way to work here. Some checks are kept back for grading;
-# they make the same claims about other sizes and other numbers. **Hints** stand under the statement, from a
-# gentle one to a plain one; each time a check fails, it shows you one more. Try as often as you like: only
-# what stands in the end counts.
+# A **check** is a claim about your function, such as "a group is a run of neighbours". The cell of the checks,
+# folded until you click it, says of each whether it holds. Of the first that does not, it says what was
+# received and what expected; where it knows the mistake, it asks you about it. Such answers are the normal way
+# to work here. Some checks are kept back for grading; they make the same claims about other sizes and other
+# numbers. **Hints** stand under the statement, from a gentle one to a plain one; each time the checks fail and
+# no mistake is known, they show you one more. Try as often as you like: only what stands in the end counts.
 #
 # **Letters used throughout.** B sequences are handled at once, each has T positions, and each position has D
 # numbers, its **features**. Such numbers are float64, in some examples whole numbers; tokens are int64;
@@ -38,9 +38,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from course.checks import Draw, assert_close, assert_equal, assert_true, homework
+from course.checks import Draw, assert_close, assert_equal, assert_true
 from course.data.story_language import StoryLanguage
 from course.data.story_rules import StoryConfig
 from course.data.story_words import Lexicon
-
-check = homework("hw0_warmup")

@@ -2,7 +2,7 @@
 # ## Part B. Axes
 #
 # Most errors in this course will be a number in the wrong place of a tensor that has the right shape. The
-# cure is to know, for every axis, what it counts, and to try code on sizes of which no two are equal.
+# cure is to know what each axis stands for, and to test your code on sizes that are all different.
 
 # %% [markdown] exercise="split_groups" difficulty=2 minutes=10
 # ### 2. Split an axis
@@ -27,8 +27,8 @@
 #
 # <details><summary>Hint 1</summary>
 #
-# `reshape` never moves a number: it reads them in order and puts down new fences. Cutting the last axis in
-# two is a matter of fences. Which shape has just that one more fence?
+# `reshape` never moves a number: it reads the numbers in order and only draws new boundaries between the axes.
+# Splitting the last axis in two adds one boundary. What shape has exactly that one more?
 #
 # </details>
 #
@@ -58,17 +58,11 @@ def the_example_is_split_in_two(split_groups):
     assert_equal(answer, torch.tensor([[group_0, group_1]]))
 
 
-check(the_example_is_split_in_two, split_groups)
-
-
 # %% check="the_groups_come_before_time" points=1
 def the_groups_come_before_time(split_groups):
     """Four sequences of 5 positions with 6 features, in 3 groups, have the shape (4, 3, 5, 2)."""
     answer = split_groups(torch.arange(120).reshape(4, 5, 6), 3)
     assert_equal(list(answer.shape), [4, 3, 5, 2], what="the shape")
-
-
-check(the_groups_come_before_time, split_groups)
 
 
 # %% check="a_group_is_a_run_of_neighbours" points=1
@@ -78,17 +72,11 @@ def a_group_is_a_run_of_neighbours(split_groups):
     assert_equal(answer, torch.arange(6).reshape(1, 3, 1, 2).expand(4, 3, 5, 2))
 
 
-check(a_group_is_a_run_of_neighbours, split_groups)
-
-
 # %% check="every_position_stays_at_its_place" points=1
 def every_position_stays_at_its_place(split_groups):
-    """When every number is that of its position, so it is in every group."""
+    """If every entry of x is the number of its position, so is every entry of the result."""
     answer = split_groups(torch.arange(5)[:, None].expand(4, 5, 6), 3)
     assert_equal(answer, torch.arange(5)[:, None].expand(4, 3, 5, 2))
-
-
-check(every_position_stays_at_its_place, split_groups)
 
 
 # %% check="no_sequence_meets_another" points=1
@@ -96,9 +84,6 @@ def no_sequence_meets_another(split_groups):
     """When every number is that of its sequence, so it is in every group."""
     answer = split_groups(torch.arange(4)[:, None, None].expand(4, 5, 6), 3)
     assert_equal(answer, torch.arange(4)[:, None, None, None].expand(4, 3, 5, 2))
-
-
-check(no_sequence_meets_another, split_groups)
 
 
 # %% check="other_sizes_are_split" points=2 hidden
@@ -109,8 +94,6 @@ def other_sizes_are_split(split_groups, draw):
         pieces = [x[:, :, h * width : (h + 1) * width] for h in range(n_groups)]
         assert_close(split_groups(x, n_groups), torch.stack(pieces, dim=1))
 
-
-check(other_sizes_are_split, split_groups)
 
 # %% [markdown] exercise="merge_groups" difficulty=2 minutes=10
 # ### 3. And put it together again
@@ -123,8 +106,8 @@ check(other_sizes_are_split, split_groups)
 #
 # <details><summary>Hint 1</summary>
 #
-# Fences may be taken away only between numbers that stand side by side already. In (B, H, T, K), what stands
-# behind the K numbers of group 0 at position 0?
+# You can merge two axes only if their numbers are adjacent in memory. In (B, H, T, K), what comes after the
+# K numbers of group 0 at position 0?
 #
 # </details>
 #
@@ -154,17 +137,11 @@ def the_example_is_whole_again(merge_groups):
     assert_equal(answer, torch.stack([rows, rows.roll(4, dims=-1)]))
 
 
-check(the_example_is_whole_again, merge_groups)
-
-
 # %% check="merged_positions_stay_apart" points=1
 def merged_positions_stay_apart(merge_groups):
-    """When every number is that of its position, so it is in the end: shape (4, 5, 6) from (4, 3, 5, 2)."""
+    """If every entry is the number of its position, so is every entry of the result: (4, 3, 5, 2) to (4, 5, 6)."""
     answer = merge_groups(torch.arange(5)[:, None].expand(4, 3, 5, 2))
     assert_equal(answer, torch.arange(5)[:, None].expand(4, 5, 6))
-
-
-check(merged_positions_stay_apart, merge_groups)
 
 
 # %% check="group_follows_group" points=1
@@ -174,9 +151,6 @@ def group_follows_group(merge_groups):
     assert_equal(answer, torch.tensor([0, 0, 1, 1, 2, 2]).expand(4, 5, 6))
 
 
-check(group_follows_group, merge_groups)
-
-
 # %% check="other_groups_are_merged" points=2 hidden
 def other_groups_are_merged(merge_groups, draw):
     """Other sizes are put together."""
@@ -184,8 +158,6 @@ def other_groups_are_merged(merge_groups, draw):
         x = draw.normal(*shape)
         assert_close(merge_groups(x), torch.cat(x.unbind(dim=1), dim=-1))
 
-
-check(other_groups_are_merged, merge_groups)
 
 # %% [markdown] exercise="add_per_position" difficulty=1 minutes=10 exempt="gradient"
 # ### 4. Broadcasting
@@ -231,9 +203,6 @@ def the_example_is_11_to_26(add_per_position):
     assert_close(add_per_position(x, torch.tensor([10.0, 20.0], dtype=torch.float64)), expected)
 
 
-check(the_example_is_11_to_26, add_per_position)
-
-
 # %% check="equal_sizes_change_nothing" points=1
 def equal_sizes_change_nothing(add_per_position):
     """Three positions, three features, three sequences: the offset still goes by position."""
@@ -243,18 +212,12 @@ def equal_sizes_change_nothing(add_per_position):
     assert_close(add_per_position(x, offsets), x + expected)
 
 
-check(equal_sizes_change_nothing, add_per_position)
-
-
 # %% check="what_was_given_stays_as_it_was" points=1
 def what_was_given_stays_as_it_was(add_per_position, draw):
     """After the call, x and the offsets are what they were, and the result has the shape of x."""
     x, offsets = draw.normal(2, 5, 3), draw.normal(5)
     answer = add_per_position(x, offsets)
     assert_equal(list(torch.as_tensor(answer).shape), [2, 5, 3], what="the shape of the result")
-
-
-check(what_was_given_stays_as_it_was, add_per_position)
 
 
 # %% check="other_offsets_go_by_position" points=2 hidden
@@ -267,8 +230,6 @@ def other_offsets_go_by_position(add_per_position, draw):
             expected[:, t] += offsets[t]
         assert_close(add_per_position(x, offsets), expected)
 
-
-check(other_offsets_go_by_position, add_per_position)
 
 # %% [markdown] exercise="real_lengths" difficulty=1 minutes=10
 # ### 5. How long is each sequence?
@@ -311,9 +272,6 @@ def the_example_has_lengths_2_4_3(real_lengths):
     assert_equal(real_lengths(tokens, 0), torch.tensor([2, 4, 3]))
 
 
-check(the_example_has_lengths_2_4_3, real_lengths)
-
-
 # %% check="another_number_may_be_the_padding" points=1
 def another_number_may_be_the_padding(real_lengths):
     """When `pad` is 9 and 0 is a token like any other, three rows have the lengths 2, 5 and 1."""
@@ -321,17 +279,11 @@ def another_number_may_be_the_padding(real_lengths):
     assert_equal(real_lengths(tokens, 9), torch.tensor([2, 5, 1]))
 
 
-check(another_number_may_be_the_padding, real_lengths)
-
-
 # %% check="the_tokens_stay_as_they_were" points=1
 def the_tokens_stay_as_they_were(real_lengths):
     """After the call the tokens are what they were before, here with lengths 3, 5 and 2."""
     tokens = torch.tensor([[7, 3, 6, 8, 8], [5, 4, 2, 6, 9], [4, 7, 8, 8, 8]])
     assert_equal(real_lengths(tokens, 8), torch.tensor([3, 5, 2]))
-
-
-check(the_tokens_stay_as_they_were, real_lengths)
 
 
 # %% check="other_sequences_have_their_lengths" points=2 hidden
@@ -343,8 +295,6 @@ def other_sequences_have_their_lengths(real_lengths, draw):
         tokens[torch.arange(longest) >= lengths[:, None]] = pad
         assert_equal(real_lengths(tokens, pad), lengths)
 
-
-check(other_sequences_have_their_lengths, real_lengths)
 
 # %% provided="shown_tables"
 # For the next exercise: what somebody's `split_groups` made of the numbers 0 … 23, shape (2, 3, 4), two groups.
@@ -419,9 +369,6 @@ def the_fault_begins_with_0_1_2_3(name_the_wrong_move):
     assert_equal(first_group[answer], [[0, 1], [2, 3], [4, 5]], what="the first group with that fault")
 
 
-check(the_fault_begins_with_0_1_2_3, name_the_wrong_move)
-
-
 # %% check="the_fault_makes_the_whole_table" points=2 hidden
 def the_fault_makes_the_whole_table(name_the_wrong_move):
     """The fault you name makes the whole table."""
@@ -438,6 +385,3 @@ def the_fault_makes_the_whole_table(name_the_wrong_move):
     assert_true(answer in with_fault, f"{answer!r} is not one of the five names.")
     for place, (name, shown) in enumerate(SHOWN_GROUPS.items()):
         assert_equal(with_fault[answer][place // 2, place % 2].tolist(), shown, what=name)
-
-
-check(the_fault_makes_the_whole_table, name_the_wrong_move)

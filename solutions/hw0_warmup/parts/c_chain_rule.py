@@ -118,19 +118,13 @@ def the_example_costs_ln_8(story_log_prob):
     assert_close(story_log_prob(predictions, ["hush", "</s>"]), -math.log(8))
 
 
-check(the_example_costs_ln_8, story_log_prob)
-
-
 # %% check="three_short_stories_share_0_44" points=1
 def three_short_stories_share_0_44(story_log_prob):
-    """Stopping at once with 0.2 and after a word with 0.3 makes 0.2 + 0.8 · 0.3 for three stories."""
+    """If a story ends at once with 0.2, or after one word with 0.3, the three shortest have 0.2 + 0.8 · 0.3."""
     predictions = [{"a": 0.5, "b": 0.3, "</s>": 0.2}, {"a": 0.6, "b": 0.1, "</s>": 0.3}]
     stories = [["</s>"], ["a", "</s>"], ["b", "</s>"]]
     total = sum(math.exp(story_log_prob(predictions[: len(words)], words)) for words in stories)
     assert_close(total, 0.2 + 0.8 * 0.3, what="the sum of the three probabilities")
-
-
-check(three_short_stories_share_0_44, story_log_prob)
 
 
 # %% check="a_very_long_story_is_no_trouble" points=1
@@ -138,9 +132,6 @@ def a_very_long_story_is_no_trouble(story_log_prob):
     """400 words of probability 1/10 have the log-probability -400 ln 10, though 0.1 ** 400 is 0."""
     predictions, words = [{"la": 0.1, "</s>": 0.9}] * 399 + [{"la": 0.9, "</s>": 0.1}], ["la"] * 399
     assert_close(story_log_prob(predictions, [*words, "</s>"]), -400 * math.log(10))
-
-
-check(a_very_long_story_is_no_trouble, story_log_prob)
 
 
 # %% check="the_model_prefers_what_it_has_read" points=1
@@ -156,9 +147,6 @@ def the_model_prefers_what_it_has_read(story_log_prob):
     assert_true(answers[0] > answers[1] + 10, f"The two stories have {answers[0]} and {answers[1]} nats.")
 
 
-check(the_model_prefers_what_it_has_read, story_log_prob)
-
-
 # %% check="other_stories_have_their_log_prob" points=2 hidden
 def other_stories_have_their_log_prob(story_log_prob, draw):
     """Other stories, with other predictions, have their log-probability."""
@@ -171,8 +159,6 @@ def other_stories_have_their_log_prob(story_log_prob, draw):
         words = [names[place] for place in places.tolist()]
         assert_close(story_log_prob(predictions, words), rows.log()[torch.arange(n), places].sum().item())
 
-
-check(other_stories_have_their_log_prob, story_log_prob)
 
 # %% [markdown] exercise="top_words" difficulty=1 minutes=10
 # ### 8. What would it say next?
@@ -211,16 +197,10 @@ def the_example_gives_a_and_b(top_words):
     assert_equal(top_words({"b": 0.3, "c": 0.1, "a": 0.3, "d": 0.3}, 2), ["a", "b"])
 
 
-check(the_example_gives_a_and_b, top_words)
-
-
 # %% check="the_most_probable_word_comes_first" points=1
 def the_most_probable_word_comes_first(top_words):
     """Of probabilities 0.2, 0.5 and 0.3 the words of 0.5 and 0.3 come out, in this order."""
     assert_equal(top_words({"ant": 0.2, "bee": 0.5, "cow": 0.3}, 2), ["bee", "cow"])
-
-
-check(the_most_probable_word_comes_first, top_words)
 
 
 # %% check="the_model_names_a_person_first" points=1
@@ -230,9 +210,6 @@ def the_model_names_a_person_first(top_words):
     answer = top_words(next_word_probs([]), 6)
     assert_equal(sorted(answer), sorted(people), what="the six likeliest first words")
     assert_equal(top_words(next_word_probs(["anna"]), 1), ["had"], what="the likeliest word after anna")
-
-
-check(the_model_names_a_person_first, top_words)
 
 
 # %% check="other_words_come_by_probability" points=2 hidden
@@ -246,8 +223,6 @@ def other_words_come_by_probability(top_words, draw):
         ties = sorted(word for word, prob in probs.items() if prob == 0.1)
         assert_equal(top_words(probs, k), [order[1], order[4], *ties, order[3]][:k])
 
-
-check(other_words_come_by_probability, top_words)
 
 # %% [markdown]
 # With both functions you can let the model go on by itself, always with its likeliest word, and ask how

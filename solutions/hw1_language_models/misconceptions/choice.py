@@ -7,12 +7,6 @@ from autograder.catalogue import misconception, not_code
 
 # 12. choose_n_and_k
 
-CHOICES = {
-    "the_example_chooses_the_bigram",
-    "differences_within_the_noise_do_not_count",
-    "other_results_are_chosen_from_by_the_rule",
-}
-
 
 def _cost(results, part="heldout"):
     return {setting: mean(bits[part]) for setting, bits in results.items()}
@@ -32,10 +26,7 @@ def _one_standard_error(results, part):
     return _smallest_n(cost, cost[best] + _standard_error(results[best][part]))
 
 
-@misconception(
-    of="choose_n_and_k",
-    fails=CHOICES | {"the_training_text_has_no_say", "of_the_smallest_n_the_best_k_is_chosen"},
-)
+@misconception(of="choose_n_and_k")
 def chosen_on_the_training_text(results):
     """The choice is made by the cost on the training text, where a longer context always looks better.
 
@@ -44,15 +35,7 @@ def chosen_on_the_training_text(results):
     return _one_standard_error(results, "training")
 
 
-@misconception(
-    of="choose_n_and_k",
-    fails={
-        "the_example_chooses_the_bigram",
-        "the_training_text_has_no_say",
-        "of_the_smallest_n_the_best_k_is_chosen",
-        "other_results_are_chosen_from_by_the_rule",
-    },
-)
+@misconception(of="choose_n_and_k")
 def chosen_on_all_text_together(results):
     """The held-out bits are averaged with those of the training text, which the models have already seen.
 
@@ -62,9 +45,7 @@ def chosen_on_all_text_together(results):
     return _one_standard_error(pooled, "heldout")
 
 
-@misconception(
-    of="choose_n_and_k", fails={"the_test_text_has_no_say", "other_results_are_chosen_from_by_the_rule"}
-)
+@misconception(of="choose_n_and_k")
 def chosen_on_the_test_text(results):
     """The choice is made by the cost on the test text, which was to be kept for the report.
 
@@ -73,7 +54,7 @@ def chosen_on_the_test_text(results):
     return _one_standard_error(results, "test")
 
 
-@misconception(of="choose_n_and_k", fails=CHOICES | {"of_the_smallest_n_the_best_k_is_chosen"})
+@misconception(of="choose_n_and_k")
 def noise_ignored(results):
     """The setting of lowest held-out cost is chosen, however small its lead over a smaller n.
 
@@ -84,9 +65,9 @@ def noise_ignored(results):
     return min(cost, key=cost.get)
 
 
-@misconception(of="choose_n_and_k", fails=CHOICES)
+@misconception(of="choose_n_and_k")
 def deviation_of_a_single_fold(results):
-    """The limit is one standard deviation of the folds above the lowest cost, not one standard error.
+    """The limit lies more than one standard error above the lowest cost, as the deviation of one fold does.
 
     The mean of four folds is more certain than one of them. By which factor, and where is it in your code?
     """
@@ -95,7 +76,7 @@ def deviation_of_a_single_fold(results):
     return _smallest_n(cost, cost[best] + stdev(results[best]["heldout"]))
 
 
-@misconception(of="choose_n_and_k", fails=CHOICES)
+@misconception(of="choose_n_and_k")
 def deviation_of_the_population(results):
     """The standard deviation is taken with F, not F - 1, in the denominator, so the limit is too low.
 
@@ -108,7 +89,7 @@ def deviation_of_the_population(results):
     return _smallest_n(cost, cost[best] + pstdev(folds) / math.sqrt(len(folds)))
 
 
-@misconception(of="choose_n_and_k", fails=CHOICES | {"of_the_smallest_n_the_best_k_is_chosen"})
+@misconception(of="choose_n_and_k")
 def largest_n_within_the_noise(results):
     """Among the settings that are good enough, the largest n is chosen.
 
@@ -120,7 +101,7 @@ def largest_n_within_the_noise(results):
     return min((s for s in cost if cost[s] <= limit), key=lambda setting: (-setting[0], cost[setting]))
 
 
-@misconception(of="choose_n_and_k", fails=CHOICES | {"of_the_smallest_n_the_best_k_is_chosen"})
+@misconception(of="choose_n_and_k")
 def luckiest_fold(results):
     """The setting with the lowest bits on any single fold is chosen.
 
@@ -129,12 +110,9 @@ def luckiest_fold(results):
     return min(results, key=lambda setting: min(results[setting]["heldout"]))
 
 
-@misconception(
-    of="choose_n_and_k",
-    fails={"of_the_smallest_n_the_best_k_is_chosen", "other_results_are_chosen_from_by_the_rule"},
-)
+@misconception(of="choose_n_and_k")
 def first_good_enough(results):
-    """Among the good-enough k of the smallest n, the first in the dict is chosen, not the cheapest.
+    """Among the good-enough k of the smallest n, it is not the cheapest that is chosen.
 
     The smallest n may be there with several k. What decides among them in the statement, and what in your
     code?
@@ -152,7 +130,7 @@ not_code(
 )
 
 
-@misconception(of="choose_n_and_k", fails=CHOICES | {"of_the_smallest_n_the_best_k_is_chosen"})
+@misconception(of="choose_n_and_k")
 def each_setting_with_its_own_error(results):
     """Each setting is allowed its own standard error, so a noisy one is good enough too easily.
 
@@ -164,7 +142,7 @@ def each_setting_with_its_own_error(results):
     return min(good, key=lambda setting: (setting[0], cost[setting]))
 
 
-@misconception(of="choose_n_and_k", fails=CHOICES)
+@misconception(of="choose_n_and_k")
 def divided_by_the_folds_without_a_root(results):
     """The standard deviation is divided by F, not by the root of F, so the limit is too low.
 
@@ -176,10 +154,7 @@ def divided_by_the_folds_without_a_root(results):
     return _smallest_n(cost, cost[best] + stdev(bits) / len(bits))
 
 
-@misconception(
-    of="choose_n_and_k",
-    fails={"of_the_smallest_n_the_best_k_is_chosen", "other_results_are_chosen_from_by_the_rule"},
-)
+@misconception(of="choose_n_and_k")
 def largest_k_of_the_smallest_n(results):
     """Among the good-enough settings of the smallest n, the largest k is chosen, not the cheapest.
 

@@ -7,21 +7,8 @@ from autograder.catalogue import misconception
 
 # 18. bits_per_byte
 
-BYTE_VALUES = {
-    "the_example_costs_one_and_a_half_bits_per_byte",
-    "guessing_bytes_blindly_costs_eight_bits",
-    "other_texts_have_their_bits_per_byte",
-}
 
-
-@misconception(
-    of="bits_per_byte",
-    fails={
-        "the_example_costs_one_and_a_half_bits_per_byte",
-        "a_letter_beyond_ascii_weighs_as_much_as_its_bytes",
-        "other_texts_have_their_bits_per_byte",
-    },
-)
+@misconception(of="bits_per_byte")
 def bits_per_character(token_log_probs, text):
     """The bits are divided by the number of characters, not of bytes.
 
@@ -31,7 +18,7 @@ def bits_per_character(token_log_probs, text):
     return -sum(token_log_probs) / math.log(2) / len(text)
 
 
-@misconception(of="bits_per_byte", fails=BYTE_VALUES)
+@misconception(of="bits_per_byte")
 def nats_per_byte(token_log_probs, text):
     """The answer is in nats per byte: the log-probabilities are not converted to bits.
 
@@ -40,7 +27,7 @@ def nats_per_byte(token_log_probs, text):
     return -sum(token_log_probs) / len(text.encode())
 
 
-@misconception(of="bits_per_byte", fails=BYTE_VALUES)
+@misconception(of="bits_per_byte")
 def nats_taken_for_bits_the_other_way(token_log_probs, text):
     """The nats are multiplied by ln 2 where they should be divided by it.
 
@@ -49,15 +36,7 @@ def nats_taken_for_bits_the_other_way(token_log_probs, text):
     return -sum(token_log_probs) * math.log(2) / len(text.encode())
 
 
-@misconception(
-    of="bits_per_byte",
-    fails={
-        "the_example_costs_one_and_a_half_bits_per_byte",
-        "the_same_price_in_more_tokens_is_the_same",
-        "other_texts_have_their_bits_per_byte",
-    },
-    seen="https://feedman.me/posts/z0ljG",
-)
+@misconception(of="bits_per_byte", seen="https://feedman.me/posts/z0ljG")
 def bits_per_token(token_log_probs, text):
     """The bits are divided by the number of tokens, which is what makes tokenizers incomparable.
 
@@ -67,7 +46,7 @@ def bits_per_token(token_log_probs, text):
     return -sum(token_log_probs) / math.log(2) / len(token_log_probs)
 
 
-@misconception(of="bits_per_byte", fails=BYTE_VALUES | {"the_same_price_in_more_tokens_is_the_same"})
+@misconception(of="bits_per_byte")
 def average_token_shared_among_bytes(token_log_probs, text):
     """The mean over the tokens is divided by the bytes, so the text is divided twice.
 
@@ -77,7 +56,7 @@ def average_token_shared_among_bytes(token_log_probs, text):
     return -mean(token_log_probs) / math.log(2) / len(text.encode())
 
 
-@misconception(of="bits_per_byte", fails=BYTE_VALUES)
+@misconception(of="bits_per_byte")
 def negative_bits(token_log_probs, text):
     """The answer has the opposite sign: a cost below zero.
 
@@ -87,11 +66,7 @@ def negative_bits(token_log_probs, text):
     return sum(token_log_probs) / math.log(2) / len(text.encode())
 
 
-@misconception(
-    of="bits_per_byte",
-    fails=BYTE_VALUES
-    | {"a_letter_beyond_ascii_weighs_as_much_as_its_bytes", "the_same_price_in_more_tokens_is_the_same"},
-)
+@misconception(of="bits_per_byte")
 def logarithm_of_a_logarithm(token_log_probs, text):
     """The logarithm is taken of log-probabilities, which are below zero, and Python raises ValueError.
 
@@ -100,7 +75,7 @@ def logarithm_of_a_logarithm(token_log_probs, text):
     return -sum(math.log2(log_prob) for log_prob in token_log_probs) / len(text.encode())
 
 
-@misconception(of="bits_per_byte", fails=BYTE_VALUES)
+@misconception(of="bits_per_byte")
 def bits_per_bit(token_log_probs, text):
     """The price is divided by the number of bits of the text, eight to a byte.
 
@@ -109,7 +84,7 @@ def bits_per_bit(token_log_probs, text):
     return -sum(token_log_probs) / math.log(2) / (8 * len(text.encode()))
 
 
-@misconception(of="bits_per_byte", fails=BYTE_VALUES)
+@misconception(of="bits_per_byte")
 def perplexity_per_byte(token_log_probs, text):
     """Two is raised to the bits per byte.
 
@@ -120,12 +95,6 @@ def perplexity_per_byte(token_log_probs, text):
 
 # 19. cheapest_model
 
-PRICE_VALUES = {
-    "the_words_are_cheapest_in_the_example",
-    "the_lowest_perplexity_need_not_win",
-    "other_models_are_compared_by_their_whole_price",
-}
-
 
 def _complete(reports):
     return {name: report for name, report in reports.items() if report["n_unknown"] == 0}
@@ -135,11 +104,7 @@ def _bits(report):
     return report["n_tokens"] * math.log2(report["perplexity"])
 
 
-@misconception(
-    of="cheapest_model",
-    fails=PRICE_VALUES | {"a_model_that_skipped_words_is_left_out"},
-    seen="https://feedman.me/posts/z0ljG",
-)
+@misconception(of="cheapest_model", seen="https://feedman.me/posts/z0ljG")
 def perplexities_compared_directly(reports):
     """The lowest perplexity per token wins, although the models have different tokens.
 
@@ -148,11 +113,7 @@ def perplexities_compared_directly(reports):
     return min(_complete(reports), key=lambda name: reports[name]["perplexity"])
 
 
-@misconception(
-    of="cheapest_model",
-    fails={"a_model_that_skipped_words_is_left_out", "other_models_are_compared_by_their_whole_price"},
-    seen="https://github.com/mitlm/mitlm/issues/28",
-)
+@misconception(of="cheapest_model", seen="https://github.com/mitlm/mitlm/issues/28")
 def unknown_tokens_let_through(reports):
     """The whole text is priced rightly, but models with unknown tokens take part.
 
@@ -161,7 +122,7 @@ def unknown_tokens_let_through(reports):
     return min(reports, key=lambda name: _bits(reports[name]))
 
 
-@misconception(of="cheapest_model", fails=PRICE_VALUES | {"a_model_that_skipped_words_is_left_out"})
+@misconception(of="cheapest_model")
 def lowest_perplexity_of_all(reports):
     """The lowest perplexity per token wins, and models with unknown tokens take part.
 
@@ -171,7 +132,7 @@ def lowest_perplexity_of_all(reports):
     return min(reports, key=lambda name: reports[name]["perplexity"])
 
 
-@misconception(of="cheapest_model", fails=PRICE_VALUES)
+@misconception(of="cheapest_model")
 def perplexity_times_tokens(reports):
     """Perplexity is multiplied by the number of tokens, as if it were a price per token.
 
@@ -181,12 +142,9 @@ def perplexity_times_tokens(reports):
     return min(_complete(reports), key=lambda name: reports[name]["perplexity"] * reports[name]["n_tokens"])
 
 
-@misconception(
-    of="cheapest_model",
-    fails={"the_lowest_perplexity_need_not_win", "other_models_are_compared_by_their_whole_price"},
-)
+@misconception(of="cheapest_model")
 def fewest_tokens(reports):
-    """The model whose tokenizer makes the fewest tokens wins, whatever it pays for each.
+    """The model with the fewest tokens wins, although it pays more for all of them together.
 
     A tokenizer with the whole text as one token would win with you. What would its model have to pay for that
     token?
@@ -194,7 +152,7 @@ def fewest_tokens(reports):
     return min(_complete(reports), key=lambda name: reports[name]["n_tokens"])
 
 
-@misconception(of="cheapest_model", fails=PRICE_VALUES | {"a_model_that_skipped_words_is_left_out"})
+@misconception(of="cheapest_model")
 def dearest_model(reports):
     """The model that pays the most bits for the text wins.
 

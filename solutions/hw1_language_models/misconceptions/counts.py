@@ -9,12 +9,6 @@ BOS, EOS = "<s>", "</s>"
 
 # 7. ngram_counts
 
-COUNT_VALUES = {
-    "the_example_bigrams_are_counted",
-    "a_unigram_has_the_empty_context",
-    "n_grams_of_other_orders_are_counted",
-}
-
 
 def _counted(rows, n, start=None):
     """Counts of the windows of n tokens in rows of tokens, the first one ending at `start`."""
@@ -25,15 +19,7 @@ def _counted(rows, n, start=None):
     return counts
 
 
-@misconception(
-    of="ngram_counts",
-    fails={
-        "the_example_bigrams_are_counted",
-        "the_opening_token_is_never_predicted",
-        "sentences_are_counted_one_by_one",
-        "n_grams_of_other_orders_are_counted",
-    },
-)
+@misconception(of="ngram_counts")
 def windows_reach_into_the_next_sentence(sentences, n):
     """The padded sentences are joined into one text, and windows reach from one into the next.
 
@@ -44,15 +30,7 @@ def windows_reach_into_the_next_sentence(sentences, n):
     return _counted([list(chain.from_iterable(padded))], n)
 
 
-@misconception(
-    of="ngram_counts",
-    fails=COUNT_VALUES
-    | {
-        "every_sentence_ends_once",
-        "the_first_word_follows_only_opening_tokens",
-        "sentences_are_counted_one_by_one",
-    },
-)
+@misconception(of="ngram_counts")
 def sentences_joined_into_one(sentences, n):
     """All sentences are joined into one long sentence, with a single beginning and a single end.
 
@@ -62,15 +40,7 @@ def sentences_joined_into_one(sentences, n):
     return _counted([[BOS] * (n - 1) + list(chain.from_iterable(sentences)) + [EOS]], n)
 
 
-@misconception(
-    of="ngram_counts",
-    fails={
-        "a_unigram_has_the_empty_context",
-        "the_first_word_follows_only_opening_tokens",
-        "n_grams_of_other_orders_are_counted",
-    },
-    seen="https://github.com/nltk/nltk/pull/772",
-)
+@misconception(of="ngram_counts", seen="https://github.com/nltk/nltk/pull/772")
 def one_opening_token_for_every_n(sentences, n):
     """Every sentence gets one `<s>` whatever n is, so with n = 3 the first word is never predicted.
 
@@ -79,15 +49,7 @@ def one_opening_token_for_every_n(sentences, n):
     return _counted([[BOS, *sentence, EOS] for sentence in sentences], n)
 
 
-@misconception(
-    of="ngram_counts",
-    fails={
-        "contexts_have_n_minus_1_tokens",
-        "the_first_word_follows_only_opening_tokens",
-        "n_grams_of_other_orders_are_counted",
-    },
-    seen="https://github.com/nltk/nltk/pull/772",
-)
+@misconception(of="ngram_counts", seen="https://github.com/nltk/nltk/pull/772")
 def shorter_contexts_at_the_beginning(sentences, n):
     """With one `<s>` per sentence, the first words are counted after contexts shorter than n - 1.
 
@@ -101,7 +63,7 @@ def shorter_contexts_at_the_beginning(sentences, n):
     return counts
 
 
-@misconception(of="ngram_counts", fails=COUNT_VALUES | {"every_sentence_ends_once"})
+@misconception(of="ngram_counts")
 def end_not_counted(sentences, n):
     """The last prediction of every sentence, its `</s>`, is not counted.
 
@@ -118,15 +80,7 @@ not_code(
 )
 
 
-@misconception(
-    of="ngram_counts",
-    fails={
-        "a_unigram_has_the_empty_context",
-        "every_sentence_ends_once",
-        "n_grams_of_other_orders_are_counted",
-    },
-    seen="https://github.com/nltk/nltk/pull/772",
-)
+@misconception(of="ngram_counts", seen="https://github.com/nltk/nltk/pull/772")
 def end_padded_like_the_beginning(sentences, n):
     """Every sentence gets n - 1 `</s>`, so its end is predicted several times, or never.
 
@@ -135,12 +89,7 @@ def end_padded_like_the_beginning(sentences, n):
     return _counted([[BOS] * (n - 1) + sentence + [EOS] * (n - 1) for sentence in sentences], n)
 
 
-@misconception(
-    of="ngram_counts",
-    fails=COUNT_VALUES
-    | {"the_opening_token_is_never_predicted", "the_first_word_follows_only_opening_tokens"},
-    seen="https://github.com/nltk/nltk/issues/3065",
-)
+@misconception(of="ngram_counts", seen="https://github.com/nltk/nltk/issues/3065")
 def opening_token_counted_as_predicted(sentences, n):
     """Every sentence gets n `<s>`, so the last of them is counted as if it had been predicted.
 
@@ -150,7 +99,7 @@ def opening_token_counted_as_predicted(sentences, n):
     return _counted([[BOS] * n + sentence + [EOS] for sentence in sentences], n)
 
 
-@misconception(of="ngram_counts", fails=COUNT_VALUES | {"the_first_word_follows_only_opening_tokens"})
+@misconception(of="ngram_counts")
 def first_word_not_counted(sentences, n):
     """The first window ends one token late, so the first word of every sentence is not counted.
 
@@ -160,9 +109,7 @@ def first_word_not_counted(sentences, n):
     return _counted([[BOS] * (n - 1) + sentence + [EOS] for sentence in sentences], n, start=n)
 
 
-@misconception(
-    of="ngram_counts", fails=COUNT_VALUES | {"every_sentence_ends_once", "contexts_have_n_minus_1_tokens"}
-)
+@misconception(of="ngram_counts")
 def one_window_too_many(sentences, n):
     """A last window of only n - 1 tokens is counted too, with a context that is one token short.
 
@@ -177,9 +124,7 @@ def one_window_too_many(sentences, n):
     return counts
 
 
-@misconception(
-    of="ngram_counts", fails={"the_example_bigrams_are_counted", "n_grams_of_other_orders_are_counted"}
-)
+@misconception(of="ngram_counts")
 def words_as_contexts(sentences, n):
     """A context of one token is stored as the token itself, not as a tuple of one token.
 
@@ -191,15 +136,7 @@ def words_as_contexts(sentences, n):
     }
 
 
-@misconception(
-    of="ngram_counts",
-    fails={
-        "a_unigram_has_the_empty_context",
-        "contexts_have_n_minus_1_tokens",
-        "n_grams_of_other_orders_are_counted",
-        "the_opening_token_is_never_predicted",
-    },
-)
+@misconception(of="ngram_counts")
 def counted_from_the_second_place_on(sentences, n):
     """Counting begins at the second place of the padded list, whatever n is.
 
@@ -208,15 +145,7 @@ def counted_from_the_second_place_on(sentences, n):
     return _counted([[BOS] * (n - 1) + sentence + [EOS] for sentence in sentences], n, start=1)
 
 
-@misconception(
-    of="ngram_counts",
-    fails={
-        "contexts_have_n_minus_1_tokens",
-        "n_grams_of_other_orders_are_counted",
-        "the_example_bigrams_are_counted",
-        "the_opening_token_is_never_predicted",
-    },
-)
+@misconception(of="ngram_counts")
 def counted_from_the_first_place_on(sentences, n):
     """Every place of the padded list is counted, the opening tokens too, which nothing predicts.
 
@@ -225,11 +154,11 @@ def counted_from_the_first_place_on(sentences, n):
     return _counted([[BOS] * (n - 1) + sentence + [EOS] for sentence in sentences], n, start=0)
 
 
-@misconception(of="ngram_counts", fails=COUNT_VALUES | {"contexts_have_n_minus_1_tokens"})
+@misconception(of="ngram_counts")
 def whole_beginning_as_context(sentences, n):
     """The context is the whole sentence so far, not its last n - 1 tokens.
 
-    How many tokens has the longest of your contexts, and how many should it have for n = 2?
+    How many tokens does the longest of your contexts have, and how many should it have for n = 2?
     """
     counts = defaultdict(Counter)
     for sentence in sentences:
@@ -239,7 +168,7 @@ def whole_beginning_as_context(sentences, n):
     return counts
 
 
-@misconception(of="ngram_counts", fails=COUNT_VALUES | {"contexts_have_n_minus_1_tokens"})
+@misconception(of="ngram_counts")
 def context_one_token_too_long(sentences, n):
     """The context holds the n tokens before the predicted one, which is one too many.
 
@@ -253,17 +182,7 @@ def context_one_token_too_long(sentences, n):
     return counts
 
 
-@misconception(
-    of="ngram_counts",
-    fails=COUNT_VALUES
-    | {
-        "contexts_have_n_minus_1_tokens",
-        "every_sentence_ends_once",
-        "sentences_are_counted_one_by_one",
-        "the_first_word_follows_only_opening_tokens",
-        "the_opening_token_is_never_predicted",
-    },
-)
+@misconception(of="ngram_counts")
 def whole_n_grams_counted(sentences, n):
     """Whole n-grams are counted in one dict, where a dict of contexts holds a dict of followers.
 
@@ -276,10 +195,7 @@ def whole_n_grams_counted(sentences, n):
     return counts
 
 
-@misconception(
-    of="ngram_counts",
-    fails=COUNT_VALUES | {"sentences_are_counted_one_by_one", "the_first_word_follows_only_opening_tokens"},
-)
+@misconception(of="ngram_counts")
 def each_kind_counted_once(sentences, n):
     """What has been counted before is set to 1 again instead of being counted once more.
 
@@ -289,10 +205,7 @@ def each_kind_counted_once(sentences, n):
     return {context: dict.fromkeys(followers, 1) for context, followers in counts.items()}
 
 
-@misconception(
-    of="ngram_counts",
-    fails=COUNT_VALUES | {"contexts_have_n_minus_1_tokens", "the_first_word_follows_only_opening_tokens"},
-)
+@misconception(of="ngram_counts")
 def contexts_joined_into_strings(sentences, n):
     """The tokens of a context are joined into one string, where the statement has tuples.
 

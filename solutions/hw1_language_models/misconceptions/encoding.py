@@ -6,8 +6,6 @@ from autograder.catalogue import misconception
 
 # 15. bpe_encode
 
-ENCODED_VALUES = {"banana_is_b_a_na_na", "the_lowest_rank_is_merged_first", "other_words_are_encoded_by_rank"}
-
 
 def _single_bytes(word):
     return [bytes([byte]) for byte in word.encode()]
@@ -31,7 +29,7 @@ def _encoded(symbols, merges, key):
     return symbols
 
 
-@misconception(of="bpe_encode", fails=ENCODED_VALUES, seen="https://github.com/huggingface/course/issues/608")
+@misconception(of="bpe_encode", seen="https://github.com/huggingface/course/issues/608")
 def leftmost_pair_first(word, merges):
     """The leftmost pair that is in `merges` is merged first, whatever its rank.
 
@@ -46,7 +44,7 @@ def leftmost_pair_first(word, merges):
         symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
 
 
-@misconception(of="bpe_encode", fails=ENCODED_VALUES)
+@misconception(of="bpe_encode")
 def longest_symbol_first(word, merges):
     """The word is cut from the left into the longest symbols that the vocabulary holds.
 
@@ -62,11 +60,7 @@ def longest_symbol_first(word, merges):
     return symbols
 
 
-@misconception(
-    of="bpe_encode",
-    fails={"banana_is_b_a_na_na", "the_lowest_rank_is_merged_first", "other_words_are_encoded_by_rank"},
-    seen="https://github.com/rasbt/LLMs-from-scratch/issues/558",
-)
+@misconception(of="bpe_encode", seen="https://github.com/rasbt/LLMs-from-scratch/issues/558")
 def passes_from_left_to_right(word, merges):
     """The word is read from left to right until nothing changes, and rank plays no role.
 
@@ -85,7 +79,7 @@ def passes_from_left_to_right(word, merges):
         symbols = merged
 
 
-@misconception(of="bpe_encode", fails=ENCODED_VALUES)
+@misconception(of="bpe_encode")
 def last_learned_first(word, merges):
     """The pair of highest rank, learned last, is merged first.
 
@@ -94,7 +88,7 @@ def last_learned_first(word, merges):
     return _encoded(_single_bytes(word), merges, key=lambda place: -place)
 
 
-@misconception(of="bpe_encode", fails=ENCODED_VALUES | {"merged_symbols_are_merged_again"})
+@misconception(of="bpe_encode")
 def one_pass_over_the_word(word, merges):
     """The word is read once, merging neighbours in twos; what was merged is not looked at again.
 
@@ -109,7 +103,7 @@ def one_pass_over_the_word(word, merges):
     return merged
 
 
-@misconception(of="bpe_encode", fails=ENCODED_VALUES | {"merged_symbols_are_merged_again"})
+@misconception(of="bpe_encode")
 def symbol_grown_while_it_can(word, merges):
     """The word is read once, and a symbol takes in the next byte as long as their pair is in `merges`.
 
@@ -125,15 +119,7 @@ def symbol_grown_while_it_can(word, merges):
     return merged
 
 
-@misconception(
-    of="bpe_encode",
-    fails={
-        "banana_is_b_a_na_na",
-        "merged_symbols_are_merged_again",
-        "every_occurrence_is_merged",
-        "other_words_are_encoded_by_rank",
-    },
-)
+@misconception(of="bpe_encode")
 def each_merge_used_once(word, merges):
     """The merges are taken in order, but each replaces only the first occurrence of its pair.
 
@@ -147,9 +133,7 @@ def each_merge_used_once(word, merges):
     return symbols
 
 
-@misconception(
-    of="bpe_encode", fails={"words_beyond_ascii_are_encoded_byte_by_byte", "other_words_are_encoded_by_rank"}
-)
+@misconception(of="bpe_encode")
 def word_split_into_letters(word, merges):
     """The word is split into letters before it is encoded, so `é` is one symbol from the start.
 
@@ -158,14 +142,7 @@ def word_split_into_letters(word, merges):
     return _encoded([letter.encode() for letter in word], merges, key=lambda place: place)
 
 
-@misconception(
-    of="bpe_encode",
-    fails={
-        "the_symbols_spell_the_word",
-        "words_beyond_ascii_are_encoded_byte_by_byte",
-        "other_words_are_encoded_by_rank",
-    },
-)
+@misconception(of="bpe_encode")
 def letters_as_single_bytes(word, merges):
     """Every letter is turned into one byte (Latin-1), which is not UTF-8 and ends after 256 letters.
 
@@ -174,7 +151,7 @@ def letters_as_single_bytes(word, merges):
     return _encoded([letter.encode("latin-1") for letter in word], merges, key=lambda place: place)
 
 
-@misconception(of="bpe_encode", fails={"merged_symbols_are_merged_again", "other_words_are_encoded_by_rank"})
+@misconception(of="bpe_encode")
 def stopped_after_the_first_merge(word, merges):
     """One merge is made, and no second look is taken at what it left.
 
@@ -186,16 +163,7 @@ def stopped_after_the_first_merge(word, merges):
     return _joined_pairs(symbols, min(known, key=rank.get)) if known else symbols
 
 
-@misconception(
-    of="bpe_encode",
-    fails=ENCODED_VALUES
-    | {
-        "every_occurrence_is_merged",
-        "merged_symbols_are_merged_again",
-        "the_symbols_spell_the_word",
-        "words_beyond_ascii_are_encoded_byte_by_byte",
-    },
-)
+@misconception(of="bpe_encode")
 def characters_for_bytes(word, merges):
     """The symbols are characters of a string, which no pair of `bytes` is equal to, so nothing is merged.
 
@@ -206,10 +174,8 @@ def characters_for_bytes(word, merges):
 
 # 16. bpe_decode
 
-DECODED_VALUES = {"bytes_that_are_no_text_are_shown_as_such", "other_texts_come_back_from_their_bytes"}
 
-
-@misconception(of="bpe_decode", fails=DECODED_VALUES | {"a_letter_may_be_spread_over_symbols"})
+@misconception(of="bpe_decode")
 def decoded_symbol_by_symbol(symbols):
     """Each symbol is decoded on its own, and half a letter raises UnicodeDecodeError.
 
@@ -218,9 +184,7 @@ def decoded_symbol_by_symbol(symbols):
     return "".join(symbol.decode() for symbol in symbols)
 
 
-@misconception(
-    of="bpe_decode", fails={"a_letter_may_be_spread_over_symbols", "other_texts_come_back_from_their_bytes"}
-)
+@misconception(of="bpe_decode")
 def replaced_symbol_by_symbol(symbols):
     """Each symbol is decoded on its own, so a letter spread over two symbols becomes replacement characters.
 
@@ -230,7 +194,7 @@ def replaced_symbol_by_symbol(symbols):
     return "".join(symbol.decode(errors="replace") for symbol in symbols)
 
 
-@misconception(of="bpe_decode", fails=DECODED_VALUES)
+@misconception(of="bpe_decode")
 def whole_text_or_error(symbols):
     """The bytes are joined and decoded strictly, so invalid UTF-8 raises UnicodeDecodeError.
 
@@ -240,7 +204,7 @@ def whole_text_or_error(symbols):
     return b"".join(symbols).decode()
 
 
-@misconception(of="bpe_decode", fails=DECODED_VALUES)
+@misconception(of="bpe_decode")
 def invalid_bytes_dropped(symbols):
     """Bytes that are no valid UTF-8 are dropped without a trace.
 
@@ -249,7 +213,7 @@ def invalid_bytes_dropped(symbols):
     return b"".join(symbols).decode(errors="ignore")
 
 
-@misconception(of="bpe_decode", fails=DECODED_VALUES | {"a_letter_may_be_spread_over_symbols"})
+@misconception(of="bpe_decode")
 def bytes_read_as_letters(symbols):
     """Every byte is read as one letter (Latin-1), so `é` comes out as two letters.
 
@@ -258,10 +222,7 @@ def bytes_read_as_letters(symbols):
     return b"".join(symbols).decode("latin-1")
 
 
-@misconception(
-    of="bpe_decode",
-    fails=DECODED_VALUES | {"plain_symbols_become_their_text", "a_letter_may_be_spread_over_symbols"},
-)
+@misconception(of="bpe_decode")
 def symbols_joined_with_spaces(symbols):
     """A space is put between the symbols.
 

@@ -8,14 +8,8 @@ from autograder.catalogue import misconception, not_code
 
 # 3. branching_factor
 
-BRANCHING_VALUES = {
-    "the_example_branches_2_8_fold",
-    "the_operator_hears_52_6_equally_likely_things",
-    "other_distributions_have_their_perplexity",
-}
 
-
-@misconception(of="branching_factor", fails=BRANCHING_VALUES)
+@misconception(of="branching_factor")
 def outcomes_counted(probs):
     """The possible outcomes are counted, and how likely each of them is plays no role.
 
@@ -25,7 +19,7 @@ def outcomes_counted(probs):
     return float((probs > 0).sum())
 
 
-@misconception(of="branching_factor", fails=BRANCHING_VALUES)
+@misconception(of="branching_factor")
 def surprises_averaged_without_weights(probs):
     """The surprises of the outcomes are averaged as if each outcome happened equally often.
 
@@ -35,7 +29,7 @@ def surprises_averaged_without_weights(probs):
     return math.exp(-probs[probs > 0].log().mean().item())
 
 
-@misconception(of="branching_factor", fails=BRANCHING_VALUES | {"random_digits_branch_tenfold"})
+@misconception(of="branching_factor")
 def two_to_the_entropy_in_nats(probs):
     """The entropy is computed with natural logarithms, but 2 is raised to it.
 
@@ -45,7 +39,7 @@ def two_to_the_entropy_in_nats(probs):
     return 2 ** -torch.xlogy(probs, probs).sum().item()
 
 
-@misconception(of="branching_factor", fails=BRANCHING_VALUES | {"random_digits_branch_tenfold"})
+@misconception(of="branching_factor")
 def e_to_the_entropy_in_bits(probs):
     """The entropy is computed in bits, but e is raised to it.
 
@@ -55,10 +49,7 @@ def e_to_the_entropy_in_bits(probs):
     return math.exp(-torch.xlogy(probs, probs).sum().item() / math.log(2))
 
 
-@misconception(
-    of="branching_factor",
-    fails={"what_never_happens_does_not_count", "other_distributions_have_their_perplexity"},
-)
+@misconception(of="branching_factor")
 def zero_times_minus_infinity(probs):
     """An outcome of probability zero makes the whole result NaN, as 0 times minus infinity does in torch.
 
@@ -68,10 +59,7 @@ def zero_times_minus_infinity(probs):
     return 2 ** -(probs * probs.log2()).sum().item()
 
 
-@misconception(
-    of="branching_factor",
-    fails={"what_never_happens_does_not_count", "other_distributions_have_their_perplexity"},
-)
+@misconception(of="branching_factor")
 def logarithm_of_zero_attempted(probs):
     """The logarithm is taken of every probability, also of zero, where Python's `math.log2` raises an error.
 
@@ -81,7 +69,7 @@ def logarithm_of_zero_attempted(probs):
     return 2 ** -sum(p * math.log2(p) for p in probs.tolist())
 
 
-@misconception(of="branching_factor", fails=BRANCHING_VALUES)
+@misconception(of="branching_factor")
 def likeliest_outcome_alone(probs):
     """The answer is one over the largest probability: only the likeliest outcome counts.
 
@@ -91,7 +79,7 @@ def likeliest_outcome_alone(probs):
     return 1 / probs.max().item()
 
 
-@misconception(of="branching_factor", fails=BRANCHING_VALUES)
+@misconception(of="branching_factor")
 def inverse_of_the_sum_of_squares(probs):
     """The answer is one over the sum of the squared probabilities, which is another measure of diversity.
 
@@ -101,10 +89,7 @@ def inverse_of_the_sum_of_squares(probs):
     return 1 / probs.square().sum().item()
 
 
-@misconception(
-    of="branching_factor",
-    fails=BRANCHING_VALUES | {"random_digits_branch_tenfold", "independent_choices_multiply"},
-)
+@misconception(of="branching_factor")
 def entropy_instead_of_perplexity(probs):
     """The entropy in bits is returned, not two to the power of it.
 
@@ -113,7 +98,7 @@ def entropy_instead_of_perplexity(probs):
     return -torch.xlogy(probs, probs).sum().item() / math.log(2)
 
 
-@misconception(of="branching_factor", fails=BRANCHING_VALUES | {"random_digits_branch_tenfold"})
+@misconception(of="branching_factor")
 def minus_sign_of_the_entropy_lost(probs):
     """The minus sign of the entropy is missing, so the answer is one over the perplexity.
 
@@ -124,12 +109,6 @@ def minus_sign_of_the_entropy_lost(probs):
 
 # 4. entropy_rate
 
-RATE_VALUES = {
-    "the_example_source_has_14_13_bits",
-    "a_token_counts_as_often_as_it_occurs",
-    "other_sources_have_their_entropy_rate",
-}
-
 
 def _shares(transition):
     return torch.linalg.matrix_power((transition + torch.eye(len(transition))) / 2, 4096)[0]
@@ -139,7 +118,18 @@ def _row_entropies(transition):
     return -torch.xlogy(transition, transition).sum(1) / math.log(2)
 
 
-@misconception(of="entropy_rate", fails=RATE_VALUES | {"a_source_without_choice_has_rate_zero"})
+@misconception(of="entropy_rate")
+def shares_after_many_steps(transition):
+    """The shares are those after a fixed number of steps, which a source with a period never settles on.
+
+    A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097? Over
+    what would you have to average?
+    """
+    shares = torch.linalg.matrix_power(transition, 4096)[0]
+    return -(shares @ torch.xlogy(transition, transition).sum(1)).item() / math.log(2)
+
+
+@misconception(of="entropy_rate")
 def entropy_of_the_shares(transition):
     """The answer is the entropy of the shares: the price of a token when the one before it is unknown.
 
@@ -149,7 +139,7 @@ def entropy_of_the_shares(transition):
     return _row_entropies(_shares(transition)[None]).item()
 
 
-@misconception(of="entropy_rate", fails=RATE_VALUES)
+@misconception(of="entropy_rate")
 def rows_averaged_alike(transition):
     """The entropies of the rows are averaged with equal weights, however rarely the source is there.
 
@@ -160,9 +150,7 @@ def rows_averaged_alike(transition):
     return _row_entropies(transition).mean().item()
 
 
-@misconception(
-    of="entropy_rate", fails=RATE_VALUES | {"a_source_without_memory_has_the_entropy_of_its_tokens"}
-)
+@misconception(of="entropy_rate")
 def entropy_rate_in_nats(transition):
     """The answer is in nats: it is ln 2 times the entropy rate in bits.
 
@@ -171,7 +159,7 @@ def entropy_rate_in_nats(transition):
     return (_shares(transition) @ _row_entropies(transition)).item() * math.log(2)
 
 
-@misconception(of="entropy_rate", fails=RATE_VALUES)
+@misconception(of="entropy_rate")
 def shares_after_a_single_step(transition):
     """The rows are weighted by the shares after one step, not by the shares in the long run.
 
@@ -180,7 +168,7 @@ def shares_after_a_single_step(transition):
     return (transition.mean(0) @ _row_entropies(transition)).item()
 
 
-@misconception(of="entropy_rate", fails=RATE_VALUES | {"a_source_without_choice_has_rate_zero"})
+@misconception(of="entropy_rate")
 def zero_probability_makes_nan(transition):
     """A zero in `transition` makes the whole result NaN, as 0 times minus infinity does in torch.
 
@@ -189,11 +177,7 @@ def zero_probability_makes_nan(transition):
     return -(_shares(transition) @ (transition * transition.log2()).sum(1)).item()
 
 
-@misconception(
-    of="entropy_rate",
-    fails=RATE_VALUES
-    | {"a_source_without_memory_has_the_entropy_of_its_tokens", "a_source_without_choice_has_rate_zero"},
-)
+@misconception(of="entropy_rate")
 def entropy_of_pairs(transition):
     """The answer is the entropy of a pair of neighbouring tokens, and so charges for the first of them too.
 
@@ -204,9 +188,7 @@ def entropy_of_pairs(transition):
     return -torch.xlogy(pairs, pairs).sum().item() / math.log(2)
 
 
-@misconception(
-    of="entropy_rate", fails=RATE_VALUES | {"a_source_without_memory_has_the_entropy_of_its_tokens"}
-)
+@misconception(of="entropy_rate")
 def columns_taken_for_rows(transition):
     """The entropy is taken along the columns of `transition`, which do not sum to one.
 
@@ -216,11 +198,7 @@ def columns_taken_for_rows(transition):
     return (_shares(transition) @ _row_entropies(transition.T)).item()
 
 
-@misconception(
-    of="entropy_rate",
-    fails=RATE_VALUES
-    | {"a_source_without_memory_has_the_entropy_of_its_tokens", "a_source_without_choice_has_rate_zero"},
-)
+@misconception(of="entropy_rate")
 def perplexity_of_the_source(transition):
     """Two to the power of the entropy rate is returned: the perplexity of the source, not its bits per token.
 
@@ -242,7 +220,7 @@ not_code(
 )
 
 
-@misconception(of="entropy_rate", fails=RATE_VALUES)
+@misconception(of="entropy_rate")
 def shares_after_five_steps(transition):
     """The source takes a few steps, and the shares have not settled yet.
 

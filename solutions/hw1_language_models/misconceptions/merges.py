@@ -7,12 +7,6 @@ from autograder.catalogue import misconception, not_code
 
 # 14. bpe_train
 
-MERGE_VALUES = {
-    "the_example_merges_come_in_order",
-    "among_equally_frequent_pairs_the_smallest_goes_first",
-    "other_texts_have_their_merges",
-}
-
 
 def _symbols(word):
     return [bytes([byte]) for byte in word.encode()]
@@ -52,11 +46,7 @@ def _trained(rows, n_merges, count=_pair_counts, choose=_most_frequent, replace=
     return merges
 
 
-@misconception(
-    of="bpe_train",
-    fails={"a_run_of_one_letter_is_counted_without_overlap", "other_texts_have_their_merges"},
-    seen="https://github.com/karpathy/minbpe/pull/72",
-)
+@misconception(of="bpe_train", seen="https://github.com/karpathy/minbpe/pull/72")
 def overlapping_pairs_counted(words, n_merges):
     """Overlapping occurrences of a pair are all counted, so `aaa` counts the pair of two `a` twice.
 
@@ -69,11 +59,7 @@ def overlapping_pairs_counted(words, n_merges):
     )
 
 
-@misconception(
-    of="bpe_train",
-    fails={"among_equally_frequent_pairs_the_smallest_goes_first", "other_texts_have_their_merges"},
-    seen="https://github.com/karpathy/minbpe/pull/90",
-)
+@misconception(of="bpe_train", seen="https://github.com/karpathy/minbpe/pull/90")
 def first_of_equals_merged(words, n_merges):
     """Among equally frequent pairs, the one that was met first in the text is merged.
 
@@ -84,9 +70,7 @@ def first_of_equals_merged(words, n_merges):
     return _trained(rows, n_merges, choose=lambda counts: max(counts, key=counts.get))
 
 
-@misconception(
-    of="bpe_train", fails=MERGE_VALUES, seen="https://github.com/huggingface/tokenizers/issues/1065"
-)
+@misconception(of="bpe_train", seen="https://github.com/huggingface/tokenizers/issues/1065")
 def last_of_equals_merged(words, n_merges):
     """Among equally frequent pairs, the one that was met last in the text is merged.
 
@@ -97,9 +81,7 @@ def last_of_equals_merged(words, n_merges):
     return _trained(rows, n_merges, choose=lambda counts: max(reversed(counts), key=counts.get))
 
 
-@misconception(
-    of="bpe_train", fails=MERGE_VALUES, seen="https://github.com/huggingface/tokenizers/issues/1065"
-)
+@misconception(of="bpe_train", seen="https://github.com/huggingface/tokenizers/issues/1065")
 def largest_of_equals_merged(words, n_merges):
     """Among equally frequent pairs, the largest is merged, not the smallest.
 
@@ -110,9 +92,7 @@ def largest_of_equals_merged(words, n_merges):
     return _trained(rows, n_merges, choose=lambda counts: max(counts, key=lambda pair: (counts[pair], pair)))
 
 
-@misconception(
-    of="bpe_train", fails={"a_frequent_word_counts_as_often_as_it_occurs", "other_texts_have_their_merges"}
-)
+@misconception(of="bpe_train")
 def word_frequencies_ignored(words, n_merges):
     """Every different word counts once, however often it occurs in the text.
 
@@ -122,15 +102,7 @@ def word_frequencies_ignored(words, n_merges):
     return _trained([_symbols(word) for word in dict.fromkeys(words)], n_merges)
 
 
-@misconception(
-    of="bpe_train",
-    fails=MERGE_VALUES
-    | {
-        "no_pair_crosses_the_border_of_a_word",
-        "a_run_of_one_letter_is_merged_from_the_left",
-        "training_stops_when_nothing_is_left_to_merge",
-    },
-)
+@misconception(of="bpe_train")
 def words_joined(words, n_merges):
     """The words are joined into one row of bytes, so pairs are found across the borders of words.
 
@@ -140,17 +112,7 @@ def words_joined(words, n_merges):
     return _trained([_symbols("".join(words))], n_merges)
 
 
-@misconception(
-    of="bpe_train",
-    fails=MERGE_VALUES
-    | {
-        "a_frequent_word_counts_as_often_as_it_occurs",
-        "no_pair_crosses_the_border_of_a_word",
-        "a_run_of_one_letter_is_counted_without_overlap",
-        "pairs_are_counted_again_after_every_merge",
-        "training_stops_when_nothing_is_left_to_merge",
-    },
-)
+@misconception(of="bpe_train")
 def words_joined_with_spaces(words, n_merges):
     """The words are joined with spaces, and the spaces become part of pairs.
 
@@ -159,16 +121,7 @@ def words_joined_with_spaces(words, n_merges):
     return _trained([_symbols(" ".join(words))], n_merges)
 
 
-@misconception(
-    of="bpe_train",
-    fails={
-        "the_example_merges_come_in_order",
-        "a_run_of_one_letter_is_merged_from_the_left",
-        "pairs_are_counted_again_after_every_merge",
-        "other_texts_have_their_merges",
-    },
-    seen="https://github.com/karpathy/minbpe/issues/95",
-)
+@misconception(of="bpe_train", seen="https://github.com/karpathy/minbpe/issues/95")
 def counted_only_once(words, n_merges):
     """The pairs are counted once at the start, and the most frequent of them are all merged.
 
@@ -179,9 +132,7 @@ def counted_only_once(words, n_merges):
     return sorted(counts, key=lambda pair: (-counts[pair], pair))[:n_merges]
 
 
-@misconception(
-    of="bpe_train", fails={"a_run_of_one_letter_is_merged_from_the_left", "other_texts_have_their_merges"}
-)
+@misconception(of="bpe_train")
 def merged_from_the_right(words, n_merges):
     """A run of one letter is merged from the right: three `a` become `a aa`.
 
@@ -195,9 +146,7 @@ def merged_from_the_right(words, n_merges):
     return _trained([_symbols(word) for word in words], n_merges, replace=replaced)
 
 
-@misconception(
-    of="bpe_train", fails={"a_letter_beyond_ascii_is_several_bytes", "other_texts_have_their_merges"}
-)
+@misconception(of="bpe_train")
 def letters_instead_of_bytes(words, n_merges):
     """The words are split into letters, so a letter beyond ASCII starts as one symbol of several bytes.
 
@@ -207,9 +156,7 @@ def letters_instead_of_bytes(words, n_merges):
     return _trained([[letter.encode() for letter in word] for word in words], n_merges)
 
 
-@misconception(
-    of="bpe_train", fails={"training_stops_when_nothing_is_left_to_merge", "other_texts_have_their_merges"}
-)
+@misconception(of="bpe_train")
 def no_end_of_training(words, n_merges):
     """When no pair is left, the most frequent of no pairs is asked for, and Python raises ValueError.
 
@@ -229,16 +176,7 @@ not_code(
 )
 
 
-@misconception(
-    of="bpe_train",
-    fails=MERGE_VALUES
-    | {
-        "a_run_of_one_letter_is_merged_from_the_left",
-        "no_pair_crosses_the_border_of_a_word",
-        "pairs_are_counted_again_after_every_merge",
-        "training_stops_when_nothing_is_left_to_merge",
-    },
-)
+@misconception(of="bpe_train")
 def nothing_replaced_in_the_words(words, n_merges):
     """The pair is put on the list but never replaced in the words, so the same one wins every time.
 
@@ -247,7 +185,7 @@ def nothing_replaced_in_the_words(words, n_merges):
     return _trained([_symbols(word) for word in words], n_merges, replace=lambda row, pair: row)
 
 
-@misconception(of="bpe_train", fails=MERGE_VALUES | {"training_stops_when_nothing_is_left_to_merge"})
+@misconception(of="bpe_train")
 def single_occurrences_not_merged(words, n_merges):
     """Training stops when no pair occurs twice.
 
@@ -260,19 +198,7 @@ def single_occurrences_not_merged(words, n_merges):
     )
 
 
-@misconception(
-    of="bpe_train",
-    fails=MERGE_VALUES
-    | {
-        "a_frequent_word_counts_as_often_as_it_occurs",
-        "a_letter_beyond_ascii_is_several_bytes",
-        "a_run_of_one_letter_is_counted_without_overlap",
-        "a_run_of_one_letter_is_merged_from_the_left",
-        "no_pair_crosses_the_border_of_a_word",
-        "pairs_are_counted_again_after_every_merge",
-        "training_stops_when_nothing_is_left_to_merge",
-    },
-)
+@misconception(of="bpe_train")
 def new_symbols_listed(words, n_merges):
     """The list holds the symbols that the merges make, not the pairs that were merged.
 

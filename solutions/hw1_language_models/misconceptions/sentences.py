@@ -6,12 +6,8 @@ from autograder.catalogue import misconception
 
 # 1. sequence_log_prob
 
-SENTENCE_VALUES = {"the_example_sentence_has_probability_one_in_64", "other_sentences_add_their_log_probs"}
 
-
-@misconception(
-    of="sequence_log_prob", fails={"a_long_sentence_stays_finite", "other_sentences_add_their_log_probs"}
-)
+@misconception(of="sequence_log_prob")
 def probabilities_multiplied(log_probs, tokens):
     """The logarithm is taken of the product of the probabilities, which is 0 for a long sentence.
 
@@ -21,9 +17,7 @@ def probabilities_multiplied(log_probs, tokens):
     return log_probs[:-1].exp().gather(1, tokens[1:, None]).prod().log().item()
 
 
-@misconception(
-    of="sequence_log_prob", fails={"a_long_sentence_stays_finite", "other_sentences_add_their_log_probs"}
-)
+@misconception(of="sequence_log_prob")
 def probabilities_multiplied_one_by_one(log_probs, tokens):
     """The probabilities are multiplied, and `math.log` refuses the product of a long sentence, 0.0.
 
@@ -36,11 +30,7 @@ def probabilities_multiplied_one_by_one(log_probs, tokens):
     return math.log(prob)
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES | {"the_first_word_is_scored"},
-    seen="https://github.com/huggingface/datasets/pull/4258",
-)
+@misconception(of="sequence_log_prob", seen="https://github.com/huggingface/datasets/pull/4258")
 def first_word_not_scored(log_probs, tokens):
     """The sum starts with the second word: the prediction of the first word, made after `<s>`, is missing.
 
@@ -50,11 +40,7 @@ def first_word_not_scored(log_probs, tokens):
     return log_probs[1:-1].gather(1, tokens[2:, None]).sum().item()
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES | {"the_opening_token_is_not_scored", "nothing_is_scored_after_the_end"},
-    seen="https://github.com/huggingface/datasets/pull/4258",
-)
+@misconception(of="sequence_log_prob", seen="https://github.com/huggingface/datasets/pull/4258")
 def opening_token_scored_too(log_probs, tokens):
     """`<s>` is scored as well, and at t = 0 the index t - 1 = -1 reads the last row of `log_probs`.
 
@@ -64,17 +50,7 @@ def opening_token_scored_too(log_probs, tokens):
     return sum(log_probs[t - 1, token].item() for t, token in enumerate(tokens.tolist()))
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES
-    | {
-        "the_first_word_is_scored",
-        "the_end_of_the_sentence_is_scored",
-        "the_opening_token_is_not_scored",
-        "nothing_is_scored_after_the_end",
-    },
-    seen="https://github.com/huggingface/transformers/pull/44642",
-)
+@misconception(of="sequence_log_prob", seen="https://github.com/huggingface/transformers/pull/44642")
 def row_of_the_token_itself(log_probs, tokens):
     """Every token is looked up in the row of its own position, which predicts the token after it.
 
@@ -84,12 +60,7 @@ def row_of_the_token_itself(log_probs, tokens):
     return log_probs.gather(1, tokens[:, None]).sum().item()
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES
-    | {"the_first_word_is_scored", "the_end_of_the_sentence_is_scored", "nothing_is_scored_after_the_end"},
-    seen="https://github.com/huggingface/transformers/pull/44642",
-)
+@misconception(of="sequence_log_prob", seen="https://github.com/huggingface/transformers/pull/44642")
 def own_row_from_the_first_word_on(log_probs, tokens):
     """From the first word on, every token is looked up in its own row, which predicts the token after it.
 
@@ -99,11 +70,7 @@ def own_row_from_the_first_word_on(log_probs, tokens):
     return log_probs[1:].gather(1, tokens[1:, None]).sum().item()
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES | {"the_end_of_the_sentence_is_scored"},
-    seen="https://github.com/vchahun/vpyp/issues/2",
-)
+@misconception(of="sequence_log_prob", seen="https://github.com/vchahun/vpyp/issues/2")
 def end_not_scored(log_probs, tokens):
     """The prediction of `</s>` is missing, so the sentence is only the beginning of a sentence.
 
@@ -113,7 +80,7 @@ def end_not_scored(log_probs, tokens):
     return log_probs[:-2].gather(1, tokens[1:-1, None]).sum().item()
 
 
-@misconception(of="sequence_log_prob", fails=SENTENCE_VALUES)
+@misconception(of="sequence_log_prob")
 def sentence_scored_in_bits(log_probs, tokens):
     """The answer is in bits: it is the natural log-probability divided by ln 2.
 
@@ -122,7 +89,7 @@ def sentence_scored_in_bits(log_probs, tokens):
     return log_probs[:-1].gather(1, tokens[1:, None]).sum().item() / math.log(2)
 
 
-@misconception(of="sequence_log_prob", fails=SENTENCE_VALUES)
+@misconception(of="sequence_log_prob")
 def sentence_scored_in_powers_of_ten(log_probs, tokens):
     """The answer is a logarithm to base 10: it is the natural log-probability divided by ln 10.
 
@@ -132,7 +99,7 @@ def sentence_scored_in_powers_of_ten(log_probs, tokens):
     return log_probs[:-1].gather(1, tokens[1:, None]).sum().item() / math.log(10)
 
 
-@misconception(of="sequence_log_prob", fails=SENTENCE_VALUES)
+@misconception(of="sequence_log_prob")
 def sentence_score_per_token(log_probs, tokens):
     """The log-probabilities are averaged over the tokens instead of being added up.
 
@@ -142,10 +109,7 @@ def sentence_score_per_token(log_probs, tokens):
     return log_probs[:-1].gather(1, tokens[1:, None]).mean().item()
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES | {"the_first_word_is_scored", "the_end_of_the_sentence_is_scored"},
-)
+@misconception(of="sequence_log_prob")
 def sentence_score_negated(log_probs, tokens):
     """The answer has the opposite sign: it is the negative log-probability.
 
@@ -155,7 +119,7 @@ def sentence_score_negated(log_probs, tokens):
     return -log_probs[:-1].gather(1, tokens[1:, None]).sum().item()
 
 
-@misconception(of="sequence_log_prob", fails=SENTENCE_VALUES | {"a_long_sentence_stays_finite"})
+@misconception(of="sequence_log_prob")
 def log_probs_multiplied(log_probs, tokens):
     """The log-probabilities are multiplied, as the probabilities would be.
 
@@ -164,7 +128,7 @@ def log_probs_multiplied(log_probs, tokens):
     return log_probs[:-1].gather(1, tokens[1:, None]).prod().item()
 
 
-@misconception(of="sequence_log_prob", fails=SENTENCE_VALUES | {"a_long_sentence_stays_finite"})
+@misconception(of="sequence_log_prob")
 def probability_returned(log_probs, tokens):
     """The probability itself is returned, and no longer its logarithm.
 
@@ -173,11 +137,7 @@ def probability_returned(log_probs, tokens):
     return log_probs[:-1].gather(1, tokens[1:, None]).sum().exp().item()
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES
-    | {"the_end_of_the_sentence_is_scored", "the_first_word_is_scored", "the_opening_token_is_not_scored"},
-)
+@misconception(of="sequence_log_prob")
 def token_before_looked_up(log_probs, tokens):
     """Every row is asked for the token that has just been read, not for the one that comes next.
 
@@ -186,7 +146,7 @@ def token_before_looked_up(log_probs, tokens):
     return log_probs[:-1].gather(1, tokens[:-1, None]).sum().item()
 
 
-@misconception(of="sequence_log_prob", fails=SENTENCE_VALUES)
+@misconception(of="sequence_log_prob")
 def every_row_asked_for_every_token(log_probs, tokens):
     """Every row is asked for all tokens of the sentence, so the sum has T · T terms instead of T.
 
@@ -195,10 +155,7 @@ def every_row_asked_for_every_token(log_probs, tokens):
     return log_probs[:-1, tokens[1:]].sum().item()
 
 
-@misconception(
-    of="sequence_log_prob",
-    fails=SENTENCE_VALUES | {"the_end_of_the_sentence_is_scored", "the_opening_token_is_not_scored"},
-)
+@misconception(of="sequence_log_prob")
 def likeliest_word_of_every_row(log_probs, tokens):
     """The likeliest token of each row is taken, whatever the sentence says.
 

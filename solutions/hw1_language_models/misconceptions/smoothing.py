@@ -7,19 +7,12 @@ from autograder.catalogue import misconception
 
 # 10. add_k_prob
 
-SMOOTHED_VALUES = {
-    "the_example_is_smoothed",
-    "smoothed_probabilities_sum_to_one",
-    "after_an_unseen_context_smoothing_is_uniform",
-    "other_tables_are_smoothed",
-}
-
 
 def _smoothed(followers, token, k, vocab_size):
     return (followers.get(token, 0) + k) / (sum(followers.values()) + k * vocab_size)
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES)
+@misconception(of="add_k_prob")
 def denominator_left_as_it_was(counts, context, token, words, k):
     """k is added to the count of the token but nothing to the denominator.
 
@@ -29,7 +22,7 @@ def denominator_left_as_it_was(counts, context, token, words, k):
     return (followers.get(token, 0) + k) / (sum(followers.values()) or 1)
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES)
+@misconception(of="add_k_prob")
 def denominator_gains_one_k(counts, context, token, words, k):
     """The denominator gains a single k, although every token that can be predicted gained one.
 
@@ -38,7 +31,7 @@ def denominator_gains_one_k(counts, context, token, words, k):
     return _smoothed(counts.get(context, {}), token, k, 1)
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES)
+@misconception(of="add_k_prob")
 def vocabulary_without_the_end(counts, context, token, words, k):
     """V counts the words but not `</s>`, which can be predicted too.
 
@@ -47,7 +40,7 @@ def vocabulary_without_the_end(counts, context, token, words, k):
     return _smoothed(counts.get(context, {}), token, k, len(words))
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES)
+@misconception(of="add_k_prob")
 def vocabulary_with_the_beginning(counts, context, token, words, k):
     """V counts `<s>` beside the words and `</s>`, although `<s>` is never predicted.
 
@@ -57,7 +50,7 @@ def vocabulary_with_the_beginning(counts, context, token, words, k):
     return _smoothed(counts.get(context, {}), token, k, len(words) + 2)
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES)
+@misconception(of="add_k_prob")
 def vocabulary_of_the_text(counts, context, token, words, k):
     """V counts the different tokens that occur in `counts`, not all that the model can predict.
 
@@ -68,7 +61,7 @@ def vocabulary_of_the_text(counts, context, token, words, k):
     return _smoothed(counts.get(context, {}), token, k, len(occurred))
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES)
+@misconception(of="add_k_prob")
 def vocabulary_of_the_context(counts, context, token, words, k):
     """V counts the different tokens that followed this context, not all that the model can predict.
 
@@ -79,15 +72,7 @@ def vocabulary_of_the_context(counts, context, token, words, k):
     return _smoothed(followers, token, k, len(followers) or 1)
 
 
-@misconception(
-    of="add_k_prob",
-    fails={
-        "the_example_is_smoothed",
-        "seen_and_unseen_tokens_gain_the_same_k",
-        "a_tiny_k_gives_relative_frequencies",
-        "other_tables_are_smoothed",
-    },
-)
+@misconception(of="add_k_prob")
 def always_add_one(counts, context, token, words, k):
     """One is added to every count, whatever k is.
 
@@ -96,15 +81,7 @@ def always_add_one(counts, context, token, words, k):
     return _smoothed(counts.get(context, {}), token, 1, len(words) + 1)
 
 
-@misconception(
-    of="add_k_prob",
-    fails={
-        "the_example_is_smoothed",
-        "smoothed_probabilities_sum_to_one",
-        "seen_and_unseen_tokens_gain_the_same_k",
-        "other_tables_are_smoothed",
-    },
-)
+@misconception(of="add_k_prob")
 def only_unseen_tokens_gain(counts, context, token, words, k):
     """Only tokens that did not follow the context gain k; the counts of the others stay as they are.
 
@@ -115,7 +92,7 @@ def only_unseen_tokens_gain(counts, context, token, words, k):
     return (followers.get(token, 0) or k) / (sum(followers.values()) + k * (len(words) + 1))
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES | {"a_tiny_k_gives_relative_frequencies"})
+@misconception(of="add_k_prob")
 def smoothed_over_the_corpus(counts, context, token, words, k):
     """The denominator counts the tokens of the whole corpus, not those after this context.
 
@@ -126,9 +103,7 @@ def smoothed_over_the_corpus(counts, context, token, words, k):
     return (counts.get(context, {}).get(token, 0) + k) / (corpus + k * (len(words) + 1))
 
 
-@misconception(
-    of="add_k_prob", fails={"after_an_unseen_context_smoothing_is_uniform", "other_tables_are_smoothed"}
-)
+@misconception(of="add_k_prob")
 def unseen_context_not_smoothed(counts, context, token, words, k):
     """A context that never occurred is looked up all the same, and Python raises KeyError.
 
@@ -138,7 +113,7 @@ def unseen_context_not_smoothed(counts, context, token, words, k):
     return _smoothed(counts[context], token, k, len(words) + 1)
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES | {"a_tiny_k_gives_relative_frequencies"})
+@misconception(of="add_k_prob")
 def denominator_gains_v_instead_of_k_times_v(counts, context, token, words, k):
     """The denominator gains V, as if k were 1, and the numerator gains k.
 
@@ -148,7 +123,7 @@ def denominator_gains_v_instead_of_k_times_v(counts, context, token, words, k):
     return (followers.get(token, 0) + k) / (sum(followers.values()) + len(words) + 1)
 
 
-@misconception(of="add_k_prob", fails=SMOOTHED_VALUES | {"seen_and_unseen_tokens_gain_the_same_k"})
+@misconception(of="add_k_prob")
 def token_that_never_followed_looked_up(counts, context, token, words, k):
     """A token that never followed the context is looked up all the same, and Python raises KeyError.
 
@@ -159,13 +134,6 @@ def token_that_never_followed_looked_up(counts, context, token, words, k):
 
 
 # 11. interpolated_prob
-
-MIXTURE_VALUES = {
-    "the_example_is_43_96",
-    "a_word_seen_nowhere_keeps_its_uniform_share",
-    "the_weight_belongs_to_the_longer_context",
-    "other_mixtures_have_their_probability",
-}
 
 
 def _estimate(counts, context, token):
@@ -190,11 +158,7 @@ def _mixed(prob, estimates, weights):
     return prob
 
 
-@misconception(
-    of="interpolated_prob",
-    fails=MIXTURE_VALUES | {"mixed_probabilities_sum_to_one"},
-    seen="https://github.com/nltk/nltk/issues/367",
-)
+@misconception(of="interpolated_prob", seen="https://github.com/nltk/nltk/issues/367")
 def backed_off_without_discount(counts_by_order, weights, context, token, words):
     """The longest context that knows the token answers alone, so the probabilities exceed one in sum.
 
@@ -207,10 +171,7 @@ def backed_off_without_discount(counts_by_order, weights, context, token, words)
     return 1 / (len(words) + 1)
 
 
-@misconception(
-    of="interpolated_prob",
-    fails={"an_unseen_context_leaves_the_shorter_one_to_speak", "other_mixtures_have_their_probability"},
-)
+@misconception(of="interpolated_prob")
 def unseen_context_keeps_its_weight(counts_by_order, weights, context, token, words):
     """A context that was never seen counts as a prediction of zero, and its weight is lost.
 
@@ -221,7 +182,7 @@ def unseen_context_keeps_its_weight(counts_by_order, weights, context, token, wo
     return _mixed(1 / (len(words) + 1), estimates, weights)
 
 
-@misconception(of="interpolated_prob", fails=MIXTURE_VALUES)
+@misconception(of="interpolated_prob")
 def weights_the_other_way_round(counts_by_order, weights, context, token, words):
     """The weight is given to the shorter context and the rest to the longer one.
 
@@ -231,14 +192,7 @@ def weights_the_other_way_round(counts_by_order, weights, context, token, words)
     return _mixed(1 / (len(words) + 1), _estimates(counts_by_order, context, token), opposite)
 
 
-@misconception(
-    of="interpolated_prob",
-    fails={
-        "an_unseen_context_leaves_the_shorter_one_to_speak",
-        "the_nearest_tokens_are_kept",
-        "other_mixtures_have_their_probability",
-    },
-)
+@misconception(of="interpolated_prob")
 def context_cut_at_the_wrong_end(counts_by_order, weights, context, token, words):
     """Shorter contexts keep the first tokens of the context, which are farthest from the predicted one.
 
@@ -249,14 +203,7 @@ def context_cut_at_the_wrong_end(counts_by_order, weights, context, token, words
     return _mixed(1 / (len(words) + 1), estimates, weights)
 
 
-@misconception(
-    of="interpolated_prob",
-    fails={
-        "the_example_is_43_96",
-        "a_word_seen_nowhere_keeps_its_uniform_share",
-        "other_mixtures_have_their_probability",
-    },
-)
+@misconception(of="interpolated_prob")
 def empty_context_never_reached(counts_by_order, weights, context, token, words):
     """`context[-m:]` is the whole context for m = 0, so the order without context is never asked.
 
@@ -266,7 +213,7 @@ def empty_context_never_reached(counts_by_order, weights, context, token, words)
     return _mixed(1 / (len(words) + 1), estimates, weights)
 
 
-@misconception(of="interpolated_prob", fails=MIXTURE_VALUES | {"mixed_probabilities_sum_to_one"})
+@misconception(of="interpolated_prob")
 def nothing_below_the_unigram(counts_by_order, weights, context, token, words):
     """The mixture starts from zero and not from the uniform distribution, so an unseen word gets nothing.
 
@@ -276,7 +223,7 @@ def nothing_below_the_unigram(counts_by_order, weights, context, token, words):
     return _mixed(0.0, _estimates(counts_by_order, context, token), weights)
 
 
-@misconception(of="interpolated_prob", fails=MIXTURE_VALUES | {"mixed_probabilities_sum_to_one"})
+@misconception(of="interpolated_prob")
 def uniform_without_the_end(counts_by_order, weights, context, token, words):
     """The uniform distribution is taken over the words alone; `</s>` is missing from V.
 
@@ -286,16 +233,7 @@ def uniform_without_the_end(counts_by_order, weights, context, token, words):
     return _mixed(1 / len(words), _estimates(counts_by_order, context, token), weights)
 
 
-@misconception(
-    of="interpolated_prob",
-    fails={
-        "the_example_is_43_96",
-        "mixed_probabilities_sum_to_one",
-        "an_unseen_context_leaves_the_shorter_one_to_speak",
-        "the_weight_belongs_to_the_longer_context",
-        "other_mixtures_have_their_probability",
-    },
-)
+@misconception(of="interpolated_prob")
 def estimates_added_with_their_weights(counts_by_order, weights, context, token, words):
     """The weighted estimates are added up; the (1 - weight) that the longer ones leave over is missing.
 
@@ -307,7 +245,7 @@ def estimates_added_with_their_weights(counts_by_order, weights, context, token,
     return sum(mixed) + math.prod(1 - weight for weight in weights) / (len(words) + 1)
 
 
-@misconception(of="interpolated_prob", fails=MIXTURE_VALUES)
+@misconception(of="interpolated_prob")
 def orders_averaged_without_weights(counts_by_order, weights, context, token, words):
     """The orders are averaged with equal weights; `weights` plays no role.
 
@@ -317,14 +255,7 @@ def orders_averaged_without_weights(counts_by_order, weights, context, token, wo
     return mean([1 / (len(words) + 1), *estimates])
 
 
-@misconception(
-    of="interpolated_prob",
-    fails={
-        "the_example_is_43_96",
-        "an_unseen_context_leaves_the_shorter_one_to_speak",
-        "other_mixtures_have_their_probability",
-    },
-)
+@misconception(of="interpolated_prob")
 def weights_in_reverse_order(counts_by_order, weights, context, token, words):
     """The weights are read from the wrong end: the longest context gets the first weight.
 
@@ -334,14 +265,7 @@ def weights_in_reverse_order(counts_by_order, weights, context, token, words):
     return _mixed(1 / (len(words) + 1), _estimates(counts_by_order, context, token), weights[::-1])
 
 
-@misconception(
-    of="interpolated_prob",
-    fails={
-        "a_word_seen_nowhere_keeps_its_uniform_share",
-        "mixed_probabilities_sum_to_one",
-        "other_mixtures_have_their_probability",
-    },
-)
+@misconception(of="interpolated_prob")
 def estimate_of_zero_passed_over(counts_by_order, weights, context, token, words):
     """Where the token never followed, the order is passed over as if its context had never occurred.
 
@@ -351,7 +275,7 @@ def estimate_of_zero_passed_over(counts_by_order, weights, context, token, words
     return _mixed(1 / (len(words) + 1), estimates, weights)
 
 
-@misconception(of="interpolated_prob", fails=MIXTURE_VALUES | {"mixed_probabilities_sum_to_one"})
+@misconception(of="interpolated_prob")
 def shorter_contexts_keep_their_full_weight(counts_by_order, weights, context, token, words):
     """What the shorter contexts say is added whole, without the factor 1 - λ.
 

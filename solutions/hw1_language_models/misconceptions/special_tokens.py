@@ -6,14 +6,8 @@ from autograder.catalogue import misconception
 
 # 17. split_special
 
-PIECE_VALUES = {
-    "every_special_token_is_cut_out",
-    "the_longer_special_token_counts",
-    "other_texts_are_cut_at_their_special_tokens",
-}
 
-
-@misconception(of="split_special", fails=PIECE_VALUES | {"the_example_text_has_five_pieces"})
+@misconception(of="split_special")
 def special_tokens_not_cut(text, special_tokens):
     """The text is returned whole, so special tokens will be split into bytes like ordinary text.
 
@@ -22,9 +16,7 @@ def special_tokens_not_cut(text, special_tokens):
     return [text] if text else []
 
 
-@misconception(
-    of="split_special", fails=PIECE_VALUES | {"the_example_text_has_five_pieces", "the_pieces_spell_the_text"}
-)
+@misconception(of="split_special")
 def special_tokens_lost(text, special_tokens):
     """The text is cut at the special tokens, but the tokens themselves are gone.
 
@@ -37,10 +29,7 @@ def special_tokens_lost(text, special_tokens):
     return [piece for piece in re.split("|".join(map(re.escape, longest_first)), text) if piece]
 
 
-@misconception(
-    of="split_special",
-    fails={"the_example_text_has_five_pieces", "other_texts_are_cut_at_their_special_tokens"},
-)
+@misconception(of="split_special")
 def pattern_not_escaped(text, special_tokens):
     """The special tokens are put into the pattern as they are, and `|` in `<|end|>` means "or" there.
 
@@ -53,15 +42,7 @@ def pattern_not_escaped(text, special_tokens):
     return [piece for piece in re.split(f"({'|'.join(longest_first)})", text) if piece]
 
 
-@misconception(
-    of="split_special",
-    fails=PIECE_VALUES
-    | {
-        "the_example_text_has_five_pieces",
-        "the_pieces_spell_the_text",
-        "without_special_tokens_the_text_is_one_piece",
-    },
-)
+@misconception(of="split_special")
 def empty_pieces_kept(text, special_tokens):
     """Where two special tokens touch, or one stands at an end, an empty piece is left.
 
@@ -73,10 +54,7 @@ def empty_pieces_kept(text, special_tokens):
     return re.split(f"({'|'.join(map(re.escape, longest_first))})", text)
 
 
-@misconception(
-    of="split_special",
-    fails={"the_longer_special_token_counts", "other_texts_are_cut_at_their_special_tokens"},
-)
+@misconception(of="split_special")
 def listed_order_decides(text, special_tokens):
     """Where two special tokens fit, the one that is listed first is taken, not the longer one.
 
@@ -87,10 +65,7 @@ def listed_order_decides(text, special_tokens):
     return [piece for piece in re.split(f"({'|'.join(map(re.escape, special_tokens))})", text) if piece]
 
 
-@misconception(
-    of="split_special",
-    fails={"the_longer_special_token_counts", "other_texts_are_cut_at_their_special_tokens"},
-)
+@misconception(of="split_special")
 def shortest_first(text, special_tokens):
     """Where two special tokens fit, the shorter one is taken, and the longer one is never found.
 
@@ -102,10 +77,7 @@ def shortest_first(text, special_tokens):
     return [piece for piece in re.split(f"({pattern})", text) if piece]
 
 
-@misconception(
-    of="split_special",
-    fails={"without_special_tokens_the_text_is_one_piece", "other_texts_are_cut_at_their_special_tokens"},
-)
+@misconception(of="split_special")
 def cut_everywhere_without_tokens(text, special_tokens):
     """With no special tokens the pattern is empty, and an empty pattern fits between any two letters.
 
@@ -115,7 +87,7 @@ def cut_everywhere_without_tokens(text, special_tokens):
     return [piece for piece in re.split(f"({pattern})", text) if piece]
 
 
-@misconception(of="split_special", fails=PIECE_VALUES)
+@misconception(of="split_special")
 def only_the_first_special_token(text, special_tokens):
     """The text is cut at the first special token of the list only.
 
@@ -127,7 +99,7 @@ def only_the_first_special_token(text, special_tokens):
     return [piece for piece in re.split(f"({re.escape(special_tokens[0])})", text) if piece]
 
 
-@misconception(of="split_special", fails={"without_special_tokens_the_text_is_one_piece"})
+@misconception(of="split_special")
 def empty_text_as_a_piece(text, special_tokens):
     """An empty text comes back as one empty piece.
 
@@ -140,7 +112,7 @@ def empty_text_as_a_piece(text, special_tokens):
     return [piece for piece in re.split(f"({'|'.join(map(re.escape, ordered))})", text) if piece]
 
 
-@misconception(of="split_special", fails={"the_pieces_spell_the_text"})
+@misconception(of="split_special")
 def spaces_stripped(text, special_tokens):
     """The spaces around the pieces are cut off.
 

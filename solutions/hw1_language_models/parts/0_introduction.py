@@ -14,7 +14,8 @@
 # Each exercise is a statement, a function for you to write, and its checks. A check is a claim such as "`<s>`
 # is given, not predicted". It says whether the claim holds for your function and, where it can, which mistake
 # your numbers look like. Some checks are kept back for grading: they make the same claims about other sizes
-# and other numbers. The exercises do not build on each other's code, so take them in any order.
+# and other numbers. Take the exercises in any order. You may use your answer to one exercise in any other:
+# grading runs all your cells first. At the end your n-grams write, and take their place on the ladder.
 #
 # Words used throughout: a **token** is one unit of text, a **context** is what comes before a token, and
 # `vocab_size` is the number of different tokens that can be predicted. Logarithms are natural, in **nats**,
@@ -31,8 +32,6 @@ from collections import Counter
 import torch
 from torch import Tensor
 
-from course.checks import assert_close, assert_depends, assert_equal, assert_true, homework
+from course.checks import assert_close, assert_depends, assert_equal, assert_true
 
 BOS, EOS = "<s>", "</s>"  # every sentence begins with the first and ends with the second
-
-check = homework("hw1_language_models")

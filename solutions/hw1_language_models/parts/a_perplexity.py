@@ -73,9 +73,6 @@ def the_example_sentence_has_probability_one_in_64(sequence_log_prob):
     assert_close(sequence_log_prob((eighths / 8).log(), tokens), math.log(1 / 64))
 
 
-check(the_example_sentence_has_probability_one_in_64, sequence_log_prob)
-
-
 # %% check="the_first_word_is_scored" points=1
 def the_first_word_is_scored(sequence_log_prob, draw):
     """When the model finds the first word likelier, the sentence becomes likelier."""
@@ -86,9 +83,6 @@ def the_first_word_is_scored(sequence_log_prob, draw):
     assert_true(after > before, f"With a likelier first word the answer went from {before} to {after}.")
 
 
-check(the_first_word_is_scored, sequence_log_prob)
-
-
 # %% check="the_end_of_the_sentence_is_scored" points=1
 def the_end_of_the_sentence_is_scored(sequence_log_prob, draw):
     """When the model finds `</s>` likelier after the last word, the sentence becomes likelier."""
@@ -97,9 +91,6 @@ def the_end_of_the_sentence_is_scored(sequence_log_prob, draw):
     likelier[4, 1] += 0.7
     before, after = sequence_log_prob(log_probs, tokens), sequence_log_prob(likelier, tokens)
     assert_true(after > before, f"With a likelier ending the answer went from {before} to {after}.")
-
-
-check(the_end_of_the_sentence_is_scored, sequence_log_prob)
 
 
 # %% check="the_opening_token_is_not_scored" points=1
@@ -113,9 +104,6 @@ def the_opening_token_is_not_scored(sequence_log_prob, draw):
     assert_depends(answer, sequence_log_prob(2 * log_probs, tokens))
 
 
-check(the_opening_token_is_not_scored, sequence_log_prob)
-
-
 # %% check="nothing_is_scored_after_the_end" points=1
 def nothing_is_scored_after_the_end(sequence_log_prob, draw):
     """What the model says after `</s>` changes nothing."""
@@ -127,9 +115,6 @@ def nothing_is_scored_after_the_end(sequence_log_prob, draw):
     assert_depends(answer, sequence_log_prob(2 * log_probs, tokens))
 
 
-check(nothing_is_scored_after_the_end, sequence_log_prob)
-
-
 # %% check="a_long_sentence_stays_finite" points=1
 def a_long_sentence_stays_finite(sequence_log_prob):
     """A sentence of 900 tokens, each of probability 1/50, has a finite log-probability."""
@@ -137,9 +122,6 @@ def a_long_sentence_stays_finite(sequence_log_prob):
     answer = sequence_log_prob(log_probs, tokens)
     assert_true(math.isfinite(answer), f"The answer is {answer}.")
     assert_depends(answer, sequence_log_prob(2 * log_probs, tokens))
-
-
-check(a_long_sentence_stays_finite, sequence_log_prob)
 
 
 # %% check="other_sentences_add_their_log_probs" points=2 hidden
@@ -153,10 +135,7 @@ def other_sentences_add_their_log_probs(sequence_log_prob, draw):
         assert_close(sequence_log_prob(log_probs, tokens), expected)
 
 
-check(other_sentences_add_their_log_probs, sequence_log_prob)
-
-
-# %% provided="batches"
+# %% provided="batches" helper
 def as_batch(sentences, *, width=None, filler=-0.5, penalty=0.1):
     """Sentences, each a list of its tokens' log-probabilities, padded on the right to one rectangle.
 
@@ -240,9 +219,6 @@ def the_example_corpus_has_perplexity_4(corpus_perplexity):
     assert_close(corpus_perplexity(batches), 4.0)
 
 
-check(the_example_corpus_has_perplexity_4, corpus_perplexity)
-
-
 # %% check="a_uniform_model_has_perplexity_vocab_size" points=1
 def a_uniform_model_has_perplexity_vocab_size(corpus_perplexity):
     """A model that gives each of 13 tokens the probability 1/13 has perplexity 13."""
@@ -250,7 +226,10 @@ def a_uniform_model_has_perplexity_vocab_size(corpus_perplexity):
     assert_close(corpus_perplexity([as_batch([[one] * 6, [one] * 6], penalty=0.0)]), 13.0)
 
 
-check(a_uniform_model_has_perplexity_vocab_size, corpus_perplexity)
+# %% check="an_unlikely_token_is_paid_in_full" points=1
+def an_unlikely_token_is_paid_in_full(corpus_perplexity):
+    """Two tokens of log-probabilities −60 and −10 have the perplexity e to the power of 35."""
+    assert_close(corpus_perplexity([as_batch([[-60.0, -10.0]])]), math.exp(35))
 
 
 # %% check="every_token_weighs_the_same" points=1
@@ -262,9 +241,6 @@ def every_token_weighs_the_same(corpus_perplexity, draw):
     answer = corpus_perplexity([before])
     assert_close(corpus_perplexity([after]), answer)
     assert_depends(answer, corpus_perplexity([as_batch([[easy] * 9])]))
-
-
-check(every_token_weighs_the_same, corpus_perplexity)
 
 
 # %% check="the_cut_into_batches_does_not_matter" points=1
@@ -279,9 +255,6 @@ def the_cut_into_batches_does_not_matter(corpus_perplexity, draw):
     assert_depends(answer, corpus_perplexity([as_batch([long])]))
 
 
-check(the_cut_into_batches_does_not_matter, corpus_perplexity)
-
-
 # %% check="padding_does_not_matter" points=1
 def padding_does_not_matter(corpus_perplexity, draw):
     """More padding, and other numbers in it, change nothing."""
@@ -290,9 +263,6 @@ def padding_does_not_matter(corpus_perplexity, draw):
     answer = corpus_perplexity([as_batch(sentences)])
     assert_close(corpus_perplexity([padded]), answer)
     assert_depends(answer, corpus_perplexity([as_batch([[-0.5] * 4])]))
-
-
-check(padding_does_not_matter, corpus_perplexity)
 
 
 # %% check="the_penalty_does_not_matter" points=1
@@ -305,9 +275,6 @@ def the_penalty_does_not_matter(corpus_perplexity, draw):
     assert_depends(answer, corpus_perplexity([as_batch([[-0.5] * 4])]))
 
 
-check(the_penalty_does_not_matter, corpus_perplexity)
-
-
 # %% check="a_long_corpus_stays_finite" points=1
 def a_long_corpus_stays_finite(corpus_perplexity):
     """Three thousand tokens of probability 1/32 have a finite perplexity."""
@@ -316,12 +283,9 @@ def a_long_corpus_stays_finite(corpus_perplexity):
     assert_depends(answer, corpus_perplexity([as_batch([[math.log(1 / 2)] * 100])]))
 
 
-check(a_long_corpus_stays_finite, corpus_perplexity)
-
-
 # %% check="other_corpora_have_their_perplexity" points=2 hidden
 def other_corpora_have_their_perplexity(corpus_perplexity, draw):
-    """Corpora of other sizes and cuts have the perplexity of all tokens together."""
+    """For other corpora, batched in other ways, the perplexity is taken over all tokens together."""
     sentences = [draw.uniform(length, low=-9, high=-0.1).tolist() for length in (1, 14, 3, 6, 2, 250)]
     log_probs = [value for sentence in sentences for value in sentence]
     expected = math.exp(-math.fsum(log_probs) / len(log_probs))
@@ -329,8 +293,6 @@ def other_corpora_have_their_perplexity(corpus_perplexity, draw):
     assert_close(corpus_perplexity(batches), expected)
     assert_close(corpus_perplexity([as_batch([sentence]) for sentence in sentences]), expected)
 
-
-check(other_corpora_have_their_perplexity, corpus_perplexity)
 
 # %% [markdown] exercise="branching_factor" difficulty=1 minutes=10 forbids="torch.distributions,torch.distributions.Categorical"
 # ### 3. Perplexity as a branching factor
@@ -387,16 +349,10 @@ def the_example_branches_2_8_fold(branching_factor):
     assert_close(branching_factor(distribution(1 / 2, 1 / 4, 1 / 4)), 2**1.5)
 
 
-check(the_example_branches_2_8_fold, branching_factor)
-
-
 # %% check="random_digits_branch_tenfold" points=1
 def random_digits_branch_tenfold(branching_factor):
     """Ten equally likely digits have perplexity 10."""
     assert_close(branching_factor(distribution(*[1 / 10] * 10)), 10.0)
-
-
-check(random_digits_branch_tenfold, branching_factor)
 
 
 # %% check="the_operator_hears_52_6_equally_likely_things" points=1
@@ -407,18 +363,12 @@ def the_operator_hears_52_6_equally_likely_things(branching_factor):
     assert_close(branching_factor(said), 4 ** (3 / 4) * 120_000 ** (1 / 4))
 
 
-check(the_operator_hears_52_6_equally_likely_things, branching_factor)
-
-
 # %% check="what_never_happens_does_not_count" points=1
 def what_never_happens_does_not_count(branching_factor):
     """Outcomes of probability zero leave the perplexity as it is."""
     possible = branching_factor(distribution(0.7, 0.3))
     assert_close(branching_factor(distribution(0.0, 0.7, 0.0, 0.3, 0.0)), possible)
     assert_depends(possible, branching_factor(distribution(0.4, 0.2, 0.3, 0.1)))
-
-
-check(what_never_happens_does_not_count, branching_factor)
 
 
 # %% check="independent_choices_multiply" points=1 hidden
@@ -431,9 +381,6 @@ def independent_choices_multiply(branching_factor, draw):
     assert_depends(both, one)
 
 
-check(independent_choices_multiply, branching_factor)
-
-
 # %% check="other_distributions_have_their_perplexity" points=1 hidden
 def other_distributions_have_their_perplexity(branching_factor, draw):
     """Other distributions have the product of all (1/p) to the power p."""
@@ -443,8 +390,6 @@ def other_distributions_have_their_perplexity(branching_factor, draw):
         assert_close(branching_factor(torch.cat([probs, distribution(0.0)])), expected)
 
 
-check(other_distributions_have_their_perplexity, branching_factor)
-
 # %% [markdown]
 # ### Shannon's game
 #
@@ -453,7 +398,7 @@ check(other_distributions_have_their_perplexity, branching_factor)
 # cell and run it. (No points. Nothing is sent anywhere.)
 #
 # If a share $q_i$ of the letters needed $i$ guesses, then $-\sum_i q_i \log_2 q_i$ bounds the bits per letter
-# from above: whoever knows how you guess can recover the text from the numbers alone. One sentence is a small
+# from above: anyone who knows how you guess can recover the text from the numbers alone. One sentence is a small
 # sample, so take your result as a rough one. With 26 letters and the space, guessing blindly costs
 # $\log_2 27 = 4.75$ bits.
 
@@ -527,8 +472,9 @@ if PLAY:
 #
 # <details><summary>Hint 2</summary>
 #
-# For the shares: start from any distribution and let the source take many steps, or solve the linear
-# equations. Check which side of `transition` the distribution is multiplied on.
+# For the shares: solve the linear equations, or let the source take many steps and average over all of them.
+# (Why not take the last step alone? Think of a source that is at token 0 at every second step.) Check which
+# side of `transition` the distribution is multiplied on.
 #
 # </details>
 #
@@ -562,17 +508,11 @@ def the_example_source_has_14_13_bits(entropy_rate):
     assert_close(entropy_rate(transition), 14 / 13)
 
 
-check(the_example_source_has_14_13_bits, entropy_rate)
-
-
 # %% check="a_source_without_memory_has_the_entropy_of_its_tokens" points=1
 def a_source_without_memory_has_the_entropy_of_its_tokens(entropy_rate):
     """When every row is 1/2, 1/4, 1/8, 1/8, the rate is 1.75 bits."""
     row = torch.tensor([1 / 2, 1 / 4, 1 / 8, 1 / 8], dtype=torch.float64)
     assert_close(entropy_rate(row.repeat(4, 1)), 1.75)
-
-
-check(a_source_without_memory_has_the_entropy_of_its_tokens, entropy_rate)
 
 
 # %% check="a_source_without_choice_has_rate_zero" points=1
@@ -582,9 +522,6 @@ def a_source_without_choice_has_rate_zero(entropy_rate):
     answer = entropy_rate(transition)
     assert_close(answer, 0.0)
     assert_depends(answer, entropy_rate(torch.full((2, 2), 1 / 2, dtype=torch.float64)))
-
-
-check(a_source_without_choice_has_rate_zero, entropy_rate)
 
 
 # %% check="a_token_counts_as_often_as_it_occurs" points=2
@@ -600,7 +537,14 @@ def a_token_counts_as_often_as_it_occurs(entropy_rate, draw):
     assert_close(entropy_rate(transition), (1 - share) * hardly_a_choice + share * math.log2(3))
 
 
-check(a_token_counts_as_often_as_it_occurs, entropy_rate)
+# %% check="shares_are_not_those_of_one_moment" points=1
+def shares_are_not_those_of_one_moment(entropy_rate):
+    """A source that is at token 0 at every second step has 1/2 bit; one that hardly ever moves has 0.014541."""
+    every_second = torch.tensor([[0, 1, 1], [2, 0, 0], [2, 0, 0]], dtype=torch.float64) / 2
+    assert_close(entropy_rate(every_second), 0.5, what="the source with a period")
+    sticky = torch.tensor([[0.999, 0.001], [0.002, 0.998]], dtype=torch.float64)
+    bits = [-torch.xlogy(row, row).sum().item() / math.log(2) for row in sticky]
+    assert_close(entropy_rate(sticky), (2 * bits[0] + bits[1]) / 3, what="the source that hardly ever moves")
 
 
 # %% check="other_sources_have_their_entropy_rate" points=2 hidden
@@ -617,8 +561,6 @@ def other_sources_have_their_entropy_rate(entropy_rate, draw):
         added = torch.xlogy(shares, shares).sum() - torch.xlogy(pairs, pairs).sum()
         assert_close(entropy_rate(transition), added.item() / math.log(2))
 
-
-check(other_sources_have_their_entropy_rate, entropy_rate)
 
 # %% [markdown] written="below_the_floor" points=4 minutes=10
 # ### 5. Below the floor?
@@ -733,9 +675,6 @@ def the_fault_leaves_row_a_right(name_the_fault):
     assert_close(printed_in_row_a[answer], 16.0, what="row A with that fault")
 
 
-check(the_fault_leaves_row_a_right, name_the_fault)
-
-
 # %% check="the_fault_prints_the_whole_table" points=3 hidden
 def the_fault_prints_the_whole_table(name_the_fault):
     """The fault you name prints every row of the table."""
@@ -772,6 +711,3 @@ def the_fault_prints_the_whole_table(name_the_fault):
         assert_close(right, round(with_fault.pop("nothing wrong"), 2), what=f"what is right in row {row}")
         assert_true(answer in with_fault, f"{answer!r} is not one of the six names.")
         assert_close(round(with_fault[answer], 2), printed, what=f"row {row} with that fault")
-
-
-check(the_fault_prints_the_whole_table, name_the_fault)

@@ -6,21 +6,19 @@ from autograder.catalogue import misconception
 
 # 13. linear_backward
 
-LINEAR = {"other_linear_layers_agree_with_autograd"}
 
-
-@misconception(of="linear_backward", fails=LINEAR | {"the_gradient_of_w_has_the_shape_of_w"})
+@misconception(of="linear_backward")
 def weight_gradient_transposed(x, W, upstream):
     """The gradient of W is transposed.
 
-    Which shape has W, and which has your dW? Which entry of W does the first row of your dW belong to?
+    What shape does W have, and what shape your dW? Which entry of W does the first row of your dW belong to?
     """
     return upstream @ W, x.T @ upstream, upstream.sum(0)
 
 
-@misconception(of="linear_backward", fails=LINEAR | {"the_gradient_of_x_goes_through_w"})
+@misconception(of="linear_backward")
 def multiplied_with_the_transpose_of_w(x, W, upstream):
-    """On the way back upstream is multiplied with the transpose of W, as on the way there.
+    """The backward pass multiplies upstream by the transpose of W, as the forward pass multiplies x.
 
     Which shapes have upstream and your matrix? Which one turns M numbers back into K?
     """
@@ -29,16 +27,26 @@ def multiplied_with_the_transpose_of_w(x, W, upstream):
     return upstream @ W.T, upstream.T @ x, upstream.sum(0)
 
 
-@misconception(of="linear_backward", fails=LINEAR | {"the_bias_hears_from_every_row"})
+@misconception(of="linear_backward")
+def weight_gradient_transposed_to_fit(x, W, upstream):
+    """The gradient of W is turned only where its shape does not fit: that of a square layer stays transposed.
+
+    Which axis of your dW is that of the outputs? Can the shape tell you, where W has as many rows as columns?
+    """
+    dW = x.T @ upstream
+    return upstream @ W, dW if dW.shape == W.shape else dW.T, upstream.sum(0)
+
+
+@misconception(of="linear_backward")
 def bias_not_summed(x, W, upstream):
     """The gradient of the bias has a row for every row of the batch.
 
-    Which shape has b, and which has your db? Through how many rows does the loss depend on b?
+    What shape does b have, and what shape your db? Through how many rows does the loss depend on b?
     """
     return upstream @ W, upstream.T @ x, upstream
 
 
-@misconception(of="linear_backward", fails=LINEAR | {"the_bias_hears_from_every_row"})
+@misconception(of="linear_backward")
 def bias_averaged(x, W, upstream):
     """The gradient of the bias is averaged over the batch; the mean in the loss is in upstream already.
 
@@ -47,7 +55,7 @@ def bias_averaged(x, W, upstream):
     return upstream @ W, upstream.T @ x, upstream.mean(0)
 
 
-@misconception(of="linear_backward", fails=LINEAR | {"the_gradient_of_w_has_the_shape_of_w"})
+@misconception(of="linear_backward")
 def weight_gradient_averaged(x, W, upstream):
     """The gradient of W is divided by the batch size; the mean in the loss is in upstream already.
 
@@ -56,34 +64,28 @@ def weight_gradient_averaged(x, W, upstream):
     return upstream @ W, upstream.T @ x / len(x), upstream.sum(0)
 
 
-@misconception(
-    of="linear_backward",
-    fails=LINEAR | {"the_gradient_of_x_goes_through_w", "the_gradient_of_w_has_the_shape_of_w"},
-)
+@misconception(of="linear_backward")
 def gradient_of_w_first(x, W, upstream):
-    """The gradients stand in another order: dW comes first, dx second.
+    """The gradients are in a different order: dW comes first, dx second.
 
-    Which shape has the first thing you return, and which shape has x?
+    What shape does your first result have, and what shape does x have?
     """
     return upstream.T @ x, upstream @ W, upstream.sum(0)
 
 
-@misconception(of="linear_backward", fails=LINEAR | {"the_bias_hears_from_every_row"})
+@misconception(of="linear_backward")
 def bias_summed_over_the_units(x, W, upstream):
     """The gradient of the bias is summed over the units, so there is one number for each row of the batch.
 
-    Which shape has b, and which shape has your db? Over which axis do the rows of a batch lie?
+    What shape does b have, and what shape your db? Which axis counts the rows of a batch?
     """
     return upstream @ W, upstream.T @ x, upstream.sum(1)
 
 
 # 14. tanh_backward
 
-TANH = {"the_example_slopes_are_1_and_0_64", "other_units_agree_with_autograd"}
-SATURATED = {"a_saturated_unit_passes_nothing_on"}
 
-
-@misconception(of="tanh_backward", fails=TANH | SATURATED)
+@misconception(of="tanh_backward")
 def output_taken_for_the_input(h, upstream):
     """The slope is computed as 1 − tanh²(h), but h is the output of tanh already.
 
@@ -92,7 +94,7 @@ def output_taken_for_the_input(h, upstream):
     return upstream * (1 - h.tanh() ** 2)
 
 
-@misconception(of="tanh_backward", fails=TANH | SATURATED)
+@misconception(of="tanh_backward")
 def sigmoid_slope(h, upstream):
     """The slope is h(1 − h), which belongs to the sigmoid.
 
@@ -101,7 +103,7 @@ def sigmoid_slope(h, upstream):
     return upstream * h * (1 - h)
 
 
-@misconception(of="tanh_backward", fails=TANH | SATURATED)
+@misconception(of="tanh_backward")
 def square_forgotten(h, upstream):
     """The slope is 1 − h, without the square.
 
@@ -110,7 +112,7 @@ def square_forgotten(h, upstream):
     return upstream * (1 - h)
 
 
-@misconception(of="tanh_backward", fails=TANH)
+@misconception(of="tanh_backward")
 def upstream_forgotten(h, upstream):
     """The slope is returned by itself, without the gradient from upstream.
 
@@ -119,7 +121,7 @@ def upstream_forgotten(h, upstream):
     return 1 - h**2
 
 
-@misconception(of="tanh_backward", fails=TANH | SATURATED)
+@misconception(of="tanh_backward")
 def square_subtracted_from_upstream(h, upstream):
     """The square of h is subtracted from upstream itself: a bracket is missing around the slope.
 
@@ -130,10 +132,8 @@ def square_subtracted_from_upstream(h, upstream):
 
 # 15. embedding_backward
 
-LOOKED_UP = {"the_example_word_gets_both_gradients", "other_windows_agree_with_autograd"}
 
-
-@misconception(of="embedding_backward", fails=LOOKED_UP)
+@misconception(of="embedding_backward")
 def repeated_words_overwritten(windows, upstream, vocab_size):
     """Of a word that occurs several times only the last gradient is kept.
 
@@ -150,16 +150,16 @@ def _summed(windows, upstream, vocab_size):
     return dE.index_add(1, windows.flatten(), upstream.flatten(0, 1).T)
 
 
-@misconception(of="embedding_backward", fails=LOOKED_UP | {"each_word_has_a_column"})
+@misconception(of="embedding_backward")
 def one_row_per_word(windows, upstream, vocab_size):
     """The gradient has a row per word, where E has a column per word.
 
-    Which shape has E, and which has your dE?
+    What shape does E have, and what shape does your dE have?
     """
     return _summed(windows, upstream, vocab_size).T
 
 
-@misconception(of="embedding_backward", fails=LOOKED_UP)
+@misconception(of="embedding_backward")
 def repeated_words_averaged(windows, upstream, vocab_size):
     """The gradients of a word that occurs several times are averaged, not added.
 
@@ -170,7 +170,7 @@ def repeated_words_averaged(windows, upstream, vocab_size):
     return _summed(windows, upstream, vocab_size) / times
 
 
-@misconception(of="embedding_backward", fails=LOOKED_UP | {"each_word_has_a_column"})
+@misconception(of="embedding_backward")
 def only_the_newest_word(windows, upstream, vocab_size):
     """Only the last place of every window hands its gradient on.
 
@@ -179,16 +179,16 @@ def only_the_newest_word(windows, upstream, vocab_size):
     return _summed(windows[:, -1:], upstream[:, -1:], vocab_size)
 
 
-@misconception(of="embedding_backward", fails=LOOKED_UP)
+@misconception(of="embedding_backward")
 def as_many_columns_as_words_seen(windows, upstream, vocab_size):
     """There are columns only up to the largest word that occurs.
 
-    Which shape has E in the example? Which argument did you not use?
+    What shape does E have in the example? Which argument did you not use?
     """
     return _summed(windows, upstream, int(windows.max()) + 1)
 
 
-@misconception(of="embedding_backward", fails={"other_windows_agree_with_autograd", "each_word_has_a_column"})
+@misconception(of="embedding_backward")
 def columns_cut_anew(windows, upstream, vocab_size):
     """A table (V, d) is reshaped to (d, V), which cuts its rows apart instead of turning them.
 
@@ -197,7 +197,7 @@ def columns_cut_anew(windows, upstream, vocab_size):
     return _summed(windows, upstream, vocab_size).T.reshape(-1, vocab_size)
 
 
-@misconception(of="embedding_backward", fails=LOOKED_UP)
+@misconception(of="embedding_backward")
 def overwritten_within_a_window(windows, upstream, vocab_size):
     """Windows are added up, but of a word that occurs twice in one window only the last gradient is kept.
 

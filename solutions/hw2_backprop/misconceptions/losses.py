@@ -3,37 +3,28 @@
 import math
 
 import torch
-from torch.nn import functional
 
 from autograder.catalogue import misconception
 
-# 3. log_softmax
+from ..notebook import cross_entropy as right_loss
+from ..notebook import log_softmax as right_log_softmax
 
-SOFTMAX_VALUES = {"the_example_logits_give_quarters", "other_logits_give_their_log_probs"}
+# 3. log_softmax
 
 
 @misconception(
     of="log_softmax",
-    fails=SOFTMAX_VALUES
-    | {
-        "each_row_is_a_distribution",
-        "a_constant_changes_nothing",
-        "logits_of_a_thousand_are_no_trouble",
-        "an_unlikely_word_keeps_its_log_prob",
-    },
     seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
 )
 def softmax_over_the_first_axis(logits):
-    """The softmax runs over the rows, so that each column sums to one.
+    """The softmax runs over the rows, so each column sums to one, not each row.
 
     Which axis lists the words that one prediction chooses between? Sum your probabilities along each axis.
     """
-    return torch.log_softmax(logits, dim=0)
+    return right_log_softmax(logits.movedim(0, -1)).movedim(-1, 0)
 
 
-@misconception(
-    of="log_softmax", fails={"logits_of_a_thousand_are_no_trouble", "other_logits_give_their_log_probs"}
-)
+@misconception(of="log_softmax")
 def maximum_not_subtracted(logits):
     """The exponential is taken of the logits as they are, and is infinite from 710 on.
 
@@ -42,21 +33,17 @@ def maximum_not_subtracted(logits):
     return logits - logits.exp().sum(-1, keepdim=True).log()
 
 
-@misconception(
-    of="log_softmax", fails={"an_unlikely_word_keeps_its_log_prob", "other_logits_give_their_log_probs"}
-)
+@misconception(of="log_softmax")
 def logarithm_of_the_softmax(logits):
     """The logarithm is taken of the probabilities, and that of an unlikely word is 0 by then.
 
     What is `torch.tensor(-2000.0).exp()`, and what its logarithm? Does the logarithm of a quotient need the
     quotient?
     """
-    return torch.softmax(logits, dim=-1).log()
+    return right_log_softmax(logits).exp().log()
 
 
-@misconception(
-    of="log_softmax", fails={"logits_of_a_thousand_are_no_trouble", "other_logits_give_their_log_probs"}
-)
+@misconception(of="log_softmax")
 def one_maximum_for_all_rows(logits):
     """One maximum, that of the whole tensor, is subtracted from all rows: the lower rows vanish.
 
@@ -67,54 +54,35 @@ def one_maximum_for_all_rows(logits):
     return shifted - shifted.exp().sum(-1, keepdim=True).log()
 
 
-@misconception(
-    of="log_softmax",
-    fails=SOFTMAX_VALUES
-    | {
-        "each_row_is_a_distribution",
-        "logits_of_a_thousand_are_no_trouble",
-        "an_unlikely_word_keeps_its_log_prob",
-    },
-)
+@misconception(of="log_softmax")
 def logarithm_not_taken(logits):
     """The probabilities come back, not their logarithms.
 
     Can a log-probability be positive? What does the example expect for a probability of 1/4?
     """
-    return torch.softmax(logits, dim=-1)
+    return right_log_softmax(logits).exp()
 
 
-@misconception(of="log_softmax", fails={"each_row_is_a_distribution", "other_logits_give_their_log_probs"})
+@misconception(of="log_softmax")
 def always_the_second_axis(logits):
     """The softmax runs over axis 1, which is the last one only as long as there are two.
 
     Of logits of the shape (2, 3, 5), which sums are 1 in your answer? How do you name the last axis, however
     many there are?
     """
-    return torch.log_softmax(logits, dim=1)
+    return right_log_softmax(logits.movedim(1, -1)).movedim(-1, 1)
 
 
-@misconception(
-    of="log_softmax",
-    fails=SOFTMAX_VALUES
-    | {"each_row_is_a_distribution", "a_constant_changes_nothing", "logits_of_a_thousand_are_no_trouble"},
-)
+@misconception(of="log_softmax")
 def one_sum_for_all_rows(logits):
     """There is one sum for the whole tensor, so that all rows together are one distribution.
 
     What do the probabilities of each row sum to, and those of all rows together? Over which axis is the sum?
     """
-    return logits - logits.flatten().logsumexp(0)
+    return right_log_softmax(logits.flatten()).view_as(logits)
 
 
-@misconception(
-    of="log_softmax",
-    fails={
-        "logits_of_a_thousand_are_no_trouble",
-        "an_unlikely_word_keeps_its_log_prob",
-        "other_logits_give_their_log_probs",
-    },
-)
+@misconception(of="log_softmax")
 def computed_as_written(logits):
     """The formula is computed as it is written: the exponentials break above 710, and the logarithm at 0.
 
@@ -126,13 +94,9 @@ def computed_as_written(logits):
 
 # 4. cross_entropy
 
-LOSS_VALUES = {"the_example_costs_0_8047_nats", "other_batches_have_their_mean_loss"}
-
 
 @misconception(
-    of="cross_entropy",
-    fails=LOSS_VALUES | {"a_sure_model_pays_nothing_or_much", "a_great_surprise_is_finite"},
-    seen="https://openillumi.com/en/en-pytorch-crossentropy-logits-nllloss-mechanism",
+    of="cross_entropy", seen="https://openillumi.com/en/en-pytorch-crossentropy-logits-nllloss-mechanism"
 )
 def softmax_before_the_loss(logits, targets):
     """The softmax is applied twice: once to the logits, and once more inside the log-softmax.
@@ -140,44 +104,39 @@ def softmax_before_the_loss(logits, targets):
     A model that gives the right word a logit of 40 should pay nothing. What do you get, and how often is a
     softmax applied on the way?
     """
-    return functional.cross_entropy(logits.softmax(-1), targets)
+    return right_loss(logits.softmax(-1), targets)
 
 
 @misconception(
-    of="cross_entropy",
-    fails=LOSS_VALUES
-    | {"a_sure_model_pays_nothing_or_much", "knowing_nothing_costs_ln_v", "a_great_surprise_is_finite"},
-    seen="https://openillumi.com/en/en-pytorch-crossentropy-logits-nllloss-mechanism",
+    of="cross_entropy", seen="https://openillumi.com/en/en-pytorch-crossentropy-logits-nllloss-mechanism"
 )
 def probabilities_without_logarithm(logits, targets):
     """The targets' probabilities are averaged, not their logarithms, so the loss lies between -1 and 0.
 
     What is the surprise at a word of probability 1/4? Where in your code is its logarithm taken?
     """
-    return functional.nll_loss(logits.softmax(-1), targets)
+    return -logits.softmax(-1)[torch.arange(len(targets)), targets].mean()
 
 
-@misconception(of="cross_entropy", fails=LOSS_VALUES | {"the_same_rows_twice_cost_the_same"})
+@misconception(of="cross_entropy")
 def losses_summed(logits, targets):
     """The losses of the rows are summed, not averaged.
 
     What does your loss do when the batch becomes twice as large? What would that do to the size of a step?
     """
-    return functional.cross_entropy(logits, targets, reduction="sum")
+    return right_loss(logits, targets) * len(targets)
 
 
-@misconception(of="cross_entropy", fails=LOSS_VALUES | {
-    "a_sure_model_pays_nothing_or_much", "knowing_nothing_costs_ln_v", "a_great_surprise_is_finite"
-})  # fmt: skip
+@misconception(of="cross_entropy")
 def loss_in_bits(logits, targets):
     """The loss is in bits, where nats are asked for.
 
     What is the natural logarithm of 11, and what do you get for 11 words that are equally likely?
     """
-    return functional.cross_entropy(logits, targets) / math.log(2)
+    return right_loss(logits, targets) / math.log(2)
 
 
-@misconception(of="cross_entropy", fails={"a_great_surprise_is_finite", "other_batches_have_their_mean_loss"})
+@misconception(of="cross_entropy")
 def loss_of_a_vanished_probability(logits, targets):
     """The logarithm is taken of a probability that has become 0, so a great surprise costs infinity.
 
@@ -187,7 +146,7 @@ def loss_of_a_vanished_probability(logits, targets):
     return -logits.softmax(-1)[torch.arange(len(targets)), targets].log().mean()
 
 
-@misconception(of="cross_entropy", fails=LOSS_VALUES)
+@misconception(of="cross_entropy")
 def every_target_with_every_row(logits, targets):
     """Each row pays for the targets of all rows: B times B numbers are averaged, not B.
 
@@ -197,16 +156,7 @@ def every_target_with_every_row(logits, targets):
     return -torch.log_softmax(logits, -1)[:, targets].mean()
 
 
-@misconception(
-    of="cross_entropy",
-    fails=LOSS_VALUES
-    | {
-        "a_sure_model_pays_nothing_or_much",
-        "the_same_rows_twice_cost_the_same",
-        "knowing_nothing_costs_ln_v",
-        "a_great_surprise_is_finite",
-    },
-)
+@misconception(of="cross_entropy")
 def softmax_down_the_batch(logits, targets):
     """The softmax runs over the rows of the batch, so that predictions compete, not words.
 
@@ -215,15 +165,7 @@ def softmax_down_the_batch(logits, targets):
     return -torch.log_softmax(logits, 0)[torch.arange(len(targets)), targets].mean()
 
 
-@misconception(
-    of="cross_entropy",
-    fails=LOSS_VALUES
-    | {
-        "a_sure_model_pays_nothing_or_much",
-        "knowing_nothing_costs_ln_v",
-        "a_great_surprise_is_finite",
-    },
-)
+@misconception(of="cross_entropy")
 def log_probability_for_the_surprise(logits, targets):
     """The mean log-probability comes back, with its sign: a better model has a higher loss.
 
@@ -234,14 +176,8 @@ def log_probability_for_the_surprise(logits, targets):
 
 # 5. draw_tokens
 
-DRAWN = {
-    "the_example_draws_0_1_2",
-    "a_word_is_drawn_as_often_as_it_is_likely",
-    "other_words_are_drawn_by_their_pieces",
-}
 
-
-@misconception(of="draw_tokens", fails=DRAWN, seen="https://github.com/ml-explore/mlx-examples/pull/521")
+@misconception(of="draw_tokens", seen="https://github.com/ml-explore/mlx-examples/pull/521")
 def probabilities_taken_for_logits(logits, uniforms):
     """The softmax is applied to probabilities, as if they were logits, which makes all words nearly alike.
 
@@ -255,7 +191,7 @@ def _drawn(probs, uniforms):
     return (probs.cumsum(-1)[:, :-1] < uniforms[:, None]).sum(-1)
 
 
-@misconception(of="draw_tokens", fails=DRAWN | {"logits_may_be_any_numbers"})
+@misconception(of="draw_tokens")
 def always_the_likeliest(logits, uniforms):
     """The likeliest word is always taken, and u has no say.
 
@@ -264,14 +200,7 @@ def always_the_likeliest(logits, uniforms):
     return logits.argmax(-1)
 
 
-@misconception(
-    of="draw_tokens",
-    fails={
-        "the_example_draws_0_1_2",
-        "logits_may_be_any_numbers",
-        "other_words_are_drawn_by_their_pieces",
-    },
-)
+@misconception(of="draw_tokens")
 def exponentials_not_divided(logits, uniforms):
     """The exponentials of the logits are laid side by side as they are, without dividing by their sum.
 
@@ -280,7 +209,7 @@ def exponentials_not_divided(logits, uniforms):
     return _drawn(logits.exp(), uniforms)
 
 
-@misconception(of="draw_tokens", fails=DRAWN | {"logits_may_be_any_numbers"})
+@misconception(of="draw_tokens")
 def probabilities_down_the_batch(logits, uniforms):
     """The softmax runs over the rows of the batch, so that rows compete, not words.
 
@@ -289,7 +218,7 @@ def probabilities_down_the_batch(logits, uniforms):
     return (logits.softmax(0).cumsum(-1) < uniforms[:, None]).sum(-1)
 
 
-@misconception(of="draw_tokens", fails={"logits_may_be_any_numbers", "other_words_are_drawn_by_their_pieces"})
+@misconception(of="draw_tokens")
 def pieces_of_the_first_row(logits, uniforms):
     """All words are drawn by the probabilities of the first row.
 
@@ -298,13 +227,7 @@ def pieces_of_the_first_row(logits, uniforms):
     return _drawn(logits[:1].softmax(-1).expand_as(logits), uniforms)
 
 
-@misconception(
-    of="draw_tokens",
-    fails={
-        "logits_may_be_any_numbers",
-        "other_words_are_drawn_by_their_pieces",
-    },
-)
+@misconception(of="draw_tokens")
 def pieces_in_the_order_of_likelihood(logits, uniforms):
     """The pieces are sorted, the likeliest word first, where they should lie in the order of the words.
 
@@ -315,7 +238,7 @@ def pieces_in_the_order_of_likelihood(logits, uniforms):
     return words.gather(1, _drawn(probs, uniforms)[:, None])[:, 0]
 
 
-@misconception(of="draw_tokens", fails=DRAWN | {"logits_may_be_any_numbers"})
+@misconception(of="draw_tokens")
 def logits_laid_side_by_side(logits, uniforms):
     """The logits themselves are laid side by side: no softmax makes probabilities of them.
 

@@ -1,30 +1,18 @@
 """What goes wrong when a single batch is learned by heart."""
 
 import torch
-from torch import nn
 from torch.nn import functional
 
 from autograder.catalogue import misconception
 
+from ..notebook import DroppingLayer
+
 # 8. overfit_one_batch
-
-STEPS = {"no_step_carries_an_old_gradient", "other_batches_are_learned_step_by_step"}
-FIRST_STEP = STEPS | {"a_step_goes_down_the_training_mode_gradient"}
-
-
-class _Layer(nn.Module):
-    def __init__(self, weight):
-        super().__init__()
-        self.weight = nn.Parameter(weight.clone())
-
-    def forward(self, features):
-        kept = 2.0 * (torch.arange(features.shape[-1]) % 2 == 0)
-        return (features * kept if self.training else features) @ self.weight.T
 
 
 def _losses(arguments, *, is_zeroed=True, is_training=True, is_measured_in_training=False, sign=1):
     weight, features, targets, learning_rate, n_steps = arguments
-    model = _Layer(weight)
+    model = DroppingLayer(weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, maximize=sign < 0)
 
     def measured():
@@ -43,7 +31,6 @@ def _losses(arguments, *, is_zeroed=True, is_training=True, is_measured_in_train
 
 @misconception(
     of="overfit_one_batch",
-    fails=STEPS,
     seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
 )
 def gradients_never_zeroed(weight, features, targets, learning_rate, n_steps):
@@ -57,7 +44,6 @@ def gradients_never_zeroed(weight, features, targets, learning_rate, n_steps):
 
 @misconception(
     of="overfit_one_batch",
-    fails=FIRST_STEP,
     seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
 )
 def evaluation_mode_left_on(weight, features, targets, learning_rate, n_steps):
@@ -69,16 +55,16 @@ def evaluation_mode_left_on(weight, features, targets, learning_rate, n_steps):
     return _losses((weight, features, targets, learning_rate, n_steps), is_training=False)
 
 
-@misconception(of="overfit_one_batch", fails=FIRST_STEP | {"the_first_loss_is_measured_before_any_step"})
+@misconception(of="overfit_one_batch")
 def measured_in_training_mode(weight, features, targets, learning_rate, n_steps):
     """The losses are measured in training mode, with every second feature dropped.
 
-    Which features does the model see while you measure? Which would it see in use?
+    Which features does the model see while you measure? Which would it see at inference?
     """
     return _losses((weight, features, targets, learning_rate, n_steps), is_measured_in_training=True)
 
 
-@misconception(of="overfit_one_batch", fails=FIRST_STEP)
+@misconception(of="overfit_one_batch")
 def uphill(weight, features, targets, learning_rate, n_steps):
     """The steps go up the gradient, so the loss grows.
 
@@ -87,7 +73,7 @@ def uphill(weight, features, targets, learning_rate, n_steps):
     return _losses((weight, features, targets, learning_rate, n_steps), sign=-1)
 
 
-@misconception(of="overfit_one_batch", fails=FIRST_STEP | {"the_first_loss_is_measured_before_any_step"})
+@misconception(of="overfit_one_batch")
 def loss_before_any_step_left_out(weight, features, targets, learning_rate, n_steps):
     """The loss before the first step is missing: there are as many losses as steps.
 
@@ -96,7 +82,7 @@ def loss_before_any_step_left_out(weight, features, targets, learning_rate, n_st
     return _losses((weight, features, targets, learning_rate, n_steps))[1:]
 
 
-@misconception(of="overfit_one_batch", fails=FIRST_STEP)
+@misconception(of="overfit_one_batch")
 def steps_down_the_summed_loss(weight, features, targets, learning_rate, n_steps):
     """The steps go down the sum of the losses, so they are B times as long.
 
@@ -105,7 +91,7 @@ def steps_down_the_summed_loss(weight, features, targets, learning_rate, n_steps
     return _losses((weight, features, targets, learning_rate * len(features), n_steps))
 
 
-@misconception(of="overfit_one_batch", fails=FIRST_STEP)
+@misconception(of="overfit_one_batch")
 def nothing_learned(weight, features, targets, learning_rate, n_steps):
     """All losses are the same: the gradient is cleared, or never computed, before the step is taken.
 
@@ -114,7 +100,7 @@ def nothing_learned(weight, features, targets, learning_rate, n_steps):
     return _losses((weight, features, targets, 0.0, n_steps))
 
 
-@misconception(of="overfit_one_batch", fails=FIRST_STEP | {"the_first_loss_is_measured_before_any_step"})
+@misconception(of="overfit_one_batch")
 def loss_after_the_last_step_left_out(weight, features, targets, learning_rate, n_steps):
     """The loss after the last step is missing: there are as many losses as steps.
 

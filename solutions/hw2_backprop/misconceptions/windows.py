@@ -6,15 +6,13 @@ from autograder.catalogue import misconception
 
 # 1. windows_and_targets
 
-WINDOW_VALUES = {"the_example_has_three_windows", "other_documents_have_their_windows"}
-
 
 def _windows(documents, n_window, n_last=0):
     starts = [(document, i) for document in documents for i in range(len(document) - n_window + n_last)]
     return torch.stack([document[i : i + n_window] for document, i in starts]), starts
 
 
-@misconception(of="windows_and_targets", fails=WINDOW_VALUES | {"the_target_comes_next"})
+@misconception(of="windows_and_targets")
 def target_is_the_last_word_of_the_window(documents, n_window):
     """The target is the last word of the window, which the model has already read.
 
@@ -25,7 +23,7 @@ def target_is_the_last_word_of_the_window(documents, n_window):
     return windows, windows[:, -1]
 
 
-@misconception(of="windows_and_targets", fails=WINDOW_VALUES | {"a_window_is_read_from_left_to_right"})
+@misconception(of="windows_and_targets")
 def window_reversed(documents, n_window):
     """The windows list the newest word first.
 
@@ -35,7 +33,7 @@ def window_reversed(documents, n_window):
     return windows.flip(1), torch.stack([document[i + n_window] for document, i in starts])
 
 
-@misconception(of="windows_and_targets", fails=WINDOW_VALUES | {"every_window_is_there_once"})
+@misconception(of="windows_and_targets")
 def last_window_lost(documents, n_window):
     """The last pair of every document is missing, so its last word is never a target.
 
@@ -46,9 +44,7 @@ def last_window_lost(documents, n_window):
     return windows, torch.stack([document[i + n_window] for document, i in starts])
 
 
-@misconception(
-    of="windows_and_targets", fails=WINDOW_VALUES | {"the_target_comes_next", "every_window_is_there_once"}
-)
+@misconception(of="windows_and_targets")
 def window_without_a_next_word(documents, n_window):
     """The last words of a document make one more window, and its target is taken from the beginning.
 
@@ -58,10 +54,7 @@ def window_without_a_next_word(documents, n_window):
     return windows, torch.stack([document[(i + n_window) % len(document)] for document, i in starts])
 
 
-@misconception(
-    of="windows_and_targets",
-    fails=WINDOW_VALUES | {"every_window_is_there_once", "no_pair_reaches_into_another_document"},
-)
+@misconception(of="windows_and_targets")
 def windows_cross_documents(documents, n_window):
     """The documents are joined before the windows are cut, so that windows reach from one into the next.
 
@@ -75,7 +68,7 @@ def _by_unfolding(tokens, n_window):
     return tokens[:-1].unfold(0, n_window, 1), tokens[n_window:]
 
 
-@misconception(of="windows_and_targets", fails=WINDOW_VALUES | {"every_window_is_there_once"})
+@misconception(of="windows_and_targets")
 def windows_side_by_side(documents, n_window):
     """Each window begins where the one before has ended, so most windows are left out.
 
@@ -88,7 +81,7 @@ def windows_side_by_side(documents, n_window):
     )
 
 
-@misconception(of="windows_and_targets", fails=WINDOW_VALUES | {"every_window_is_there_once"})
+@misconception(of="windows_and_targets")
 def only_the_first_document(documents, n_window):
     """Only the first document is cut into windows.
 
@@ -97,15 +90,7 @@ def only_the_first_document(documents, n_window):
     return _by_unfolding(documents[0], n_window)
 
 
-@misconception(
-    of="windows_and_targets",
-    fails=WINDOW_VALUES
-    | {
-        "the_target_comes_next",
-        "every_window_is_there_once",
-        "no_pair_reaches_into_another_document",
-    },
-)
+@misconception(of="windows_and_targets")
 def targets_are_windows_too(documents, n_window):
     """Each target is a whole window, moved by one word, where one word is asked for.
 
@@ -117,10 +102,8 @@ def targets_are_windows_too(documents, n_window):
 
 # 2. batch_at
 
-BATCH_VALUES = {"the_example_batch_has_two_rows", "other_batches_are_cut_out_of_the_text"}
 
-
-@misconception(of="batch_at", fails=BATCH_VALUES | {"each_row_begins_at_its_own_place"})
+@misconception(of="batch_at")
 def one_start_for_the_whole_batch(tokens, starts, n_window):
     """All rows of the batch begin at the same place, so the batch holds one window many times.
 
@@ -130,7 +113,7 @@ def one_start_for_the_whole_batch(tokens, starts, n_window):
     return tokens[places], tokens[starts[0] + n_window].expand(len(starts))
 
 
-@misconception(of="batch_at", fails=BATCH_VALUES | {"the_target_stands_behind_its_window"})
+@misconception(of="batch_at")
 def batch_target_inside_the_window(tokens, starts, n_window):
     """The target is the last word of the window itself.
 
@@ -139,7 +122,7 @@ def batch_target_inside_the_window(tokens, starts, n_window):
     return tokens[starts[:, None] + torch.arange(n_window)], tokens[starts + n_window - 1]
 
 
-@misconception(of="batch_at", fails=BATCH_VALUES | {"the_target_stands_behind_its_window"})
+@misconception(of="batch_at")
 def window_one_word_away_from_its_target(tokens, starts, n_window):
     """Between the window and its target one word is left out.
 
@@ -150,7 +133,7 @@ def window_one_word_away_from_its_target(tokens, starts, n_window):
     return tokens[starts[:, None] + torch.arange(n_window)], tokens[places]
 
 
-@misconception(of="batch_at", fails=BATCH_VALUES | {"each_row_begins_at_its_own_place"})
+@misconception(of="batch_at")
 def start_taken_for_the_target(tokens, starts, n_window):
     """The places are taken for those of the targets, and the windows for what comes before them.
 
@@ -159,7 +142,7 @@ def start_taken_for_the_target(tokens, starts, n_window):
     return tokens[starts[:, None] - n_window + torch.arange(n_window)], tokens[starts]
 
 
-@misconception(of="batch_at", fails=BATCH_VALUES | {"the_target_stands_behind_its_window"})
+@misconception(of="batch_at")
 def target_behind_the_first_word(tokens, starts, n_window):
     """The target is the word after the first word of the window, whatever the window's width.
 
@@ -168,7 +151,7 @@ def target_behind_the_first_word(tokens, starts, n_window):
     return tokens[starts[:, None] + torch.arange(n_window)], tokens[starts + 1]
 
 
-@misconception(of="batch_at", fails=BATCH_VALUES)
+@misconception(of="batch_at")
 def places_for_words(tokens, starts, n_window):
     """The places come back, not the words that stand there.
 
@@ -177,10 +160,7 @@ def places_for_words(tokens, starts, n_window):
     return starts[:, None] + torch.arange(n_window), starts + n_window
 
 
-@misconception(
-    of="batch_at",
-    fails=BATCH_VALUES | {"each_row_begins_at_its_own_place", "the_target_stands_behind_its_window"},
-)
+@misconception(of="batch_at")
 def windows_as_columns(tokens, starts, n_window):
     """Every window is a column of the answer, where a row is asked for.
 

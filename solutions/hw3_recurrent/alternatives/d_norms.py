@@ -47,6 +47,12 @@ def in_complex_numbers(U):
 
 
 @alternative(of="clipped")
+def clipped_in_float32(gradients, threshold):
+    length = torch.cat([gradient.float().flatten() for gradient in gradients.values()]).norm()
+    return {name: gradient * (threshold / length).clamp(max=1) for name, gradient in gradients.items()}
+
+
+@alternative(of="clipped")
 def without_a_case(gradients, threshold):
     length = math.sqrt(sum(float((g * g).sum()) for g in gradients.values()))
     return {name: g / max(1.0, length / threshold) for name, g in gradients.items()}

@@ -16,7 +16,7 @@ def by_a_weighted_sum(logits, labels, pad_label):
     weights = (labels != pad_label).double()
     right = functional.one_hot(torch.where(labels == pad_label, 0, labels), logits.shape[-1])
     nats = logits.logsumexp(-1) - (logits * right).sum(-1)
-    return (nats * weights).sum() / weights.sum()
+    return torch.where(weights > 0, nats, 0.0).sum() / weights.sum()
 
 
 @alternative(of="labelling_accuracy")

@@ -7,27 +7,20 @@ from autograder.catalogue import misconception
 
 # 1. rnn_step
 
-STEP_VALUES = {"the_example_step_gives_0_7163_and_0_4621", "other_steps_agree_with_torch"}
-EVERY_STEP = STEP_VALUES | {
-    "a_unit_listens_through_its_own_rows",
-    "without_word_and_state_the_constant_remains",
-    "a_state_stays_between_minus_one_and_one",
-}
 
-
-@misconception(of="rnn_step", fails=STEP_VALUES | {"a_unit_listens_through_its_own_rows"})
+@misconception(of="rnn_step")
 def u_not_transposed(x, h, W, U, b):
-    """The states are multiplied with U where its transpose is needed, so units listen along the columns.
+    """The states are multiplied by U where its transpose is needed, so units listen along the columns.
 
-    In the example, which unit should hear the 0.4? For a column the formula says U @ h: how is the same thing
+    In the example, which unit should receive the 0.4? For a column the formula says U @ h: how is the same
     written when h is a row?
     """
     return torch.tanh(x @ W.T + h @ U + b)
 
 
-@misconception(of="rnn_step", fails=EVERY_STEP)
+@misconception(of="rnn_step")
 def w_not_transposed(x, h, W, U, b):
-    """The words are multiplied with W where its transpose is needed, which no shape but a square allows.
+    """The words are multiplied by W where its transpose is needed, which works only for a square W.
 
     Write the shapes of x and of W side by side. Which two sizes must agree for a product, and which
     do agree here?
@@ -35,7 +28,7 @@ def w_not_transposed(x, h, W, U, b):
     return torch.tanh(x @ W + h @ U.T + b)
 
 
-@misconception(of="rnn_step", fails=STEP_VALUES | {"a_unit_listens_through_its_own_rows"})
+@misconception(of="rnn_step")
 def state_left_out(x, h, W, U, b):
     """The state before does not enter, so the network forgets everything at every word.
 
@@ -45,7 +38,7 @@ def state_left_out(x, h, W, U, b):
     return torch.tanh(x @ W.T + b)
 
 
-@misconception(of="rnn_step", fails=STEP_VALUES | {"a_state_stays_between_minus_one_and_one"})
+@misconception(of="rnn_step")
 def state_added_outside_of_tanh(x, h, W, U, b):
     """The tanh covers the word only; what comes from the state is added afterwards, without bounds.
 
@@ -54,11 +47,7 @@ def state_added_outside_of_tanh(x, h, W, U, b):
     return torch.tanh(x @ W.T + b) + h @ U.T
 
 
-@misconception(
-    of="rnn_step",
-    fails=STEP_VALUES
-    | {"without_word_and_state_the_constant_remains", "a_state_stays_between_minus_one_and_one"},
-)
+@misconception(of="rnn_step")
 def sigmoid_for_tanh(x, h, W, U, b):
     """The sigmoid stands where the tanh belongs, so no entry of a state is ever negative.
 
@@ -67,7 +56,7 @@ def sigmoid_for_tanh(x, h, W, U, b):
     return torch.sigmoid(x @ W.T + h @ U.T + b)
 
 
-@misconception(of="rnn_step", fails=STEP_VALUES | {"without_word_and_state_the_constant_remains"})
+@misconception(of="rnn_step")
 def constant_left_out(x, h, W, U, b):
     """The constant b is not added.
 
@@ -76,11 +65,7 @@ def constant_left_out(x, h, W, U, b):
     return torch.tanh(x @ W.T + h @ U.T)
 
 
-@misconception(
-    of="rnn_step",
-    fails=STEP_VALUES
-    | {"a_state_stays_between_minus_one_and_one", "without_word_and_state_the_constant_remains"},
-)
+@misconception(of="rnn_step")
 def tanh_left_out(x, h, W, U, b):
     """The sum is the new state as it is; the tanh around it is missing.
 
@@ -89,7 +74,7 @@ def tanh_left_out(x, h, W, U, b):
     return x @ W.T + h @ U.T + b
 
 
-@misconception(of="rnn_step", fails={"a_unit_listens_through_its_own_rows", "other_steps_agree_with_torch"})
+@misconception(of="rnn_step")
 def w_laid_out_anew(x, h, W, U, b):
     """W is reshaped until it fits, which puts its numbers in other places than the transpose does.
 
@@ -99,9 +84,6 @@ def w_laid_out_anew(x, h, W, U, b):
 
 
 # 2. RNN
-
-REACHES = {"a_loss_on_the_last_state_reaches_the_first_word"}
-TEXT_VALUES = {"the_example_text_has_its_states", "other_texts_agree_with_torch"}
 
 
 class _RNN(nn.Module):
@@ -131,18 +113,7 @@ class _RNN(nn.Module):
         return torch.stack(states, dim=1), states[-1]
 
 
-@misconception(
-    of="RNN",
-    fails=TEXT_VALUES
-    | {
-        "each_text_starts_from_its_own_state",
-        "texts_of_a_batch_do_not_meet",
-        "the_last_state_is_the_one_after_the_last_word",
-        "the_past_moves_the_future_and_not_the_other_way_round",
-        "two_pieces_are_the_whole",
-    },
-    seen="https://github.com/pytorch/pytorch/issues/1538",
-)
+@misconception(of="RNN", seen="https://github.com/pytorch/pytorch/issues/1538")
 class BatchReadAsTime(_RNN):
     """The loop runs over the batch axis, so the state goes from text to text instead of from word to word.
 
@@ -158,16 +129,7 @@ class BatchReadAsTime(_RNN):
         return torch.stack(states), h
 
 
-@misconception(
-    of="RNN",
-    fails=TEXT_VALUES
-    | {
-        "the_past_moves_the_future_and_not_the_other_way_round",
-        "texts_of_a_batch_do_not_meet",
-        "each_text_starts_from_its_own_state",
-        "two_pieces_are_the_whole",
-    },
-)
+@misconception(of="RNN")
 class NewWeightsAtEveryStep(_RNN):
     """Every step after the first draws weights of its own, so what was learned holds for the first word only.
 
@@ -185,15 +147,7 @@ class NewWeightsAtEveryStep(_RNN):
         return states
 
 
-@misconception(
-    of="RNN",
-    fails=TEXT_VALUES
-    | {
-        "the_last_state_is_the_one_after_the_last_word",
-        "the_past_moves_the_future_and_not_the_other_way_round",
-        "two_pieces_are_the_whole",
-    },
-)
+@misconception(of="RNN")
 class OnlyTheLastState(_RNN):
     """Only the state after the last word is given back, where the states at all words are asked for.
 
@@ -206,25 +160,19 @@ class OnlyTheLastState(_RNN):
         return last[:, None], last
 
 
-@misconception(
-    of="RNN",
-    fails={"other_texts_agree_with_torch", "each_text_starts_from_its_own_state", "two_pieces_are_the_whole"},
-)
+@misconception(of="RNN")
 class OneFirstStateForAllTexts(_RNN):
     """All texts of the batch start from the first row of h_0.
 
-    What does text 1 remember of its earlier words when it begins from the state of text 0? Which shape has
-    h_0, and why?
+    What does text 1 remember of its earlier words when it begins from the state of text 0? What shape does
+    h_0 have, and why?
     """
 
     def first(self, x, h_0):
         return super().first(x, None if h_0 is None else h_0[:1].expand(len(x), -1))
 
 
-@misconception(
-    of="RNN",
-    fails=TEXT_VALUES | {"each_text_starts_from_its_own_state", "two_pieces_are_the_whole"},
-)
+@misconception(of="RNN")
 class FirstStateIgnored(_RNN):
     """The text always starts from zeros, whatever state is handed in.
 
@@ -235,12 +183,7 @@ class FirstStateIgnored(_RNN):
         return super().first(x, None)
 
 
-@misconception(
-    of="RNN",
-    fails=REACHES
-    | TEXT_VALUES
-    | {"the_past_moves_the_future_and_not_the_other_way_round", "two_pieces_are_the_whole"},
-)
+@misconception(of="RNN")
 class StateNotHandedOn(_RNN):
     """Every step starts from h_0 again, so no state knows of any word but its own.
 
@@ -252,14 +195,7 @@ class StateNotHandedOn(_RNN):
         return [self.step(x[:, t], h) for t in range(x.shape[1])]
 
 
-@misconception(
-    of="RNN",
-    fails=TEXT_VALUES
-    | {
-        "the_last_state_is_the_one_after_the_last_word",
-        "the_past_moves_the_future_and_not_the_other_way_round",
-    },
-)
+@misconception(of="RNN")
 class StatesBeforeTheirWords(_RNN):
     """The states are collected before the step, so the first is h_0 and the last word's own is missing.
 
@@ -272,19 +208,7 @@ class StatesBeforeTheirWords(_RNN):
         return torch.stack(states[:-1], dim=1), states[-1]
 
 
-@misconception(
-    of="RNN",
-    fails=REACHES
-    | TEXT_VALUES
-    | {
-        "each_text_starts_from_its_own_state",
-        "texts_of_a_batch_do_not_meet",
-        "the_last_state_is_the_one_after_the_last_word",
-        "the_past_moves_the_future_and_not_the_other_way_round",
-        "the_three_parameters_are_registered",
-        "two_pieces_are_the_whole",
-    },
-)
+@misconception(of="RNN")
 class PlainTensorsForWeights(_RNN):
     """W, U and b are plain tensors, which no optimizer finds and no stored weights can fill.
 
@@ -298,9 +222,7 @@ class PlainTensorsForWeights(_RNN):
         self.b = torch.zeros(d_hidden, dtype=torch.float64)
 
 
-@misconception(
-    of="RNN", fails=REACHES | {"other_texts_agree_with_torch"} | {"the_example_text_has_its_states"}
-)
+@misconception(of="RNN")
 class StateDetachedAtEveryWord(_RNN):
     """Each step begins from a detached state, so no gradient goes back further than one word.
 
@@ -316,14 +238,7 @@ class StateDetachedAtEveryWord(_RNN):
         return states
 
 
-@misconception(
-    of="RNN",
-    fails={
-        "other_texts_agree_with_torch",
-        "the_last_state_is_the_one_after_the_last_word",
-        "two_pieces_are_the_whole",
-    },
-)
+@misconception(of="RNN")
 class LastTextForLastWord(_RNN):
     """The second result is cut out along the first axis: all states of the last text, not each text's last.
 
@@ -336,14 +251,7 @@ class LastTextForLastWord(_RNN):
         return states, states[-1]
 
 
-@misconception(
-    of="RNN",
-    fails={
-        "other_texts_agree_with_torch",
-        "the_last_state_is_the_one_after_the_last_word",
-        "two_pieces_are_the_whole",
-    },
-)
+@misconception(of="RNN")
 class FirstStateForTheLast(_RNN):
     """The second result is the state at the first word.
 
@@ -355,17 +263,7 @@ class FirstStateForTheLast(_RNN):
         return states, states[:, 0]
 
 
-@misconception(
-    of="RNN",
-    fails={
-        "each_text_starts_from_its_own_state",
-        "other_texts_agree_with_torch",
-        "texts_of_a_batch_do_not_meet",
-        "the_last_state_is_the_one_after_the_last_word",
-        "the_past_moves_the_future_and_not_the_other_way_round",
-        "two_pieces_are_the_whole",
-    },
-)
+@misconception(of="RNN")
 class StatesLaidOneBehindTheOther(_RNN):
     """The states are joined along the texts and then reshaped, so that words and texts are mixed up.
 
@@ -378,17 +276,7 @@ class StatesLaidOneBehindTheOther(_RNN):
         return torch.cat(states).reshape(x.shape[0], x.shape[1], -1), states[-1]
 
 
-@misconception(
-    of="RNN",
-    fails=TEXT_VALUES
-    | {
-        "each_text_starts_from_its_own_state",
-        "texts_of_a_batch_do_not_meet",
-        "the_last_state_is_the_one_after_the_last_word",
-        "the_past_moves_the_future_and_not_the_other_way_round",
-        "two_pieces_are_the_whole",
-    },
-)
+@misconception(of="RNN")
 class TimeOnTheFirstAxis(_RNN):
     """The states are stacked along the first axis, so time stands where the texts belong.
 

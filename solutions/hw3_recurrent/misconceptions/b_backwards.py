@@ -6,11 +6,6 @@ from autograder.catalogue import misconception
 
 # 3. state_gradients
 
-HEARD = {"the_example_states_hear_0_09_0_5_and_1", "other_states_agree_with_autograd"}
-UNIT = {"the_message_goes_to_the_unit_that_was_listened_to"}
-SATURATED = {"a_saturated_state_hands_nothing_back"}
-GIVEN = {"the_direct_gradients_stay_as_they_are"}
-
 
 def _backwards(direct, hand_back):
     """total_t = direct_t + hand_back(total, t), from the last step to the first."""
@@ -20,16 +15,16 @@ def _backwards(direct, hand_back):
     return total
 
 
-@misconception(of="state_gradients", fails=HEARD | UNIT | SATURATED | GIVEN)
+@misconception(of="state_gradients")
 def own_loss_only(direct, states, U):
-    """Each state hears from the loss at its own step only; what it did to the later states is left out.
+    """Each state gets a gradient from the loss at its own step only; its effect on later states is left out.
 
     In the example only the last step has a loss. Does the first state have no influence on it?
     """
     return direct.clone()
 
 
-@misconception(of="state_gradients", fails=HEARD | UNIT | SATURATED)
+@misconception(of="state_gradients")
 def slope_of_the_wrong_step(direct, states, U):
     """The slope of tanh is taken at the state that listens back, not at the state that the tanh produced.
 
@@ -38,26 +33,26 @@ def slope_of_the_wrong_step(direct, states, U):
     return _backwards(direct, lambda total, t: ((1 - states[:, t] ** 2) * total[:, t + 1]) @ U)
 
 
-@misconception(of="state_gradients", fails=HEARD)
+@misconception(of="state_gradients")
 def only_the_next_loss_is_passed_on(direct, states, U):
-    """A state hears the losses of its own step and of the next one, and of none beyond.
+    """A state gets gradients from the losses of its own step and of the next one, but from none beyond.
 
     What does the state at t + 1 hand back: what its own loss says, or everything it has heard itself?
     """
     return _backwards(direct, lambda total, t: ((1 - states[:, t + 1] ** 2) * direct[:, t + 1]) @ U)
 
 
-@misconception(of="state_gradients", fails=UNIT | {"other_states_agree_with_autograd"})
+@misconception(of="state_gradients")
 def message_through_u_transposed(direct, states, U):
-    """The way back takes the same direction through U as the way forwards, so the wrong units hear.
+    """The backward pass multiplies by U in the same direction as the forward pass, so the wrong units get it.
 
-    Forwards, a row of states is multiplied with the transpose of U. With what is a row multiplied on the way
-    back?
+    Forwards, a row of states is multiplied by the transpose of U. What is a row of gradients multiplied by on
+    the way back?
     """
     return _backwards(direct, lambda total, t: ((1 - states[:, t + 1] ** 2) * total[:, t + 1]) @ U.T)
 
 
-@misconception(of="state_gradients", fails=HEARD | UNIT | SATURATED)
+@misconception(of="state_gradients")
 def slope_left_out(direct, states, U):
     """The slope of tanh is missing: a saturated state hands back as much as any other.
 
@@ -66,11 +61,9 @@ def slope_left_out(direct, states, U):
     return _backwards(direct, lambda total, t: total[:, t + 1] @ U)
 
 
-@misconception(
-    of="state_gradients", fails=HEARD | UNIT | SATURATED | GIVEN | {"the_last_state_hears_its_own_loss_only"}
-)
+@misconception(of="state_gradients")
 def messages_run_forwards(direct, states, U):
-    """The recursion runs from the first step to the last, so states hear from the losses before them.
+    """The recursion runs from the first step to the last, so states get gradients from earlier losses.
 
     Can a state change the loss of a word that was read before it? At which end does the recursion have to
     begin?
@@ -81,9 +74,9 @@ def messages_run_forwards(direct, states, U):
     return total
 
 
-@misconception(of="state_gradients", fails=UNIT | {"other_states_agree_with_autograd"})
+@misconception(of="state_gradients")
 def slope_after_u(direct, states, U):
-    """The slope of tanh is applied after the product with U, to the unit that hears the message.
+    """The slope of tanh is applied after the product with U, to the unit that receives the gradient.
 
     Through whose tanh does the way back lead: that of the unit that listened, or that of the unit it
     listened to?
@@ -91,11 +84,11 @@ def slope_after_u(direct, states, U):
     return _backwards(direct, lambda total, t: (1 - states[:, t + 1] ** 2) * (total[:, t + 1] @ U))
 
 
-@misconception(of="state_gradients", fails=SATURATED | {"other_states_agree_with_autograd"})
+@misconception(of="state_gradients")
 def own_loss_left_out(direct, states, U):
-    """Before the last step a state hears from the next state only; what its own loss says is not added.
+    """Before the last step a state gets a gradient from the next state only; its own loss adds nothing.
 
-    In the example only the last step has a loss. What does the first state hear if its own step has one, too?
+    In the example only the last step has a loss. What gradient does the first state get if its step has one?
     """
     total = direct.clone()
     for t in range(direct.shape[1] - 2, -1, -1):
@@ -103,7 +96,7 @@ def own_loss_left_out(direct, states, U):
     return total
 
 
-@misconception(of="state_gradients", fails=HEARD | UNIT | SATURATED)
+@misconception(of="state_gradients")
 def tanh_applied_to_the_states(direct, states, U):
     """The slope is computed as if the states still had to go through the tanh.
 
@@ -112,17 +105,7 @@ def tanh_applied_to_the_states(direct, states, U):
     return _backwards(direct, lambda total, t: ((1 - states[:, t + 1].tanh() ** 2) * total[:, t + 1]) @ U)
 
 
-@misconception(
-    of="state_gradients",
-    fails=GIVEN
-    | {
-        "a_saturated_state_hands_nothing_back",
-        "other_states_agree_with_autograd",
-        "the_example_states_hear_0_09_0_5_and_1",
-        "the_last_state_hears_its_own_loss_only",
-        "the_message_goes_to_the_unit_that_was_listened_to",
-    },
-)
+@misconception(of="state_gradients")
 def direct_gradients_overwritten(direct, states, U):
     """The sums are written into the tensor of direct gradients that was handed in.
 
@@ -134,11 +117,6 @@ def direct_gradients_overwritten(direct, states, U):
 
 
 # 4. bptt_gradients
-
-EXAMPLE, OTHERS = {"the_example_has_its_five_gradients"}, {"all_five_hold_for_other_sizes"}
-OF_W, OF_U = {"dW_adds_up_over_the_steps"}, {"dU_pairs_each_step_with_the_state_before"}
-OF_B, OF_X = {"db_adds_up_over_the_steps"}, {"dx_goes_back_through_w"}
-OF_H_0 = {"dh_0_hears_from_the_first_step"}
 
 
 def _gradients(delta, states, x, h_0, W, U):
@@ -156,9 +134,9 @@ def _right(total, states, x, h_0, W, U):
     return _gradients((1 - states**2) * total, states, x, h_0, W, U)
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B)
+@misconception(of="bptt_gradients")
 def gradients_overwritten_at_each_step(total, states, x, h_0, W, U):
-    """The gradients of the weights are set anew at each step, so only the step done last has a say.
+    """The gradients of the weights are overwritten at each step, so only the step done last counts.
 
     In the example, which of the two words is left in your dW? What is the difference between = and += in a
     loop over the steps?
@@ -167,17 +145,17 @@ def gradients_overwritten_at_each_step(total, states, x, h_0, W, U):
     return _right(total, states, x, h_0, W, U) | {name: first[name] for name in ("dW", "dU", "db")}
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_U)
+@misconception(of="bptt_gradients")
 def state_after_in_the_outer_product(total, states, x, h_0, W, U):
     """dU pairs each step with the state it led to, not with the state it came from.
 
-    In the forward pass U is multiplied with a state. With which one: the state before the step or after it?
+    Which state does the forward pass multiply by U: the one before the step or the one after it?
     """
     delta = (1 - states**2) * total
     return _right(total, states, x, h_0, W, U) | {"dU": torch.einsum("btd,bte->de", delta, states)}
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B)
+@misconception(of="bptt_gradients")
 def first_step_left_out(total, states, x, h_0, W, U):
     """The sums begin at the second step, as if the first had no state before it.
 
@@ -188,7 +166,7 @@ def first_step_left_out(total, states, x, h_0, W, U):
     return _right(total, states, x, h_0, W, U) | {name: later[name] for name in ("dW", "dU", "db")}
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_U)
+@misconception(of="bptt_gradients")
 def zeros_before_the_first_step(total, states, x, h_0, W, U):
     """dU takes the state before the first word to be zeros, though the text was started from h_0.
 
@@ -198,7 +176,7 @@ def zeros_before_the_first_step(total, states, x, h_0, W, U):
     return right | {"dU": _right(total, states, x, torch.zeros_like(h_0), W, U)["dU"]}
 
 
-@misconception(of="bptt_gradients", fails=OTHERS | OF_W | OF_U | OF_B | OF_X | OF_H_0)
+@misconception(of="bptt_gradients")
 def tanh_skipped_on_the_way_back(total, states, x, h_0, W, U):
     """The gradient of the state is used as it is, as if there were no tanh before it.
 
@@ -208,7 +186,7 @@ def tanh_skipped_on_the_way_back(total, states, x, h_0, W, U):
     return _gradients(total, states, x, h_0, W, U)
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B)
+@misconception(of="bptt_gradients")
 def averaged_over_the_steps(total, states, x, h_0, W, U):
     """The gradients of the weights are averaged over the steps, where the chain rule adds them up.
 
@@ -219,17 +197,17 @@ def averaged_over_the_steps(total, states, x, h_0, W, U):
     return right | {name: right[name] / x.shape[1] for name in ("dW", "dU", "db")}
 
 
-@misconception(of="bptt_gradients", fails=OTHERS | OF_H_0)
+@misconception(of="bptt_gradients")
 def h_0_through_u_transposed(total, states, x, h_0, W, U):
-    """The message to h_0 takes the same direction through U as the way forwards.
+    """The gradient of h_0 is multiplied by U in the same direction as in the forward pass.
 
-    Forwards, h_0 as a row is multiplied with the transpose of U. With what is its gradient multiplied?
+    Forwards, h_0 as a row is multiplied by the transpose of U. What is its gradient multiplied by?
     """
     right = _right(total, states, x, h_0, W, U)
     return right | {"dh_0": ((1 - states[:, 0] ** 2) * total[:, 0]) @ U.T}
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_H_0)
+@misconception(of="bptt_gradients")
 def gradient_of_the_first_state_for_h_0(total, states, x, h_0, W, U):
     """dh_0 is the gradient of the state after the first word; one step back is missing.
 
@@ -238,7 +216,7 @@ def gradient_of_the_first_state_for_h_0(total, states, x, h_0, W, U):
     return _right(total, states, x, h_0, W, U) | {"dh_0": total[:, 0].clone()}
 
 
-@misconception(of="bptt_gradients", fails=OTHERS | OF_W | OF_U | OF_B)
+@misconception(of="bptt_gradients")
 def averaged_over_the_texts(total, states, x, h_0, W, U):
     """The gradients of the weights are divided by the number of texts.
 
@@ -248,9 +226,9 @@ def averaged_over_the_texts(total, states, x, h_0, W, U):
     return right | {name: right[name] / len(x) for name in ("dW", "dU", "db")}
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B)
+@misconception(of="bptt_gradients")
 def only_the_last_step(total, states, x, h_0, W, U):
-    """Only the last step has a say in the gradients of the weights.
+    """Only the last step contributes to the gradients of the weights.
 
     At how many steps are W, U and b used? In the example, which word is missing in your dW?
     """
@@ -259,7 +237,7 @@ def only_the_last_step(total, states, x, h_0, W, U):
     return _right(total, states, x, h_0, W, U) | {name: last[name] for name in ("dW", "dU", "db")}
 
 
-@misconception(of="bptt_gradients", fails=EXAMPLE | OTHERS | OF_W | OF_U | OF_B | OF_X | OF_H_0)
+@misconception(of="bptt_gradients")
 def handed_back_a_second_time(total, states, x, h_0, W, U):
     """What later states hand back is added once more, although `total` holds it already.
 
@@ -271,7 +249,7 @@ def handed_back_a_second_time(total, states, x, h_0, W, U):
     return _right(total, states, x, h_0, W, U)
 
 
-@misconception(of="bptt_gradients", fails=OTHERS | OF_U)
+@misconception(of="bptt_gradients")
 def du_transposed(total, states, x, h_0, W, U):
     """dU is transposed: its rows belong to the units that are listened to.
 

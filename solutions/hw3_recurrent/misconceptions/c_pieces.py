@@ -6,10 +6,6 @@ from autograder.catalogue import misconception
 
 # 5. stream_batches
 
-CUT = {"the_example_text_makes_two_pieces", "other_texts_are_cut_into_streams"}
-GOES_ON, NEXT = {"a_row_goes_on_where_it_stopped"}, {"the_target_is_the_next_word"}
-ROWS = {"every_piece_has_all_rows"}
-
 
 def _tables(tokens, batch_size):
     length = (len(tokens) - 1) // batch_size
@@ -21,11 +17,7 @@ def _pieces(inputs, targets, n_steps):
     return list(zip(inputs.split(n_steps, 1), targets.split(n_steps, 1), strict=True))
 
 
-@misconception(
-    of="stream_batches",
-    fails=CUT | GOES_ON | ROWS,
-    seen="https://github.com/yikangshen/Ordered-Neurons/issues/13",
-)
+@misconception(of="stream_batches", seen="https://github.com/yikangshen/Ordered-Neurons/issues/13")
 def windows_one_after_the_other_into_the_rows(tokens, batch_size, n_steps):
     """The text is cut into windows first, and consecutive windows become the rows of one batch.
 
@@ -38,7 +30,7 @@ def windows_one_after_the_other_into_the_rows(tokens, batch_size, n_steps):
     return list(zip(inputs.split(batch_size), targets.split(batch_size), strict=True))
 
 
-@misconception(of="stream_batches", fails=CUT | GOES_ON | NEXT)
+@misconception(of="stream_batches")
 def text_dealt_out_like_cards(tokens, batch_size, n_steps):
     """The words are dealt out to the rows in turn, so no row is a piece of text.
 
@@ -52,7 +44,7 @@ def text_dealt_out_like_cards(tokens, batch_size, n_steps):
     return _pieces(inputs, targets, n_steps)
 
 
-@misconception(of="stream_batches", fails=CUT | ROWS, seen="https://github.com/fastai/fastbook/pull/469")
+@misconception(of="stream_batches", seen="https://github.com/fastai/fastbook/pull/469")
 def short_piece_dropped(tokens, batch_size, n_steps):
     """The last, shorter piece is left out, so the end of every stream is never read.
 
@@ -62,9 +54,9 @@ def short_piece_dropped(tokens, batch_size, n_steps):
     return [piece for piece in pieces if piece[0].shape[1] == n_steps]
 
 
-@misconception(of="stream_batches", fails=CUT | NEXT)
+@misconception(of="stream_batches")
 def last_target_wrapped_around(tokens, batch_size, n_steps):
-    """The targets are the piece turned round by one, so the last target of a piece is its own first word.
+    """The targets are the piece rotated by one, so the last target of a piece is its own first word.
 
     Which word follows the 3 in the example? Must a target come from the same piece as its input?
     """
@@ -72,7 +64,7 @@ def last_target_wrapped_around(tokens, batch_size, n_steps):
     return [(piece, piece.roll(-1, 1)) for piece in inputs.split(n_steps, 1)]
 
 
-@misconception(of="stream_batches", fails=CUT | NEXT)
+@misconception(of="stream_batches")
 def inputs_for_targets(tokens, batch_size, n_steps):
     """The target of a word is the word itself, which the network has just read.
 
@@ -82,7 +74,7 @@ def inputs_for_targets(tokens, batch_size, n_steps):
     return _pieces(inputs, inputs, n_steps)
 
 
-@misconception(of="stream_batches", fails=CUT | GOES_ON | ROWS)
+@misconception(of="stream_batches")
 def a_word_lost_at_each_border(tokens, batch_size, n_steps):
     """Each piece is one word too short, because its last word serves as a target only.
 
@@ -92,7 +84,7 @@ def a_word_lost_at_each_border(tokens, batch_size, n_steps):
     return [(piece[:, :-1], piece[:, 1:]) for piece in inputs.split(n_steps, 1) if piece.shape[1] > 1]
 
 
-@misconception(of="stream_batches", fails=CUT | ROWS)
+@misconception(of="stream_batches")
 def end_of_the_text_in_a_smaller_batch(tokens, batch_size, n_steps):
     """What is left at the end of the text becomes one more piece, with fewer rows than the others.
 
@@ -104,7 +96,7 @@ def end_of_the_text_in_a_smaller_batch(tokens, batch_size, n_steps):
     return [*pieces, (rest[None, :-1], rest[None, 1:])] if len(rest) > 1 else pieces
 
 
-@misconception(of="stream_batches", fails=CUT | ROWS)
+@misconception(of="stream_batches")
 def targets_cut_out_of_the_streams(tokens, batch_size, n_steps):
     """Streams of ⌊N / B⌋ words are cut first and the targets out of them, so streams begin elsewhere.
 
@@ -116,7 +108,7 @@ def targets_cut_out_of_the_streams(tokens, batch_size, n_steps):
     return _pieces(table[:, :-1], table[:, 1:], n_steps)
 
 
-@misconception(of="stream_batches", fails=CUT | NEXT)
+@misconception(of="stream_batches")
 def rows_end_in_their_own_beginning(tokens, batch_size, n_steps):
     """The target of a stream's last word is the first word of the same stream.
 
@@ -126,7 +118,7 @@ def rows_end_in_their_own_beginning(tokens, batch_size, n_steps):
     return _pieces(inputs, inputs.roll(-1, dims=1), n_steps)
 
 
-@misconception(of="stream_batches", fails=CUT | GOES_ON)
+@misconception(of="stream_batches")
 def words_dealt_out_with_their_own_targets(tokens, batch_size, n_steps):
     """The words are dealt out to the rows in turn: each target is right, but no row is a piece of text.
 
@@ -138,7 +130,7 @@ def words_dealt_out_with_their_own_targets(tokens, batch_size, n_steps):
     return _pieces(*dealt, n_steps)
 
 
-@misconception(of="stream_batches", fails=CUT | GOES_ON | ROWS)
+@misconception(of="stream_batches")
 def blocks_of_the_text_cut_into_rows(tokens, batch_size, n_steps):
     """Each piece is the next block of the text, cut into rows, so a row goes on where another row stopped.
 
@@ -150,7 +142,7 @@ def blocks_of_the_text_cut_into_rows(tokens, batch_size, n_steps):
     return [(a.view(batch_size, n_steps), b.view(batch_size, n_steps)) for a, b in blocks]
 
 
-@misconception(of="stream_batches", fails=CUT | GOES_ON | ROWS)
+@misconception(of="stream_batches")
 def pieces_overlap(tokens, batch_size, n_steps):
     """Each piece begins one word after the one before it, so nearly every word is read several times.
 
@@ -162,7 +154,7 @@ def pieces_overlap(tokens, batch_size, n_steps):
     return [(inputs[:, k : k + n_steps], targets[:, k : k + n_steps]) for k in starts]
 
 
-@misconception(of="stream_batches", fails=CUT | NEXT)
+@misconception(of="stream_batches")
 def targets_run_out_before_the_inputs(tokens, batch_size, n_steps):
     """Streams of ⌊N / B⌋ words are cut first; at their end an input has no target left.
 
@@ -174,7 +166,7 @@ def targets_run_out_before_the_inputs(tokens, batch_size, n_steps):
     return [(table[:, k : k + n_steps], table[:, k + 1 : k + 1 + n_steps]) for k in starts]
 
 
-@misconception(of="stream_batches", fails=CUT)
+@misconception(of="stream_batches")
 def streams_of_all_words(tokens, batch_size, n_steps):
     """Each stream is ⌊N / B⌋ words long, as if the last word of the text had a target.
 
@@ -186,11 +178,6 @@ def streams_of_all_words(tokens, batch_size, n_steps):
 
 
 # 6. piece_gradients
-
-SMALL = {"the_example_pieces_give_0_6610"}
-THROUGH, ON = {"inside_a_piece_the_gradient_goes_all_the_way"}, {"the_state_goes_on"}
-STOPS, NEW = {"the_gradient_stops_at_the_border"}, {"a_new_document_starts_from_nothing"}
-OTHERS = {"other_pieces_agree_with_torch"}
 
 
 def _fresh_rows(h, is_new):
@@ -213,11 +200,7 @@ def _read(
     return results
 
 
-@misconception(
-    of="piece_gradients",
-    fails=SMALL | ON | STOPS | NEW | OTHERS,
-    seen="https://github.com/yunjey/pytorch-tutorial/issues/90",
-)
+@misconception(of="piece_gradients", seen="https://github.com/yunjey/pytorch-tutorial/issues/90")
 def state_not_detached(W, U, b, pieces, h_0):
     """The state keeps its past from piece to piece, so the second backward pass runs into the first piece.
 
@@ -236,7 +219,7 @@ def state_not_detached(W, U, b, pieces, h_0):
     return results
 
 
-@misconception(of="piece_gradients", fails=STOPS | OTHERS)
+@misconception(of="piece_gradients")
 def graph_kept_instead_of_cut(W, U, b, pieces, h_0):
     """The graph of all pieces is kept, so every gradient runs back to the beginning of the text.
 
@@ -246,7 +229,7 @@ def graph_kept_instead_of_cut(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, after_piece=lambda h: h)
 
 
-@misconception(of="piece_gradients", fails=THROUGH | STOPS | OTHERS)
+@misconception(of="piece_gradients")
 def detached_at_every_step(W, U, b, pieces, h_0):
     """The state loses its past at every step, so no gradient ever goes back in time.
 
@@ -256,11 +239,7 @@ def detached_at_every_step(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, after_step=torch.Tensor.detach)
 
 
-@misconception(
-    of="piece_gradients",
-    fails=SMALL | ON | STOPS | NEW | OTHERS,
-    seen="https://github.com/yikangshen/Ordered-Neurons/issues/13",
-)
+@misconception(of="piece_gradients", seen="https://github.com/yikangshen/Ordered-Neurons/issues/13")
 def every_piece_from_zeros(W, U, b, pieces, h_0):
     """The state is set to zeros before each piece, although the text goes on.
 
@@ -269,9 +248,7 @@ def every_piece_from_zeros(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, after_piece=lambda h: torch.zeros_like(h))
 
 
-@misconception(
-    of="piece_gradients", fails=NEW | OTHERS, seen="https://github.com/karpathy/char-rnn/issues/78"
-)
+@misconception(of="piece_gradients", seen="https://github.com/karpathy/char-rnn/issues/78")
 def state_carried_into_new_documents(W, U, b, pieces, h_0):
     """A new document begins with the state in which the old one ended.
 
@@ -280,7 +257,7 @@ def state_carried_into_new_documents(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, begin=lambda h, is_new: h)
 
 
-@misconception(of="piece_gradients", fails=NEW | OTHERS)
+@misconception(of="piece_gradients")
 def one_new_document_resets_all_rows(W, U, b, pieces, h_0):
     """As soon as one row begins a new document, all rows begin from zeros.
 
@@ -289,7 +266,7 @@ def one_new_document_resets_all_rows(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, begin=lambda h, is_new: torch.zeros_like(h) if is_new.any() else h)
 
 
-@misconception(of="piece_gradients", fails=STOPS | OTHERS)
+@misconception(of="piece_gradients")
 def gradients_added_up_over_pieces(W, U, b, pieces, h_0):
     """Each gradient contains those of all pieces before it, because nothing sets U.grad back.
 
@@ -306,7 +283,7 @@ def _first_states_for(rows, h_0):
     return lambda h, is_new: torch.where(rows(is_new)[:, None], h_0, h)
 
 
-@misconception(of="piece_gradients", fails=NEW | OTHERS)
+@misconception(of="piece_gradients")
 def new_documents_from_h_0(W, U, b, pieces, h_0):
     """A new document begins with h_0, which belongs to the beginning of another text.
 
@@ -315,7 +292,7 @@ def new_documents_from_h_0(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, begin=_first_states_for(lambda is_new: is_new, h_0))
 
 
-@misconception(of="piece_gradients", fails=SMALL | ON | STOPS | NEW | OTHERS)
+@misconception(of="piece_gradients")
 def every_piece_from_h_0(W, U, b, pieces, h_0):
     """Every piece begins with h_0 again, although the text goes on.
 
@@ -324,7 +301,7 @@ def every_piece_from_h_0(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, begin=_first_states_for(torch.ones_like, h_0))
 
 
-@misconception(of="piece_gradients", fails=SMALL | THROUGH | ON | STOPS | NEW | OTHERS)
+@misconception(of="piece_gradients")
 def rows_that_go_on_set_to_zeros(W, U, b, pieces, h_0):
     """The rows that go on are set to zeros, and those that begin a new document keep their state.
 
@@ -333,7 +310,7 @@ def rows_that_go_on_set_to_zeros(W, U, b, pieces, h_0):
     return _read(W, U, b, pieces, h_0, begin=lambda h, is_new: torch.where(is_new[:, None], h, 0.0))
 
 
-@misconception(of="piece_gradients", fails=THROUGH | ON | STOPS | NEW | OTHERS)
+@misconception(of="piece_gradients")
 def loss_of_the_last_step_only(W, U, b, pieces, h_0):
     """The loss of a piece is that of its last step.
 
@@ -343,7 +320,7 @@ def loss_of_the_last_step_only(W, U, b, pieces, h_0):
     return _read(W, U, b, last, h_0)
 
 
-@misconception(of="piece_gradients", fails=THROUGH | ON | STOPS | NEW | OTHERS)
+@misconception(of="piece_gradients")
 def means_for_sums(W, U, b, pieces, h_0):
     """The loss of each step is averaged, where the statement sums over everything.
 
@@ -353,7 +330,7 @@ def means_for_sums(W, U, b, pieces, h_0):
     return _read(W, U, b, scaled, h_0)
 
 
-@misconception(of="piece_gradients", fails=SMALL | STOPS | OTHERS)
+@misconception(of="piece_gradients")
 def one_tensor_for_all_gradients(W, U, b, pieces, h_0):
     """All pieces return one and the same tensor, `U.grad`, which later pieces add to.
 

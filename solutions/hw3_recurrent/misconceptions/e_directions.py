@@ -6,11 +6,6 @@ from autograder.catalogue import misconception
 
 # 13. bidirectional_states
 
-BOTH_ENDS = {"the_example_text_is_read_from_both_ends", "other_texts_are_read_from_both_ends"}
-PAST, FUTURE = {"the_first_half_knows_the_past"}, {"the_second_half_knows_the_future"}
-REAL, ZEROS = {"padding_does_not_change_real_words"}, {"padding_has_zeros"}
-OWN_NETWORK = {"each_direction_has_its_own_weights"}
-
 
 def _states_of(x, network):
     h, states = torch.zeros(len(x), len(network["b"]), dtype=x.dtype), []
@@ -38,7 +33,7 @@ def _states_from_the_end(x, n_words, network):
     return _turned(_states_of(_turned(x, n_words), network), n_words)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | FUTURE | OWN_NETWORK)
+@misconception(of="bidirectional_states")
 def backward_states_not_turned_back(x, n_words, forwards, backwards):
     """The backward states stand in the order in which they were read, so the first word has the last one's.
 
@@ -49,7 +44,7 @@ def backward_states_not_turned_back(x, n_words, forwards, backwards):
     return _real(states, n_words)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | PAST | FUTURE | OWN_NETWORK)
+@misconception(of="bidirectional_states")
 def backward_half_first(x, n_words, forwards, backwards):
     """The halves are joined in the wrong order: the backward states stand first.
 
@@ -59,7 +54,7 @@ def backward_half_first(x, n_words, forwards, backwards):
     return _real(states, n_words)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | REAL)
+@misconception(of="bidirectional_states")
 def padding_read_first_by_the_backward_pass(x, n_words, forwards, backwards):
     """The backward network begins at the end of the tensor, so it reads the padding before the text.
 
@@ -70,7 +65,7 @@ def padding_read_first_by_the_backward_pass(x, n_words, forwards, backwards):
     return _real(states, n_words)
 
 
-@misconception(of="bidirectional_states", fails=OWN_NETWORK | {"other_texts_are_read_from_both_ends"})
+@misconception(of="bidirectional_states")
 def same_network_in_both_directions(x, n_words, forwards, backwards):
     """One network reads in both directions; the weights of the other are never used.
 
@@ -80,7 +75,7 @@ def same_network_in_both_directions(x, n_words, forwards, backwards):
     return _real(states, n_words)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | ZEROS)
+@misconception(of="bidirectional_states")
 def states_at_the_padding_left(x, n_words, forwards, backwards):
     """The states at the padding are those that the networks happen to have there, not zeros.
 
@@ -89,7 +84,7 @@ def states_at_the_padding_left(x, n_words, forwards, backwards):
     return torch.cat([_states_of(x, forwards), _states_from_the_end(x, n_words, backwards)], dim=-1)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | FUTURE | OWN_NETWORK)
+@misconception(of="bidirectional_states")
 def texts_turned_instead_of_words(x, n_words, forwards, backwards):
     """The flip turns the order of the texts in the batch, not the order of the words in each text.
 
@@ -99,16 +94,16 @@ def texts_turned_instead_of_words(x, n_words, forwards, backwards):
     return _real(states, n_words)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | PAST | FUTURE | ZEROS | OWN_NETWORK)
+@misconception(of="bidirectional_states")
 def halves_added_up(x, n_words, forwards, backwards):
     """The two states of a word are added up, so that past and future cannot be told apart any more.
 
-    How many numbers has a word in your answer, and how many in the statement?
+    How many numbers does a word have in your answer, and how many in the statement?
     """
     return _real(_states_of(x, forwards) + _states_from_the_end(x, n_words, backwards), n_words)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | REAL | ZEROS)
+@misconception(of="bidirectional_states")
 def padding_taken_for_words(x, n_words, forwards, backwards):
     """Both networks read the padding like words: `n_words` is never used.
 
@@ -118,7 +113,7 @@ def padding_taken_for_words(x, n_words, forwards, backwards):
     return torch.cat([_states_of(x, forwards), _states_of(x.flip(1), backwards).flip(1)], dim=-1)
 
 
-@misconception(of="bidirectional_states", fails=REAL | {"other_texts_are_read_from_both_ends"})
+@misconception(of="bidirectional_states")
 def padding_made_zeros_and_read(x, n_words, forwards, backwards):
     """The padding is set to zeros and then read, which leaves a state that is not zero: b is still added.
 
@@ -129,7 +124,7 @@ def padding_made_zeros_and_read(x, n_words, forwards, backwards):
     return _real(states, n_words)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | FUTURE | ZEROS | OWN_NETWORK)
+@misconception(of="bidirectional_states")
 def own_word_left_out_on_the_way_back(x, n_words, forwards, backwards):
     """The backward state of a word is the one before it was read, so it knows the words after it only.
 
@@ -140,19 +135,17 @@ def own_word_left_out_on_the_way_back(x, n_words, forwards, backwards):
     return torch.cat([_real(_states_of(x, forwards), n_words), later], dim=-1)
 
 
-@misconception(of="bidirectional_states", fails=BOTH_ENDS | PAST | FUTURE | REAL | ZEROS | OWN_NETWORK)
+@misconception(of="bidirectional_states")
 def backward_network_reads_the_forward_states(x, n_words, forwards, backwards):
     """The backward network reads the states of the forward network instead of the words.
 
-    Which tensor does your second network get? Which size has the W of the second network, and which a state?
+    Which tensor does your second network get? What size is the second network's W, and what size a state?
     """
     there = _real(_states_of(x, forwards), n_words)
     return _real(torch.cat([there, _states_from_the_end(there, n_words, backwards)], dim=-1), n_words)
 
 
-@misconception(
-    of="bidirectional_states", fails=PAST | FUTURE | OWN_NETWORK | {"other_texts_are_read_from_both_ends"}
-)
+@misconception(of="bidirectional_states")
 def numbers_of_both_states_in_turn(x, n_words, forwards, backwards):
     """The two states are shuffled together number by number instead of standing side by side.
 
@@ -164,17 +157,13 @@ def numbers_of_both_states_in_turn(x, n_words, forwards, backwards):
 
 # 14. text_vectors
 
-VECTORS = {"the_example_vector_is_3_2", "each_half_has_read_the_whole_text", "other_texts_have_their_vectors"}
-
 
 def _at(states, places):
     return states[torch.arange(len(states)), places]
 
 
 @misconception(
-    of="text_vectors",
-    fails=VECTORS,
-    seen="https://discuss.pytorch.org/t/bilstm-output-hidden-state-mismatch/49825",
+    of="text_vectors", seen="https://discuss.pytorch.org/t/bilstm-output-hidden-state-mismatch/49825"
 )
 def last_place_of_the_tensor(states, n_words):
     """The last place of the tensor is taken for both directions, padding or not.
@@ -184,16 +173,16 @@ def last_place_of_the_tensor(states, n_words):
     return states[:, -1]
 
 
-@misconception(of="text_vectors", fails=VECTORS)
+@misconception(of="text_vectors")
 def last_word_for_both_directions(states, n_words):
     """Both halves are taken at the last real word, where the backward network has read a single word.
 
-    Where does the backward network begin to read? How many words has it read at the last one?
+    Where does the backward network begin to read? How many words has it read when it is at the last one?
     """
     return _at(states, n_words - 1)
 
 
-@misconception(of="text_vectors", fails=VECTORS)
+@misconception(of="text_vectors")
 def first_place_for_both_directions(states, n_words):
     """Both halves are taken at the first word, where the forward network has read a single word.
 
@@ -202,7 +191,7 @@ def first_place_for_both_directions(states, n_words):
     return states[:, 0].clone()
 
 
-@misconception(of="text_vectors", fails=VECTORS)
+@misconception(of="text_vectors")
 def ends_exchanged(states, n_words):
     """The forward half is taken at the first word and the backward half at the last: each has read one word.
 
@@ -212,7 +201,7 @@ def ends_exchanged(states, n_words):
     return torch.cat([states[:, 0, :d_hidden], _at(states, n_words - 1)[:, d_hidden:]], dim=-1)
 
 
-@misconception(of="text_vectors", fails=VECTORS)
+@misconception(of="text_vectors")
 def forward_half_from_the_padding(states, n_words):
     """The forward half is taken at the end of the tensor, where a short text has padding.
 
@@ -222,7 +211,7 @@ def forward_half_from_the_padding(states, n_words):
     return torch.cat([states[:, -1, :d_hidden], states[:, 0, d_hidden:]], dim=-1)
 
 
-@misconception(of="text_vectors", fails={"other_texts_have_their_vectors", "the_example_vector_is_3_2"})
+@misconception(of="text_vectors")
 def halves_exchanged(states, n_words):
     """Both halves are right, but the backward one stands first.
 
@@ -232,17 +221,17 @@ def halves_exchanged(states, n_words):
     return torch.cat([states[:, 0, d_hidden:], _at(states, n_words - 1)[:, :d_hidden]], dim=-1)
 
 
-@misconception(of="text_vectors", fails=VECTORS)
+@misconception(of="text_vectors")
 def one_place_behind_the_last_word(states, n_words):
     """The forward half is taken one place behind the last real word.
 
-    A text has three words, counted from 0. Which number has the last of them?
+    A text has three words, counted from 0. What is the number of the last one?
     """
     d_hidden = states.shape[-1] // 2
     return torch.cat([_at(states, n_words)[:, :d_hidden], states[:, 0, d_hidden:]], dim=-1)
 
 
-@misconception(of="text_vectors", fails=VECTORS)
+@misconception(of="text_vectors")
 def mean_of_the_states(states, n_words):
     """The states of all words are averaged.
 
@@ -251,7 +240,7 @@ def mean_of_the_states(states, n_words):
     return states.sum(dim=1) / n_words[:, None]
 
 
-@misconception(of="text_vectors", fails={"other_texts_have_their_vectors", "the_example_vector_is_3_2"})
+@misconception(of="text_vectors")
 def largest_numbers_of_the_states(states, n_words):
     """Of each number the largest over all places is taken.
 
@@ -260,7 +249,7 @@ def largest_numbers_of_the_states(states, n_words):
     return states.amax(dim=1)
 
 
-@misconception(of="text_vectors", fails=VECTORS)
+@misconception(of="text_vectors")
 def places_of_all_texts_for_each(states, n_words):
     """The places are an index beside a colon, so every text gets the states at the places of all texts.
 
@@ -272,11 +261,8 @@ def places_of_all_texts_for_each(states, n_words):
 
 # 15. top_states
 
-THREE_FOUR, OF_EACH = {"the_example_states_are_3_and_4"}, {"each_text_keeps_its_own_states"}
-THREE, LAYERS = {"the_top_of_three_layers_is_found"}, {"other_layers_agree_with_torch"}
 
-
-@misconception(of="top_states", fails=THREE_FOUR | OF_EACH | THREE | LAYERS)
+@misconception(of="top_states")
 def last_row_only(h_n, n_layers):
     """Only the last row of h_n is taken, which is the backward direction alone.
 
@@ -285,7 +271,7 @@ def last_row_only(h_n, n_layers):
     return h_n[-1].clone()
 
 
-@misconception(of="top_states", fails=THREE_FOUR | THREE | LAYERS)
+@misconception(of="top_states")
 def bottom_layer_taken(h_n, n_layers):
     """The first two rows are taken, which belong to the lowest layer.
 
@@ -295,9 +281,7 @@ def bottom_layer_taken(h_n, n_layers):
 
 
 @misconception(
-    of="top_states",
-    fails=THREE_FOUR | THREE | LAYERS,
-    seen="https://discuss.pytorch.org/t/bilstm-output-hidden-state-mismatch/49825",
+    of="top_states", seen="https://discuss.pytorch.org/t/bilstm-output-hidden-state-mismatch/49825"
 )
 def directions_before_layers(h_n, n_layers):
     """The rows are read as if all layers of one direction came first, then all of the other.
@@ -308,7 +292,7 @@ def directions_before_layers(h_n, n_layers):
     return torch.cat([forwards, backwards], dim=-1)
 
 
-@misconception(of="top_states", fails=OF_EACH | THREE | LAYERS)
+@misconception(of="top_states")
 def texts_mixed_by_a_reshape(h_n, n_layers):
     """The two rows are reshaped where they should stand side by side, so a text gets another one's states.
 
@@ -317,7 +301,7 @@ def texts_mixed_by_a_reshape(h_n, n_layers):
     return h_n[-2:].reshape(h_n.shape[1], -1)
 
 
-@misconception(of="top_states", fails=THREE_FOUR | THREE | LAYERS)
+@misconception(of="top_states")
 def backward_state_first(h_n, n_layers):
     """The backward state stands before the forward state.
 
@@ -326,7 +310,7 @@ def backward_state_first(h_n, n_layers):
     return torch.cat([h_n[-1], h_n[-2]], dim=-1)
 
 
-@misconception(of="top_states", fails=THREE | LAYERS)
+@misconception(of="top_states")
 def rows_2_and_3(h_n, n_layers):
     """Rows 2 and 3 are taken, which are the top layer of two layers only.
 
@@ -335,7 +319,7 @@ def rows_2_and_3(h_n, n_layers):
     return torch.cat([h_n[2], h_n[3]], dim=-1)
 
 
-@misconception(of="top_states", fails=THREE | LAYERS)
+@misconception(of="top_states")
 def rows_counted_by_layers(h_n, n_layers):
     """The rows are found by the number of layers, as if each layer had one row.
 
@@ -344,7 +328,7 @@ def rows_counted_by_layers(h_n, n_layers):
     return torch.cat([h_n[n_layers], h_n[n_layers + 1]], dim=-1)
 
 
-@misconception(of="top_states", fails=THREE | LAYERS)
+@misconception(of="top_states")
 def numbers_of_both_directions_in_turn(h_n, n_layers):
     """The two states are shuffled together number by number instead of standing side by side.
 

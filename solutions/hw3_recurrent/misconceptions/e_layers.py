@@ -7,10 +7,6 @@ from autograder.catalogue import misconception
 
 # 12. StackedRNN
 
-SMALL, OWN_STATE = {"the_example_stack_gives_0_6420"}, {"every_layer_starts_from_its_own_state"}
-OWN_WEIGHTS, ROWS = {"every_layer_uses_its_own_weights"}, {"last_has_one_row_for_each_layer"}
-STACKS = {"other_stacks_agree_with_torch"}
-
 
 class _Stack(nn.Module):
     """The parameters as the exercise wants them, and the right forward pass in pieces to break."""
@@ -45,7 +41,7 @@ class _Stack(nn.Module):
         return x, torch.stack(last)
 
 
-@misconception(of="StackedRNN", fails=OWN_STATE | OWN_WEIGHTS | STACKS)
+@misconception(of="StackedRNN")
 class OneFirstStateForAllLayers(_Stack):
     """Every layer starts from the first state of layer 0.
 
@@ -56,7 +52,7 @@ class OneFirstStateForAllLayers(_Stack):
         return super().forward(x, h_0[:1].expand(len(h_0), -1, -1))
 
 
-@misconception(of="StackedRNN", fails=OWN_STATE | OWN_WEIGHTS | STACKS)
+@misconception(of="StackedRNN")
 class StateGoesOnFromLayerToLayer(_Stack):
     """A layer starts from the state in which the layer below it ended, as if the text went on.
 
@@ -68,7 +64,7 @@ class StateGoesOnFromLayerToLayer(_Stack):
         return super().layer(k, x, h if k == 0 else x[:, -1])
 
 
-@misconception(of="StackedRNN", fails=OWN_WEIGHTS | STACKS)
+@misconception(of="StackedRNN")
 class SameUInEveryLayer(_Stack):
     """All layers use the recurrent matrix of layer 0, which fits because all have the same shape.
 
@@ -80,7 +76,7 @@ class SameUInEveryLayer(_Stack):
         return [W, self.U_0, b]
 
 
-@misconception(of="StackedRNN", fails=SMALL | OWN_WEIGHTS | STACKS)
+@misconception(of="StackedRNN")
 class LowerLayerReadOneStepLate(_Stack):
     """A layer reads what the layer below it knew one step earlier.
 
@@ -93,7 +89,7 @@ class LowerLayerReadOneStepLate(_Stack):
         return super().layer(k, late, h)
 
 
-@misconception(of="StackedRNN", fails=ROWS | STACKS)
+@misconception(of="StackedRNN")
 class OnlyTheTopLayersLastState(_Stack):
     """Only the last state of the top layer comes back, so the lower layers cannot go on.
 
@@ -105,7 +101,7 @@ class OnlyTheTopLayersLastState(_Stack):
         return states, last[-1:]
 
 
-@misconception(of="StackedRNN", fails=ROWS | STACKS)
+@misconception(of="StackedRNN")
 class LastStatesUpsideDown(_Stack):
     """The last states are listed from the top layer downwards.
 
@@ -117,7 +113,7 @@ class LastStatesUpsideDown(_Stack):
         return states, last.flip(0)
 
 
-@misconception(of="StackedRNN", fails=ROWS | STACKS)
+@misconception(of="StackedRNN")
 class LayersOnTheSecondAxis(_Stack):
     """The last states are stacked along the second axis, so texts and layers have changed places.
 
@@ -129,34 +125,22 @@ class LayersOnTheSecondAxis(_Stack):
         return states, last.transpose(0, 1)
 
 
-@misconception(
-    of="StackedRNN",
-    fails=SMALL | OWN_STATE | OWN_WEIGHTS | ROWS | STACKS | {"every_layer_has_three_parameters"},
-)
-class LayersInAList(nn.Module):
+@misconception(of="StackedRNN")
+class LayersInAList(_Stack):
     """The layers stand in a Python list, where the module does not see their parameters.
 
     Print `list(model.parameters())`. Where does a module look for its parameters?
     """
 
     def __init__(self, d_input, d_hidden, n_layers):
-        super().__init__()
-        widths = [d_input] + [d_hidden] * (n_layers - 1)
-        self.layers = [nn.RNNCell(width, d_hidden).double() for width in widths]
+        super().__init__(d_input, d_hidden, n_layers)
+        self.layers = [[self._parameters.pop(f"{name}_{k}") for name in "WUb"] for k in range(n_layers)]
 
-    def forward(self, x, h_0):
-        last = []
-        for cell, h in zip(self.layers, h_0, strict=True):
-            states = []
-            for x_t in x.unbind(1):
-                h = cell(x_t, h)
-                states.append(h)
-            x = torch.stack(states, dim=1)
-            last.append(h)
-        return x, torch.stack(last)
+    def weights(self, k):
+        return self.layers[k]
 
 
-@misconception(of="StackedRNN", fails=ROWS | STACKS)
+@misconception(of="StackedRNN")
 class TopStateForEveryLayer(_Stack):
     """The last state of the top layer is given back for every layer.
 
@@ -168,7 +152,7 @@ class TopStateForEveryLayer(_Stack):
         return states, last[-1:].expand_as(last)
 
 
-@misconception(of="StackedRNN", fails=OWN_WEIGHTS | STACKS)
+@misconception(of="StackedRNN")
 class UpperLayersShareTheirWeights(_Stack):
     """All layers above the first use the weights of layer 1.
 
@@ -179,7 +163,7 @@ class UpperLayersShareTheirWeights(_Stack):
         return super().weights(min(k, 1))
 
 
-@misconception(of="StackedRNN", fails=OWN_WEIGHTS | STACKS)
+@misconception(of="StackedRNN")
 class UpperLayersWithTheUAndBOfLayer0(_Stack):
     """Each layer has its own W, but U and b are those of layer 0 everywhere.
 

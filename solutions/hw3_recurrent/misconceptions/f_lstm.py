@@ -7,11 +7,6 @@ from autograder.catalogue import misconception
 
 # 16. LSTMCell
 
-SMALL, OTHERS = {"the_example_cell_gives_0_4406"}, {"other_lstm_cells_agree_with_torch"}
-KEEPS, CLEARS = {"an_open_forget_gate_keeps_the_cell"}, {"a_shut_forget_gate_clears_the_cell"}
-BOTH = {"two_open_gates_keep_and_write"}
-HIDES, WITHIN = {"a_shut_output_gate_shows_nothing"}, {"what_is_shown_stays_within_one"}
-
 
 class _Cell(nn.Module):
     """The parameters as the exercise wants them, and the right step in pieces to break."""
@@ -36,11 +31,7 @@ class _Cell(nn.Module):
         return self.step(*self.sums(x, h), c)
 
 
-@misconception(
-    of="LSTMCell",
-    fails=SMALL | HIDES | WITHIN | OTHERS,
-    seen="https://github.com/pytorch/pytorch/issues/750",
-)
+@misconception(of="LSTMCell", seen="https://github.com/pytorch/pytorch/issues/750")
 class GatesInTheOrderIFOG(_Cell):
     """The rows are read in the order i, f, o, g, so the candidate and the output gate have changed places.
 
@@ -53,7 +44,7 @@ class GatesInTheOrderIFOG(_Cell):
         return i, f, g, o
 
 
-@misconception(of="LSTMCell", fails=OTHERS | KEEPS | CLEARS | BOTH | WITHIN)
+@misconception(of="LSTMCell")
 class GatesInTheOrderFIGO(_Cell):
     """The rows are read in the order f, i, g, o, so the input gate and the forget gate have changed places.
 
@@ -65,11 +56,7 @@ class GatesInTheOrderFIGO(_Cell):
         return i, f, g, o
 
 
-@misconception(
-    of="LSTMCell",
-    fails=OTHERS | KEEPS | CLEARS | BOTH,
-    seen="https://github.com/ddbourgin/numpy-ml/issues/42",
-)
+@misconception(of="LSTMCell", seen="https://github.com/ddbourgin/numpy-ml/issues/42")
 class ConstantOfAnotherGate(_Cell):
     """The input gate uses the constant of the forget gate, as happens when a line is copied.
 
@@ -82,7 +69,7 @@ class ConstantOfAnotherGate(_Cell):
         return i - b_i + b_f, f, g, o
 
 
-@misconception(of="LSTMCell", fails=SMALL | WITHIN | OTHERS)
+@misconception(of="LSTMCell")
 class CellShownWithoutTanh(_Cell):
     """The cell is shown as it is; the tanh between c and h is missing.
 
@@ -94,7 +81,7 @@ class CellShownWithoutTanh(_Cell):
         return o.sigmoid() * c, c
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS | CLEARS | BOTH)
+@misconception(of="LSTMCell")
 class OldCellNotForgotten(_Cell):
     """The old cell is added whole; the forget gate is computed and not used.
 
@@ -106,7 +93,7 @@ class OldCellNotForgotten(_Cell):
         return o.sigmoid() * c.tanh(), c
 
 
-@misconception(of="LSTMCell", fails=SMALL | CLEARS | OTHERS)
+@misconception(of="LSTMCell")
 class SigmoidForTheCandidate(_Cell):
     """The candidate goes through a sigmoid like the gates, so nothing can ever be subtracted from the cell.
 
@@ -118,7 +105,7 @@ class SigmoidForTheCandidate(_Cell):
         return o.sigmoid() * c.tanh(), c
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS | KEEPS | BOTH | HIDES | WITHIN)
+@misconception(of="LSTMCell")
 class CellReturnedFirst(_Cell):
     """The two results are returned the wrong way round, the cell before the state.
 
@@ -129,7 +116,7 @@ class CellReturnedFirst(_Cell):
         return super().forward(x, state)[::-1]
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS)
+@misconception(of="LSTMCell")
 class OldCellShown(_Cell):
     """The state shows the cell before the word; what the word has written is seen only a step later.
 
@@ -140,10 +127,7 @@ class OldCellShown(_Cell):
         return o.sigmoid() * c.tanh(), f.sigmoid() * c + i.sigmoid() * g.tanh()
 
 
-@misconception(
-    of="LSTMCell",
-    fails=SMALL | OTHERS | KEEPS | CLEARS | BOTH | HIDES | WITHIN | {"the_lstm_has_three_parameters"},
-)
+@misconception(of="LSTMCell")
 class OneConstantTooMany(_Cell):
     """The cell has two constants for each gate, as torch's has, where the exercise asks for one.
 
@@ -155,7 +139,7 @@ class OneConstantTooMany(_Cell):
         self.b_hidden = nn.Parameter(torch.zeros(4 * d_hidden, dtype=torch.float64))
 
 
-@misconception(of="LSTMCell", fails=OTHERS | BOTH)
+@misconception(of="LSTMCell")
 class WhatIsKeptIsNotWritten(_Cell):
     """What is written is 1 minus what is kept; the input gate is never used.
 
@@ -167,11 +151,11 @@ class WhatIsKeptIsNotWritten(_Cell):
         return o.sigmoid() * c.tanh(), c
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS | KEEPS | CLEARS | BOTH | WITHIN)
+@misconception(of="LSTMCell")
 class StateAndCellTakenForEachOther(_Cell):
     """The state that comes in is unpacked the wrong way round, the cell before h.
 
-    In which order does the tuple hold the two? Which of them is multiplied with U?
+    In which order does the tuple hold the two? Which of them is multiplied by U?
     """
 
     def forward(self, x, state):
@@ -179,7 +163,7 @@ class StateAndCellTakenForEachOther(_Cell):
         return self.step(*self.sums(x, h), c)
 
 
-@misconception(of="LSTMCell", fails=OTHERS | KEEPS | CLEARS | BOTH | HIDES | WITHIN)
+@misconception(of="LSTMCell")
 class GatesWithoutConstants(_Cell):
     """b is a parameter of the cell, but no line adds it.
 
@@ -190,7 +174,7 @@ class GatesWithoutConstants(_Cell):
         return (x @ self.W.T + h @ self.U.T).chunk(4, dim=-1)
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS | CLEARS)
+@misconception(of="LSTMCell")
 class CandidateWithoutTanh(_Cell):
     """The candidate is the sum as it is; its tanh is missing.
 
@@ -202,7 +186,7 @@ class CandidateWithoutTanh(_Cell):
         return o.sigmoid() * c.tanh(), c
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS | KEEPS)
+@misconception(of="LSTMCell")
 class InputGateNotUsed(_Cell):
     """The candidate is written whole; the input gate is computed and never used.
 
@@ -214,7 +198,7 @@ class InputGateNotUsed(_Cell):
         return o.sigmoid() * c.tanh(), c
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS)
+@misconception(of="LSTMCell")
 class SigmoidOfTheCellShown(_Cell):
     """The cell goes through a sigmoid before it is shown, so h is never negative.
 
@@ -226,7 +210,7 @@ class SigmoidOfTheCellShown(_Cell):
         return o.sigmoid() * c.sigmoid(), c
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS | KEEPS | BOTH | WITHIN)
+@misconception(of="LSTMCell")
 class StateKeptInsteadOfTheCell(_Cell):
     """The forget gate keeps the old h, where it should keep the old c.
 
@@ -238,11 +222,11 @@ class StateKeptInsteadOfTheCell(_Cell):
         return self.step(*self.sums(x, h), h)
 
 
-@misconception(of="LSTMCell", fails=OTHERS | CLEARS)
+@misconception(of="LSTMCell")
 class GatesReadFromTheCell(_Cell):
     """The gates look at the old cell, where they should look at the old state.
 
-    What is multiplied with U in the four formulas? To whom is the cell shown?
+    What is multiplied by U in the four formulas? Where does the cell appear?
     """
 
     def forward(self, x, state):
@@ -250,7 +234,7 @@ class GatesReadFromTheCell(_Cell):
         return self.step(*self.sums(x, c), c)
 
 
-@misconception(of="LSTMCell", fails=OTHERS | KEEPS | CLEARS | BOTH | HIDES | WITHIN)
+@misconception(of="LSTMCell")
 class GatesInTurnRowByRow(_Cell):
     """The rows are dealt out to the gates in turn, as if each unit's four stood together.
 
@@ -261,7 +245,7 @@ class GatesInTurnRowByRow(_Cell):
         return (x @ self.W.T + h @ self.U.T + self.b).unflatten(-1, (-1, 4)).unbind(-1)
 
 
-@misconception(of="LSTMCell", fails=SMALL | OTHERS | KEEPS | BOTH | HIDES | WITHIN)
+@misconception(of="LSTMCell")
 class OnlyTheStateReturned(_Cell):
     """Only h is given back; the cell is lost after one word.
 
@@ -273,10 +257,6 @@ class OnlyTheStateReturned(_Cell):
 
 
 # 17. with_forget_bias
-
-SUM, EVERY_LAYER = {"the_two_constants_of_f_add_up_to_the_value"}, {"every_layer_gets_it"}
-DIRECTIONS, REST = {"both_directions_get_it"}, {"nothing_else_moves"}
-NETWORKS = {"other_networks_get_their_forget_bias"}
 
 
 def _with_rows(weights, value_of):
@@ -293,11 +273,7 @@ def _first_constant(name, value):
     return value if name.startswith("bias_ih") else 0.0
 
 
-@misconception(
-    of="with_forget_bias",
-    fails=EVERY_LAYER | NETWORKS,
-    seen="https://github.com/google-research/flood-forecasting/pull/289",
-)
+@misconception(of="with_forget_bias", seen="https://github.com/google-research/flood-forecasting/pull/289")
 def lowest_layer_only(weights, value):
     """Only layer 0 gets its forget bias; the layers above begin by forgetting.
 
@@ -306,7 +282,7 @@ def lowest_layer_only(weights, value):
     return _with_rows(weights, lambda name: _first_constant(name, value) if "_l0" in name else None)
 
 
-@misconception(of="with_forget_bias", fails=SUM | EVERY_LAYER | DIRECTIONS | NETWORKS)
+@misconception(of="with_forget_bias")
 def value_in_both_constants(weights, value):
     """Both constants are set to the value, so that together they are twice as large.
 
@@ -315,7 +291,7 @@ def value_in_both_constants(weights, value):
     return _with_rows(weights, lambda name: value)
 
 
-@misconception(of="with_forget_bias", fails=SUM | EVERY_LAYER | DIRECTIONS | NETWORKS)
+@misconception(of="with_forget_bias")
 def second_constant_left_random(weights, value):
     """Only one of the two constants is set; the other keeps its random numbers, which are added to it.
 
@@ -324,7 +300,7 @@ def second_constant_left_random(weights, value):
     return _with_rows(weights, lambda name: value if name.startswith("bias_ih") else None)
 
 
-@misconception(of="with_forget_bias", fails=DIRECTIONS | NETWORKS)
+@misconception(of="with_forget_bias")
 def backward_direction_forgotten(weights, value):
     """The backward direction keeps its old constants.
 
@@ -333,7 +309,7 @@ def backward_direction_forgotten(weights, value):
     return _with_rows(weights, lambda name: None if "reverse" in name else _first_constant(name, value))
 
 
-@misconception(of="with_forget_bias", fails=SUM | EVERY_LAYER | DIRECTIONS | REST | NETWORKS)
+@misconception(of="with_forget_bias")
 def rows_of_another_gate(weights, value):
     """The first rows are set, which belong to the input gate.
 
@@ -346,7 +322,7 @@ def rows_of_another_gate(weights, value):
     return changed
 
 
-@misconception(of="with_forget_bias", fails=REST | NETWORKS)
+@misconception(of="with_forget_bias")
 def all_gates_set(weights, value):
     """The constants of all four gates are set, not those of the forget gate alone.
 
@@ -359,16 +335,7 @@ def all_gates_set(weights, value):
     return changed
 
 
-@misconception(
-    of="with_forget_bias",
-    fails=REST
-    | {
-        "both_directions_get_it",
-        "every_layer_gets_it",
-        "other_networks_get_their_forget_bias",
-        "the_two_constants_of_f_add_up_to_the_value",
-    },
-)
+@misconception(of="with_forget_bias")
 def weights_changed_in_place(weights, value):
     """The tensors that were handed in are changed themselves.
 
@@ -379,7 +346,7 @@ def weights_changed_in_place(weights, value):
     return dict(weights)
 
 
-@misconception(of="with_forget_bias", fails=SUM | EVERY_LAYER | DIRECTIONS | NETWORKS)
+@misconception(of="with_forget_bias")
 def value_added_to_what_is_there(weights, value):
     """The value is added to the constants that are there, which stay random.
 
@@ -392,7 +359,7 @@ def value_added_to_what_is_there(weights, value):
     return changed
 
 
-@misconception(of="with_forget_bias", fails=SUM | EVERY_LAYER | DIRECTIONS | REST | NETWORKS)
+@misconception(of="with_forget_bias")
 def rows_of_the_candidate(weights, value):
     """The third quarter is set, which belongs to the candidate.
 

@@ -7,27 +7,23 @@ from autograder.catalogue import misconception
 
 # 19. labelling_loss
 
-LN_2, NOTHING = {"the_example_costs_ln_2"}, {"padding_costs_nothing"}
-ANY_NUMBER, ALIKE = {"any_number_may_stand_for_padding"}, {"every_real_word_counts_alike"}
-SURE, LOSSES = {"a_sure_labeller_pays_nothing"}, {"other_texts_have_their_loss"}
-
 
 def _nats(logits, labels):
     """What each place costs, (B, T); a negative label is taken for label 0."""
     return -logits.log_softmax(-1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
 
 
-@misconception(of="labelling_loss", fails=NOTHING | ALIKE | SURE | LOSSES)
+@misconception(of="labelling_loss")
 def padding_in_the_loss(logits, labels, pad_label):
     """The places of padding are in the mean like words, as if their label were 0.
 
-    How many words has the example, and how many terms has your mean? What is there to learn at a place where
-    nothing stands?
+    How many words does the example have, and how many terms your mean? What is there to learn where no word
+    stands?
     """
     return _nats(logits, labels).mean()
 
 
-@misconception(of="labelling_loss", fails=LN_2 | NOTHING | ALIKE | SURE | LOSSES)
+@misconception(of="labelling_loss")
 def divided_by_all_places(logits, labels, pad_label):
     """The padding costs nothing, but it is counted in the divisor, so that padded batches look better.
 
@@ -36,11 +32,7 @@ def divided_by_all_places(logits, labels, pad_label):
     return (_nats(logits, labels) * (labels != pad_label)).mean()
 
 
-@misconception(
-    of="labelling_loss",
-    fails=LN_2 | NOTHING | ANY_NUMBER | ALIKE | SURE | LOSSES,
-    seen="https://github.com/meta-llama/llama-cookbook/issues/101",
-)
+@misconception(of="labelling_loss", seen="https://github.com/meta-llama/llama-cookbook/issues/101")
 def ignored_number_left_at_minus_100(logits, labels, pad_label):
     """The loss ignores -100, its default, where the padding is marked by another number.
 
@@ -49,7 +41,7 @@ def ignored_number_left_at_minus_100(logits, labels, pad_label):
     return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
 
 
-@misconception(of="labelling_loss", fails=ALIKE | SURE | LOSSES)
+@misconception(of="labelling_loss")
 def labels_shifted_as_in_a_language_model(logits, labels, pad_label):
     """Each word's logits are compared with the label of the next word, as in a language model.
 
@@ -58,7 +50,7 @@ def labels_shifted_as_in_a_language_model(logits, labels, pad_label):
     return functional.cross_entropy(logits[:, :-1].transpose(1, 2), labels[:, 1:], ignore_index=pad_label)
 
 
-@misconception(of="labelling_loss", fails=ALIKE | LOSSES)
+@misconception(of="labelling_loss")
 def mean_of_the_texts_means(logits, labels, pad_label):
     """Each text is averaged first, so a word of a short text counts more than a word of a long one.
 
@@ -68,7 +60,7 @@ def mean_of_the_texts_means(logits, labels, pad_label):
     return ((_nats(logits, labels) * is_real).sum(1) / is_real.sum(1)).mean()
 
 
-@misconception(of="labelling_loss", fails=NOTHING | ALIKE | SURE | LOSSES)
+@misconception(of="labelling_loss")
 def labels_axis_made_by_a_view(logits, labels, pad_label):
     """The axes of the logits are changed by a view, which mixes words and labels.
 
@@ -79,7 +71,7 @@ def labels_axis_made_by_a_view(logits, labels, pad_label):
     return functional.cross_entropy(logits.reshape(B, K, T), labels, ignore_index=pad_label)
 
 
-@misconception(of="labelling_loss", fails=LN_2 | ALIKE | SURE | LOSSES)
+@misconception(of="labelling_loss")
 def summed_over_the_words(logits, labels, pad_label):
     """The nats of all words are added up and not divided by their number.
 
@@ -88,16 +80,16 @@ def summed_over_the_words(logits, labels, pad_label):
     return _nats(logits, labels)[labels != pad_label].sum()
 
 
-@misconception(of="labelling_loss", fails=ALIKE | LOSSES)
+@misconception(of="labelling_loss")
 def label_0_taken_for_padding(logits, labels, pad_label):
     """Words with label 0 are left out, whatever marks the padding.
 
-    In the example, how many words has the text and how many does your mean count? What is `pad_label` for?
+    In the example, how many words does the text have, and how many are in your mean? What is `pad_label` for?
     """
     return _nats(logits, labels)[labels > 0].mean()
 
 
-@misconception(of="labelling_loss", fails=ANY_NUMBER | LOSSES)
+@misconception(of="labelling_loss")
 def negative_labels_taken_for_padding(logits, labels, pad_label):
     """Every place with a label of 0 or more is counted, although the padding may be marked by 0.
 
@@ -106,7 +98,7 @@ def negative_labels_taken_for_padding(logits, labels, pad_label):
     return _nats(logits, labels)[labels >= 0].mean()
 
 
-@misconception(of="labelling_loss", fails=SURE | LOSSES)
+@misconception(of="labelling_loss")
 def softmax_before_the_cross_entropy(logits, labels, pad_label):
     """Probabilities are given to a cross-entropy that takes the softmax itself, so it is taken twice.
 
@@ -115,7 +107,7 @@ def softmax_before_the_cross_entropy(logits, labels, pad_label):
     return _nats(logits.softmax(-1), labels)[labels != pad_label].mean()
 
 
-@misconception(of="labelling_loss", fails=LN_2 | SURE | LOSSES)
+@misconception(of="labelling_loss")
 def logits_taken_for_log_probabilities(logits, labels, pad_label):
     """The logit of the label is taken for its log-probability.
 
@@ -126,9 +118,9 @@ def logits_taken_for_log_probabilities(logits, labels, pad_label):
     return -logits[is_word].gather(-1, labels[is_word][:, None]).mean()
 
 
-@misconception(of="labelling_loss", fails=LN_2 | NOTHING | ANY_NUMBER | ALIKE | SURE | LOSSES)
+@misconception(of="labelling_loss")
 def places_where_the_labels_belong(logits, labels, pad_label):
-    """The logits are handed over as (B, T, K), where a cross-entropy wants the K labels on axis 1.
+    """The logits are passed as (B, T, K), where a cross-entropy wants the K labels on axis 1.
 
     Which of the three sizes does `cross_entropy` take for the number of labels? Compare it with the message.
     """
@@ -137,11 +129,8 @@ def places_where_the_labels_belong(logits, labels, pad_label):
 
 # 20. labelling_accuracy
 
-HALF, NEITHER = {"the_example_is_half_right"}, {"padding_counts_neither_way"}
-LONG, SHARES = {"a_long_text_counts_more"}, {"other_texts_have_their_accuracy"}
 
-
-@misconception(of="labelling_accuracy", fails=HALF | NEITHER | LONG | SHARES)
+@misconception(of="labelling_accuracy")
 def accuracy_over_all_places(logits, labels, pad_label):
     """The places of padding are counted like words, so the accuracy depends on the longest text of the batch.
 
@@ -150,7 +139,7 @@ def accuracy_over_all_places(logits, labels, pad_label):
     return (logits.argmax(-1) == labels).double().mean()
 
 
-@misconception(of="labelling_accuracy", fails=HALF | NEITHER | LONG | SHARES)
+@misconception(of="labelling_accuracy")
 def padding_always_right(logits, labels, pad_label):
     """Each place of padding counts as a right answer.
 
@@ -159,7 +148,7 @@ def padding_always_right(logits, labels, pad_label):
     return ((logits.argmax(-1) == labels) | (labels == pad_label)).double().mean()
 
 
-@misconception(of="labelling_accuracy", fails=LONG | SHARES | NEITHER)
+@misconception(of="labelling_accuracy")
 def mean_of_the_texts_accuracies(logits, labels, pad_label):
     """The accuracy is averaged over texts, so a text of one word counts as much as a text of seven.
 
@@ -169,7 +158,7 @@ def mean_of_the_texts_accuracies(logits, labels, pad_label):
     return (((logits.argmax(-1) == labels) & is_real).sum(1) / is_real.sum(1)).mean()
 
 
-@misconception(of="labelling_accuracy", fails=NEITHER | SHARES)
+@misconception(of="labelling_accuracy")
 def answers_left_out_instead_of_padding(logits, labels, pad_label):
     """Places where the labeller says padding are left out, instead of the places that are padding.
 
@@ -180,7 +169,7 @@ def answers_left_out_instead_of_padding(logits, labels, pad_label):
     return (says == labels)[counted].double().mean()
 
 
-@misconception(of="labelling_accuracy", fails=NEITHER | LONG | SHARES)
+@misconception(of="labelling_accuracy")
 def probability_instead_of_choice(logits, labels, pad_label):
     """The mean probability of the right label is taken, not the share of words it wins.
 
@@ -189,7 +178,7 @@ def probability_instead_of_choice(logits, labels, pad_label):
     return torch.exp(-_nats(logits, labels))[labels != pad_label].mean()
 
 
-@misconception(of="labelling_accuracy", fails=NEITHER | SHARES)
+@misconception(of="labelling_accuracy")
 def right_answers_at_the_padding_counted(logits, labels, pad_label):
     """All places are searched for right answers, and only the divisor leaves the padding out.
 
@@ -198,7 +187,7 @@ def right_answers_at_the_padding_counted(logits, labels, pad_label):
     return (logits.argmax(-1) == labels).sum() / (labels != pad_label).sum()
 
 
-@misconception(of="labelling_accuracy", fails=HALF | NEITHER | LONG | SHARES)
+@misconception(of="labelling_accuracy")
 def right_words_not_divided(logits, labels, pad_label):
     """The right words are counted, but not divided by the number of words.
 
@@ -207,7 +196,7 @@ def right_words_not_divided(logits, labels, pad_label):
     return ((logits.argmax(-1) == labels) & (labels != pad_label)).sum()
 
 
-@misconception(of="labelling_accuracy", fails=NEITHER | SHARES)
+@misconception(of="labelling_accuracy")
 def nonnegative_labels_taken_for_words(logits, labels, pad_label):
     """Every place with a label of 0 or more is counted, although the padding may be marked by 0.
 
@@ -216,7 +205,7 @@ def nonnegative_labels_taken_for_words(logits, labels, pad_label):
     return (logits.argmax(-1) == labels)[labels >= 0].double().mean()
 
 
-@misconception(of="labelling_accuracy", fails=HALF | NEITHER | LONG | SHARES)
+@misconception(of="labelling_accuracy")
 def percent(logits, labels, pad_label):
     """The share is given in percent.
 
@@ -227,12 +216,8 @@ def percent(logits, labels, pad_label):
 
 # 21. labels_of_pieces
 
-SEVEN, WHOLE = {"the_example_pieces_have_their_labels"}, {"whole_words_keep_their_labels"}
-ONCE, SHIFT = {"every_word_is_labelled_once"}, {"special_tokens_shift_nothing"}
-CUT_OFF, PIECES = {"a_text_cut_off_loses_its_last_labels"}, {"other_words_have_labelled_pieces"}
 
-
-@misconception(of="labels_of_pieces", fails=SEVEN | SHIFT | CUT_OFF | PIECES)
+@misconception(of="labels_of_pieces")
 def labels_laid_out_from_the_first_piece(word_labels, word_of_piece, pad_label):
     """The labels are laid along the pieces one by one, so they slip at the first cut or special token.
 
@@ -242,7 +227,7 @@ def labels_laid_out_from_the_first_piece(word_labels, word_of_piece, pad_label):
     return torch.tensor([*word_labels, *[pad_label] * n_pieces][:n_pieces])
 
 
-@misconception(of="labels_of_pieces", fails=SEVEN | ONCE | CUT_OFF | PIECES)
+@misconception(of="labels_of_pieces")
 def every_piece_labelled(word_labels, word_of_piece, pad_label):
     """All pieces of a word get its label, so long words count more often.
 
@@ -251,7 +236,7 @@ def every_piece_labelled(word_labels, word_of_piece, pad_label):
     return torch.tensor([pad_label if word is None else word_labels[word] for word in word_of_piece])
 
 
-@misconception(of="labels_of_pieces", fails=SEVEN | CUT_OFF | PIECES)
+@misconception(of="labels_of_pieces")
 def last_piece_labelled(word_labels, word_of_piece, pad_label):
     """The label stands at the last piece of a word instead of the first.
 
@@ -266,7 +251,7 @@ def last_piece_labelled(word_labels, word_of_piece, pad_label):
     )
 
 
-@misconception(of="labels_of_pieces", fails=SEVEN | ONCE | SHIFT | CUT_OFF | PIECES)
+@misconception(of="labels_of_pieces")
 def special_tokens_given_label_0(word_labels, word_of_piece, pad_label):
     """The special tokens get label 0, as if they were words.
 
@@ -279,7 +264,7 @@ def special_tokens_given_label_0(word_labels, word_of_piece, pad_label):
     return torch.tensor(labels)
 
 
-@misconception(of="labels_of_pieces", fails=WHOLE | ONCE | SEVEN | PIECES)
+@misconception(of="labels_of_pieces")
 def neighbours_with_one_label_joined(word_labels, word_of_piece, pad_label):
     """A new word is recognised by a new label, so of two neighbours with one label the second is lost.
 
@@ -293,7 +278,7 @@ def neighbours_with_one_label_joined(word_labels, word_of_piece, pad_label):
     return torch.tensor(labels)
 
 
-@misconception(of="labels_of_pieces", fails=SEVEN | ONCE | SHIFT | CUT_OFF | PIECES)
+@misconception(of="labels_of_pieces")
 def special_tokens_counted_as_words(word_labels, word_of_piece, pad_label):
     """The special tokens at the beginning are counted as words, so every label comes from a word further on.
 
@@ -308,7 +293,7 @@ def special_tokens_counted_as_words(word_labels, word_of_piece, pad_label):
     return torch.tensor(labels)
 
 
-@misconception(of="labels_of_pieces", fails=SEVEN | WHOLE | ONCE | CUT_OFF | PIECES)
+@misconception(of="labels_of_pieces")
 def word_0_taken_for_a_special_token(word_labels, word_of_piece, pad_label):
     """The first word, whose number is 0, is treated like `None`.
 
@@ -321,7 +306,7 @@ def word_0_taken_for_a_special_token(word_labels, word_of_piece, pad_label):
     return torch.tensor(labels)
 
 
-@misconception(of="labels_of_pieces", fails=CUT_OFF | PIECES)
+@misconception(of="labels_of_pieces")
 def every_word_looked_up(word_labels, word_of_piece, pad_label):
     """Every word is searched among the pieces, also those that were cut off.
 
@@ -333,7 +318,7 @@ def every_word_looked_up(word_labels, word_of_piece, pad_label):
     return torch.tensor(labels)
 
 
-@misconception(of="labels_of_pieces", fails=ONCE | SHIFT | PIECES)
+@misconception(of="labels_of_pieces")
 def always_minus_100(word_labels, word_of_piece, pad_label):
     """The places that do not count get -100, whatever `pad_label` is.
 

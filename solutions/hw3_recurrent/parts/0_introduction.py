@@ -17,8 +17,9 @@
 # | H | the distance experiment; a fault to find | 70 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
-# grading: they make the same claims about other sizes and other numbers. The exercises do not build on each
-# other's code, so take them in any order.
+# grading: they make the same claims about other sizes and other numbers. Take the exercises in any order. You
+# may use your answer to one exercise in any other: grading runs all your cells first. At the end your LSTM
+# remembers what PyTorch's plain network forgets.
 #
 # Words used throughout: B texts are read at once, T words of each; `d_input` is the number of numbers per
 # word, `d_hidden` the width $D$ of the state. The states of B texts are the **rows** of a matrix (B, D), and
@@ -43,11 +44,9 @@ from course.checks import (
     assert_dtype,
     assert_equal,
     assert_true,
-    homework,
     with_weights,
 )
-
-check = homework("hw3_recurrent")
+from course.mine import look
 
 
 def numbers(*rows):
@@ -55,7 +54,7 @@ def numbers(*rows):
     return torch.tensor(rows, dtype=torch.float64)
 
 
-# %% provided="recurrent_weights"
+# %% provided="recurrent_weights" helper
 def rnn_weights(draw, d_input, d_hidden):
     """Random weights of a recurrent layer, by name."""
     return {

@@ -4,7 +4,7 @@
 # %% [markdown] exercise="rnn_step" difficulty=1 minutes=10 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn"
 # ### 1. One step
 #
-# A recurrent network reads a text word by word and keeps a **state**. At each word the state is made anew
+# A recurrent network reads a text word by word and keeps a **state**. At each word a new state is computed
 # from the word and from the state before it:
 #
 # $$\mathbf h_t = \tanh(\mathbf W \mathbf x_t + \mathbf U \mathbf h_{t-1} + \mathbf b)$$
@@ -14,8 +14,8 @@
 # (D, d_input), `U` is (D, D), `b` is (D,). The formula is about columns, as formulas are.
 #
 # **Example.** One text, $d_{input} = 1$, $D = 2$: `W = [[1], [0]]`, `U = [[0, 1], [0, 0]]`, `b = [0, 0.5]`.
-# From `h = [[0.2, 0.4]]` and `x = [[0.5]]` come $\tanh(0.5 + 0.4) \approx 0.7163$ and $\tanh(0.5) \approx
-# 0.4621$: the first row of `U` says that the first unit listens to the second.
+# With `h = [[0.2, 0.4]]` and `x = [[0.5]]` the new state is $\tanh(0.5 + 0.4) \approx 0.7163$ and $\tanh(0.5)
+# \approx 0.4621$: the first row of `U` says that the first unit depends on the second.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -49,12 +49,9 @@ def the_example_step_gives_0_7163_and_0_4621(rnn_step):
     assert_differentiable(rnn_step, x, h, W, U, b)
 
 
-check(the_example_step_gives_0_7163_and_0_4621, rnn_step)
-
-
 # %% check="a_unit_listens_through_its_own_rows" points=1
 def a_unit_listens_through_its_own_rows(rnn_step, draw):
-    """Where row 2 of W and of U is zero, unit 2 hears neither word nor state before, and the others hear both."""
+    """Where row 2 of W and of U is zero, unit 2 depends on neither the word nor the state; the others do."""
     weights, x, h = rnn_weights(draw, 3, 5), draw.normal(2, 3), draw.normal(2, 5)
     weights["W"][2], weights["U"][2] = 0.0, 0.0
     answer = rnn_step(x, h, **weights)
@@ -66,9 +63,6 @@ def a_unit_listens_through_its_own_rows(rnn_step, draw):
         assert_depends(answer[:, :2], elsewhere[:, :2])
 
 
-check(a_unit_listens_through_its_own_rows, rnn_step)
-
-
 # %% check="without_word_and_state_the_constant_remains" points=1
 def without_word_and_state_the_constant_remains(rnn_step, draw):
     """With a word of zeros and a state of zeros the new state is tanh(b)."""
@@ -77,18 +71,12 @@ def without_word_and_state_the_constant_remains(rnn_step, draw):
     assert_close(answer, torch.tanh(weights["b"]).expand(2, 4))
 
 
-check(without_word_and_state_the_constant_remains, rnn_step)
-
-
 # %% check="a_state_stays_between_minus_one_and_one" points=1
 def a_state_stays_between_minus_one_and_one(rnn_step, draw):
     """However large words and state are, the new state lies within -1 and 1, on both sides of 0."""
     answer = rnn_step(50 * draw.normal(6, 3), 50 * draw.normal(6, 4), **rnn_weights(draw, 3, 4))
     assert_true(answer.abs().max() <= 1, f"The largest entry of the state is {answer.abs().max():.3f}.")
     assert_true(answer.min() < -0.9, "No entry of the state is near -1.")
-
-
-check(a_state_stays_between_minus_one_and_one, rnn_step)
 
 
 # %% check="other_steps_agree_with_torch" points=2 hidden
@@ -101,9 +89,7 @@ def other_steps_agree_with_torch(rnn_step, draw):
         assert_close(rnn_step(x, h, **weights), last[0].detach())
 
 
-check(other_steps_agree_with_torch, rnn_step)
-
-# %% [markdown] exercise="RNN" difficulty=2 minutes=25 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn"
+# %% [markdown] exercise="RNN" difficulty=2 minutes=25 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn" dtype="float64"
 # ### 2. A whole text
 #
 # The same step, with the same weights, at every word: this is **unrolling**. The network gives back all its
@@ -168,9 +154,6 @@ def the_three_parameters_are_registered(RNN):
     assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 
-check(the_three_parameters_are_registered, RNN)
-
-
 # %% check="the_example_text_has_its_states" points=1
 def the_example_text_has_its_states(RNN):
     """The text of the example has the states 0.7616 and 0.6420, 0 and 0 after h_0 = -1; gradients flow back."""
@@ -182,9 +165,6 @@ def the_example_text_has_its_states(RNN):
     assert_differentiable(model, x, numbers([-1.0]))
 
 
-check(the_example_text_has_its_states, RNN)
-
-
 # %% check="the_last_state_is_the_one_after_the_last_word" points=1
 def the_last_state_is_the_one_after_the_last_word(RNN, draw):
     """The second result is the state at the last word of each text."""
@@ -194,7 +174,14 @@ def the_last_state_is_the_one_after_the_last_word(RNN, draw):
     assert_close(last, states[:, -1])
 
 
-check(the_last_state_is_the_one_after_the_last_word, RNN)
+# %% check="each_state_is_one_step_from_the_one_before" points=1
+def each_state_is_one_step_from_the_one_before(RNN, draw):
+    """Every state but the first is the step of exercise 1 from its word and the state before."""
+    weights, x = rnn_weights(draw, 3, 4), draw.normal(2, 5, 3)
+    states, _ = with_weights(RNN(3, 4), weights)(x)
+    expected = torch.tanh(x[:, 1:] @ weights["W"].T + states[:, :-1] @ weights["U"].T + weights["b"])
+    assert_close(states[:, 1:], expected)
+    assert_depends(states[:, 1:], states[:, :-1])
 
 
 # %% check="the_past_moves_the_future_and_not_the_other_way_round" points=1
@@ -210,9 +197,6 @@ def the_past_moves_the_future_and_not_the_other_way_round(RNN, draw):
         assert_depends(states[:, t], elsewhere[:, t])
 
 
-check(the_past_moves_the_future_and_not_the_other_way_round, RNN)
-
-
 # %% check="texts_of_a_batch_do_not_meet" points=1
 def texts_of_a_batch_do_not_meet(RNN, draw):
     """Each text has the states it has when it is read alone."""
@@ -222,9 +206,6 @@ def texts_of_a_batch_do_not_meet(RNN, draw):
     for row in range(2):
         assert_close(together[row], model(x[row : row + 1])[0][0], what=f"text {row}")
     assert_depends(together[0], together[1])
-
-
-check(texts_of_a_batch_do_not_meet, RNN)
 
 
 # %% check="each_text_starts_from_its_own_state" points=1
@@ -239,9 +220,6 @@ def each_text_starts_from_its_own_state(RNN, draw):
     assert_depends(together, model(x)[0])
 
 
-check(each_text_starts_from_its_own_state, RNN)
-
-
 # %% check="two_pieces_are_the_whole" points=1
 def two_pieces_are_the_whole(RNN, draw):
     """Reading three words, and four more from the last state on, is reading seven words."""
@@ -252,9 +230,6 @@ def two_pieces_are_the_whole(RNN, draw):
     assert_close(torch.cat([first[0], second[0]], dim=1), whole)
 
 
-check(two_pieces_are_the_whole, RNN)
-
-
 # %% check="a_loss_on_the_last_state_reaches_the_first_word" points=1
 def a_loss_on_the_last_state_reaches_the_first_word(RNN, draw):
     """Where all words but the first are zeros, a loss on the last states still has a gradient for W."""
@@ -263,9 +238,6 @@ def a_loss_on_the_last_state_reaches_the_first_word(RNN, draw):
     model.load_state_dict(rnn_weights(draw, 3, 4))
     model(x)[1].sum().backward()
     assert_true(bool((model.gradients()["W"] != 0).any()), "The gradient of W is zero.")
-
-
-check(a_loss_on_the_last_state_reaches_the_first_word, RNN)
 
 
 # %% check="other_texts_agree_with_torch" points=3 hidden
@@ -285,6 +257,3 @@ def other_texts_agree_with_torch(RNN, draw):
         gradients = model.gradients()
         for name, own in zip("WUb", ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0"), strict=True):
             assert_close(gradients[name], getattr(theirs, own).grad, what=f"the gradient of {name}")
-
-
-check(other_texts_agree_with_torch, RNN)

@@ -8,9 +8,9 @@
 # ### 3. What the states are told
 #
 # The loss is a sum over the steps, $L = L_1 + \dots + L_T$, and $L_t$ looks at $\mathbf h_t$ alone. But
-# $\mathbf h_t$ also leads to $\mathbf h_{t+1}$, and through it to all later losses. So a state hears from two
-# sides: **directly** from the loss at its own step, and from the next state, which hands on all **it** has
-# heard:
+# $\mathbf h_t$ also leads to $\mathbf h_{t+1}$, and through it to all later losses. So a state's gradient has
+# two parts: one **directly** from the loss at its own step, and one from the next state, which passes on the
+# whole of **its** gradient:
 #
 # $$\frac{\partial L}{\partial \mathbf h_t} = \frac{\partial L_t}{\partial \mathbf h_t} + \mathbf U^\top
 # \left( (1 - \mathbf h_{t+1}^2) \odot \frac{\partial L}{\partial \mathbf h_{t+1}} \right), \qquad
@@ -56,7 +56,7 @@ def state_gradients(direct: Tensor, states: Tensor, U: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% provided="losses_through_time"
+# %% provided="losses_through_time" helper
 def weighted_states(draw, batch_size, length, d_input, d_hidden):
     """A loss Σ weighting · h_t over a small network of torch: all that exercises 3 and 4 need and find."""
     weights = rnn_weights(draw, d_input, d_hidden)
@@ -93,9 +93,6 @@ def the_example_states_hear_0_09_0_5_and_1(state_gradients):
     assert_close(state_gradients(direct, states, numbers([0.5])), numbers([[0.09], [0.5], [1.0]]))
 
 
-check(the_example_states_hear_0_09_0_5_and_1, state_gradients)
-
-
 # %% check="the_last_state_hears_its_own_loss_only" points=1
 def the_last_state_hears_its_own_loss_only(state_gradients, draw):
     """At the last step the gradient is the direct one, whatever the other steps say."""
@@ -103,12 +100,9 @@ def the_last_state_hears_its_own_loss_only(state_gradients, draw):
     assert_close(state_gradients(direct, states, U)[:, -1], direct[:, -1])
 
 
-check(the_last_state_hears_its_own_loss_only, state_gradients)
-
-
 # %% check="a_saturated_state_hands_nothing_back" points=1
 def a_saturated_state_hands_nothing_back(state_gradients, draw):
-    """Where the state of step 4 is at ±1, step 3 hears its own loss only, and step 4 its own and later ones."""
+    """Where the state of step 4 is at ±1, step 3 gets a gradient only from its own loss, step 4 also from later ones."""
     direct, states, U = draw.normal(2, 5, 3), 0.8 * draw.normal(2, 5, 3).tanh(), draw.normal(3, 3)
     states[:, 3] = numbers([1.0, -1.0, 1.0], [-1.0, 1.0, 1.0])
     answer = state_gradients(direct, states, U)
@@ -116,29 +110,20 @@ def a_saturated_state_hands_nothing_back(state_gradients, draw):
     assert_depends(answer[:, 3], direct[:, 3])
 
 
-check(a_saturated_state_hands_nothing_back, state_gradients)
-
-
 # %% check="the_message_goes_to_the_unit_that_was_listened_to" points=1
 def the_message_goes_to_the_unit_that_was_listened_to(state_gradients):
-    """If unit 0, at 0.6, listens to unit 2 alone, a loss on it is told to unit 2 of the step before."""
+    """If unit 0, at 0.6, depends on unit 2 alone, the gradient of a loss on it goes to unit 2 of the step before."""
     U = numbers([0.0, 0.0, 0.5], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
     direct = numbers([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     answer = state_gradients(direct, numbers([[0.0, 0.0, 0.0], [0.6, 0.0, 0.9]]), U)
     assert_close(answer[:, 0], numbers([0.0, 0.0, 0.5 * (1 - 0.6**2)]))
 
 
-check(the_message_goes_to_the_unit_that_was_listened_to, state_gradients)
-
-
 # %% check="the_direct_gradients_stay_as_they_are" points=1
 def the_direct_gradients_stay_as_they_are(state_gradients, draw):
-    """The tensors you are given are the same afterwards, and the first state hears more than its own loss."""
+    """The tensors you are given are the same afterwards, and more than its own loss reaches the first state."""
     direct, states, U = draw.normal(2, 5, 3), 0.8 * draw.normal(2, 5, 3).tanh(), draw.normal(3, 3)
     assert_depends(state_gradients(direct, states, U)[:, 0], direct[:, 0])
-
-
-check(the_direct_gradients_stay_as_they_are, state_gradients)
 
 
 # %% check="other_states_agree_with_autograd" points=3 hidden
@@ -148,8 +133,6 @@ def other_states_agree_with_autograd(state_gradients, draw):
         known = weighted_states(draw, *sizes)
         assert_close(state_gradients(known["direct"], known["states"], known["U"]), known["total"])
 
-
-check(other_states_agree_with_autograd, state_gradients)
 
 # %% [markdown] exercise="bptt_gradients" difficulty=3 minutes=30 forbids=".backward,torch.Tensor.backward,torch.autograd,torch.autograd.grad,torch.autograd.backward,torch.func" exempt="gradient"
 # ### 4. What the weights are told
@@ -215,7 +198,7 @@ def bptt_gradients(
     ### END SOLUTION
 
 
-# %% provided="one_gradient"
+# %% provided="one_gradient" helper
 def assert_gradient(bptt_gradients, draw, name):
     """One of the five gradients is that of autograd, for B = 2, T = 4, d_input = 3, D = 5."""
     known = weighted_states(draw, 2, 4, 3, 5)
@@ -234,16 +217,10 @@ def the_example_has_its_five_gradients(bptt_gradients):
         assert_close(own[name], value, what=f"the gradient {name}")
 
 
-check(the_example_has_its_five_gradients, bptt_gradients)
-
-
 # %% check="dW_adds_up_over_the_steps" points=1
 def dW_adds_up_over_the_steps(bptt_gradients, draw):
     """dW is what autograd finds: the sum over all steps of all texts."""
     assert_gradient(bptt_gradients, draw, "dW")
-
-
-check(dW_adds_up_over_the_steps, bptt_gradients)
 
 
 # %% check="dU_pairs_each_step_with_the_state_before" points=1
@@ -252,16 +229,10 @@ def dU_pairs_each_step_with_the_state_before(bptt_gradients, draw):
     assert_gradient(bptt_gradients, draw, "dU")
 
 
-check(dU_pairs_each_step_with_the_state_before, bptt_gradients)
-
-
 # %% check="db_adds_up_over_the_steps" points=1
 def db_adds_up_over_the_steps(bptt_gradients, draw):
     """db is what autograd finds: the sum over all steps of all texts."""
     assert_gradient(bptt_gradients, draw, "db")
-
-
-check(db_adds_up_over_the_steps, bptt_gradients)
 
 
 # %% check="dx_goes_back_through_w" points=1
@@ -270,16 +241,10 @@ def dx_goes_back_through_w(bptt_gradients, draw):
     assert_gradient(bptt_gradients, draw, "dx")
 
 
-check(dx_goes_back_through_w, bptt_gradients)
-
-
 # %% check="dh_0_hears_from_the_first_step" points=1
 def dh_0_hears_from_the_first_step(bptt_gradients, draw):
     """dh_0 is what autograd finds: the first step's message, sent back through U."""
     assert_gradient(bptt_gradients, draw, "dh_0")
-
-
-check(dh_0_hears_from_the_first_step, bptt_gradients)
 
 
 # %% check="all_five_hold_for_other_sizes" points=3 hidden
@@ -290,6 +255,3 @@ def all_five_hold_for_other_sizes(bptt_gradients, draw):
         own = bptt_gradients(**{key: known[key] for key in ("total", "states", "x", "h_0", "W", "U")})
         for name in ("dW", "dU", "db", "dx", "dh_0"):
             assert_close(own[name], known[name], what=f"the gradient {name}")
-
-
-check(all_five_hold_for_other_sizes, bptt_gradients)

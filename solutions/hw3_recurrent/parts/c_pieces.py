@@ -63,9 +63,6 @@ def the_example_text_makes_two_pieces(stream_batches):
         assert_equal(targets, torch.tensor(own_targets), what="targets")
 
 
-check(the_example_text_makes_two_pieces, stream_batches)
-
-
 # %% check="a_row_goes_on_where_it_stopped" points=1
 def a_row_goes_on_where_it_stopped(stream_batches, draw):
     """When the text counts upwards, each row of a piece begins one above its end in the piece before."""
@@ -74,9 +71,6 @@ def a_row_goes_on_where_it_stopped(stream_batches, draw):
     assert_true(len(pieces) > 1, "There is only one piece.")
     for (before, _), (after, _) in pairwise(pieces):
         assert_equal(after[:, 0], before[:, -1] + 1)
-
-
-check(a_row_goes_on_where_it_stopped, stream_batches)
 
 
 # %% check="the_target_is_the_next_word" points=1
@@ -89,18 +83,13 @@ def the_target_is_the_next_word(stream_batches, draw):
         assert_equal(targets, inputs + 1)
 
 
-check(the_target_is_the_next_word, stream_batches)
-
-
 # %% check="every_piece_has_all_rows" points=1
 def every_piece_has_all_rows(stream_batches, draw):
-    """Streams of 11 words in pieces of 4 are pieces of 4, 4 and 3 steps, all of 3 rows."""
-    pieces = stream_batches(draw.integers(0, 50, 35), 3, 4)
-    shapes = [list(inputs.shape) for inputs, _ in pieces]
-    assert_equal(shapes, [[3, 4], [3, 4], [3, 3]])
-
-
-check(every_piece_has_all_rows, stream_batches)
+    """3 streams of 11 words in pieces of 4 are pieces of 4, 4 and 3 steps, whether 34, 35 or 36 words are there."""
+    for n_words in (34, 35, 36):
+        pieces = stream_batches(draw.integers(0, 50, n_words), 3, 4)
+        shapes = [list(inputs.shape) for inputs, _ in pieces]
+        assert_equal(shapes, [[3, 4], [3, 4], [3, 3]], what=f"the shapes for {n_words} words")
 
 
 # %% check="other_texts_are_cut_into_streams" points=2 hidden
@@ -123,15 +112,13 @@ def other_texts_are_cut_into_streams(stream_batches, draw):
             assert_equal(targets, tokens[places[..., 1]], what="targets")
 
 
-check(other_texts_are_cut_into_streams, stream_batches)
-
 # %% [markdown] exercise="piece_gradients" difficulty=3 minutes=25 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn,by_torch"
 # ### 6. Truncated backpropagation through time
 #
 # Between two pieces the **state** is handed on, so the network reads the text as a whole. The **gradient**
 # stops there: the loss of a piece is differentiated through the steps of this piece and no further. Inside the
-# piece it goes all the way. Where a row begins a new document, its state begins anew from zeros, and the other
-# rows go on.
+# piece it goes all the way. Where a row begins a new document, its state starts from zeros again, and the
+# other rows continue.
 #
 # Write `piece_gradients(W, U, b, pieces, h_0)`, for the step of exercise 1. `pieces` is a list of tuples
 # `(x, weighting, is_new)`:
@@ -191,7 +178,7 @@ def piece_gradients(
     ### END SOLUTION
 
 
-# %% provided="pieces"
+# %% provided="pieces" helper
 def three_pieces(draw, batch_size, lengths, d_input, d_hidden, is_new):
     """Weights, pieces and a first state; `is_new` lists, for each piece, the rows that begin a document."""
     pieces = []
@@ -227,9 +214,6 @@ def the_example_pieces_give_0_6610(piece_gradients):
     assert_close(own[1][1], numbers([(1 - second**2) * first]), what="the second dU")
 
 
-check(the_example_pieces_give_0_6610, piece_gradients)
-
-
 # %% check="inside_a_piece_the_gradient_goes_all_the_way" points=1
 def inside_a_piece_the_gradient_goes_all_the_way(piece_gradients, draw):
     """The gradient of the first piece is that of torch's layer, through all five of its steps."""
@@ -238,9 +222,6 @@ def inside_a_piece_the_gradient_goes_all_the_way(piece_gradients, draw):
     [(expected_loss, expected_dU)] = by_torch(**known)
     assert_close(loss, expected_loss, what="the loss")
     assert_close(dU, expected_dU, what="the gradient dU")
-
-
-check(inside_a_piece_the_gradient_goes_all_the_way, piece_gradients)
 
 
 # %% check="the_state_goes_on" points=1
@@ -254,9 +235,6 @@ def the_state_goes_on(piece_gradients, draw):
     assert_close(sum(loss for loss, _ in piece_gradients(**known)), expected)
 
 
-check(the_state_goes_on, piece_gradients)
-
-
 # %% check="the_gradient_stops_at_the_border" points=1
 def the_gradient_stops_at_the_border(piece_gradients, draw):
     """The gradient of the third piece is the one with the state before it held fixed."""
@@ -264,18 +242,12 @@ def the_gradient_stops_at_the_border(piece_gradients, draw):
     assert_close(piece_gradients(**known)[2][1], by_torch(**known)[2][1])
 
 
-check(the_gradient_stops_at_the_border, piece_gradients)
-
-
 # %% check="a_new_document_starts_from_nothing" points=1
 def a_new_document_starts_from_nothing(piece_gradients, draw):
-    """A row that begins a new document hears nothing of the old one, and the other rows go on."""
+    """A row that begins a new document is not influenced by the old one; the other rows carry on."""
     known = three_pieces(draw, 3, (2, 4), 2, 5, [(), (1,)])
     own, expected = piece_gradients(**known), by_torch(**known)
     assert_close(own[1][0], expected[1][0], what="the loss of the second piece")
-
-
-check(a_new_document_starts_from_nothing, piece_gradients)
 
 
 # %% check="other_pieces_agree_with_torch" points=3 hidden
@@ -287,6 +259,3 @@ def other_pieces_agree_with_torch(piece_gradients, draw):
         for i, ((loss, dU), (expected_loss, expected_dU)) in enumerate(pairs):
             assert_close(loss, expected_loss, what=f"the loss of piece {i}")
             assert_close(dU, expected_dU, what=f"the gradient dU of piece {i}")
-
-
-check(other_pieces_agree_with_torch, piece_gradients)

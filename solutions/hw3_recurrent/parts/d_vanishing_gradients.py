@@ -4,8 +4,8 @@
 # %% [markdown] exercise="gradient_norms" difficulty=2 minutes=15 forbids="torch.nn.RNN"
 # ### 7. What arrives, and where
 #
-# Only the last state of a text has a loss, $L = \mathbf v \cdot \mathbf h_T$. How much of it do the earlier
-# states hear? Measure it: the length of $\partial L / \partial \mathbf h_t$ at every step.
+# Only the last state of a text has a loss, $L = \mathbf v \cdot \mathbf h_T$. How much of its gradient reaches
+# the earlier states? Measure it: the norm of $\partial L / \partial \mathbf h_t$ at every step.
 #
 # Write `gradient_norms(x, W, U, b, v)`, which returns the Euclidean norms of $\partial L / \partial \mathbf
 # h_t$ for $t = 1 \dots T$, (T,), **in the order of the text**. One text only: `x` is (T, d_input), `v` is
@@ -50,9 +50,6 @@ def the_example_halves_with_every_step(gradient_norms):
     assert_close(answer, torch.tensor([0.25, 0.5, 1.0, 2.0], dtype=torch.float64))
 
 
-check(the_example_halves_with_every_step, gradient_norms)
-
-
 # %% check="the_last_state_hears_all_of_v" points=1
 def the_last_state_hears_all_of_v(gradient_norms, draw):
     """At the last step the norm is that of v, and there is one norm for each of the seven words."""
@@ -62,12 +59,9 @@ def the_last_state_hears_all_of_v(gradient_norms, draw):
     assert_close(answer[-1], v.norm())
 
 
-check(the_last_state_hears_all_of_v, gradient_norms)
-
-
 # %% check="a_rotation_loses_nothing" points=1
 def a_rotation_loses_nothing(gradient_norms, draw):
-    """If U turns the state and every slope is 1, all steps hear equally much, whatever v is."""
+    """If U rotates the state and every slope is 1, equally much reaches every step, whatever v is."""
     angle = draw.number(0.3, 1.2)
     U = numbers([math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)])
     v, W = draw.normal(2), draw.normal(2, 3)
@@ -75,21 +69,15 @@ def a_rotation_loses_nothing(gradient_norms, draw):
     assert_close(answer, (v @ v).sqrt().expand(5))
 
 
-check(a_rotation_loses_nothing, gradient_norms)
-
-
 # %% check="saturated_states_pass_less_on" points=1
 def saturated_states_pass_less_on(gradient_norms, draw):
-    """With the same U, a text that drives the states to ±1 tells its first step less than a text of zeros."""
+    """With the same U, less gradient reaches the first step if a text drives the states to ±1 than with zeros."""
     weights, v, x = rnn_weights(draw, 3, 4), draw.normal(4), 20 * draw.normal(6, 3)
     weights["b"] = 0 * weights["b"]
     quiet, loud = gradient_norms(0 * x, **weights, v=v), gradient_norms(x, **weights, v=v)
     assert_true(
-        loud[0] < quiet[0] / 10, f"The first step hears {loud[0]:.3g}, and {quiet[0]:.3g} without words."
+        loud[0] < quiet[0] / 10, f"{loud[0]:.3g} reaches the first step, and {quiet[0]:.3g} without words."
     )
-
-
-check(saturated_states_pass_less_on, gradient_norms)
 
 
 # %% check="the_loss_goes_to_the_unit_that_was_listened_to" points=1
@@ -100,7 +88,14 @@ def the_loss_goes_to_the_unit_that_was_listened_to(gradient_norms):
     assert_close(answer, numbers([0.0, 0.5, 1.0])[0])
 
 
-check(the_loss_goes_to_the_unit_that_was_listened_to, gradient_norms)
+# %% check="one_step_back_is_one_jacobian" points=1
+def one_step_back_is_one_jacobian(gradient_norms, draw):
+    """Of two words, the first hears v times the slopes of tanh after the second, times U."""
+    weights, x, v = rnn_weights(draw, 3, 4), draw.normal(2, 3), draw.normal(4)
+    W, U, b = weights["W"], weights["U"], weights["b"]
+    last = torch.tanh(W @ x[1] + U @ torch.tanh(W @ x[0] + b) + b)
+    expected = torch.stack([(v * (1 - last**2) @ U).norm(), v.norm()])
+    assert_close(gradient_norms(x, **weights, v=v), expected)
 
 
 # %% check="other_networks_agree_with_autograd" points=2 hidden
@@ -121,7 +116,23 @@ def other_networks_agree_with_autograd(gradient_norms, draw):
         assert_close(gradient_norms(x, **weights, v=v), torch.stack(expected))
 
 
-check(other_networks_agree_with_autograd, gradient_norms)
+# %% alive="a_look_at_your_gradients"
+look(
+    lambda plots: plots.loss_curves(
+        {
+            f"U = {u}": gradient_norms(
+                torch.zeros(40, 1).double(),
+                torch.ones(1, 1).double(),
+                torch.tensor([[u]]).double(),
+                torch.zeros(1).double(),
+                torch.ones(1).double(),
+            ).tolist()
+            for u in (0.8, 0.9, 1.0)
+        },
+        unit="length of the gradient, word by word",
+    )
+)
+
 
 # %% [markdown] exercise="long_run_factor" difficulty=2 minutes=10 exempt="gradient"
 # ### 8. The factor in the long run
@@ -134,7 +145,7 @@ check(other_networks_agree_with_autograd, gradient_norms)
 # one number. `torch.linalg` may be used.
 #
 # **Example.** `U = [[0.5, 10], [0, 0.5]]`: one step can make a vector twenty times as long, but
-# `U` multiplied with itself 50 times has no entry above $10^{-11}$. The factor is 0.5.
+# `U` multiplied by itself 50 times has no entry above $10^{-11}$. The factor is 0.5.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -166,9 +177,6 @@ def the_example_has_the_factor_one_half(long_run_factor):
     assert_close(float(long_run_factor(2 * U)), 1.0, tolerance=1e-6)
 
 
-check(the_example_has_the_factor_one_half, long_run_factor)
-
-
 # %% check="a_shrinking_rotation_has_its_factor" points=1
 def a_shrinking_rotation_has_its_factor(long_run_factor, draw):
     """A matrix that turns by some angle and shrinks by 0.9 has the factor 0.9."""
@@ -177,16 +185,10 @@ def a_shrinking_rotation_has_its_factor(long_run_factor, draw):
     assert_close(float(long_run_factor(U)), 0.9)
 
 
-check(a_shrinking_rotation_has_its_factor, long_run_factor)
-
-
 # %% check="the_sign_of_a_stretching_does_not_matter" points=1
 def the_sign_of_a_stretching_does_not_matter(long_run_factor):
     """Stretching by 0.3, -1.2 and 0.7 along three axes has the factor 1.2."""
     assert_close(float(long_run_factor(torch.diag(numbers([0.3, -1.2, 0.7])[0]))), 1.2)
-
-
-check(the_sign_of_a_stretching_does_not_matter, long_run_factor)
 
 
 # %% check="other_matrices_have_their_factor" points=2 hidden
@@ -203,8 +205,6 @@ def other_matrices_have_their_factor(long_run_factor, draw):
     U = torch.diag(numbers([0.2, -0.5, 0.4, -largest])[0]) + torch.triu(draw.normal(4, 4), diagonal=1)
     assert_close(float(long_run_factor(U)), largest, tolerance=1e-6)
 
-
-check(other_matrices_have_their_factor, long_run_factor)
 
 # %% [markdown] exercise="clipped" difficulty=1 minutes=10 forbids="torch.nn.utils" exempt="gradient"
 # ### 9. Clipping
@@ -244,7 +244,7 @@ def clipped(gradients: dict[str, Tensor], threshold: float) -> dict[str, Tensor]
     ### END SOLUTION
 
 
-# %% provided="gradients_to_clip"
+# %% provided="gradients_to_clip" helper
 def drawn_gradients(draw, size):
     """Gradients of three shapes, `size` long altogether."""
     gradients = {"W": draw.normal(4, 2), "U": 5 * draw.normal(4, 4), "b": draw.normal(4) / 5}
@@ -259,12 +259,10 @@ def length_of(gradients):
 
 # %% check="the_example_becomes_0_6_and_0_8" points=1
 def the_example_becomes_0_6_and_0_8(clipped):
-    """With the threshold 1, the gradients 3 and 4 become 0.6 and 0.8."""
-    own = clipped({"W": numbers([3.0]), "b": numbers([4.0])[0]}, 1.0)
-    assert_close(own, {"W": numbers([0.6]), "b": numbers([0.8])[0]})
-
-
-check(the_example_becomes_0_6_and_0_8, clipped)
+    """With the threshold 1, the gradients 3 and 4 become 0.6 and 0.8; with 10 they stay as they are."""
+    gradients = {"W": numbers([3.0]), "b": numbers([4.0])[0]}
+    assert_close(clipped(gradients, 1.0), {"W": numbers([0.6]), "b": numbers([0.8])[0]})
+    assert_close(clipped(gradients, 10.0), gradients, what="with the threshold 10")
 
 
 # %% check="all_together_are_as_long_as_the_threshold" points=1
@@ -273,9 +271,6 @@ def all_together_are_as_long_as_the_threshold(clipped, draw):
     own = clipped(drawn_gradients(draw, 12.0), 0.7)
     assert_equal(sorted(own), ["U", "W", "b"])
     assert_close(length_of(own), 0.7)
-
-
-check(all_together_are_as_long_as_the_threshold, clipped)
 
 
 # %% check="the_direction_stays" points=1
@@ -288,9 +283,6 @@ def the_direction_stays(clipped, draw):
         assert_close(own[name], gradient * factor, what=name)
 
 
-check(the_direction_stays, clipped)
-
-
 # %% check="short_gradients_are_left_alone" points=1
 def short_gradients_are_left_alone(clipped, draw):
     """Gradients shorter than the threshold, and zeros, stay as they are."""
@@ -300,17 +292,11 @@ def short_gradients_are_left_alone(clipped, draw):
     assert_close(clipped(zeros, 0.7), zeros, what="zeros")
 
 
-check(short_gradients_are_left_alone, clipped)
-
-
 # %% check="what_was_given_is_not_changed" points=1
 def what_was_given_is_not_changed(clipped, draw):
     """The dict you are given, and its tensors, are the same afterwards, and what comes back is clipped."""
     own = clipped(drawn_gradients(draw, 12.0), 0.7)
     assert_true(length_of(own) < 11, "Nothing was clipped.")
-
-
-check(what_was_given_is_not_changed, clipped)
 
 
 # %% check="other_gradients_are_clipped" points=2 hidden
@@ -326,8 +312,6 @@ def other_gradients_are_clipped(clipped, draw):
         for name, leaf in expected.items():
             assert_close(own[name], leaf.grad, tolerance=1e-5, what=name)
 
-
-check(other_gradients_are_clipped, clipped)
 
 # %% [markdown] exercise="clipped_step" difficulty=1 minutes=5 exempt="gradient"
 # ### 10. A step that is never enormous
@@ -369,9 +353,6 @@ def the_example_step_leads_to_0_7_and_1_6(clipped_step):
     assert_close(own, {"W": numbers([0.7]), "b": numbers([1.6])[0]})
 
 
-check(the_example_step_leads_to_0_7_and_1_6, clipped_step)
-
-
 # %% check="no_step_is_longer_than_rate_times_threshold" points=1
 def no_step_is_longer_than_rate_times_threshold(clipped_step, draw):
     """With a gradient 1000 long, rate 0.1 and threshold 2, the parameters move by 0.2, downhill."""
@@ -383,9 +364,6 @@ def no_step_is_longer_than_rate_times_threshold(clipped_step, draw):
     assert_true(downhill < 0, "The step goes uphill.")
 
 
-check(no_step_is_longer_than_rate_times_threshold, clipped_step)
-
-
 # %% check="a_short_gradient_makes_its_usual_step" points=1
 def a_short_gradient_makes_its_usual_step(clipped_step, draw):
     """With a gradient 1.5 long and threshold 2, the step is that of plain gradient descent."""
@@ -393,9 +371,6 @@ def a_short_gradient_makes_its_usual_step(clipped_step, draw):
     own = clipped_step(parameters, gradients, 0.1, 2.0)
     for name, parameter in parameters.items():
         assert_close(own[name], parameter - 0.1 * gradients[name], what=name)
-
-
-check(a_short_gradient_makes_its_usual_step, clipped_step)
 
 
 # %% check="other_steps_are_clipped" points=1 hidden
@@ -408,8 +383,6 @@ def other_steps_are_clipped(clipped_step, draw):
         for name, parameter in parameters.items():
             assert_close(own[name], parameter - factor * gradients[name], what=name)
 
-
-check(other_steps_are_clipped, clipped_step)
 
 # %% [markdown] written="radius_and_norm" points=3 minutes=10
 # ### 11. Radius and norm

@@ -1,7 +1,7 @@
 # %% [markdown]
 # ## Part E. Several layers, both directions
 
-# %% [markdown] exercise="StackedRNN" difficulty=2 minutes=20 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn,by_layers_of_torch"
+# %% [markdown] exercise="StackedRNN" difficulty=2 minutes=20 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn,by_layers_of_torch" dtype="float64"
 # ### 12. Layers on layers
 #
 # The states of one layer are a text of vectors, so another layer can read them. At each step layer 0 reads
@@ -68,7 +68,7 @@ class StackedRNN(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="stacked_weights"
+# %% provided="stacked_weights" helper
 def stacked_weights(draw, d_input, d_hidden, n_layers):
     """Random weights of all layers, by name."""
     weights = {}
@@ -103,9 +103,6 @@ def every_layer_has_three_parameters(StackedRNN):
     assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 
-check(every_layer_has_three_parameters, StackedRNN)
-
-
 # %% check="the_example_stack_gives_0_6420" points=1
 def the_example_stack_gives_0_6420(StackedRNN):
     """The top states of the example are 0.6420 and 0, and gradients flow back."""
@@ -116,9 +113,6 @@ def the_example_stack_gives_0_6420(StackedRNN):
     states, _ = model(x, h_0)
     assert_close(states, numbers([[math.tanh(math.tanh(1))], [0.0]]))
     assert_differentiable(model, x, h_0)
-
-
-check(the_example_stack_gives_0_6420, StackedRNN)
 
 
 # %% check="every_layer_starts_from_its_own_state" points=1
@@ -134,9 +128,6 @@ def every_layer_starts_from_its_own_state(StackedRNN, draw):
     assert_depends(states, model(x, h_0 + 1)[0])
 
 
-check(every_layer_starts_from_its_own_state, StackedRNN)
-
-
 # %% check="every_layer_uses_its_own_weights" points=1
 def every_layer_uses_its_own_weights(StackedRNN, draw):
     """Layers 0 and 1 of three are the two layers that torch makes of the same weights."""
@@ -144,9 +135,6 @@ def every_layer_uses_its_own_weights(StackedRNN, draw):
     weights |= {"W_2": torch.eye(5).double(), "U_2": 0 * weights["U_2"], "b_2": 0 * weights["b_2"]}
     states, _ = stack_of(StackedRNN, weights, 3)(x, h_0)
     assert_close(states.atanh(), by_layers_of_torch(weights, x, h_0[:2])[0], tolerance=1e-6)
-
-
-check(every_layer_uses_its_own_weights, StackedRNN)
 
 
 # %% check="last_has_one_row_for_each_layer" points=1
@@ -157,9 +145,6 @@ def last_has_one_row_for_each_layer(StackedRNN, draw):
     assert_equal(list(last.shape), [3, 2, 5], what="the shape of the last states")
     assert_close(last[2], states[:, -1], what="the last state of the top layer")
     assert_close(last[0], by_layers_of_torch(weights, x, h_0[:1])[1][0], what="the last state of layer 0")
-
-
-check(last_has_one_row_for_each_layer, StackedRNN)
 
 
 # %% check="other_stacks_agree_with_torch" points=2 hidden
@@ -173,8 +158,6 @@ def other_stacks_agree_with_torch(StackedRNN, draw):
         assert_close(states, expected, what="states")
         assert_close(last, expected_last, what="last")
 
-
-check(other_stacks_agree_with_torch, StackedRNN)
 
 # %% [markdown] exercise="bidirectional_states" difficulty=3 minutes=20 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn"
 # ### 13. Both directions
@@ -252,9 +235,6 @@ def the_example_text_is_read_from_both_ends(bidirectional_states):
     assert_close(answer, numbers([[first, first], [math.tanh(first), 0.0], [0.0, 0.0]]))
 
 
-check(the_example_text_is_read_from_both_ends, bidirectional_states)
-
-
 # %% check="the_first_half_knows_the_past" points=1
 def the_first_half_knows_the_past(bidirectional_states, draw):
     """Another word at place 2 changes the first half of the states from there on only; gradients flow back."""
@@ -267,9 +247,6 @@ def the_first_half_knows_the_past(bidirectional_states, draw):
     for place in (2, 3, 4):
         assert_depends(answer[:, place], elsewhere[:, place])
     assert_differentiable(bidirectional_states, x, n_words, networks["forwards"], networks["backwards"])
-
-
-check(the_first_half_knows_the_past, bidirectional_states)
 
 
 # %% check="the_second_half_knows_the_future" points=1
@@ -285,7 +262,19 @@ def the_second_half_knows_the_future(bidirectional_states, draw):
         assert_depends(answer[:, place], elsewhere[:, place])
 
 
-check(the_second_half_knows_the_future, bidirectional_states)
+# %% check="each_state_is_one_step_from_its_neighbour" points=1
+def each_state_is_one_step_from_its_neighbour(bidirectional_states, draw):
+    """Each forward state is a step from the one on its left, and each backward state from the one on its right."""
+    networks, x = directions(draw, 3, 4), draw.normal(2, 5, 3)
+    answer = bidirectional_states(x, torch.tensor([5, 5]), **networks)
+
+    def step(words, states, network):
+        return torch.tanh(words @ network["W"].T + states @ network["U"].T + network["b"])
+
+    there, back = answer[..., :4], answer[..., 4:]
+    assert_close(there[:, 1:], step(x[:, 1:], there[:, :-1], networks["forwards"]), what="the first half")
+    assert_close(back[:, :-1], step(x[:, :-1], back[:, 1:], networks["backwards"]), what="the second half")
+    assert_depends(there, back)
 
 
 # %% check="padding_does_not_change_real_words" points=1
@@ -298,18 +287,12 @@ def padding_does_not_change_real_words(bidirectional_states, draw):
     assert_depends(alone[:, 0], alone[:, 1])
 
 
-check(padding_does_not_change_real_words, bidirectional_states)
-
-
 # %% check="padding_has_zeros" points=1
 def padding_has_zeros(bidirectional_states, draw):
     """All states at places of padding are zeros, and those of real words are not."""
     answer = bidirectional_states(draw.normal(2, 6, 3), torch.tensor([6, 2]), **directions(draw, 3, 4))
     assert_close(answer[1, 2:], torch.zeros(4, 8).double())
     assert_true((answer[1, :2] != 0).all(), "A real word has zeros.")
-
-
-check(padding_has_zeros, bidirectional_states)
 
 
 # %% check="each_direction_has_its_own_weights" points=1
@@ -320,9 +303,6 @@ def each_direction_has_its_own_weights(bidirectional_states, draw):
     turned = bidirectional_states(x.flip(1), n_words, networks["backwards"], networks["forwards"])
     assert_close(turned.flip(1).roll(4, dims=2), answer)
     assert_depends(answer[..., 4:], bidirectional_states(x, n_words, *[networks["forwards"]] * 2)[..., 4:])
-
-
-check(each_direction_has_its_own_weights, bidirectional_states)
 
 
 # %% check="other_texts_are_read_from_both_ends" points=3 hidden
@@ -338,8 +318,6 @@ def other_texts_are_read_from_both_ends(bidirectional_states, draw):
             expected[row, :n] = torch.cat([there[0], back[0].flip(0)], dim=-1).detach()
         assert_close(answer, expected)
 
-
-check(other_texts_are_read_from_both_ends, bidirectional_states)
 
 # %% [markdown] exercise="text_vectors" difficulty=1 minutes=5
 # ### 14. One vector for the whole text
@@ -377,9 +355,6 @@ def the_example_vector_is_3_2(text_vectors):
     assert_close(text_vectors(states, torch.tensor([3])), numbers([3.0, 2.0]))
 
 
-check(the_example_vector_is_3_2, text_vectors)
-
-
 # %% check="each_half_has_read_the_whole_text" points=1
 def each_half_has_read_the_whole_text(text_vectors):
     """If every state holds the number of words it has read, both halves hold the length; gradients flow back."""
@@ -389,9 +364,6 @@ def each_half_has_read_the_whole_text(text_vectors):
     states = torch.stack([there, there, back, back], dim=-1) * (places < n_words[:, None])[..., None]
     assert_close(text_vectors(states.double(), n_words), n_words[:, None].expand(3, 4).double())
     assert_differentiable(text_vectors, states.double(), n_words)
-
-
-check(each_half_has_read_the_whole_text, text_vectors)
 
 
 # %% check="other_texts_have_their_vectors" points=1 hidden
@@ -407,8 +379,6 @@ def other_texts_have_their_vectors(text_vectors, draw):
         ]
         assert_close(text_vectors(states, n_words), torch.stack(expected))
 
-
-check(other_texts_have_their_vectors, text_vectors)
 
 # %% [markdown] exercise="top_states" difficulty=1 minutes=5
 # ### 15. Reading torch's h_n
@@ -444,9 +414,6 @@ def the_example_states_are_3_and_4(top_states):
     assert_close(top_states(numbers([[1.0]], [[2.0]], [[3.0]], [[4.0]]), 2), numbers([3.0, 4.0]))
 
 
-check(the_example_states_are_3_and_4, top_states)
-
-
 # %% check="each_text_keeps_its_own_states" points=1
 def each_text_keeps_its_own_states(top_states, draw):
     """Another order of the texts gives the same vectors in that order, and gradients flow back."""
@@ -458,17 +425,11 @@ def each_text_keeps_its_own_states(top_states, draw):
     assert_differentiable(top_states, h_n, 3)
 
 
-check(each_text_keeps_its_own_states, top_states)
-
-
 # %% check="the_top_of_three_layers_is_found" points=1
 def the_top_of_three_layers_is_found(top_states):
     """Of three layers, with the numbers 0 to 5 in the six rows of h_n, each text has 4 and 5, one after the other."""
     h_n = torch.arange(6.0).double()[:, None, None].expand(6, 4, 2)
     assert_close(top_states(h_n, 3), numbers([4.0, 4.0, 5.0, 5.0]).expand(4, 4))
-
-
-check(the_top_of_three_layers_is_found, top_states)
 
 
 # %% check="other_layers_agree_with_torch" points=1 hidden
@@ -481,6 +442,3 @@ def other_layers_agree_with_torch(top_states, draw):
         output, h_n = layer(draw.normal(3, 6, 5))
         expected = torch.cat([output[:, -1, :d_hidden], output[:, 0, d_hidden:]], dim=-1)
         assert_close(top_states(h_n.detach(), n_layers), expected.detach())
-
-
-check(other_layers_agree_with_torch, top_states)

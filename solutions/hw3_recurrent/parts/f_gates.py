@@ -1,7 +1,7 @@
 # %% [markdown]
 # ## Part F. Gates
 
-# %% [markdown] exercise="LSTMCell" difficulty=2 minutes=20 forbids="torch.nn.LSTM,torch.nn.LSTMCell,torch.lstm,torch.lstm_cell,torch._VF"
+# %% [markdown] exercise="LSTMCell" difficulty=2 minutes=20 forbids="torch.nn.LSTM,torch.nn.LSTMCell,torch.lstm,torch.lstm_cell,torch._VF" dtype="float64"
 # ### 16. The LSTM cell
 #
 # The LSTM keeps, beside the state $\mathbf h$ that it shows, a **cell** $\mathbf c$ that it keeps to itself,
@@ -64,7 +64,7 @@ class LSTMCell(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="gate_weights"
+# %% provided="gate_weights" helper
 def gate_weights(draw, n_gates, d_input, d_hidden):
     """Random weights of a cell with this many gates, by name."""
     return {
@@ -97,9 +97,6 @@ def the_lstm_has_three_parameters(LSTMCell):
     assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 
 
-check(the_lstm_has_three_parameters, LSTMCell)
-
-
 # %% check="the_example_cell_gives_0_4406" points=1
 def the_example_cell_gives_0_4406(LSTMCell):
     """The cell of the example leads to h = 0.4406 and c = 1.3808, and gradients flow back."""
@@ -112,7 +109,16 @@ def the_example_cell_gives_0_4406(LSTMCell):
     assert_differentiable(cell, numbers([1.0]), (numbers([0.7]), numbers([2.0])))
 
 
-check(the_example_cell_gives_0_4406, LSTMCell)
+# %% check="the_state_before_reaches_every_gate" points=1
+def the_state_before_reaches_every_gate(LSTMCell):
+    """Without a word, the state 1 before alone opens the four gates by 0.5, -0.5, 1 and -1: each as U says."""
+    weights = {"W": torch.zeros(4, 1).double(), "b": torch.zeros(4).double()}
+    weights["U"] = numbers([0.5], [-0.5], [1.0], [-1.0])
+    h, c = loaded(LSTMCell, weights, 4)(numbers([0.0]), (numbers([1.0]), numbers([2.0])))
+    i, f, o = (1 / (1 + math.exp(-z)) for z in (0.5, -0.5, -1.0))
+    cell = f * 2.0 + i * math.tanh(1.0)
+    assert_close(c, numbers([cell]), what="the cell c")
+    assert_close(h, numbers([o * math.tanh(cell)]), what="the state h")
 
 
 # %% check="an_open_forget_gate_keeps_the_cell" points=1
@@ -121,9 +127,6 @@ def an_open_forget_gate_keeps_the_cell(LSTMCell, draw):
     weights = with_gates(gate_weights(draw, 4, 3, 5), 4, g0=-40, g1=40)
     c = draw.normal(2, 5)
     assert_close(loaded(LSTMCell, weights, 4)(draw.normal(2, 3), (draw.normal(2, 5), c))[1], c)
-
-
-check(an_open_forget_gate_keeps_the_cell, LSTMCell)
 
 
 # %% check="a_shut_forget_gate_clears_the_cell" points=1
@@ -138,9 +141,6 @@ def a_shut_forget_gate_clears_the_cell(LSTMCell, draw):
     assert_true(answer.min() < 0, "No entry of c is below 0.")
 
 
-check(a_shut_forget_gate_clears_the_cell, LSTMCell)
-
-
 # %% check="a_shut_output_gate_shows_nothing" points=1
 def a_shut_output_gate_shows_nothing(LSTMCell, draw):
     """With the output gate shut, h is 0, and c is what it is with the gate open."""
@@ -148,9 +148,6 @@ def a_shut_output_gate_shows_nothing(LSTMCell, draw):
     h, c = loaded(LSTMCell, with_gates(weights, 4, g3=-40), 4)(x, state)
     assert_close(h, torch.zeros(2, 5).double(), what="the state h")
     assert_close(c, loaded(LSTMCell, with_gates(weights, 4, g3=40), 4)(x, state)[1], what="the cell c")
-
-
-check(a_shut_output_gate_shows_nothing, LSTMCell)
 
 
 # %% check="what_is_shown_stays_within_one" points=1
@@ -163,18 +160,12 @@ def what_is_shown_stays_within_one(LSTMCell, draw):
     assert_close(h, torch.ones(2, 5).double())
 
 
-check(what_is_shown_stays_within_one, LSTMCell)
-
-
 # %% check="two_open_gates_keep_and_write" points=1
 def two_open_gates_keep_and_write(LSTMCell, draw):
     """With the forget gate and the input gate both open, c is the old cell plus the whole candidate."""
     weights, x, h, c = gate_weights(draw, 4, 3, 5), draw.normal(2, 3), draw.normal(2, 5), draw.normal(2, 5)
     candidate = loaded(LSTMCell, with_gates(weights, 4, g0=40, g1=-40), 4)(x, (h, c))[1]
     assert_close(loaded(LSTMCell, with_gates(weights, 4, g0=40, g1=40), 4)(x, (h, c))[1], c + candidate)
-
-
-check(two_open_gates_keep_and_write, LSTMCell)
 
 
 # %% check="other_lstm_cells_agree_with_torch" points=3 hidden
@@ -200,8 +191,6 @@ def other_lstm_cells_agree_with_torch(LSTMCell, draw):
         for name, their_name in zip("WUb", names[:3], strict=True):
             assert_close(gradients[name], getattr(theirs, their_name).grad, what=f"the gradient of {name}")
 
-
-check(other_lstm_cells_agree_with_torch, LSTMCell)
 
 # %% [markdown] exercise="with_forget_bias" difficulty=2 minutes=10 exempt="gradient"
 # ### 17. A new cell remembers
@@ -246,7 +235,7 @@ def with_forget_bias(weights: dict[str, Tensor], value: float) -> dict[str, Tens
     ### END SOLUTION
 
 
-# %% provided="weights_of_torch"
+# %% provided="weights_of_torch" helper
 def lstm_weights(draw, d_input, d_hidden, n_layers, suffixes=("",)):
     """Random weights as in the state_dict of an nn.LSTM; suffixes ("", "_reverse") for both directions."""
     weights = {}
@@ -273,9 +262,6 @@ def the_two_constants_of_f_add_up_to_the_value(with_forget_bias, draw):
     assert_close(forget_sums(own), {"_l0": torch.full((3,), 1.5).double()})
 
 
-check(the_two_constants_of_f_add_up_to_the_value, with_forget_bias)
-
-
 # %% check="every_layer_gets_it" points=1
 def every_layer_gets_it(with_forget_bias, draw):
     """In a network of three layers, the constants add up to 1.5 in each of them."""
@@ -284,17 +270,11 @@ def every_layer_gets_it(with_forget_bias, draw):
         assert_close(own[f"_l{layer}"], torch.full((3,), 1.5).double(), what=f"layer {layer}")
 
 
-check(every_layer_gets_it, with_forget_bias)
-
-
 # %% check="both_directions_get_it" points=1
 def both_directions_get_it(with_forget_bias, draw):
     """In a network of both directions, the constants add up to 1.5 in each of them."""
     own = forget_sums(with_forget_bias(lstm_weights(draw, 2, 3, 1, ("", "_reverse")), 1.5))
     assert_close(own, {end: torch.full((3,), 1.5).double() for end in ("_l0", "_l0_reverse")})
-
-
-check(both_directions_get_it, with_forget_bias)
 
 
 # %% check="nothing_else_moves" points=1
@@ -306,9 +286,6 @@ def nothing_else_moves(with_forget_bias, draw):
     for name, before in weights.items():
         keep = [row for row in range(12) if "weight" in name or row not in (3, 4, 5)]
         assert_equal(own[name][keep], before[keep], what=name)
-
-
-check(nothing_else_moves, with_forget_bias)
 
 
 # %% check="other_networks_get_their_forget_bias" points=1 hidden
@@ -324,9 +301,7 @@ def other_networks_get_their_forget_bias(with_forget_bias, draw):
             assert_equal(own[name][keep], before[keep], what=name)
 
 
-check(other_networks_get_their_forget_bias, with_forget_bias)
-
-# %% [markdown] exercise="GRUCell" difficulty=2 minutes=20 forbids="torch.nn.GRU,torch.nn.GRUCell,torch.gru,torch.gru_cell,torch._VF"
+# %% [markdown] exercise="GRUCell" difficulty=2 minutes=20 forbids="torch.nn.GRU,torch.nn.GRUCell,torch.gru,torch.gru_cell,torch._VF" dtype="float64"
 # ### 18. The GRU cell
 #
 # The GRU has no cell beside the state. Its **update gate** z decides what stays, its **reset gate** r what the
@@ -391,7 +366,7 @@ class GRUCell(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="gru_weights"
+# %% provided="gru_weights" helper
 def gru_weights(draw, d_input, d_hidden):
     """Random weights of a GRU cell, by name."""
     return gate_weights(draw, 3, d_input, d_hidden) | {"b_candidate": draw.normal(d_hidden)}
@@ -405,9 +380,6 @@ def the_gru_has_four_parameters(GRUCell):
     assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 
 
-check(the_gru_has_four_parameters, GRUCell)
-
-
 # %% check="the_example_cell_gives_0_7311" points=1
 def the_example_cell_gives_0_7311(GRUCell):
     """The cell of the example leads from 1 to 0.7311, and gradients flow back."""
@@ -419,17 +391,11 @@ def the_example_cell_gives_0_7311(GRUCell):
     assert_differentiable(cell, numbers([0.0]), numbers([1.0]))
 
 
-check(the_example_cell_gives_0_7311, GRUCell)
-
-
 # %% check="an_update_gate_at_one_keeps_the_state" points=1
 def an_update_gate_at_one_keeps_the_state(GRUCell, draw):
     """With z = 1 the state stays as it is, whatever the word."""
     weights, h = with_gates(gru_weights(draw, 3, 5), 3, g1=40), draw.normal(2, 5)
     assert_close(loaded(GRUCell, weights, 3)(draw.normal(2, 3), h), h)
-
-
-check(an_update_gate_at_one_keeps_the_state, GRUCell)
 
 
 # %% check="a_reset_gate_at_zero_hides_the_past" points=1
@@ -442,9 +408,6 @@ def a_reset_gate_at_zero_hides_the_past(GRUCell, draw):
     other = weights | {"b_candidate": weights["b_candidate"] + 2}
     assert_close(loaded(GRUCell, other, 3)(x, h), answer, what="another b_candidate")
     assert_depends(answer, loaded(GRUCell, weights, 3)(-x, h))
-
-
-check(a_reset_gate_at_zero_hides_the_past, GRUCell)
 
 
 # %% check="the_reset_gate_acts_after_the_product" points=1
@@ -460,9 +423,6 @@ def the_reset_gate_acts_after_the_product(GRUCell, draw):
     assert_depends(answer[:, 0], loaded(GRUCell, weights, 3)(x, h + 1)[:, 0])
 
 
-check(the_reset_gate_acts_after_the_product, GRUCell)
-
-
 # %% check="b_candidate_counts_where_the_reset_gate_is_open" points=1
 def b_candidate_counts_where_the_reset_gate_is_open(GRUCell, draw):
     """With r = 1, what b_candidate gains and the constant of n loses cancels out; the gain alone does not."""
@@ -472,9 +432,6 @@ def b_candidate_counts_where_the_reset_gate_is_open(GRUCell, draw):
     loss = gain | {"b": weights["b"] - 0.5 * (torch.arange(15) >= 10)}
     assert_close(loaded(GRUCell, loss, 3)(x, h), answer)
     assert_depends(answer, loaded(GRUCell, gain, 3)(x, h))
-
-
-check(b_candidate_counts_where_the_reset_gate_is_open, GRUCell)
 
 
 # %% check="other_gru_cells_agree_with_torch" points=3 hidden
@@ -505,6 +462,3 @@ def other_gru_cells_agree_with_torch(GRUCell, draw):
         expected_gradients["b_candidate"] = theirs.bias_hh.grad[-d_hidden:]
         for name, gradient in expected_gradients.items():
             assert_close(gradients[name], gradient, what=f"the gradient of {name}")
-
-
-check(other_gru_cells_agree_with_torch, GRUCell)

@@ -11,7 +11,8 @@
 #
 # Write `labelling_loss(logits, labels, pad_label)`: the mean cross-entropy per **real** word, in nats, as one
 # number. `logits` is (B, T, K), `labels` (B, T) int64. All real words of the batch count alike, in whichever
-# text they stand. `logits[:, t]` is about the label of word t itself. There is at least one real word.
+# text they stand. `logits[:, t]` is about the label of word t itself. There is at least one real word. At the
+# padding the logits may be anything, NaN included.
 #
 # **Example.** One text of three places, $K = 2$, all logits 0, labels `[[1, 0, -1]]` and `pad_label = -1`: each
 # of the two words costs $\ln 2$, and the loss is $\ln 2 \approx 0.6931$.
@@ -40,7 +41,7 @@ def labelling_loss(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% provided="labelled_texts"
+# %% provided="labelled_texts" helper
 def labelled_texts(draw, n_words, n_labels, pad_label):
     """Logits and labels of texts with these numbers of real words; label 0 is not used where it is the pad."""
     shape = (len(n_words), max(n_words))
@@ -62,20 +63,17 @@ def the_example_costs_ln_2(labelling_loss):
     assert_close(loss, math.log(2))
 
 
-check(the_example_costs_ln_2, labelling_loss)
-
-
 # %% check="padding_costs_nothing" points=1
 def padding_costs_nothing(labelling_loss, draw):
-    """Two more places of padding, with large logits, leave the loss as it is; gradients flow back."""
+    """Two more places of padding, with large logits or NaN, leave the loss as it is; gradients flow back."""
     logits, labels = labelled_texts(draw, (5, 3), 4, -1)
     answer = labelling_loss(logits, labels, -1)
-    assert_close(labelling_loss(*more_padding(logits, labels, -1, 2), -1), answer)
+    longer, longer_labels = more_padding(logits, labels, -1, 2)
+    assert_close(labelling_loss(longer, longer_labels, -1), answer)
+    unreadable = longer.masked_fill((longer_labels == -1)[..., None], math.nan)
+    assert_close(labelling_loss(unreadable, longer_labels, -1), answer, what="with NaN at the padding")
     assert_depends(answer, labelling_loss(2 * logits, labels, -1))
     assert_differentiable(labelling_loss, logits, labels, -1)
-
-
-check(padding_costs_nothing, labelling_loss)
 
 
 # %% check="any_number_may_stand_for_padding" points=1
@@ -87,9 +85,6 @@ def any_number_may_stand_for_padding(labelling_loss, draw):
         other = torch.where(labels == 0, pad_label, labels)
         assert_close(labelling_loss(logits, other, pad_label), answer, what=f"padding marked by {pad_label}")
     assert_depends(answer, labelling_loss(-logits, labels, 0))
-
-
-check(any_number_may_stand_for_padding, labelling_loss)
 
 
 # %% check="every_real_word_counts_alike" points=1
@@ -104,9 +99,6 @@ def every_real_word_counts_alike(labelling_loss, draw):
     assert_depends(alone[0], alone[1])
 
 
-check(every_real_word_counts_alike, labelling_loss)
-
-
 # %% check="a_sure_labeller_pays_nothing" points=1
 def a_sure_labeller_pays_nothing(labelling_loss, draw):
     """Where each word's own label is sure, the loss is 0, and 30 where another label is."""
@@ -116,9 +108,6 @@ def a_sure_labeller_pays_nothing(labelling_loss, draw):
     assert_close(
         labelling_loss(logits.roll(1, 2), labels, -1), 30.0, what="the loss of sure and wrong labels"
     )
-
-
-check(a_sure_labeller_pays_nothing, labelling_loss)
 
 
 # %% check="other_texts_have_their_loss" points=2 hidden
@@ -133,8 +122,6 @@ def other_texts_have_their_loss(labelling_loss, draw):
         )
         assert_close(labelling_loss(logits, labels, pad_label), total / sum(n_words))
 
-
-check(other_texts_have_their_loss, labelling_loss)
 
 # %% [markdown] exercise="labelling_accuracy" difficulty=1 minutes=5
 # ### 20. Its accuracy
@@ -162,7 +149,7 @@ def labelling_accuracy(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor
     ### END SOLUTION
 
 
-# %% provided="likeliest_labels"
+# %% provided="likeliest_labels" helper
 def sure_of(labels, n_labels):
     """Logits whose likeliest label is the given one, (B, T, K)."""
     return 3.0 * torch.eye(n_labels).double()[labels] - 1.0
@@ -175,9 +162,6 @@ def the_example_is_half_right(labelling_accuracy):
     assert_close(float(labelling_accuracy(logits, torch.tensor([[1, 0, -1, -1]]), -1)), 0.5)
 
 
-check(the_example_is_half_right, labelling_accuracy)
-
-
 # %% check="padding_counts_neither_way" points=1
 def padding_counts_neither_way(labelling_accuracy):
     """Six of eight real words are right, whatever the labeller says at the padding and whatever marks it."""
@@ -188,18 +172,12 @@ def padding_counts_neither_way(labelling_accuracy):
     assert_close(float(labelling_accuracy(sure_of(says, 3), labels, -1)), 0.75, what="padding marked by -1")
 
 
-check(padding_counts_neither_way, labelling_accuracy)
-
-
 # %% check="a_long_text_counts_more" points=1
 def a_long_text_counts_more(labelling_accuracy):
     """A text of seven right words and one of one wrong word are 7/8 right together."""
     labels = torch.tensor([[1, 0, 1, 2, 0, 1, 2], [1, -1, -1, -1, -1, -1, -1]])
     says = torch.cat([labels[:1], torch.zeros(1, 7, dtype=torch.int64)])
     assert_close(float(labelling_accuracy(sure_of(says, 3), labels, -1)), 7 / 8)
-
-
-check(a_long_text_counts_more, labelling_accuracy)
 
 
 # %% check="other_texts_have_their_accuracy" points=1 hidden
@@ -217,8 +195,6 @@ def other_texts_have_their_accuracy(labelling_accuracy, draw):
         answer = labelling_accuracy(sure_of(says, n_labels), labels, pad_label)
         assert_close(float(answer), n_right / sum(n_words))
 
-
-check(other_texts_have_their_accuracy, labelling_accuracy)
 
 # %% [markdown] exercise="labels_of_pieces" difficulty=2 minutes=10
 # ### 21. Labels for pieces of words
@@ -268,16 +244,10 @@ def the_example_pieces_have_their_labels(labels_of_pieces):
     assert_equal(answer, torch.tensor([-100, 3, 0, -100, -100, 0, -100]))
 
 
-check(the_example_pieces_have_their_labels, labels_of_pieces)
-
-
 # %% check="whole_words_keep_their_labels" points=1
 def whole_words_keep_their_labels(labels_of_pieces):
     """Where every word is one piece and nothing special stands around, the labels are those of the words."""
     assert_equal(labels_of_pieces([2, 2, 0, 1, 1], [0, 1, 2, 3, 4], -100), torch.tensor([2, 2, 0, 1, 1]))
-
-
-check(whole_words_keep_their_labels, labels_of_pieces)
 
 
 # %% check="every_word_is_labelled_once" points=1
@@ -285,9 +255,6 @@ def every_word_is_labelled_once(labels_of_pieces):
     """Words of 3, 1 and 2 pieces have one label each, also where two neighbours share it."""
     answer = labels_of_pieces([7, 7, 4], [None, 0, 0, 0, 1, 2, 2, None], -1)
     assert_equal(torch.as_tensor(answer)[answer != -1], torch.tensor([7, 7, 4]))
-
-
-check(every_word_is_labelled_once, labels_of_pieces)
 
 
 # %% check="special_tokens_shift_nothing" points=1
@@ -299,17 +266,11 @@ def special_tokens_shift_nothing(labels_of_pieces):
     assert_depends(alone, labels_of_pieces([8, 6, 5], [0, 1, 1, 2], -1))
 
 
-check(special_tokens_shift_nothing, labels_of_pieces)
-
-
 # %% check="a_text_cut_off_loses_its_last_labels" points=1
 def a_text_cut_off_loses_its_last_labels(labels_of_pieces):
     """If only three of five words have pieces, the labels of the first three are used."""
     answer = labels_of_pieces([1, 2, 3, 4, 5], [None, 0, 1, 1, 2, None], -100)
     assert_equal(answer, torch.tensor([-100, 1, 2, -100, 3, -100]))
-
-
-check(a_text_cut_off_loses_its_last_labels, labels_of_pieces)
 
 
 # %% check="other_words_have_labelled_pieces" points=2 hidden
@@ -327,6 +288,3 @@ def other_words_have_labelled_pieces(labels_of_pieces, draw):
         pads = [pad_label] * n_specials
         answer = labels_of_pieces(word_labels, around + places + around, pad_label)
         assert_equal(answer, torch.tensor(pads + expected + pads))
-
-
-check(other_words_have_labelled_pieces, labels_of_pieces)

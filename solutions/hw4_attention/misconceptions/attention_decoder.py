@@ -7,30 +7,11 @@ from torch import nn
 
 from autograder.catalogue import misconception
 
-LOGITS = {"other_attention_decoders_have_their_logits"}
-UNIFORM = {"with_W_zero_all_real_words_are_alike"}
-PADDED = {"padding_of_the_source_changes_nothing"}
-QUERY = {"the_word_just_read_decides_where_to_look"}
-CONTEXT = {"the_context_reaches_the_output"}
-STATE = {"the_state_passes_from_step_to_step"}
-FED = {"each_output_is_read_by_the_next_step"}
-LENGTHS = {"target_and_source_need_not_be_equally_long"}
-PLACES = {"pairs_may_change_places"}
-PAST = {"the_future_does_not_change_the_past"}
-NAMES = {"the_attention_decoder_has_its_parameters"}
-LOOK = {"the_first_look_compares_state_and_memory"}
+from ..notebook import AttentionDecoder as RightDecoder
 
 
-class _AttentionDecoder(nn.Module):
+class _AttentionDecoder(RightDecoder):
     """The five lines as methods, for mistakes to change one of them."""
-
-    def __init__(self, vocab_size, d_embedding, d_hidden, d_memory):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_embedding, dtype=torch.float64)
-        self.cell = nn.GRUCell(d_embedding + d_hidden, d_hidden, dtype=torch.float64)
-        self.W = nn.Parameter(torch.zeros(d_hidden, d_memory, dtype=torch.float64))
-        self.combine = nn.Linear(d_hidden + d_memory, d_hidden, bias=False, dtype=torch.float64)
-        self.output = nn.Linear(d_hidden, vocab_size, dtype=torch.float64)
 
     def forward(self, state, inputs, memory, mask):
         first, output, steps = state, torch.zeros_like(state), []
@@ -63,7 +44,7 @@ class _AttentionDecoder(nn.Module):
         return logits, weights
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | LOOK | QUERY | FED)
+@misconception(of="AttentionDecoder")
 class QueryOfTheOldState(_AttentionDecoder):
     """The query is the state before the step, which has not read the word yet.
 
@@ -75,7 +56,7 @@ class QueryOfTheOldState(_AttentionDecoder):
         return before
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | CONTEXT | PADDED)
+@misconception(of="AttentionDecoder")
 class ContextNotFed(_AttentionDecoder):
     """The context is computed and then not used: the output is made of the state alone.
 
@@ -86,7 +67,7 @@ class ContextNotFed(_AttentionDecoder):
         return super().combined(state, torch.zeros_like(context))
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | CONTEXT)
+@misconception(of="AttentionDecoder")
 class ContextBeforeState(_AttentionDecoder):
     """The two halves are joined the other way round, context first, and meet the wrong columns of `combine`.
 
@@ -97,7 +78,7 @@ class ContextBeforeState(_AttentionDecoder):
         return torch.tanh(self.combine(torch.cat([context, state], dim=-1)))
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | FED)
+@misconception(of="AttentionDecoder")
 class OutputNotUpdated(_AttentionDecoder):
     """Every step reads an output of zeros: what the step before has made of the source is forgotten.
 
@@ -108,11 +89,7 @@ class OutputNotUpdated(_AttentionDecoder):
         return output
 
 
-@misconception(
-    of="AttentionDecoder",
-    fails=LOGITS | UNIFORM | PADDED,
-    seen="https://github.com/pytorch/tutorials/issues/593",
-)
+@misconception(of="AttentionDecoder", seen="https://github.com/pytorch/tutorials/issues/593")
 class PaddingAttendedTo(_AttentionDecoder):
     """The padding of the source is attended to like any word.
 
@@ -123,7 +100,7 @@ class PaddingAttendedTo(_AttentionDecoder):
         return super().weights(query, memory, torch.ones_like(mask))
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | STATE)
+@misconception(of="AttentionDecoder")
 class StateNotCarried(_AttentionDecoder):
     """Each step starts from s_0 again; only the output of the step before is carried on.
 
@@ -134,7 +111,7 @@ class StateNotCarried(_AttentionDecoder):
         return super().next_state(x, output, first, first)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | CONTEXT)
+@misconception(of="AttentionDecoder")
 class TanhForgotten(_AttentionDecoder):
     """The output is the linear layer's alone, without the tanh.
 
@@ -145,7 +122,7 @@ class TanhForgotten(_AttentionDecoder):
         return self.combine(torch.cat([state, context], dim=-1))
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | LOOK | UNIFORM | CONTEXT)
+@misconception(of="AttentionDecoder")
 class SentencesCompete(_AttentionDecoder):
     """The softmax runs over the sentences of the batch, so that they compete for each place of the source.
 
@@ -157,11 +134,11 @@ class SentencesCompete(_AttentionDecoder):
         return scores.masked_fill(~mask, -math.inf).softmax(dim=0)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | LOOK | UNIFORM | LENGTHS | PAST | FED)
+@misconception(of="AttentionDecoder")
 class MapOnItsSide(_AttentionDecoder):
     """The weights come back with the source as rows and the steps as columns.
 
-    With 3 inputs and a source of 6 words, which shape has each sentence's map? Which shape does the statement
+    With 3 inputs and a source of 6 words, what shape is each sentence's map? What shape does the statement
     give?
     """
 
@@ -169,7 +146,7 @@ class MapOnItsSide(_AttentionDecoder):
         return logits, weights.transpose(1, 2)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | LOOK | STATE)
+@misconception(of="AttentionDecoder")
 class OutputInFrontOfTheWord(_AttentionDecoder):
     """The cell's input is joined the other way round, the old output first and the word behind it.
 
@@ -180,7 +157,7 @@ class OutputInFrontOfTheWord(_AttentionDecoder):
         return self.cell(torch.cat([output, x], dim=-1), state)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | UNIFORM | PADDED | PLACES)
+@misconception(of="AttentionDecoder")
 class MaskOfTheFirstSentence(_AttentionDecoder):
     """The mask of the first sentence is used for all of them.
 
@@ -192,9 +169,7 @@ class MaskOfTheFirstSentence(_AttentionDecoder):
         return super().weights(query, memory, mask[:1].expand_as(mask))
 
 
-@misconception(
-    of="AttentionDecoder", fails=LOGITS | UNIFORM | PADDED | PLACES | QUERY | CONTEXT | STATE | FED | LOOK
-)
+@misconception(of="AttentionDecoder")
 class WordsHiddenInsteadOfPadding(_AttentionDecoder):
     """The mask is taken the wrong way round: words are hidden and padding is looked at.
 
@@ -205,7 +180,7 @@ class WordsHiddenInsteadOfPadding(_AttentionDecoder):
         return super().weights(query, memory, ~mask)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | LOOK)
+@misconception(of="AttentionDecoder")
 class ScoresDividedByTheRoot(_AttentionDecoder):
     """The scores are divided by the root of a width, which the second line does not do.
 
@@ -216,7 +191,7 @@ class ScoresDividedByTheRoot(_AttentionDecoder):
         return state / state.shape[-1] ** 0.5
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | LOOK | UNIFORM)
+@misconception(of="AttentionDecoder")
 class ScoresReturnedForWeights(_AttentionDecoder):
     """The scores come back instead of the weights that are made of them.
 
@@ -233,7 +208,7 @@ class ScoresReturnedForWeights(_AttentionDecoder):
         return super().weights(query, memory, mask)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | STATE)
+@misconception(of="AttentionDecoder")
 class OutputCarriedAsState(_AttentionDecoder):
     """The output takes the place of the state: the next step starts from $o_{t-1}$, not from $s_{t-1}$.
 
@@ -246,7 +221,7 @@ class OutputCarriedAsState(_AttentionDecoder):
         return super().next_state(x, output, state if is_first_step else output, first)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | FED)
+@misconception(of="AttentionDecoder")
 class StateFedInsteadOfOutput(_AttentionDecoder):
     """The cell reads the state twice, as its state and beside the word, where the output should stand.
 
@@ -257,7 +232,7 @@ class StateFedInsteadOfOutput(_AttentionDecoder):
         return super().next_state(x, torch.zeros_like(state) if state is first else state, state, first)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | LOOK)
+@misconception(of="AttentionDecoder")
 class FirstOutputNotZero(_AttentionDecoder):
     """At the first step the cell reads $s_0$ beside the word, where $o_0$ is 0.
 
@@ -268,7 +243,7 @@ class FirstOutputNotZero(_AttentionDecoder):
         return super().next_state(x, state if state is first else output, state, first)
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | CONTEXT)
+@misconception(of="AttentionDecoder")
 class LogitsOfTheState(_AttentionDecoder):
     """The logits are made of the state, so that the context reaches a word only through the next step.
 
@@ -285,7 +260,7 @@ class LogitsOfTheState(_AttentionDecoder):
         return state
 
 
-@misconception(of="AttentionDecoder", fails=LOGITS | PAST)
+@misconception(of="AttentionDecoder")
 class RunsFree(_AttentionDecoder):
     """After the first input the decoder reads the words it says itself, and the inputs are ignored.
 
@@ -303,10 +278,7 @@ class RunsFree(_AttentionDecoder):
         return self.answer(torch.stack([z for z, _ in steps], 1), torch.stack([w for _, w in steps], 1))
 
 
-@misconception(
-    of="AttentionDecoder",
-    fails=LOGITS | LOOK | NAMES | UNIFORM | LENGTHS | PADDED | PLACES | PAST | QUERY | CONTEXT | STATE | FED,
-)
+@misconception(of="AttentionDecoder")
 class CombineWithABias(_AttentionDecoder):
     """`combine` has a bias, which the formula has not, and for which no weight is given.
 

@@ -1,39 +1,12 @@
 """What goes wrong when a decoder runs free."""
 
 import torch
-from torch import nn
 
 from autograder.catalogue import misconception
 
+from ..notebook import TableDecoder
+
 # 5. greedy_decode
-
-WORDS = {
-    "the_shorter_row_waits_in_eos",
-    "each_word_is_read_before_the_next",
-    "never_more_than_max_length_words",
-    "nothing_is_dropped_while_decoding",
-    "long_translations_fit_into_memory",
-    "other_tables_are_decoded",
-}
-LOG_PROBS = {"the_log_probs_are_those_of_the_words_said"}
-WAITING = {"the_shorter_row_waits_in_eos", "other_tables_are_decoded"}
-
-
-class _TableDecoder(nn.Module):
-    """As in the notebook."""
-
-    def __init__(self, jumps, logits):
-        super().__init__()
-        self.jumps, self.logits, self.n_kept = jumps, nn.Parameter(logits.clone()), 0
-
-    def forward(self, state, tokens):
-        self.n_kept += torch.is_grad_enabled()
-        if self.n_kept > 8:
-            raise MemoryError("the steps kept for a backward pass do not fit into memory")
-        state = self.jumps[state, tokens]
-        logits = self.logits[state]
-        kept = 2.0 * (torch.arange(logits.shape[-1]) % 2 == 1)
-        return state, logits * kept if self.training else logits
 
 
 def _decoded(
@@ -44,7 +17,7 @@ def _decoded(
     eos,
     max_length,
     *,
-    kind=_TableDecoder,
+    kind=TableDecoder,
     training=False,
     until=torch.all,
     fed=None,
@@ -65,9 +38,7 @@ def _decoded(
     return torch.stack(written, dim=1), total
 
 
-@misconception(
-    of="greedy_decode", fails={"the_shorter_row_waits_in_eos", "other_tables_are_decoded"} | LOG_PROBS
-)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def batch_stopped_at_the_first_eos(jumps, logits, state, bos, eos, max_length):
     """The whole batch stops as soon as one row has said EOS, and the others are cut off.
@@ -78,9 +49,7 @@ def batch_stopped_at_the_first_eos(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length, until=torch.any)
 
 
-@misconception(
-    of="greedy_decode", fails={"the_shorter_row_waits_in_eos", "other_tables_are_decoded"} | LOG_PROBS
-)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def words_behind_eos_kept(jumps, logits, state, bos, eos, max_length):
     """A row that has ended goes on talking while it waits for the others, and its words are kept.
@@ -90,7 +59,7 @@ def words_behind_eos_kept(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length, fill=False)
 
 
-@misconception(of="greedy_decode", fails={"never_more_than_max_length_words", "other_tables_are_decoded"})
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def one_word_more_than_allowed(jumps, logits, state, bos, eos, max_length):
     """One word more than `max_length` may be written.
@@ -100,10 +69,7 @@ def one_word_more_than_allowed(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length + 1)
 
 
-@misconception(
-    of="greedy_decode",
-    fails=(WORDS | LOG_PROBS) - {"the_shorter_row_waits_in_eos"},
-)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def bos_counted_as_a_word(jumps, logits, state, bos, eos, max_length):
     """BOS is counted among the `max_length` words, so one word too few may be written.
@@ -113,10 +79,7 @@ def bos_counted_as_a_word(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length - 1)
 
 
-@misconception(
-    of="greedy_decode",
-    fails={"nothing_is_dropped_while_decoding", "other_tables_are_decoded"} | LOG_PROBS,
-)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def left_in_training_mode(jumps, logits, state, bos, eos, max_length):
     """The decoder is still in training mode, and its dropout takes half of the words away.
@@ -126,7 +89,7 @@ def left_in_training_mode(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length, training=True)
 
 
-@misconception(of="greedy_decode", fails={"long_translations_fit_into_memory", "other_tables_are_decoded"})
+@misconception(of="greedy_decode")
 def graph_for_gradients_kept(jumps, logits, state, bos, eos, max_length):
     """The graph for gradients is built and kept through all steps, though nobody will go backwards.
 
@@ -135,7 +98,7 @@ def graph_for_gradients_kept(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length)
 
 
-@misconception(of="greedy_decode", fails=WORDS | LOG_PROBS)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def own_word_never_read(jumps, logits, state, bos, eos, max_length):
     """Every step reads BOS again, so the decoder never learns what it has said.
@@ -145,7 +108,7 @@ def own_word_never_read(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length, fed=bos)
 
 
-@misconception(of="greedy_decode", fails={"other_tables_are_decoded"} | LOG_PROBS)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def eos_not_scored(jumps, logits, state, bos, eos, max_length):
     """The log-probability of EOS is left out, as if ending cost nothing.
@@ -154,7 +117,7 @@ def eos_not_scored(jumps, logits, state, bos, eos, max_length):
     once?
     """
     tokens, total = _decoded(jumps, logits, state, bos, eos, max_length)
-    decoder, token, ends = _TableDecoder(jumps, logits).eval(), torch.full_like(state, bos), 0.0
+    decoder, token, ends = TableDecoder(jumps, logits).eval(), torch.full_like(state, bos), 0.0
     has_ended = torch.zeros(len(state), dtype=torch.bool)
     for said in tokens.unbind(dim=1):
         state, step_logits = decoder(state, token)
@@ -164,7 +127,7 @@ def eos_not_scored(jumps, logits, state, bos, eos, max_length):
     return tokens, total - ends
 
 
-@misconception(of="greedy_decode", fails={"other_tables_are_decoded"} | LOG_PROBS)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def waiting_scored_too(jumps, logits, state, bos, eos, max_length):
     """A row that has ended still pays for words while it waits for the others.
@@ -172,7 +135,7 @@ def waiting_scored_too(jumps, logits, state, bos, eos, max_length):
     Let two rows write together, one of which ends at once. Is its sum the one that it has alone? Which of its
     words do you add?
     """
-    decoder, has_ended = _TableDecoder(jumps, logits).eval(), torch.zeros(len(state), dtype=torch.bool)
+    decoder, has_ended = TableDecoder(jumps, logits).eval(), torch.zeros(len(state), dtype=torch.bool)
     token, total, written = torch.full_like(state, bos), 0.0, []
     while len(written) < max_length and not has_ended.all():
         state, step_logits = decoder(state, token)
@@ -183,7 +146,7 @@ def waiting_scored_too(jumps, logits, state, bos, eos, max_length):
     return torch.stack(written, dim=1), total
 
 
-@misconception(of="greedy_decode", fails=WAITING)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def always_to_the_greatest_length(jumps, logits, state, bos, eos, max_length):
     """The loop always makes `max_length` rounds, although every row has ended long before.
@@ -193,14 +156,14 @@ def always_to_the_greatest_length(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length, until=lambda has_ended: False)
 
 
-@misconception(of="greedy_decode", fails=WAITING | LOG_PROBS)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def waiting_for_one_common_eos(jumps, logits, state, bos, eos, max_length):
     """The loop waits for a round in which all rows say EOS at once, and none is remembered to have ended.
 
     One row says EOS in the first round and the other in the third. In which round does your loop stop?
     """
-    decoder, token = _TableDecoder(jumps, logits).eval(), torch.full_like(state, bos)
+    decoder, token = TableDecoder(jumps, logits).eval(), torch.full_like(state, bos)
     total, written = torch.zeros(len(state), dtype=torch.float64), []
     while len(written) < max_length and not (written and (token == eos).all()):
         state, step_logits = decoder(state, token)
@@ -210,21 +173,13 @@ def waiting_for_one_common_eos(jumps, logits, state, bos, eos, max_length):
     return torch.stack(written, dim=1), total
 
 
-class _StaysWhereItIs(_TableDecoder):
+class _StaysWhereItIs(TableDecoder):
     def forward(self, state, tokens):
         _, logits = super().forward(state, tokens)
         return state, logits
 
 
-@misconception(
-    of="greedy_decode",
-    fails=WAITING
-    | {
-        "each_word_is_read_before_the_next",
-        "nothing_is_dropped_while_decoding",
-        "long_translations_fit_into_memory",
-    },
-)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def place_not_carried_on(jumps, logits, state, bos, eos, max_length):
     """Every step starts from the first states again: what the decoder returns as its new state is dropped.
@@ -234,14 +189,14 @@ def place_not_carried_on(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, eos, max_length, kind=_StaysWhereItIs)
 
 
-@misconception(of="greedy_decode", fails={"other_tables_are_decoded"} | LOG_PROBS)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def logits_summed_up(jumps, logits, state, bos, eos, max_length):
     """The logits of the words are added up, not their log-probabilities.
 
     Can the logarithm of a probability be above 0? What must happen to a row of logits first?
     """
-    decoder, token = _TableDecoder(jumps, logits).eval(), torch.full_like(state, bos)
+    decoder, token = TableDecoder(jumps, logits).eval(), torch.full_like(state, bos)
     tokens, _ = _decoded(jumps, logits, state, bos, eos, max_length)
     total, has_ended = torch.zeros(len(state), dtype=torch.float64), torch.zeros(len(state), dtype=torch.bool)
     for said in tokens.unbind(dim=1):
@@ -251,7 +206,7 @@ def logits_summed_up(jumps, logits, state, bos, eos, max_length):
     return tokens, total
 
 
-@misconception(of="greedy_decode", fails=WORDS)
+@misconception(of="greedy_decode")
 @torch.no_grad()
 def bos_among_the_words(jumps, logits, state, bos, eos, max_length):
     """BOS stands in front of every row, although the decoder has not said it.

@@ -6,8 +6,6 @@ from autograder.catalogue import misconception
 
 # 6. exact_match
 
-SHARES = {"half_of_the_example_is_right", "other_translations_are_judged"}
-
 
 def _up_to_eos(row, eos):
     words = row.tolist()
@@ -19,11 +17,7 @@ def _share(verdicts):
     return sum(verdicts) / len(verdicts)
 
 
-@misconception(
-    of="exact_match",
-    fails={"help_on_the_way_does_not_count", "a_sentence_must_end", "other_translations_are_judged"},
-    seen="https://github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3",
-)
+@misconception(of="exact_match", seen="https://github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3")
 def helped_translations_counted(free, forced, targets, eos):
     """What is counted was said under teacher forcing: after each slip the right word was put in.
 
@@ -33,16 +27,7 @@ def helped_translations_counted(free, forced, targets, eos):
     return _share(_up_to_eos(own, eos) == _up_to_eos(right, eos) for own, right in pairs)
 
 
-@misconception(
-    of="exact_match",
-    fails=SHARES
-    | {
-        "help_on_the_way_does_not_count",
-        "one_wrong_word_spoils_a_sentence",
-        "a_sentence_must_end",
-        "what_stands_behind_eos_is_not_looked_at",
-    },
-)
+@misconception(of="exact_match")
 def share_of_words_under_help(free, forced, targets, eos):
     """The share of right words under teacher forcing is reported as the share of right translations.
 
@@ -52,16 +37,7 @@ def share_of_words_under_help(free, forced, targets, eos):
     return _share(own == right for pairs in counted for own, right in pairs)
 
 
-@misconception(
-    of="exact_match",
-    fails=SHARES
-    | {
-        "help_on_the_way_does_not_count",
-        "one_wrong_word_spoils_a_sentence",
-        "a_sentence_must_end",
-        "what_stands_behind_eos_is_not_looked_at",
-    },
-)
+@misconception(of="exact_match")
 def share_of_words(free, forced, targets, eos):
     """The share of words in their place is reported, not that of sentences that are right as a whole.
 
@@ -76,10 +52,7 @@ def _rows(written, targets):
     return [(own.tolist(), right) for own, right in zip(written, targets, strict=True)]
 
 
-@misconception(
-    of="exact_match",
-    fails=SHARES | {"what_stands_behind_eos_is_not_looked_at", "a_sentence_must_end"},
-)
+@misconception(of="exact_match")
 def padding_compared_too(free, forced, targets, eos):
     """What stands behind EOS is compared as well, so the right short translations count as wrong.
 
@@ -92,7 +65,7 @@ def padding_compared_too(free, forced, targets, eos):
     return _share(own[:width].tolist() == right.tolist() for own, right in zip(free, targets, strict=True))
 
 
-@misconception(of="exact_match", fails={"a_sentence_must_end", "other_translations_are_judged"})
+@misconception(of="exact_match")
 def cut_off_counted_as_right(free, forced, targets, eos):
     """EOS is taken off before the comparison, so a translation that was cut off counts as finished.
 
@@ -108,7 +81,7 @@ def _without(words, eos):
     return [word for word in words if word != eos]
 
 
-@misconception(of="exact_match", fails=SHARES | {"a_sentence_must_end"})
+@misconception(of="exact_match")
 def endless_translation_counted_as_right(free, forced, targets, eos):
     """Only as many words are compared as the right translation has, so one that goes on counts as right.
 
@@ -121,16 +94,7 @@ def endless_translation_counted_as_right(free, forced, targets, eos):
     return _share(verdicts)
 
 
-@misconception(
-    of="exact_match",
-    fails=SHARES
-    | {
-        "help_on_the_way_does_not_count",
-        "one_wrong_word_spoils_a_sentence",
-        "what_stands_behind_eos_is_not_looked_at",
-        "a_sentence_must_end",
-    },
-)
+@misconception(of="exact_match")
 def number_of_right_sentences(free, forced, targets, eos):
     """The right translations are counted, and the count is not divided by the number of sentences.
 
@@ -143,7 +107,7 @@ def _both(free, targets):
     return zip(free, targets, strict=True)
 
 
-@misconception(of="exact_match", fails={"a_sentence_must_end", "other_translations_are_judged"})
+@misconception(of="exact_match")
 def compared_as_far_as_both_go(free, forced, targets, eos):
     """The rows are compared as far as both of them go, so a beginning of the right translation is right.
 
@@ -155,7 +119,7 @@ def compared_as_far_as_both_go(free, forced, targets, eos):
     )
 
 
-@misconception(of="exact_match", fails={"a_sentence_must_end"})
+@misconception(of="exact_match")
 def same_words_in_any_order(free, forced, targets, eos):
     """The words are compared as a set: their order, and how often each is said, is lost.
 
@@ -168,7 +132,6 @@ def same_words_in_any_order(free, forced, targets, eos):
 
 # 7. bottleneck_table
 
-TABLE = {"other_experiments_have_their_table"}
 FIVE_PERCENT = 1.05
 
 
@@ -184,7 +147,7 @@ def _table(runs, trained_lengths, *, key="exact_match", summary=None, fewest=2, 
     return {name: summary(cell) for name, cell in found.items() if len(cell) >= fewest}
 
 
-@misconception(of="bottleneck_table", fails=TABLE | {"lengths_seen_in_training_are_left_out"})
+@misconception(of="bottleneck_table")
 def trained_lengths_reported(runs, trained_lengths):
     """Lengths that were trained on are in the table, as if they showed what the model makes of new ones.
 
@@ -193,10 +156,7 @@ def trained_lengths_reported(runs, trained_lengths):
     return _table(runs, [])
 
 
-@misconception(
-    of="bottleneck_table",
-    fails=TABLE | {"the_example_has_a_mean_of_0_3", "every_seed_has_its_share"},
-)
+@misconception(of="bottleneck_table")
 def teacher_forced_accuracy_reported(runs, trained_lengths):
     """The share of words under teacher forcing is reported as if it were that of right translations.
 
@@ -206,10 +166,7 @@ def teacher_forced_accuracy_reported(runs, trained_lengths):
     return _table(runs, trained_lengths, key="forced_accuracy")
 
 
-@misconception(
-    of="bottleneck_table",
-    fails=TABLE | {"the_example_has_a_mean_of_0_3", "every_seed_has_its_share"},
-)
+@misconception(of="bottleneck_table")
 def first_seed_reported(runs, trained_lengths):
     """One seed is reported, the first that comes, and the others are forgotten.
 
@@ -218,19 +175,16 @@ def first_seed_reported(runs, trained_lengths):
     return _table(runs, trained_lengths, summary=lambda cell: cell[0]["exact_match"])
 
 
-@misconception(
-    of="bottleneck_table",
-    fails=TABLE | {"the_example_has_a_mean_of_0_3", "every_seed_has_its_share"},
-)
+@misconception(of="bottleneck_table")
 def best_seed_reported(runs, trained_lengths):
-    """The best of the seeds is reported, so whoever tries more seeds gets a better model.
+    """The best of the seeds is reported, so trying more seeds makes the same model look better.
 
     What would your table say of a model with a hundred seeds, of which one was lucky?
     """
     return _table(runs, trained_lengths, summary=lambda cell: max(run["exact_match"] for run in cell))
 
 
-@misconception(of="bottleneck_table", fails=TABLE | {"one_seed_is_no_result"})
+@misconception(of="bottleneck_table")
 def single_seeds_reported(runs, trained_lengths):
     """Cells with a single seed are in the table, and nobody can see that they rest on one run.
 
@@ -239,7 +193,7 @@ def single_seeds_reported(runs, trained_lengths):
     return _table(runs, trained_lengths, fewest=1)
 
 
-@misconception(of="bottleneck_table", fails=TABLE | {"unequal_models_are_not_compared"})
+@misconception(of="bottleneck_table")
 def sizes_not_looked_at(runs, trained_lengths):
     """The numbers of parameters are not looked at, so a larger model may win for being larger.
 
@@ -248,7 +202,7 @@ def sizes_not_looked_at(runs, trained_lengths):
     return _table(runs, trained_lengths, largest=float("inf"))
 
 
-@misconception(of="bottleneck_table", fails=TABLE | {"every_seed_has_its_share"})
+@misconception(of="bottleneck_table")
 def all_models_in_one_mean(runs, trained_lengths):
     """The mean runs over the models too, and every model is given the same number.
 
@@ -261,7 +215,7 @@ def all_models_in_one_mean(runs, trained_lengths):
     return {(m, n): float(torch.tensor(by_length[n], dtype=torch.float64).mean()) for m, n in table}
 
 
-@misconception(of="bottleneck_table", fails={"lengths_seen_in_training_are_left_out"})
+@misconception(of="bottleneck_table")
 def only_longer_lengths_reported(runs, trained_lengths):
     """Only lengths above the longest trained one are reported; the shorter ones were not seen either.
 
@@ -270,7 +224,7 @@ def only_longer_lengths_reported(runs, trained_lengths):
     return _table([run for run in runs if run["length"] > max(trained_lengths)] or runs, trained_lengths)
 
 
-@misconception(of="bottleneck_table", fails=TABLE | {"unequal_models_are_not_compared"})
+@misconception(of="bottleneck_table")
 def every_difference_refused(runs, trained_lengths):
     """Models whose sizes differ at all are refused, where 5 % are allowed.
 

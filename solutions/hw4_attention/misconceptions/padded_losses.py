@@ -6,8 +6,6 @@ from autograder.catalogue import misconception
 
 # 4. sequence_loss
 
-LOSS_VALUES = {"the_example_costs_four_thirds_of_ln_2", "other_batches_have_their_loss"}
-
 
 def _surprises(logits, targets):
     return -logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
@@ -17,17 +15,7 @@ def _is_real(targets, lengths):
     return torch.arange(targets.shape[1]) < lengths[:, None]
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES
-    | {
-        "padding_costs_nothing",
-        "wider_batches_cost_the_same",
-        "every_word_counts_once",
-        "eos_is_learned_though_it_looks_like_padding",
-    },
-    seen="https://github.com/huggingface/transformers/issues/2759",
-)
+@misconception(of="sequence_loss", seen="https://github.com/huggingface/transformers/issues/2759")
 def mean_over_all_positions(logits, targets, lengths, pad):
     """The mean runs over all positions, those of padding included.
 
@@ -37,16 +25,7 @@ def mean_over_all_positions(logits, targets, lengths, pad):
     return _surprises(logits, targets).mean()
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES
-    | {
-        "wider_batches_cost_the_same",
-        "every_word_counts_once",
-        "eos_is_learned_though_it_looks_like_padding",
-    },
-    seen="https://github.com/tensorflow/docs/pull/1460",
-)
+@misconception(of="sequence_loss", seen="https://github.com/tensorflow/docs/pull/1460")
 def masked_sum_over_all_positions(logits, targets, lengths, pad):
     """The surprises of padding are set to 0, but the sum is divided by the number of all positions.
 
@@ -56,11 +35,7 @@ def masked_sum_over_all_positions(logits, targets, lengths, pad):
     return (_surprises(logits, targets) * _is_real(targets, lengths)).mean()
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES | {"every_word_counts_once"},
-    seen="https://github.com/pytorch/tutorials/issues/663",
-)
+@misconception(of="sequence_loss", seen="https://github.com/pytorch/tutorials/issues/663")
 def mean_of_step_means(logits, targets, lengths, pad):
     """First a mean is taken at each step, then the mean of these: the words of long sentences weigh more.
 
@@ -72,7 +47,7 @@ def mean_of_step_means(logits, targets, lengths, pad):
     return per_step[is_real.any(0)].mean()
 
 
-@misconception(of="sequence_loss", fails=LOSS_VALUES | {"every_word_counts_once"})
+@misconception(of="sequence_loss")
 def mean_of_sentence_means(logits, targets, lengths, pad):
     """First a mean is taken for each sentence, then the mean of these: words of short sentences weigh more.
 
@@ -82,17 +57,7 @@ def mean_of_sentence_means(logits, targets, lengths, pad):
     return per_sentence.mean()
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES
-    | {
-        "padding_costs_nothing",
-        "wider_batches_cost_the_same",
-        "every_word_counts_once",
-        "eos_is_learned_though_it_looks_like_padding",
-    },
-    seen="https://github.com/ml-explore/mlx-lm/pull/1697",
-)
+@misconception(of="sequence_loss", seen="https://github.com/ml-explore/mlx-lm/pull/1697")
 def one_pad_too_many(logits, targets, lengths, pad):
     """The mask is one place too long: behind every EOS one word of padding is learned.
 
@@ -102,11 +67,7 @@ def one_pad_too_many(logits, targets, lengths, pad):
     return surprises[torch.arange(targets.shape[1]) <= lengths[:, None]].mean()
 
 
-@misconception(
-    of="sequence_loss",
-    fails={"eos_is_learned_though_it_looks_like_padding", "other_batches_have_their_loss"},
-    seen="https://github.com/open-jarvis/OpenJarvis/pull/521",
-)
+@misconception(of="sequence_loss", seen="https://github.com/open-jarvis/OpenJarvis/pull/521")
 def eos_masked_with_the_padding(logits, targets, lengths, pad):
     """Every target that equals the padding word is masked, and where EOS is the same word, EOS is masked too.
 
@@ -117,10 +78,7 @@ def eos_masked_with_the_padding(logits, targets, lengths, pad):
     return surprises[targets != pad].mean()
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES | {"every_word_counts_once", "eos_is_learned_though_it_looks_like_padding"},
-)
+@misconception(of="sequence_loss")
 def sum_instead_of_mean(logits, targets, lengths, pad):
     """The surprises are added up and not divided, so that a larger batch takes a larger step.
 
@@ -129,10 +87,7 @@ def sum_instead_of_mean(logits, targets, lengths, pad):
     return _surprises(logits, targets)[_is_real(targets, lengths)].sum()
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES | {"every_word_counts_once", "eos_is_learned_though_it_looks_like_padding"},
-)
+@misconception(of="sequence_loss")
 def last_word_left_out(logits, targets, lengths, pad):
     """The mask is one place too short: the last real target of every sentence, its EOS, is not learned.
 
@@ -141,16 +96,7 @@ def last_word_left_out(logits, targets, lengths, pad):
     return _surprises(logits, targets)[torch.arange(targets.shape[1]) < lengths[:, None] - 1].mean()
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES
-    | {
-        "padding_costs_nothing",
-        "wider_batches_cost_the_same",
-        "every_word_counts_once",
-        "eos_is_learned_though_it_looks_like_padding",
-    },
-)
+@misconception(of="sequence_loss")
 def logits_cut_anew(logits, targets, lengths, pad):
     """(B, T, V) is reshaped to (B, V, T), which cuts the rows of logits apart instead of turning them.
 
@@ -160,10 +106,7 @@ def logits_cut_anew(logits, targets, lengths, pad):
     return _surprises(logits.reshape(B, V, T).transpose(1, 2), targets)[_is_real(targets, lengths)].mean()
 
 
-@misconception(
-    of="sequence_loss",
-    fails=LOSS_VALUES | {"padding_costs_nothing", "eos_is_learned_though_it_looks_like_padding"},
-)
+@misconception(of="sequence_loss")
 def logits_taken_for_log_probabilities(logits, targets, lengths, pad):
     """The logits themselves are read as log-probabilities: no softmax stands between them and the loss.
 
@@ -172,7 +115,7 @@ def logits_taken_for_log_probabilities(logits, targets, lengths, pad):
     return -logits.gather(-1, targets[..., None])[..., 0][_is_real(targets, lengths)].mean()
 
 
-@misconception(of="sequence_loss", fails=LOSS_VALUES | {"eos_is_learned_though_it_looks_like_padding"})
+@misconception(of="sequence_loss")
 def softmax_before_the_cross_entropy(logits, targets, lengths, pad):
     """The softmax is taken twice, once by hand and once in the loss, which expects logits.
 

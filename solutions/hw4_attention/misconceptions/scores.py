@@ -6,21 +6,8 @@ from autograder.catalogue import misconception
 
 # 9. dot_scores
 
-DOT_VALUES = {"the_example_scores_are_11_and_2", "other_pairs_have_their_dot_products"}
-ONE_ROW_PER_QUERY = {"a_row_for_each_query_and_a_column_for_each_key"}
 
-
-@misconception(
-    of="dot_scores",
-    fails=DOT_VALUES
-    | ONE_ROW_PER_QUERY
-    | {
-        "each_key_has_its_own_column",
-        "longer_keys_have_larger_scores",
-        "sentences_of_a_batch_do_not_meet",
-    },
-    seen="https://github.com/pytorch/tutorials/issues/130",
-)
+@misconception(of="dot_scores", seen="https://github.com/pytorch/tutorials/issues/130")
 def queries_scored_with_queries(query, key):
     """The queries are compared with each other; the keys, and with them the source, are not used.
 
@@ -29,29 +16,26 @@ def queries_scored_with_queries(query, key):
     return query @ query.transpose(1, 2)
 
 
-@misconception(
-    of="dot_scores",
-    fails=DOT_VALUES | ONE_ROW_PER_QUERY | {"each_key_has_its_own_column"},
-)
+@misconception(of="dot_scores")
 def keys_down_queries_across(query, key):
     """The table lies on its side: a row for each key and a column for each query.
 
-    With 3 queries and 4 keys, which shape has your answer? Which axis should list what one query chooses
+    With 3 queries and 4 keys, what shape is your answer? Which axis should list what one query chooses
     from?
     """
     return key @ query.transpose(1, 2)
 
 
-@misconception(of="dot_scores", fails=DOT_VALUES)
+@misconception(of="dot_scores")
 def scores_divided_by_the_width(query, key):
-    """The scores are divided by the root of the width, which is another score, of a later lecture.
+    """The scores are divided by the root of the width, which is a different score, of a later lecture.
 
     In the example, 1 · 3 + 2 · 4 is 11. By what did you divide it?
     """
     return query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
 
 
-@misconception(of="dot_scores", fails=DOT_VALUES | {"longer_keys_have_larger_scores"})
+@misconception(of="dot_scores")
 def cosines_for_dot_products(query, key):
     """Queries and keys are brought to length 1 first, so the scores are cosines.
 
@@ -62,14 +46,7 @@ def cosines_for_dot_products(query, key):
     ).transpose(1, 2)
 
 
-@misconception(
-    of="dot_scores",
-    fails={
-        "sentences_of_a_batch_do_not_meet",
-        "other_pairs_have_their_dot_products",
-        "each_key_has_its_own_column",
-    },
-)
+@misconception(of="dot_scores")
 def keys_of_the_whole_batch(query, key):
     """The products are summed over all sentences of the batch, so a query meets the keys of other sentences.
 
@@ -78,7 +55,7 @@ def keys_of_the_whole_batch(query, key):
     return torch.einsum("btd,csd->bts", query, key)
 
 
-@misconception(of="dot_scores", fails=DOT_VALUES | {"each_key_has_its_own_column"})
+@misconception(of="dot_scores")
 def keys_cut_anew(query, key):
     """The keys are reshaped to (B, D, S), which cuts them apart, where two axes should change places.
 
@@ -88,15 +65,7 @@ def keys_cut_anew(query, key):
     return query @ key.reshape(B, D, S)
 
 
-@misconception(
-    of="dot_scores",
-    fails=DOT_VALUES
-    | {
-        "each_key_has_its_own_column",
-        "longer_keys_have_larger_scores",
-        "sentences_of_a_batch_do_not_meet",
-    },
-)
+@misconception(of="dot_scores")
 def weights_for_dot_scores(query, key):
     """A softmax is taken of the scores already; weights are made of them only in exercise 12.
 
@@ -107,14 +76,8 @@ def weights_for_dot_scores(query, key):
 
 # 10. bilinear_scores
 
-BILINEAR_VALUES = {"the_example_scores_are_21_and_1", "other_pairs_have_their_bilinear_scores"}
 
-
-@misconception(
-    of="bilinear_scores",
-    fails=BILINEAR_VALUES | {"every_word_of_the_source_is_asked"},
-    seen="https://github.com/pytorch/tutorials/issues/130",
-)
+@misconception(of="bilinear_scores", seen="https://github.com/pytorch/tutorials/issues/130")
 def scores_without_the_source(query, key, W):
     """The scores are W applied to the query, cut to the number of keys: the keys themselves are never read.
 
@@ -123,10 +86,7 @@ def scores_without_the_source(query, key, W):
     return (query @ W)[..., : key.shape[1]]
 
 
-@misconception(
-    of="bilinear_scores",
-    fails=BILINEAR_VALUES | {"every_word_of_the_source_is_asked", "each_query_has_its_own_row"},
-)
+@misconception(of="bilinear_scores")
 def source_words_down(query, key, W):
     """The table lies on its side: a row for each key and a column for each query.
 
@@ -135,7 +95,7 @@ def source_words_down(query, key, W):
     return key @ W.T @ query.transpose(1, 2)
 
 
-@misconception(of="bilinear_scores", fails=BILINEAR_VALUES | {"twice_the_matrix_twice_the_scores"})
+@misconception(of="bilinear_scores")
 def scores_bent_by_tanh(query, key, W):
     """A tanh bends the queries after W, which the formula has not.
 
@@ -144,9 +104,7 @@ def scores_bent_by_tanh(query, key, W):
     return torch.tanh(query @ W) @ key.transpose(1, 2)
 
 
-@misconception(
-    of="bilinear_scores", fails={"other_pairs_have_their_bilinear_scores", "each_query_has_its_own_row"}
-)
+@misconception(of="bilinear_scores")
 def one_query_for_all_steps(query, key, W):
     """One query, the mean of all, is used for every step, so all rows of scores are alike.
 
@@ -155,7 +113,7 @@ def one_query_for_all_steps(query, key, W):
     return (query.mean(1, keepdim=True) @ W @ key.transpose(1, 2)).expand(-1, query.shape[1], -1)
 
 
-@misconception(of="bilinear_scores", fails=BILINEAR_VALUES)
+@misconception(of="bilinear_scores")
 def bilinear_scores_divided(query, key, W):
     """The scores are divided by the root of a width, which this formula does not do.
 
@@ -164,10 +122,7 @@ def bilinear_scores_divided(query, key, W):
     return query @ W @ key.transpose(1, 2) / key.shape[-1] ** 0.5
 
 
-@misconception(
-    of="bilinear_scores",
-    fails=BILINEAR_VALUES | {"every_word_of_the_source_is_asked", "twice_the_matrix_twice_the_scores"},
-)
+@misconception(of="bilinear_scores")
 def weights_for_bilinear_scores(query, key, W):
     """A softmax is taken of the scores already; weights are made of them only in exercise 12.
 
@@ -178,17 +133,12 @@ def weights_for_bilinear_scores(query, key, W):
 
 # 11. additive_scores
 
-ADDITIVE_VALUES = {"the_example_scores_are_2_tanh_2_and_0", "other_pairs_have_their_additive_scores"}
-SATURATION = {"large_numbers_saturate"}
-LEAD = {"a_lead_depends_on_the_query"}
-EVERY_KEY = {"the_network_looks_at_every_key"}
-
 
 def _from_both(query, key, W_query, W_key):
     return (query @ W_query.T)[:, :, None], (key @ W_key.T)[:, None]
 
 
-@misconception(of="additive_scores", fails=ADDITIVE_VALUES | SATURATION | {"v_may_raise_a_score_above_one"})
+@misconception(of="additive_scores")
 def tanh_outside(query, key, W_query, W_key, v):
     """The tanh is taken of the finished score, outside, so that no score is above 1.
 
@@ -198,7 +148,7 @@ def tanh_outside(query, key, W_query, W_key, v):
     return torch.tanh((from_query + from_key) @ v)
 
 
-@misconception(of="additive_scores", fails=ADDITIVE_VALUES | SATURATION | LEAD)
+@misconception(of="additive_scores")
 def v_applied_first(query, key, W_query, W_key, v):
     """The query and the key go through tanh and v by themselves, and only their results are added up.
 
@@ -209,7 +159,7 @@ def v_applied_first(query, key, W_query, W_key, v):
     return torch.tanh(from_query) @ v + torch.tanh(from_key) @ v
 
 
-@misconception(of="additive_scores", fails=ADDITIVE_VALUES | SATURATION | LEAD)
+@misconception(of="additive_scores")
 def tanh_left_out(query, key, W_query, W_key, v):
     """There is no tanh, so query and key never meet: every query ranks the keys alike.
 
@@ -219,11 +169,7 @@ def tanh_left_out(query, key, W_query, W_key, v):
     return (from_query + from_key) @ v
 
 
-@misconception(
-    of="additive_scores",
-    fails=ADDITIVE_VALUES | SATURATION | LEAD | EVERY_KEY,
-    seen="https://github.com/pytorch/tutorials/issues/130",
-)
+@misconception(of="additive_scores", seen="https://github.com/pytorch/tutorials/issues/130")
 def network_without_keys(query, key, W_query, W_key, v):
     """Only the query goes through the network, and all words of the source get its number.
 
@@ -233,7 +179,7 @@ def network_without_keys(query, key, W_query, W_key, v):
     return (torch.tanh(from_query) @ v).expand(-1, -1, key.shape[1])
 
 
-@misconception(of="additive_scores", fails=ADDITIVE_VALUES | SATURATION | LEAD)
+@misconception(of="additive_scores")
 def projections_multiplied(query, key, W_query, W_key, v):
     """The two projections are multiplied where the formula adds them.
 
@@ -243,17 +189,17 @@ def projections_multiplied(query, key, W_query, W_key, v):
     return torch.tanh(from_query * from_key) @ v
 
 
-@misconception(of="additive_scores", fails=ADDITIVE_VALUES | SATURATION | LEAD | EVERY_KEY)
+@misconception(of="additive_scores")
 def additive_table_on_its_side(query, key, W_query, W_key, v):
     """The table lies on its side: a row for each key and a column for each query.
 
-    With 3 queries and 4 keys, which shape has your answer? Which axis lists the queries?
+    With 3 queries and 4 keys, what shape is your answer? Which axis lists the queries?
     """
     from_query, from_key = _from_both(query, key, W_query, W_key)
     return (torch.tanh(from_query + from_key) @ v).transpose(1, 2)
 
 
-@misconception(of="additive_scores", fails=ADDITIVE_VALUES | SATURATION | {"v_may_raise_a_score_above_one"})
+@misconception(of="additive_scores")
 def v_not_used(query, key, W_query, W_key, v):
     """The K numbers behind the tanh are added up as they are: v is not used.
 

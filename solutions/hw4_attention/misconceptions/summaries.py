@@ -5,18 +5,13 @@ from torch import nn
 
 from autograder.catalogue import misconception
 
+from ..notebook import Encoder as RightEncoder
+
 # 2. Encoder
 
-SUMMARIES = {"other_encoders_have_their_summaries"}
 
-
-class _Encoder(nn.Module):
+class _Encoder(RightEncoder):
     """The states as they should be; where the summary comes from is what each mistake says."""
-
-    def __init__(self, vocab_size, d_embedding, d_hidden):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_embedding, dtype=torch.float64)
-        self.network = nn.GRU(d_embedding, d_hidden, batch_first=True, dtype=torch.float64)
 
     def forward(self, source, lengths):
         states, _ = self.network(self.embedding(source))
@@ -26,11 +21,7 @@ class _Encoder(nn.Module):
         return states[torch.arange(len(states)), lengths - 1]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES | {"the_summary_is_the_state_at_the_last_word", "more_padding_leaves_the_summary"},
-    seen="https://github.com/bentrevett/pytorch-seq2seq/issues/90",
-)
+@misconception(of="Encoder", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/90")
 class StateAtThePadding(_Encoder):
     """The summary is the state at the last place of the batch, where a short sentence has only padding.
 
@@ -42,14 +33,7 @@ class StateAtThePadding(_Encoder):
         return states[:, -1]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES
-    | {
-        "the_summary_is_the_state_at_the_last_word",
-        "more_padding_leaves_the_summary",
-    },
-)
+@misconception(of="Encoder")
 class OnePlaceTooFar(_Encoder):
     """The summary is taken one place behind the last word, after one word of padding.
 
@@ -60,14 +44,7 @@ class OnePlaceTooFar(_Encoder):
         return states[torch.arange(len(states)), lengths.clamp(max=states.shape[1] - 1)]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES
-    | {
-        "a_lone_sentence_is_read_to_its_end",
-        "the_summary_is_the_state_at_the_last_word",
-    },
-)
+@misconception(of="Encoder")
 class MeanOfTheStates(_Encoder):
     """The summary is the mean of the states of all real words, not the last of them.
 
@@ -79,10 +56,7 @@ class MeanOfTheStates(_Encoder):
         return (states * is_real[..., None]).sum(1) / lengths[:, None]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES | {"the_summary_is_the_state_at_the_last_word", "sources_may_change_places"},
-)
+@misconception(of="Encoder")
 class OneLengthForTheBatch(_Encoder):
     """All summaries are taken at one place, that of the first sentence's last word.
 
@@ -93,10 +67,7 @@ class OneLengthForTheBatch(_Encoder):
         return states[:, lengths[0] - 1]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES | {"the_summary_is_the_state_at_the_last_word", "sources_may_change_places"},
-)
+@misconception(of="Encoder")
 class SortedAndNotPutBack(_Encoder):
     """The batch is sorted by length for the network, and the summaries are never put back in order.
 
@@ -108,17 +79,7 @@ class SortedAndNotPutBack(_Encoder):
         return super().summary(states, lengths)[order]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES
-    | {
-        "the_encoder_has_its_five_parameters",
-        "a_lone_sentence_is_read_to_its_end",
-        "the_summary_is_the_state_at_the_last_word",
-        "more_padding_leaves_the_summary",
-        "sources_may_change_places",
-    },
-)
+@misconception(of="Encoder")
 class AnotherNameForTheNetwork(nn.Module):
     """The GRU has another name than the statement gives it, so its weights find no place.
 
@@ -136,15 +97,7 @@ class AnotherNameForTheNetwork(nn.Module):
         return states, states[torch.arange(len(source)), lengths - 1]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES
-    | {
-        "a_lone_sentence_is_read_to_its_end",
-        "more_padding_leaves_the_summary",
-        "sources_may_change_places",
-    },
-)
+@misconception(of="Encoder")
 class SentencesReadAcross(_Encoder):
     """`batch_first` is left out, so the network takes the sentences for the steps of time.
 
@@ -157,20 +110,11 @@ class SentencesReadAcross(_Encoder):
         self.network.batch_first = False
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES
-    | {
-        "a_lone_sentence_is_read_to_its_end",
-        "the_summary_is_the_state_at_the_last_word",
-        "more_padding_leaves_the_summary",
-        "sources_may_change_places",
-    },
-)
+@misconception(of="Encoder")
 class EveryLengthForEverySentence(_Encoder):
     """Each sentence gets a summary for every length of the batch: the answer has an axis too many.
 
-    With three sentences, which shape has your summary? In `states[:, lengths - 1]`, what says which length
+    With three sentences, what shape is your summary? In `states[:, lengths - 1]`, what says which length
     belongs to which row?
     """
 
@@ -178,20 +122,11 @@ class EveryLengthForEverySentence(_Encoder):
         return states[:, lengths - 1]
 
 
-@misconception(
-    of="Encoder",
-    fails=SUMMARIES
-    | {
-        "a_lone_sentence_is_read_to_its_end",
-        "the_summary_is_the_state_at_the_last_word",
-        "more_padding_leaves_the_summary",
-        "sources_may_change_places",
-    },
-)
+@misconception(of="Encoder")
 class AnswerOfTheGRUItself(_Encoder):
-    """What the GRU returns is passed on: its second part has an axis for the layers, and its last position.
+    """The GRU's result is returned as it is: its second part has a layer axis and is from the last position.
 
-    Which shape has the second thing that a GRU returns, and after which word of a short sentence is it taken?
+    What is the shape of the second value a GRU returns? After which word of a short sentence is it taken?
     """
 
     def forward(self, source, lengths):

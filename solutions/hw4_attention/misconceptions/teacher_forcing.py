@@ -5,9 +5,9 @@ from torch import nn
 
 from autograder.catalogue import misconception
 
-# 1. decoder_inputs_and_targets
+from ..notebook import Decoder as RightDecoder
 
-SHIFTED_VALUES = {"the_example_sentences_are_shifted", "other_sentences_are_shifted"}
+# 1. decoder_inputs_and_targets
 
 
 def _padded(rows, pad):
@@ -16,15 +16,7 @@ def _padded(rows, pad):
 
 
 @misconception(
-    of="decoder_inputs_and_targets",
-    fails=SHIFTED_VALUES
-    | {
-        "each_target_is_the_next_input",
-        "every_sentence_begins_with_bos",
-        "every_sentence_is_told_to_end",
-        "nobody_reads_eos",
-    },
-    seen="https://github.com/bentrevett/pytorch-seq2seq/issues/46",
+    of="decoder_inputs_and_targets", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/46"
 )
 def targets_not_shifted(sentences, bos, eos, pad):
     """Inputs and targets are the same row: at every place the decoder is to say what it has just read.
@@ -37,9 +29,7 @@ def targets_not_shifted(sentences, bos, eos, pad):
 
 
 @misconception(
-    of="decoder_inputs_and_targets",
-    fails=SHIFTED_VALUES | {"nobody_reads_eos"},
-    seen="https://github.com/bentrevett/pytorch-seq2seq/issues/60",
+    of="decoder_inputs_and_targets", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/60"
 )
 def eos_fed_to_the_decoder(sentences, bos, eos, pad):
     """The padded row is cut at its end, which takes EOS off the longest sentence only: the others are fed it.
@@ -52,9 +42,7 @@ def eos_fed_to_the_decoder(sentences, bos, eos, pad):
 
 
 @misconception(
-    of="decoder_inputs_and_targets",
-    fails=SHIFTED_VALUES | {"every_sentence_is_told_to_end"},
-    seen="https://github.com/bentrevett/pytorch-seq2seq/issues/133",
+    of="decoder_inputs_and_targets", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/133"
 )
 def eos_never_a_target(sentences, bos, eos, pad):
     """EOS is no target, so the decoder never learns to stop.
@@ -66,10 +54,7 @@ def eos_never_a_target(sentences, bos, eos, pad):
     return _padded([[bos, *row[:-1]] for row in words], pad), _padded(words, pad)
 
 
-@misconception(
-    of="decoder_inputs_and_targets",
-    fails=SHIFTED_VALUES | {"every_sentence_begins_with_bos", "every_sentence_is_told_to_end"},
-)
+@misconception(of="decoder_inputs_and_targets")
 def bos_never_read(sentences, bos, eos, pad):
     """BOS is not fed, so nothing ever asks for the first word of a translation.
 
@@ -79,10 +64,7 @@ def bos_never_read(sentences, bos, eos, pad):
     return _padded(words, pad), _padded([[*row[1:], eos] for row in words], pad)
 
 
-@misconception(
-    of="decoder_inputs_and_targets",
-    fails=SHIFTED_VALUES | {"each_target_is_the_next_input", "every_sentence_is_told_to_end"},
-)
+@misconception(of="decoder_inputs_and_targets")
 def shifted_twice(sentences, bos, eos, pad):
     """The targets are two words ahead of the inputs: after BOS the decoder is to say the second word.
 
@@ -94,10 +76,7 @@ def shifted_twice(sentences, bos, eos, pad):
     return inputs, _padded([[*row[1:], eos, pad] for row in words], pad)
 
 
-@misconception(
-    of="decoder_inputs_and_targets",
-    fails={"every_sentence_is_told_to_end", "other_sentences_are_shifted"},
-)
+@misconception(of="decoder_inputs_and_targets")
 def padding_is_always_zero(sentences, bos, eos, pad):
     """Rows are filled up with the word 0, whatever `pad` is.
 
@@ -107,7 +86,7 @@ def padding_is_always_zero(sentences, bos, eos, pad):
     return _padded([[bos, *row] for row in words], 0), _padded([[*row, eos] for row in words], 0)
 
 
-@misconception(of="decoder_inputs_and_targets", fails=SHIFTED_VALUES | {"every_sentence_is_told_to_end"})
+@misconception(of="decoder_inputs_and_targets")
 def eos_at_the_end_of_the_row(sentences, bos, eos, pad):
     """EOS stands at the end of the padded row, so a short sentence is to say padding before it may end.
 
@@ -120,17 +99,17 @@ def eos_at_the_end_of_the_row(sentences, bos, eos, pad):
     return inputs, targets
 
 
-@misconception(of="decoder_inputs_and_targets", fails=SHIFTED_VALUES | {"every_sentence_is_told_to_end"})
+@misconception(of="decoder_inputs_and_targets")
 def padding_where_eos_belongs(sentences, bos, eos, pad):
     """Behind the words of the targets comes padding at once, so nothing teaches the decoder to end.
 
-    How many words has the first sentence of the example, and how many targets? What is the last one for?
+    How many words does the example's first sentence have, and how many targets? What is the last one for?
     """
     words = [sentence.tolist() for sentence in sentences]
     return _padded([[bos, *row] for row in words], pad), _padded([[*row, pad] for row in words], pad)
 
 
-@misconception(of="decoder_inputs_and_targets", fails=SHIFTED_VALUES | {"every_sentence_is_told_to_end"})
+@misconception(of="decoder_inputs_and_targets")
 def targets_filled_with_eos(sentences, bos, eos, pad):
     """The targets are filled up with EOS, so a short sentence is told to end again and again.
 
@@ -142,17 +121,9 @@ def targets_filled_with_eos(sentences, bos, eos, pad):
 
 # 3. Decoder
 
-LOGITS = {"other_decoders_have_their_logits"}
 
-
-class _Decoder(nn.Module):
+class _Decoder(RightDecoder):
     """The modules of the decoder and its right forward pass, for mistakes to change."""
-
-    def __init__(self, vocab_size, d_embedding, d_hidden):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_embedding, dtype=torch.float64)
-        self.network = nn.GRU(d_embedding, d_hidden, batch_first=True, dtype=torch.float64)
-        self.output = nn.Linear(d_hidden, vocab_size, dtype=torch.float64)
 
     def states(self, summary, inputs):
         return self.network(self.embedding(inputs), summary[None])[0]
@@ -161,16 +132,7 @@ class _Decoder(nn.Module):
         return self.output(self.states(summary, inputs))
 
 
-@misconception(
-    of="Decoder",
-    fails=LOGITS
-    | {
-        "bos_is_answered_too",
-        "each_step_reads_the_word_it_is_given",
-        "another_summary_says_something_else",
-    },
-    seen="https://github.com/bentrevett/pytorch-seq2seq/issues/45",
-)
+@misconception(of="Decoder", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/45")
 class SlotZeroLeftEmpty(_Decoder):
     """The outputs are written from place 1 on, and at place 0 zeros are left, which the loss then scores.
 
@@ -182,10 +144,7 @@ class SlotZeroLeftEmpty(_Decoder):
         return torch.cat([torch.zeros_like(logits[:, :1]), logits[:, :-1]], dim=1)
 
 
-@misconception(
-    of="Decoder",
-    fails=LOGITS | {"each_step_reads_the_word_it_is_given", "earlier_inputs_are_remembered"},
-)
+@misconception(of="Decoder")
 class FedWithItsOwnWords(_Decoder):
     """After BOS the decoder reads the words it says itself, not the inputs: it runs free in training.
 
@@ -201,7 +160,7 @@ class FedWithItsOwnWords(_Decoder):
         return torch.cat(states, dim=1)
 
 
-@misconception(of="Decoder", fails=LOGITS | {"bos_is_answered_too", "another_summary_says_something_else"})
+@misconception(of="Decoder")
 class SummaryNotUsed(_Decoder):
     """The decoder starts from a state of zeros: nothing of the source reaches it.
 
@@ -212,7 +171,7 @@ class SummaryNotUsed(_Decoder):
         return self.network(self.embedding(inputs))[0]
 
 
-@misconception(of="Decoder", fails=LOGITS | {"earlier_inputs_are_remembered"})
+@misconception(of="Decoder")
 class EveryStepFromTheSummary(_Decoder):
     """Each step starts from the summary again, so the decoder forgets what it has read before.
 
@@ -224,10 +183,7 @@ class EveryStepFromTheSummary(_Decoder):
         return torch.cat([self.network(x[:, None], summary[None])[0] for x in steps], dim=1)
 
 
-@misconception(
-    of="Decoder",
-    fails=LOGITS | {"bos_is_answered_too", "each_step_reads_the_word_it_is_given"},
-)
+@misconception(of="Decoder")
 class SpeaksBeforeItReads(_Decoder):
     """The logits of each place come from the state before its input was read.
 
@@ -239,10 +195,7 @@ class SpeaksBeforeItReads(_Decoder):
         return torch.cat([summary[:, None], states[:, :-1]], dim=1)
 
 
-@misconception(
-    of="Decoder",
-    fails=LOGITS | {"bos_is_answered_too"},
-)
+@misconception(of="Decoder")
 class ProbabilitiesForLogits(_Decoder):
     """Probabilities come back, on which the loss takes a second softmax.
 
@@ -254,9 +207,7 @@ class ProbabilitiesForLogits(_Decoder):
         return super().forward(summary, inputs).softmax(-1)
 
 
-@misconception(
-    of="Decoder", fails=LOGITS | {"bos_is_answered_too", "later_inputs_do_not_change_earlier_logits"}
-)
+@misconception(of="Decoder")
 class LastStateForEveryPlace(_Decoder):
     """All logits come from the state after the last input, which has read the words that are to be said.
 
@@ -269,18 +220,7 @@ class LastStateForEveryPlace(_Decoder):
         return states[:, -1:].expand_as(states)
 
 
-@misconception(
-    of="Decoder",
-    fails=LOGITS
-    | {
-        "the_decoder_has_its_seven_parameters",
-        "bos_is_answered_too",
-        "each_step_reads_the_word_it_is_given",
-        "later_inputs_do_not_change_earlier_logits",
-        "earlier_inputs_are_remembered",
-        "another_summary_says_something_else",
-    },
-)
+@misconception(of="Decoder")
 class OutputWithoutItsConstant(_Decoder):
     """The output layer has no bias, so the decoder cannot know that some words are more frequent.
 
@@ -292,7 +232,7 @@ class OutputWithoutItsConstant(_Decoder):
         self.output = nn.Linear(d_hidden, vocab_size, bias=False, dtype=torch.float64)
 
 
-@misconception(of="Decoder", fails=LOGITS | {"bos_is_answered_too"})
+@misconception(of="Decoder")
 class LogProbabilitiesForLogits(_Decoder):
     """Log-probabilities come back: every row of logits is lowered by one and the same number.
 
@@ -304,19 +244,11 @@ class LogProbabilitiesForLogits(_Decoder):
         return super().forward(summary, inputs).log_softmax(-1)
 
 
-@misconception(
-    of="Decoder",
-    fails=LOGITS
-    | {
-        "each_step_reads_the_word_it_is_given",
-        "later_inputs_do_not_change_earlier_logits",
-        "earlier_inputs_are_remembered",
-    },
-)
+@misconception(of="Decoder")
 class TimeBeforeBatch(_Decoder):
     """The answer is (T, B, V): the steps come first and the sentences second.
 
-    With two sentences and four inputs, which shape has your answer? Along which axis did you stack the steps?
+    With two sentences and four inputs, what shape is your answer? Along which axis did you stack the steps?
     """
 
     def forward(self, summary, inputs):

@@ -13,10 +13,6 @@ from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
 
 # 18. weights_after
 
-CONSTANTS = {"the_example_moves_the_constants", "every_real_word_pulls_alike", "a_steep_step_is_shortened"}
-OTHERS = {"other_batches_move_the_weights"}
-OWN_GRADIENT = {"each_batch_has_a_gradient_of_its_own"}
-
 
 def _shifted(target):
     return target[:, :-1], target[:, 1:]
@@ -52,11 +48,7 @@ def _weights_after(
     return model.state_dict()
 
 
-@misconception(
-    of="weights_after",
-    fails=CONSTANTS | OTHERS,
-    seen="https://github.com/bentrevett/pytorch-seq2seq/issues/136",
-)
+@misconception(of="weights_after", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/136")
 def each_word_learned_at_its_own_place(weights, batches, learning_rate):
     """Inputs and targets are the same row: at every place the model learns to say what it has just read.
 
@@ -65,7 +57,7 @@ def each_word_learned_at_its_own_place(weights, batches, learning_rate):
     return _weights_after(weights, batches, learning_rate, read_and_said=lambda target: (target, target))
 
 
-@misconception(of="weights_after", fails=CONSTANTS | OTHERS)
+@misconception(of="weights_after")
 def the_word_before_learned(weights, batches, learning_rate):
     """Inputs and targets have changed places: after each word the model learns to say the one before it.
 
@@ -76,7 +68,7 @@ def the_word_before_learned(weights, batches, learning_rate):
     )
 
 
-@misconception(of="weights_after", fails={"every_real_word_pulls_alike"} | OTHERS)
+@misconception(of="weights_after")
 def padding_learned_in_training(weights, batches, learning_rate):
     """The padding is learned like a word: it is in the mean and in the gradient.
 
@@ -85,7 +77,7 @@ def padding_learned_in_training(weights, batches, learning_rate):
     return _weights_after(weights, batches, learning_rate, pad=-1)
 
 
-@misconception(of="weights_after", fails=CONSTANTS - {"a_steep_step_is_shortened"} | OTHERS)
+@misconception(of="weights_after")
 def surprises_summed_in_training(weights, batches, learning_rate):
     """The surprises are added up, so that a larger batch takes a larger step, until it is shortened.
 
@@ -94,7 +86,7 @@ def surprises_summed_in_training(weights, batches, learning_rate):
     return _weights_after(weights, batches, learning_rate, total=torch.sum)
 
 
-@misconception(of="weights_after", fails=OWN_GRADIENT | OTHERS)
+@misconception(of="weights_after")
 def gradients_added_up(weights, batches, learning_rate):
     """The gradients are never cleared, so every step also repeats those of all batches before it.
 
@@ -103,7 +95,7 @@ def gradients_added_up(weights, batches, learning_rate):
     return _weights_after(weights, batches, learning_rate, clears=False)
 
 
-@misconception(of="weights_after", fails={"a_steep_step_is_shortened"} | OTHERS)
+@misconception(of="weights_after")
 def steep_steps_not_shortened(weights, batches, learning_rate):
     """The gradient is not shortened, so one steep batch may throw the weights far away.
 
@@ -112,7 +104,7 @@ def steep_steps_not_shortened(weights, batches, learning_rate):
     return _weights_after(weights, batches, learning_rate, longest=float("inf"))
 
 
-@misconception(of="weights_after", fails=CONSTANTS | OTHERS)
+@misconception(of="weights_after")
 def steps_uphill(weights, batches, learning_rate):
     """The gradient is added where it should be subtracted: the loss grows with every step.
 
@@ -121,9 +113,7 @@ def steps_uphill(weights, batches, learning_rate):
     return _weights_after(weights, batches, -learning_rate)
 
 
-@misconception(
-    of="weights_after", fails=CONSTANTS | OWN_GRADIENT | OTHERS | {"encoder_and_attention_learn_too"}
-)
+@misconception(of="weights_after")
 def weights_handed_back_as_they_came(weights, batches, learning_rate):
     """The weights that come back are those that came in: the model learns on copies of its own.
 
@@ -133,7 +123,7 @@ def weights_handed_back_as_they_came(weights, batches, learning_rate):
     return weights
 
 
-@misconception(of="weights_after", fails=OWN_GRADIENT | OTHERS)
+@misconception(of="weights_after")
 def only_the_last_batch_learned(weights, batches, learning_rate):
     """Of several batches only the last one takes a step.
 
@@ -143,11 +133,11 @@ def only_the_last_batch_learned(weights, batches, learning_rate):
     return _weights_after(weights, batches[-1:], learning_rate)
 
 
-@misconception(of="weights_after", fails=CONSTANTS | OTHERS)
+@misconception(of="weights_after")
 def eos_not_learned_in_training(weights, batches, learning_rate):
     """EOS is left out of the loss, so the model never learns to end a translation.
 
-    How many words has the model of the example to say after BOS? Which of them is not in your loss?
+    How many words must the model of the example predict after BOS? Which of them is not in your loss?
     """
 
     def without_eos(target):
@@ -157,7 +147,7 @@ def eos_not_learned_in_training(weights, batches, learning_rate):
     return _weights_after(weights, batches, learning_rate, read_and_said=without_eos)
 
 
-@misconception(of="weights_after", fails=CONSTANTS | OWN_GRADIENT | OTHERS)
+@misconception(of="weights_after")
 def adam_for_the_plain_step(weights, batches, learning_rate):
     """The step is Adam's, which moves every number by about the learning rate, however small its gradient.
 
@@ -181,14 +171,6 @@ def adam_for_the_plain_step(weights, batches, learning_rate):
 
 # 19. trained_weights
 
-UNUSABLE = {
-    "the_next_word_is_no_surprise",
-    "the_attention_finds_the_alignment",
-    "running_free_it_translates",
-    "other_new_sentences_are_aligned_and_translated",
-}
-MISSHAPEN = UNUSABLE | {"the_weights_fit_the_model"}
-
 
 def _zeros():
     english, french = translation_vocabularies(Lexicon())
@@ -196,7 +178,7 @@ def _zeros():
     return {name: torch.zeros_like(weight) for name, weight in Seq2Seq(config).state_dict().items()}
 
 
-@misconception(of="trained_weights", fails=UNUSABLE)
+@misconception(of="trained_weights")
 def all_weights_zero():
     """All weights are 0: nothing was learned, and from there nothing can be, since all gradients vanish.
 
@@ -206,9 +188,7 @@ def all_weights_zero():
     return _zeros()
 
 
-@misconception(
-    of="trained_weights", fails=UNUSABLE, seen="https://github.com/bentrevett/pytorch-seq2seq/issues/136"
-)
+@misconception(of="trained_weights", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/136")
 def says_the_word_it_reads():
     """The decoder says at every place the word that it has just read: inputs and targets were not shifted.
 
@@ -228,7 +208,7 @@ def says_the_word_it_reads():
     return weights
 
 
-@misconception(of="trained_weights", fails=MISSHAPEN)
+@misconception(of="trained_weights")
 def weights_of_the_decoder_alone():
     """Only the decoder's weights come back; the encoder stays as it was.
 
@@ -237,7 +217,7 @@ def weights_of_the_decoder_alone():
     return {name: weight for name, weight in _zeros().items() if name.startswith("decoder.")}
 
 
-@misconception(of="trained_weights", fails=MISSHAPEN)
+@misconception(of="trained_weights")
 def weights_without_names():
     """The weights come back as a list, without their names.
 

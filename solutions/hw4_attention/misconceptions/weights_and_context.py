@@ -8,19 +8,12 @@ from autograder.catalogue import misconception
 
 # 12. attention_weights
 
-WEIGHT_VALUES = {"the_example_weights_are_quarters", "other_scores_have_their_weights"}
-SUM_TO_ONE = {"each_query_shares_out_one"}
-NO_WEIGHT = {"padding_gets_no_weight"}
-LOUD_PADDING = {"what_padding_scores_does_not_matter"}
-LOW_SCORES = {"real_words_may_score_very_low"}
-OWN_ROW = {"each_query_is_on_its_own"}
-
 
 def _masked(scores, mask):
     return scores.masked_fill(~mask[:, None, :], -math.inf)
 
 
-@misconception(of="attention_weights", fails=WEIGHT_VALUES | SUM_TO_ONE | NO_WEIGHT | LOW_SCORES | OWN_ROW)
+@misconception(of="attention_weights")
 def softmax_over_the_decoder_axis(scores, mask):
     """The softmax runs over the queries, so that each source word shares out one among the steps.
 
@@ -29,7 +22,7 @@ def softmax_over_the_decoder_axis(scores, mask):
     return _masked(scores, mask).softmax(dim=1)
 
 
-@misconception(of="attention_weights", fails=WEIGHT_VALUES | SUM_TO_ONE | NO_WEIGHT | LOW_SCORES | OWN_ROW)
+@misconception(of="attention_weights")
 def softmax_over_the_batch(scores, mask):
     """The softmax runs over the sentences of the batch, so that they compete for each place.
 
@@ -40,7 +33,6 @@ def softmax_over_the_batch(scores, mask):
 
 @misconception(
     of="attention_weights",
-    fails=WEIGHT_VALUES | NO_WEIGHT | LOUD_PADDING | LOW_SCORES,
     equals={"masked_scores_dropped"},
     seen="https://github.com/pytorch/tutorials/issues/593",
 )
@@ -52,11 +44,7 @@ def mask_not_used(scores, mask):
     return scores.softmax(dim=-1)
 
 
-@misconception(
-    of="attention_weights",
-    fails=WEIGHT_VALUES | NO_WEIGHT | LOUD_PADDING | LOW_SCORES,
-    seen="https://github.com/mead-ml/mead-baseline/pull/679",
-)
+@misconception(of="attention_weights", seen="https://github.com/mead-ml/mead-baseline/pull/679")
 def masked_scores_dropped(scores, mask):
     """`masked_fill` returns masked scores, but nobody takes them: the softmax is of the old ones.
 
@@ -67,7 +55,7 @@ def masked_scores_dropped(scores, mask):
     return scores.softmax(dim=-1)
 
 
-@misconception(of="attention_weights", fails=WEIGHT_VALUES | NO_WEIGHT | LOW_SCORES)
+@misconception(of="attention_weights")
 def padding_scored_zero(scores, mask):
     """The scores at the padding are set to 0, and a score of 0 has the exponential 1.
 
@@ -76,10 +64,7 @@ def padding_scored_zero(scores, mask):
     return scores.masked_fill(~mask[:, None, :], 0.0).softmax(dim=-1)
 
 
-@misconception(
-    of="attention_weights",
-    fails=WEIGHT_VALUES | SUM_TO_ONE | LOUD_PADDING | LOW_SCORES,
-)
+@misconception(of="attention_weights")
 def masked_after_the_softmax(scores, mask):
     """The weights are masked after the softmax, so what padding had taken is lost to the words.
 
@@ -88,7 +73,7 @@ def masked_after_the_softmax(scores, mask):
     return scores.softmax(dim=-1) * mask[:, None, :]
 
 
-@misconception(of="attention_weights", fails={"other_scores_have_their_weights"} | LOW_SCORES)
+@misconception(of="attention_weights")
 def finite_number_at_the_padding(scores, mask):
     """The scores at the padding are set to -10,000, which some scores of real words lie below.
 
@@ -97,10 +82,7 @@ def finite_number_at_the_padding(scores, mask):
     return scores.masked_fill(~mask[:, None, :], -10_000.0).softmax(dim=-1)
 
 
-@misconception(
-    of="attention_weights",
-    fails=WEIGHT_VALUES | SUM_TO_ONE | NO_WEIGHT | LOUD_PADDING | LOW_SCORES | OWN_ROW,
-)
+@misconception(of="attention_weights")
 def words_masked_instead_of_padding(scores, mask):
     """The mask is taken the wrong way round: words are hidden and padding is looked at.
 
@@ -109,10 +91,7 @@ def words_masked_instead_of_padding(scores, mask):
     return scores.masked_fill(mask[:, None, :], -math.inf).softmax(dim=-1)
 
 
-@misconception(
-    of="attention_weights",
-    fails=WEIGHT_VALUES | NO_WEIGHT | LOW_SCORES | LOUD_PADDING | OWN_ROW,
-)
+@misconception(of="attention_weights")
 def scores_divided_by_their_sum(scores, mask):
     """The scores are divided by their sum, without an exponential: there is no softmax.
 
@@ -123,7 +102,7 @@ def scores_divided_by_their_sum(scores, mask):
     return real / real.sum(dim=-1, keepdim=True)
 
 
-@misconception(of="attention_weights", fails={"other_scores_have_their_weights"} | LOW_SCORES)
+@misconception(of="attention_weights")
 def renormalised_after_the_softmax(scores, mask):
     """The softmax is taken over padding too and repaired afterwards; what padding has swallowed is lost.
 
@@ -134,7 +113,7 @@ def renormalised_after_the_softmax(scores, mask):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-@misconception(of="attention_weights", fails={"other_scores_have_their_weights"} | LOW_SCORES)
+@misconception(of="attention_weights")
 def bare_exponentials(scores, mask):
     """The exponentials are taken of the scores as they are, and large scores make all of them 0 or infinite.
 
@@ -147,23 +126,14 @@ def bare_exponentials(scores, mask):
 
 # 13. attend
 
-CONTEXTS = {"the_example_contexts_are_one_value_and_a_mean", "other_queries_have_their_contexts"}
-OF_VALUES = {"contexts_are_made_of_values"}
-PADDED = {"padding_does_not_reach_the_context"}
-REORDERED = {"the_order_of_the_source_does_not_matter"}
-
 
 def _weights(query, key, mask):
     return _masked(query @ key.transpose(1, 2), mask).softmax(dim=-1)
 
 
-@misconception(
-    of="attend",
-    fails=CONTEXTS | OF_VALUES | PADDED | REORDERED,
-    seen="https://github.com/yandexdataschool/Practical_RL/pull/429",
-)
+@misconception(of="attend", seen="https://github.com/yandexdataschool/Practical_RL/pull/429")
 def weights_times_scores(query, key, value, mask):
-    """The weights are multiplied with the scores they were made of, and the values are never used.
+    """The weights are multiplied by the scores they were made from, and the values are never used.
 
     Make all values three times as large. Does your context change? What does the formula average?
     """
@@ -171,7 +141,7 @@ def weights_times_scores(query, key, value, mask):
     return weights * (query @ key.transpose(1, 2)), weights
 
 
-@misconception(of="attend", fails=CONTEXTS | OF_VALUES | PADDED)
+@misconception(of="attend")
 def keys_averaged_instead_of_values(query, key, value, mask):
     """The context is the mean of the keys, not of the values.
 
@@ -181,7 +151,7 @@ def keys_averaged_instead_of_values(query, key, value, mask):
     return weights @ key, weights
 
 
-@misconception(of="attend", fails=CONTEXTS)
+@misconception(of="attend")
 def scores_averaged_without_softmax(query, key, value, mask):
     """The values are added up with the scores themselves, before any softmax.
 
@@ -192,11 +162,7 @@ def scores_averaged_without_softmax(query, key, value, mask):
     return scores @ value, _weights(query, key, mask)
 
 
-@misconception(
-    of="attend",
-    fails={"other_queries_have_their_contexts"} | PADDED,
-    seen="https://github.com/MaximumEntropy/Seq2Seq-PyTorch/issues/6",
-)
+@misconception(of="attend", seen="https://github.com/MaximumEntropy/Seq2Seq-PyTorch/issues/6")
 def padding_attended_to(query, key, value, mask):
     """No mask is applied, so the padding's values enter every context.
 
@@ -206,7 +172,7 @@ def padding_attended_to(query, key, value, mask):
     return weights @ value, weights
 
 
-@misconception(of="attend", fails=CONTEXTS)
+@misconception(of="attend")
 def values_of_the_best_word_only(query, key, value, mask):
     """Each query takes the value of its best word alone, and no gradient can tell it to look elsewhere.
 
@@ -218,7 +184,7 @@ def values_of_the_best_word_only(query, key, value, mask):
     return best @ value, weights
 
 
-@misconception(of="attend", fails=CONTEXTS | REORDERED | PADDED)
+@misconception(of="attend")
 def contexts_cumulated(query, key, value, mask):
     """Each value is weighted with the weights of all words up to it, so the order of the source matters.
 
@@ -228,7 +194,7 @@ def contexts_cumulated(query, key, value, mask):
     return weights.cumsum(-1) @ value, weights
 
 
-@misconception(of="attend", fails=CONTEXTS)
+@misconception(of="attend")
 def scores_scaled_in_attend(query, key, value, mask):
     """The scores are divided by the root of the width, which is another attention, of a later lecture.
 
@@ -238,7 +204,7 @@ def scores_scaled_in_attend(query, key, value, mask):
     return weights @ value, weights
 
 
-@misconception(of="attend", fails=CONTEXTS)
+@misconception(of="attend")
 def queries_compete(query, key, value, mask):
     """The softmax runs over the queries, so that each source word shares out one among them.
 
@@ -248,7 +214,7 @@ def queries_compete(query, key, value, mask):
     return weights @ value, weights
 
 
-@misconception(of="attend", fails={"other_queries_have_their_contexts"} | PADDED)
+@misconception(of="attend")
 def weights_masked_afterwards(query, key, value, mask):
     """The weights are masked after the softmax, so what padding had taken is lost to the words.
 
@@ -258,7 +224,7 @@ def weights_masked_afterwards(query, key, value, mask):
     return weights @ value, weights
 
 
-@misconception(of="attend", fails=CONTEXTS | {"contexts_are_made_of_values"})
+@misconception(of="attend")
 def scores_for_weights(query, key, value, mask):
     """The context is right, but beside it the scores come back instead of the weights.
 
@@ -267,11 +233,11 @@ def scores_for_weights(query, key, value, mask):
     return _weights(query, key, mask) @ value, _masked(query @ key.transpose(1, 2), mask)
 
 
-@misconception(of="attend", fails=CONTEXTS | OF_VALUES | PADDED | REORDERED)
+@misconception(of="attend")
 def weights_before_contexts(query, key, value, mask):
-    """The two answers stand the other way round, the weights first.
+    """The two results are in the wrong order, the weights first.
 
-    In which order does the statement name them? Which shape has the first thing you return?
+    In which order does the statement name them? What shape is the first value you return?
     """
     weights = _weights(query, key, mask)
     return weights, weights @ value

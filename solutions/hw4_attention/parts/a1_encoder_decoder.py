@@ -60,17 +60,11 @@ def the_example_sentences_are_shifted(decoder_inputs_and_targets):
     assert_equal(targets, torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]]), what="targets")
 
 
-check(the_example_sentences_are_shifted, decoder_inputs_and_targets)
-
-
 # %% check="each_target_is_the_next_input" points=1
 def each_target_is_the_next_input(decoder_inputs_and_targets, draw):
     """In a sentence without padding, each target is the word that is read next."""
     inputs, targets = decoder_inputs_and_targets([10 + torch.tensor(draw.permutation(6))], 1, 2, 0)
     assert_equal(targets[:, :-1], inputs[:, 1:])
-
-
-check(each_target_is_the_next_input, decoder_inputs_and_targets)
 
 
 # %% check="every_sentence_begins_with_bos" points=1
@@ -82,9 +76,6 @@ def every_sentence_begins_with_bos(decoder_inputs_and_targets, draw):
     assert_true(not (targets == 4).any(), "BOS stands among the targets.")
 
 
-check(every_sentence_begins_with_bos, decoder_inputs_and_targets)
-
-
 # %% check="every_sentence_is_told_to_end" points=1
 def every_sentence_is_told_to_end(decoder_inputs_and_targets, draw):
     """In every row of targets, one EOS stands right behind the words, and then only the padding word, 9."""
@@ -94,18 +85,12 @@ def every_sentence_is_told_to_end(decoder_inputs_and_targets, draw):
     assert_equal(behind, [[2, 9, 9, 9], [2], [2, 9, 9, 9, 9]], what="the targets behind the words")
 
 
-check(every_sentence_is_told_to_end, decoder_inputs_and_targets)
-
-
 # %% check="nobody_reads_eos" points=1
 def nobody_reads_eos(decoder_inputs_and_targets, draw):
     """EOS is never fed to the decoder, not even to that of a shorter sentence."""
     sentences = [draw.integers(5, 20, length) for length in (2, 5, 4)]
     inputs, _ = decoder_inputs_and_targets(sentences, 1, 2, 0)
     assert_equal((inputs == 2).sum(dim=1), torch.tensor([0, 0, 0]), what="EOS among the inputs of each row")
-
-
-check(nobody_reads_eos, decoder_inputs_and_targets)
 
 
 # %% check="other_sentences_are_shifted" points=2 hidden
@@ -120,10 +105,7 @@ def other_sentences_are_shifted(decoder_inputs_and_targets, draw):
         assert_equal(targets, torch.tensor([[*words, eos, *rest] for words, rest in rows]), what="targets")
 
 
-check(other_sentences_are_shifted, decoder_inputs_and_targets)
-
-
-# %% [markdown] exercise="Encoder" difficulty=2 minutes=20
+# %% [markdown] exercise="Encoder" difficulty=2 minutes=20 dtype="float64"
 # ### 2. The vector that holds a sentence
 #
 # The encoder reads the source word by word and hands over its states. Without attention the decoder gets only
@@ -180,7 +162,7 @@ class Encoder(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="gru_weights"
+# %% provided="gru_weights" helper
 def gru_weights(draw, name, n_inputs, d_hidden, ending=""):
     """Random weights of a GRU or a GRU cell that is called `name`."""
     shapes = {"weight_ih": (3 * d_hidden, n_inputs), "weight_hh": (3 * d_hidden, d_hidden)}
@@ -221,9 +203,6 @@ def the_encoder_has_its_five_parameters(Encoder):
     assert_dtype(module.parameters(), torch.float64, what="a parameter")
 
 
-check(the_encoder_has_its_five_parameters, Encoder)
-
-
 # %% check="a_lone_sentence_is_read_to_its_end" points=1
 def a_lone_sentence_is_read_to_its_end(Encoder, draw):
     """A sentence without padding has the states of a GRU, the last is its summary, and gradients flow back."""
@@ -236,18 +215,12 @@ def a_lone_sentence_is_read_to_its_end(Encoder, draw):
     assert_differentiable(encoder, torch.tensor(source), lengths)
 
 
-check(a_lone_sentence_is_read_to_its_end, Encoder)
-
-
 # %% check="the_summary_is_the_state_at_the_last_word" points=1
 def the_summary_is_the_state_at_the_last_word(Encoder, draw):
     """Each summary is the state of its own sentence at its own last word."""
     encoder, lengths = with_weights(Encoder(7, 3, 5), encoder_weights(draw, 7, 3, 5)), torch.tensor([2, 4, 3])
     states, summary = encoder(torch.tensor([[3, 1, 0, 0], [5, 2, 6, 4], [1, 6, 2, 0]]), lengths)
     assert_close(summary, torch.stack([states[0, 1], states[1, 3], states[2, 2]]))
-
-
-check(the_summary_is_the_state_at_the_last_word, Encoder)
 
 
 # %% check="more_padding_leaves_the_summary" points=1
@@ -261,9 +234,6 @@ def more_padding_leaves_the_summary(Encoder, draw):
     assert_depends(summary, elsewhere)
 
 
-check(more_padding_leaves_the_summary, Encoder)
-
-
 # %% check="sources_may_change_places" points=1
 def sources_may_change_places(Encoder, draw):
     """In another order, the sentences of a batch have the same summaries, in that order."""
@@ -273,9 +243,6 @@ def sources_may_change_places(Encoder, draw):
     _, reordered = encoder(source[[1, 2, 0]], lengths[[1, 2, 0]])
     assert_close(reordered, summary[[1, 2, 0]])
     assert_depends(summary[0], summary[1])
-
-
-check(sources_may_change_places, Encoder)
 
 
 # %% check="other_encoders_have_their_summaries" points=2 hidden
@@ -300,10 +267,7 @@ def other_encoders_have_their_summaries(Encoder, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-check(other_encoders_have_their_summaries, Encoder)
-
-
-# %% [markdown] exercise="Decoder" difficulty=2 minutes=15
+# %% [markdown] exercise="Decoder" difficulty=2 minutes=15 dtype="float64"
 # ### 3. A decoder under teacher forcing
 #
 # The decoder is a language model that starts from the summary instead of from nothing. It reads `inputs[:,
@@ -358,7 +322,7 @@ class Decoder(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="decoder_weights"
+# %% provided="decoder_weights" helper
 def decoder_weights(draw, vocab_size, d_embedding, d_hidden):
     """Random weights of a decoder, by name."""
     weights = encoder_weights(draw, vocab_size, d_embedding, d_hidden)
@@ -378,9 +342,6 @@ def the_decoder_has_its_seven_parameters(Decoder):
     assert_dtype(module.parameters(), torch.float64, what="a parameter")
 
 
-check(the_decoder_has_its_seven_parameters, Decoder)
-
-
 # %% check="bos_is_answered_too" points=1
 def bos_is_answered_too(Decoder, draw):
     """The first logits come from the state after the first input, and gradients flow back."""
@@ -390,9 +351,6 @@ def bos_is_answered_too(Decoder, draw):
     logits = decoder(summary, inputs)
     assert_close(logits[0, 0], weights["output.weight"] @ state + weights["output.bias"])
     assert_differentiable(decoder, summary, inputs)
-
-
-check(bos_is_answered_too, Decoder)
 
 
 # %% check="each_step_reads_the_word_it_is_given" points=1
@@ -407,9 +365,6 @@ def each_step_reads_the_word_it_is_given(Decoder, draw):
     assert_close(logits[1:], alone, what="the second of the batch")
 
 
-check(each_step_reads_the_word_it_is_given, Decoder)
-
-
 # %% check="later_inputs_do_not_change_earlier_logits" points=1
 def later_inputs_do_not_change_earlier_logits(Decoder, draw):
     """Other words from the third input on leave the logits of the first two as they are."""
@@ -420,18 +375,12 @@ def later_inputs_do_not_change_earlier_logits(Decoder, draw):
     assert_depends(logits[:, 0], logits[:, 1])
 
 
-check(later_inputs_do_not_change_earlier_logits, Decoder)
-
-
 # %% check="earlier_inputs_are_remembered" points=1
 def earlier_inputs_are_remembered(Decoder, draw):
     """Another second input changes the last logits too, three steps later."""
     decoder, summary = with_weights(Decoder(7, 3, 5), decoder_weights(draw, 7, 3, 5)), draw.normal(1, 5)
     logits = decoder(summary, torch.tensor([[1, 4, 6, 3, 2]]))
     assert_depends(logits[:, 4], decoder(summary, torch.tensor([[1, 5, 6, 3, 2]]))[:, 4])
-
-
-check(earlier_inputs_are_remembered, Decoder)
 
 
 # %% check="another_summary_says_something_else" points=1
@@ -443,9 +392,6 @@ def another_summary_says_something_else(Decoder, draw):
     )
     summary = draw.normal(1, 5)
     assert_depends(decoder(summary, inputs)[:, 0], decoder(-summary, inputs)[:, 0])
-
-
-check(another_summary_says_something_else, Decoder)
 
 
 # %% check="other_decoders_have_their_logits" points=2 hidden
@@ -472,9 +418,6 @@ def other_decoders_have_their_logits(Decoder, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-check(other_decoders_have_their_logits, Decoder)
-
-
 # %% [markdown] exercise="sequence_loss" difficulty=2 minutes=15
 # ### 4. The loss of real words
 #
@@ -489,7 +432,7 @@ check(other_decoders_have_their_logits, Decoder)
 #
 # **Example.** Two sentences of two words and one word. The model gives their words, in order, the
 # probabilities 1/2 and 1/4, and 1/2. The loss is $(\ln 2 + \ln 4 + \ln 2) / 3 = \tfrac43 \ln 2 \approx
-# 0.9242$, whatever it says at the padding.
+# 0.9242$, whatever it says at the padding, NaN included.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -524,9 +467,6 @@ def the_example_costs_four_thirds_of_ln_2(sequence_loss):
     assert_close(sequence_loss(logits, targets, lengths, 1), 4 / 3 * math.log(2))
 
 
-check(the_example_costs_four_thirds_of_ln_2, sequence_loss)
-
-
 # %% check="padding_costs_nothing" points=1
 def padding_costs_nothing(sequence_loss, draw):
     """Other logits at the padding leave the loss as it is, at a real word they change it; gradients flow back."""
@@ -536,10 +476,9 @@ def padding_costs_nothing(sequence_loss, draw):
     answer = sequence_loss(logits, targets, lengths, 0)
     assert_differentiable(sequence_loss, logits, targets, lengths, 0)
     assert_close(sequence_loss(logits + loud, targets, lengths, 0), answer)
+    unreadable = torch.where(loud.sum(-1, keepdim=True) > 0, math.nan, logits)
+    assert_close(sequence_loss(unreadable, targets, lengths, 0), answer, what="with NaN at the padding")
     assert_depends(answer, sequence_loss(logits - loud.roll(1, dims=0), targets, lengths, 0))
-
-
-check(padding_costs_nothing, sequence_loss)
 
 
 # %% check="wider_batches_cost_the_same" points=1
@@ -552,9 +491,6 @@ def wider_batches_cost_the_same(sequence_loss, draw):
     assert_depends(answer, sequence_loss(2 * logits, targets, lengths, 0))
 
 
-check(wider_batches_cost_the_same, sequence_loss)
-
-
 # %% check="every_word_counts_once" points=1
 def every_word_counts_once(sequence_loss, draw):
     """A sentence of one word and one of four cost together a fifth of the one and four fifths of the other."""
@@ -565,9 +501,6 @@ def every_word_counts_once(sequence_loss, draw):
     assert_depends(short, long)
 
 
-check(every_word_counts_once, sequence_loss)
-
-
 # %% check="eos_is_learned_though_it_looks_like_padding" points=1
 def eos_is_learned_though_it_looks_like_padding(sequence_loss):
     """Where EOS and padding are both the word 0, a model that is sure never to end pays for it."""
@@ -575,9 +508,6 @@ def eos_is_learned_though_it_looks_like_padding(sequence_loss):
     logits[0, :, 0] = -30.0  # no end, at any place
     expected = (math.log(2) + 30 + math.log(2)) / 2
     assert_close(sequence_loss(logits, torch.tensor([[2, 0, 0, 0]]), torch.tensor([2]), 0), expected)
-
-
-check(eos_is_learned_though_it_looks_like_padding, sequence_loss)
 
 
 # %% check="other_batches_have_their_loss" points=2 hidden
@@ -601,6 +531,3 @@ def other_batches_have_their_loss(sequence_loss, draw):
         answer.backward()
         expected.backward()
         assert_close(logits.grad, own.grad, what="gradient")
-
-
-check(other_batches_have_their_loss, sequence_loss)

@@ -37,16 +37,10 @@ def the_example_scores_are_11_and_2(dot_scores):
     assert_close(dot_scores(query, key), torch.tensor([[[11.0, 2.0]]]))
 
 
-check(the_example_scores_are_11_and_2, dot_scores)
-
-
 # %% check="a_row_for_each_query_and_a_column_for_each_key" points=1
 def a_row_for_each_query_and_a_column_for_each_key(dot_scores, draw):
     """With 3 queries and 4 keys in each of two sentences, the scores have the shape (2, 3, 4)."""
     assert_equal(list(dot_scores(draw.normal(2, 3, 5), draw.normal(2, 4, 5)).shape), [2, 3, 4])
-
-
-check(a_row_for_each_query_and_a_column_for_each_key, dot_scores)
 
 
 # %% check="each_key_has_its_own_column" points=1
@@ -62,9 +56,6 @@ def each_key_has_its_own_column(dot_scores, draw):
     assert_differentiable(dot_scores, query, key)
 
 
-check(each_key_has_its_own_column, dot_scores)
-
-
 # %% check="longer_keys_have_larger_scores" points=1
 def longer_keys_have_larger_scores(dot_scores, draw):
     """Keys three times as long have scores three times as large."""
@@ -72,9 +63,6 @@ def longer_keys_have_larger_scores(dot_scores, draw):
     scores = dot_scores(query, key)
     assert_close(dot_scores(query, 3 * key), 3 * scores)
     assert_depends(scores, 3 * scores)
-
-
-check(longer_keys_have_larger_scores, dot_scores)
 
 
 # %% check="sentences_of_a_batch_do_not_meet" points=1
@@ -86,9 +74,6 @@ def sentences_of_a_batch_do_not_meet(dot_scores, draw):
     assert_depends(scores[:1], dot_scores(query[:1], key[:1] + 1))
 
 
-check(sentences_of_a_batch_do_not_meet, dot_scores)
-
-
 # %% check="other_pairs_have_their_dot_products" points=1 hidden
 def other_pairs_have_their_dot_products(dot_scores, draw):
     """Other queries and keys, more of the one or of the other, have their scores."""
@@ -96,9 +81,6 @@ def other_pairs_have_their_dot_products(dot_scores, draw):
         query, key = draw.normal(batch_size, T, D), draw.normal(batch_size, S, D)
         expected = (query[:, :, None] * key[:, None]).sum(-1)
         assert_close(dot_scores(query, key), expected)
-
-
-check(other_pairs_have_their_dot_products, dot_scores)
 
 
 # %% [markdown] exercise="bilinear_scores" difficulty=1 minutes=10 forbids="course.models"
@@ -137,9 +119,6 @@ def the_example_scores_are_21_and_1(bilinear_scores):
     assert_close(bilinear_scores(query, key, W), torch.tensor([[[21.0, 1.0]]]))
 
 
-check(the_example_scores_are_21_and_1, bilinear_scores)
-
-
 # %% check="every_word_of_the_source_is_asked" points=1
 def every_word_of_the_source_is_asked(bilinear_scores, draw):
     """Another second key changes the second column of scores and no other."""
@@ -149,9 +128,6 @@ def every_word_of_the_source_is_asked(bilinear_scores, draw):
     scores, changed = bilinear_scores(query, key, W), bilinear_scores(query, other, W)
     assert_close(changed[..., [0, 2, 3]], scores[..., [0, 2, 3]], what="scores of the other keys")
     assert_depends(scores[..., 1], changed[..., 1])
-
-
-check(every_word_of_the_source_is_asked, bilinear_scores)
 
 
 # %% check="each_query_has_its_own_row" points=1
@@ -167,9 +143,6 @@ def each_query_has_its_own_row(bilinear_scores, draw):
     assert_differentiable(bilinear_scores, query, key, W)
 
 
-check(each_query_has_its_own_row, bilinear_scores)
-
-
 # %% check="twice_the_matrix_twice_the_scores" points=1
 def twice_the_matrix_twice_the_scores(bilinear_scores, draw):
     """With 2W all scores are twice as large: nothing bends or rescales them."""
@@ -177,9 +150,6 @@ def twice_the_matrix_twice_the_scores(bilinear_scores, draw):
     scores = bilinear_scores(query, key, W)
     assert_close(bilinear_scores(query, key, 2 * W), 2 * scores)
     assert_depends(scores, 2 * scores)
-
-
-check(twice_the_matrix_twice_the_scores, bilinear_scores)
 
 
 # %% check="other_pairs_have_their_bilinear_scores" points=1 hidden
@@ -193,9 +163,6 @@ def other_pairs_have_their_bilinear_scores(bilinear_scores, draw):
                 for s in range(S):
                     expected[b, t, s] = (query[b, t][:, None] * W * key[b, s]).sum()
         assert_close(bilinear_scores(query, key, W), expected)
-
-
-check(other_pairs_have_their_bilinear_scores, bilinear_scores)
 
 
 # %% [markdown] exercise="additive_scores" difficulty=2 minutes=15 forbids="course.models"
@@ -244,9 +211,6 @@ def the_example_scores_are_2_tanh_2_and_0(additive_scores):
     assert_close(answer, torch.tensor([[[2 * math.tanh(2), 0.0]]], dtype=torch.float64))
 
 
-check(the_example_scores_are_2_tanh_2_and_0, additive_scores)
-
-
 # %% check="v_may_raise_a_score_above_one" points=1
 def v_may_raise_a_score_above_one(additive_scores, draw):
     """With ten times v all scores are ten times as large, in each row of a batch; gradients flow back."""
@@ -260,9 +224,6 @@ def v_may_raise_a_score_above_one(additive_scores, draw):
     assert_differentiable(additive_scores, query, key, W_query, W_key, v)
 
 
-check(v_may_raise_a_score_above_one, additive_scores)
-
-
 # %% check="large_numbers_saturate" points=1
 def large_numbers_saturate(additive_scores, draw):
     """With huge keys of either sign, every score is the sum of v or its opposite."""
@@ -270,9 +231,6 @@ def large_numbers_saturate(additive_scores, draw):
     v = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
     answer = additive_scores(query, key, draw.normal(3, 5), torch.ones(3, 1, dtype=torch.float64), v)
     assert_close(answer, torch.tensor([[[3.5, -3.5, 3.5]] * 2], dtype=torch.float64))
-
-
-check(large_numbers_saturate, additive_scores)
 
 
 # %% check="the_network_looks_at_every_key" points=1
@@ -288,7 +246,13 @@ def the_network_looks_at_every_key(additive_scores, draw):
     assert_depends(scores[..., 3], changed[..., 3])
 
 
-check(the_network_looks_at_every_key, additive_scores)
+# %% check="each_matrix_reads_its_own_argument" points=1
+def each_matrix_reads_its_own_argument(additive_scores):
+    """With W_query = 1/2 and W_key = 1/4, the query 2 and the key 8 have the score tanh 3, and -2 and 8 tanh 1."""
+    query, key = torch.tensor([[[2.0], [-2.0]]]).double(), torch.tensor([[[8.0]]]).double()
+    one = torch.ones(1, 1, dtype=torch.float64)
+    answer = additive_scores(query, key, one / 2, one / 4, one[0])
+    assert_close(answer, torch.tensor([[[math.tanh(3)], [math.tanh(1)]]], dtype=torch.float64))
 
 
 # %% check="a_lead_depends_on_the_query" points=1
@@ -299,9 +263,6 @@ def a_lead_depends_on_the_query(additive_scores):
     scores = additive_scores(query, key, one, one, one[0])
     lead = scores[0, :, 0] - scores[0, :, 1]
     assert_close(lead, torch.tensor([2 * math.tanh(1), math.tanh(4) - math.tanh(2)], dtype=torch.float64))
-
-
-check(a_lead_depends_on_the_query, additive_scores)
 
 
 # %% check="other_pairs_have_their_additive_scores" points=1 hidden
@@ -320,9 +281,6 @@ def other_pairs_have_their_additive_scores(additive_scores, draw):
                     ]
                     expected[b, t, s] = sum(float(v[i]) * hidden[i] for i in range(K))
         assert_close(additive_scores(query, key, W_query, W_key, v), expected)
-
-
-check(other_pairs_have_their_additive_scores, additive_scores)
 
 
 # %% [markdown] exercise="attention_weights" difficulty=2 minutes=15 forbids="course.models"
@@ -368,9 +326,6 @@ def the_example_weights_are_quarters(attention_weights):
     assert_close(answer, torch.tensor([[[0.25, 0.75, 0.0]]], dtype=torch.float64))
 
 
-check(the_example_weights_are_quarters, attention_weights)
-
-
 # %% check="each_query_shares_out_one" points=1
 def each_query_shares_out_one(attention_weights, draw):
     """The weights of each query sum to one, with padding and without, and gradients flow back."""
@@ -381,9 +336,6 @@ def each_query_shares_out_one(attention_weights, draw):
     assert_differentiable(attention_weights, scores, mask)
 
 
-check(each_query_shares_out_one, attention_weights)
-
-
 # %% check="padding_gets_no_weight" points=1
 def padding_gets_no_weight(attention_weights, draw):
     """The weights at the padding are exactly 0, and those of real words are not."""
@@ -392,9 +344,6 @@ def padding_gets_no_weight(attention_weights, draw):
     )
     assert_equal(weights[0, :, 2:], torch.zeros(3, 2, dtype=torch.float64), what="weights at the padding")
     assert_true(bool((weights[1, :, :3] > 0).all()), "A real word has no weight.")
-
-
-check(padding_gets_no_weight, attention_weights)
 
 
 # %% check="what_padding_scores_does_not_matter" points=1
@@ -408,18 +357,12 @@ def what_padding_scores_does_not_matter(attention_weights, draw):
     assert_depends(weights, attention_weights(2 * scores, mask))
 
 
-check(what_padding_scores_does_not_matter, attention_weights)
-
-
 # %% check="real_words_may_score_very_low" points=1
 def real_words_may_score_very_low(attention_weights):
     """Real words with the scores -20000 and -20000 + ln 3 still share one between them."""
     scores = torch.tensor([[[-20000.0, -20000.0 + math.log(3), 0.0]]], dtype=torch.float64)
     answer = attention_weights(scores, torch.tensor([[True, True, False]]))
     assert_close(answer, torch.tensor([[[0.25, 0.75, 0.0]]], dtype=torch.float64))
-
-
-check(real_words_may_score_very_low, attention_weights)
 
 
 # %% check="each_query_is_on_its_own" points=1
@@ -435,9 +378,6 @@ def each_query_is_on_its_own(attention_weights, draw):
     assert_depends(weights, attention_weights(other_query, mask))
 
 
-check(each_query_is_on_its_own, attention_weights)
-
-
 # %% check="other_scores_have_their_weights" points=2 hidden
 def other_scores_have_their_weights(attention_weights, draw):
     """Other scores, some beyond a thousand, have the weights of their real words."""
@@ -450,9 +390,6 @@ def other_scores_have_their_weights(attention_weights, draw):
             real = scores[b, :, :n]
             expected[b, :, :n] = (real - real.logsumexp(-1, keepdim=True)).exp()
         assert_close(attention_weights(scores, mask), expected)
-
-
-check(other_scores_have_their_weights, attention_weights)
 
 
 # %% [markdown] exercise="attend" difficulty=2 minutes=15 forbids="torch.nn.functional.scaled_dot_product_attention,torch.nn.MultiheadAttention,torch.nn.functional.multi_head_attention_forward,course.models"
@@ -498,9 +435,6 @@ def the_example_contexts_are_one_value_and_a_mean(attend):
     assert_close(context, shares @ value, what="context")
 
 
-check(the_example_contexts_are_one_value_and_a_mean, attend)
-
-
 # %% check="contexts_are_made_of_values" points=1
 def contexts_are_made_of_values(attend, draw):
     """Values three times as large make contexts three times as large, and change no weight, in each row."""
@@ -516,9 +450,6 @@ def contexts_are_made_of_values(attend, draw):
     assert_differentiable(attend, query, key, value, mask)
 
 
-check(contexts_are_made_of_values, attend)
-
-
 # %% check="padding_does_not_reach_the_context" points=1
 def padding_does_not_reach_the_context(attend, draw):
     """Other keys and values at the padding change neither contexts nor weights."""
@@ -532,7 +463,15 @@ def padding_does_not_reach_the_context(attend, draw):
     assert_depends(context, attend(query, key, value + 1, mask)[0])
 
 
-check(padding_does_not_reach_the_context, attend)
+# %% check="however_low_the_scores_padding_gets_nothing" points=1
+def however_low_the_scores_padding_gets_nothing(attend):
+    """Two words with the score -200, and padding beside them with 0: the words get 1/2 each, padding nothing."""
+    query = torch.full((1, 1, 2), 10.0, dtype=torch.float64)
+    key = torch.tensor([[[-10.0, -10.0], [-10.0, -10.0], [0.0, 0.0]]], dtype=torch.float64)
+    value = torch.tensor([[[1.0], [3.0], [50.0]]], dtype=torch.float64)
+    context, weights = attend(query, key, value, torch.tensor([[True, True, False]]))
+    assert_close(weights, torch.tensor([[[0.5, 0.5, 0.0]]], dtype=torch.float64), what="weights")
+    assert_close(context, torch.tensor([[[2.0]]], dtype=torch.float64), what="context")
 
 
 # %% check="the_order_of_the_source_does_not_matter" points=1
@@ -545,9 +484,6 @@ def the_order_of_the_source_does_not_matter(attend, draw):
     assert_close(moved_context, context, what="context")
     assert_close(moved_weights, weights[..., order], what="weights")
     assert_depends(weights, moved_weights)
-
-
-check(the_order_of_the_source_does_not_matter, attend)
 
 
 # %% check="other_queries_have_their_contexts" points=2 hidden
@@ -565,10 +501,7 @@ def other_queries_have_their_contexts(attend, draw):
                 assert_close(context[b, t], sum(shares[s] * value[b, s] for s in range(n)), what="context")
 
 
-check(other_queries_have_their_contexts, attend)
-
-
-# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=35 forbids="course.models"
+# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=35 forbids="course.models" dtype="float64"
 # ### 14. A decoder that looks back
 #
 # Now the decoder itself. At every step t it reads one word and what it made of the step before, takes a look
@@ -653,7 +586,7 @@ class AttentionDecoder(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="attention_decoder_weights"
+# %% provided="attention_decoder_weights" helper
 SIZES = (7, 3, 5, 4)  # of the attention decoder in the visible checks: V, d, D, M
 
 
@@ -687,9 +620,6 @@ def the_attention_decoder_has_its_parameters(AttentionDecoder):
     assert_dtype(module.parameters(), torch.float64, what="a parameter")
 
 
-check(the_attention_decoder_has_its_parameters, AttentionDecoder)
-
-
 # %% check="with_W_zero_all_real_words_are_alike" points=1
 def with_W_zero_all_real_words_are_alike(AttentionDecoder, draw):
     """With W = 0, each of six real words gets 1/6, each of four 1/4, and padding nothing, at every step."""
@@ -697,9 +627,6 @@ def with_W_zero_all_real_words_are_alike(AttentionDecoder, draw):
     _, answer = with_weights(AttentionDecoder(*SIZES), weights)(*two_sources(draw))
     rows = torch.tensor([[1 / 6] * 6, [1 / 4] * 4 + [0.0] * 2], dtype=torch.float64)
     assert_close(answer, rows[:, None].expand(-1, 3, -1))
-
-
-check(with_W_zero_all_real_words_are_alike, AttentionDecoder)
 
 
 # %% check="target_and_source_need_not_be_equally_long" points=1
@@ -713,21 +640,22 @@ def target_and_source_need_not_be_equally_long(AttentionDecoder, draw):
     assert_differentiable(decoder, *arguments, torch.ones(2, S, dtype=torch.bool))
 
 
-check(target_and_source_need_not_be_equally_long, AttentionDecoder)
-
-
 # %% check="padding_of_the_source_changes_nothing" points=1
 def padding_of_the_source_changes_nothing(AttentionDecoder, draw):
-    """Another memory at the padding changes no logit."""
-    decoder = with_weights(AttentionDecoder(*SIZES), attention_decoder_weights(draw, *SIZES))
+    """Another memory at the padding changes no logit, however low the scores of real words are."""
+    weights = attention_decoder_weights(draw, *SIZES)
+    decoder = with_weights(AttentionDecoder(*SIZES), weights)
     state, inputs, memory, mask = two_sources(draw)
     logits, _ = decoder(state, inputs, memory, mask)
     other, _ = decoder(state, inputs, memory + 2 * ~mask[..., None], mask)
     assert_close(other, logits)
     assert_depends(logits, decoder(state, inputs, -memory, mask)[0])
-
-
-check(padding_of_the_source_changes_nothing, AttentionDecoder)
+    for sign in (1, -1):  # with either sign, scores of hundreds below zero
+        steep = with_weights(AttentionDecoder(*SIZES), weights | {"W": 500.0 * sign * weights["W"]})
+        alike = memory[:, :1].expand(-1, 6, -1).clone()  # so all real words have one score
+        logits, _ = steep(state, inputs, alike, mask)
+        other, _ = steep(state, inputs, alike * mask[..., None], mask)
+        assert_close(other, logits, what="the logits where scores are large")
 
 
 # %% check="pairs_may_change_places" points=1
@@ -742,9 +670,6 @@ def pairs_may_change_places(AttentionDecoder, draw):
     assert_depends(logits[0], logits[1])
 
 
-check(pairs_may_change_places, AttentionDecoder)
-
-
 # %% check="the_future_does_not_change_the_past" points=1
 def the_future_does_not_change_the_past(AttentionDecoder, draw):
     """Another third input changes the third step, and nothing in the first two."""
@@ -757,9 +682,6 @@ def the_future_does_not_change_the_past(AttentionDecoder, draw):
     assert_depends(logits[:, 2], other_logits[:, 2])
 
 
-check(the_future_does_not_change_the_past, AttentionDecoder)
-
-
 # %% check="the_word_just_read_decides_where_to_look" points=1
 def the_word_just_read_decides_where_to_look(AttentionDecoder, draw):
     """Another first input changes the weights of the first step already."""
@@ -769,9 +691,6 @@ def the_word_just_read_decides_where_to_look(AttentionDecoder, draw):
     _, other = decoder(state, torch.tensor([[3, 4, 6], [0, 2, 5]]), memory, mask)
     assert_depends(weights[0, 0], other[0, 0])
     assert_depends(weights[1, 0], other[1, 0])
-
-
-check(the_word_just_read_decides_where_to_look, AttentionDecoder)
 
 
 # %% check="the_first_look_compares_state_and_memory" points=1
@@ -789,9 +708,6 @@ def the_first_look_compares_state_and_memory(AttentionDecoder, draw):
     )
 
 
-check(the_first_look_compares_state_and_memory, AttentionDecoder)
-
-
 # %% check="the_context_reaches_the_output" points=1
 def the_context_reaches_the_output(AttentionDecoder, draw):
     """Where `combine` cuts the state off and W is 0, the output is the tanh of the mean memory's part."""
@@ -805,7 +721,16 @@ def the_context_reaches_the_output(AttentionDecoder, draw):
     assert_close(logits[0], expected.expand(3, 7))
 
 
-check(the_context_reaches_the_output, AttentionDecoder)
+# %% check="the_state_reaches_the_output" points=1
+def the_state_reaches_the_output(AttentionDecoder, draw):
+    """Where `combine` cuts the context off, the first output is the tanh of the new state's part."""
+    weights, of_state = attention_decoder_weights(draw, *SIZES), draw.normal(5, 5)
+    weights |= {"combine.weight": torch.cat([of_state, torch.zeros(5, 4, dtype=torch.float64)], dim=1)}
+    state, inputs, memory, mask = two_sources(draw)
+    logits, _ = with_weights(AttentionDecoder(*SIZES), weights)(state, inputs, memory, mask)
+    word_and_no_output = torch.cat([weights["embedding.weight"][1], torch.zeros(5, dtype=torch.float64)])
+    output = torch.tanh(of_state @ gru_step(weights, "cell", word_and_no_output, state[0]))
+    assert_close(logits[0, 0], weights["output.weight"] @ output + weights["output.bias"])
 
 
 # %% check="the_state_passes_from_step_to_step" points=1
@@ -820,9 +745,6 @@ def the_state_passes_from_step_to_step(AttentionDecoder, draw):
     assert_depends(answer[0, 2], decoder(state, torch.tensor([[3, 4, 6], [1, 2, 5]]), memory, mask)[1][0, 2])
 
 
-check(the_state_passes_from_step_to_step, AttentionDecoder)
-
-
 # %% check="each_output_is_read_by_the_next_step" points=1
 def each_output_is_read_by_the_next_step(AttentionDecoder, draw):
     """Another `combine` leaves the weights of the first step, and changes those of the second."""
@@ -832,9 +754,6 @@ def each_output_is_read_by_the_next_step(AttentionDecoder, draw):
     _, other = with_weights(decoder, weights | {"combine.weight": -weights["combine.weight"]})(*arguments)
     assert_close(other[:, 0], answer[:, 0], what="weights of the first step")
     assert_depends(answer[0, 1], other[0, 1])
-
-
-check(each_output_is_read_by_the_next_step, AttentionDecoder)
 
 
 # %% check="other_attention_decoders_have_their_logits" points=3 hidden
@@ -875,6 +794,3 @@ def other_attention_decoders_have_their_logits(AttentionDecoder, draw):
         gradients = decoder.gradients()
         for name, weight in own.items():
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
-
-
-check(other_attention_decoders_have_their_logits, AttentionDecoder)

@@ -8,6 +8,12 @@ from autograder.catalogue import alternative
 
 
 @alternative(of="attention")
+def attention_in_float32(query, key, value):
+    weights = (query.float() @ key.float().mT / query.shape[-1] ** 0.5).softmax(-1).double()
+    return weights @ value, weights
+
+
+@alternative(of="attention")
 def with_einsum(query, key, value):
     exponentials = torch.einsum("...tk,...sk->...ts", query * query.shape[-1] ** -0.5, key).exp()
     weights = exponentials / exponentials.sum(-1, keepdim=True)

@@ -25,6 +25,7 @@ class WithVar(nn.Module):
 
 @alternative(of="rms_norm")
 def with_the_norm(x, gain, epsilon):
+    x = x.float() if x.dtype == torch.float16 else x
     mean_square = torch.linalg.vector_norm(x, dim=-1, keepdim=True) ** 2 / x.size(-1)
     return x * (mean_square + epsilon) ** -0.5 * gain
 
@@ -98,6 +99,19 @@ class ByRecursion(nn.Module):
 
 
 @alternative(of="TiedModel")
+class WithTheOutputLayerFirst(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
+        self.hidden = nn.Linear(d_model, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.output.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        return self.output(self.hidden(self.embedding(tokens)).tanh())
+
+
+@alternative(of="TiedModel")
 class WithAnOutputLayer(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -118,19 +132,25 @@ class FromFunctions(nn.Module):
         super().__init__()
         self.d_head = d_model // n_heads
         square = {f"W_{part}": (d_model, d_model) for part in ("query", "key", "value", "output")}
-        layers = [
-            {name: nn.Linear(n_in, n_out) for name, (n_in, n_out) in square.items()}
-            | {"expand": nn.Linear(d_model, d_ff), "contract": nn.Linear(d_ff, d_model)}
-            | {"norm_attention": nn.LayerNorm(d_model), "norm_feed_forward": nn.LayerNorm(d_model)}
+        self.layers = nn.ModuleList(
+            nn.ModuleDict(
+                {
+                    "attention": nn.ModuleDict({name: nn.Linear(*sizes) for name, sizes in square.items()}),
+                    "feed_forward": nn.ModuleDict(
+                        {"expand": nn.Linear(d_model, d_ff), "contract": nn.Linear(d_ff, d_model)}
+                    ),
+                    "norm_attention": nn.LayerNorm(d_model),
+                    "norm_feed_forward": nn.LayerNorm(d_model),
+                }
+            )
             for _ in range(n_layers)
-        ]
-        self.layers = nn.ModuleList(nn.ModuleDict(layer) for layer in layers)
+        )
 
     def forward(self, x, mask=None):
         hidden = 0.0 if mask is None else torch.where(mask, 0.0, -math.inf)
         for layer in self.layers:
-            heads = []
-            q, k, v = (layer[f"W_{part}"](x).split(self.d_head, -1) for part in ("query", "key", "value"))
+            heads, attention, feed_forward = [], layer["attention"], layer["feed_forward"]
+            q, k, v = (attention[f"W_{part}"](x).split(self.d_head, -1) for part in ("query", "key", "value"))
             for head, (a, b, c) in enumerate(zip(q, k, v, strict=True)):
                 scores = torch.baddbmm(torch.zeros(()).double(), a, b.mT, alpha=self.d_head**-0.5)
                 own = (
@@ -141,7 +161,7 @@ class FromFunctions(nn.Module):
                     else hidden
                 )
                 heads.append(functional.softmax(scores + own, -1) @ c)
-            x = layer["norm_attention"](x + layer["W_output"](torch.cat(heads, -1)))
-            inside = functional.relu(layer["expand"](x))
-            x = layer["norm_feed_forward"](x + layer["contract"](inside))
+            x = layer["norm_attention"](x + attention["W_output"](torch.cat(heads, -1)))
+            inside = functional.relu(feed_forward["expand"](x))
+            x = layer["norm_feed_forward"](x + feed_forward["contract"](inside))
         return x

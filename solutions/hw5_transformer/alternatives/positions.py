@@ -58,9 +58,18 @@ def diagonal_by_diagonal(bias, n_queries, n_keys):
 
 
 @alternative(of="rotate")
-def with_complex_numbers(x, first):
+def rotate_by_angles_in_float32(x, first, base=10_000.0):
+    speeds = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angles = torch.outer(torch.arange(first, first + x.shape[-2]), speeds)
+    even, odd = x[..., ::2], x[..., 1::2]
+    turned = even * angles.cos() - odd * angles.sin(), odd * angles.cos() + even * angles.sin()
+    return torch.stack(turned, -1).flatten(-2)
+
+
+@alternative(of="rotate")
+def with_complex_numbers(x, first, base=10_000.0):
     points = torch.view_as_complex(x.contiguous().unflatten(-1, (-1, 2)))
-    speeds = torch.tensor([10_000 ** (-2 * i / x.shape[-1]) for i in range(x.shape[-1] // 2)]).double()
+    speeds = torch.tensor([base ** (-2 * i / x.shape[-1]) for i in range(x.shape[-1] // 2)]).double()
     angles = torch.outer(torch.arange(x.shape[-2]).double() + first, speeds)
     return torch.view_as_real(points * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
 

@@ -15,15 +15,7 @@ def _attention(query, key, value, scale=1.0, axis=-1):
     return weights @ value, weights
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "the_width_of_a_key_sets_the_scale",
-        "other_queries_get_their_averages",
-    },
-    seen="https://github.com/duoan/TorchCode/issues/17",
-)
+@misconception(of="attention", seen="https://github.com/duoan/TorchCode/issues/17")
 def scores_not_scaled(query, key, value):
     """The scores are not divided by the root of the width.
 
@@ -32,15 +24,7 @@ def scores_not_scaled(query, key, value):
     return _attention(query, key, value, 1 / math.sqrt(query.shape[-1]))
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "the_width_of_a_key_sets_the_scale",
-        "other_queries_get_their_averages",
-    },
-    seen="https://github.com/duoan/TorchCode/issues/17",
-)
+@misconception(of="attention", seen="https://github.com/duoan/TorchCode/issues/17")
 def scaled_by_the_width_itself(query, key, value):
     """The scores are divided by the width, not by its root.
 
@@ -49,25 +33,18 @@ def scaled_by_the_width_itself(query, key, value):
     return _attention(query, key, value, math.sqrt(query.shape[-1]))
 
 
-@misconception(
-    of="attention",
-    fails={"no_head_sees_another", "other_queries_get_their_averages", "each_query_gives_out_one"},
-    seen="https://github.com/karpathy/ng-video-lecture/pull/6",
-)
+@misconception(of="attention", seen="https://github.com/karpathy/ng-video-lecture/pull/6")
 def scaled_by_the_width_of_the_model(query, key, value):
     """The scores are divided by the root of the model's width, the widths of all heads together.
 
-    Does the scale of one head change when another head is added beside it? How many terms has one of the dot
-    products?
+    Does the scale of one head change when another head is added beside it? How many terms does one of the dot
+    products have?
     """
     heads = query.shape[-3] if query.dim() == 4 else 1
     return _attention(query, key, value, math.sqrt(heads))
 
 
-@misconception(
-    of="attention",
-    fails={"the_example_query_gets_3_and_2", "each_query_gives_out_one", "other_queries_get_their_averages"},
-)
+@misconception(of="attention")
 def softmax_over_the_queries(query, key, value):
     """The softmax runs over the queries, so each key's column of weights sums to one.
 
@@ -77,10 +54,7 @@ def softmax_over_the_queries(query, key, value):
     return _attention(query, key, value, axis=-2)
 
 
-@misconception(
-    of="attention",
-    fails={"each_query_gives_out_one", "no_head_sees_another", "other_queries_get_their_averages"},
-)
+@misconception(of="attention")
 def softmax_over_axis_one(query, key, value):
     """The softmax runs over axis 1: with four axes those are the heads, and with three the queries.
 
@@ -92,17 +66,7 @@ def softmax_over_axis_one(query, key, value):
     return weights @ value, weights
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "each_query_gives_out_one",
-        "the_width_of_a_key_sets_the_scale",
-        "no_head_sees_another",
-        "the_output_is_an_average_of_the_values",
-        "other_queries_get_their_averages",
-    },
-)
+@misconception(of="attention")
 def queries_and_keys_exchanged(query, key, value):
     """Queries and keys have changed places: there is one row of weights for each key.
 
@@ -111,16 +75,7 @@ def queries_and_keys_exchanged(query, key, value):
     return _attention(key, query, value)
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "the_width_of_a_key_sets_the_scale",
-        "other_queries_get_their_averages",
-        "each_query_gives_out_one",
-    },
-    seen="https://github.com/duoan/TorchCode/issues/17",
-)
+@misconception(of="attention", seen="https://github.com/duoan/TorchCode/issues/17")
 def all_keys_count_the_same(query, key, value):
     """All keys get the same weight, whatever the query asks: the scores have no influence.
 
@@ -131,15 +86,7 @@ def all_keys_count_the_same(query, key, value):
     return weights @ value, weights
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "the_output_is_an_average_of_the_values",
-        "other_queries_get_their_averages",
-    },
-    seen="https://github.com/yandexdataschool/Practical_RL/pull/429",
-)
+@misconception(of="attention", seen="https://github.com/yandexdataschool/Practical_RL/pull/429")
 def scores_multiply_the_values(query, key, value):
     """The output is made with the scores, from before the softmax.
 
@@ -149,15 +96,7 @@ def scores_multiply_the_values(query, key, value):
     return scores @ value, scores.softmax(-1)
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "the_width_of_a_key_sets_the_scale",
-        "the_output_is_an_average_of_the_values",
-        "other_queries_get_their_averages",
-    },
-)
+@misconception(of="attention")
 def scores_divided_by_their_sum(query, key, value):
     """The scores are divided by their sum, without an exponential, so weights can be negative.
 
@@ -168,15 +107,7 @@ def scores_divided_by_their_sum(query, key, value):
     return weights @ value, weights
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "each_query_gives_out_one",
-        "the_output_is_an_average_of_the_values",
-        "other_queries_get_their_averages",
-    },
-)
+@misconception(of="attention")
 def softmax_left_out(query, key, value):
     """The scaled scores serve as weights; there is no softmax.
 
@@ -187,15 +118,7 @@ def softmax_left_out(query, key, value):
     return scores @ value, scores
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "each_query_gives_out_one",
-        "the_output_is_an_average_of_the_values",
-        "other_queries_get_their_averages",
-    },
-)
+@misconception(of="attention")
 def scores_returned_for_weights(query, key, value):
     """The output is right, and the scores come back in the place of the weights.
 
@@ -205,10 +128,7 @@ def scores_returned_for_weights(query, key, value):
     return scores.softmax(-1) @ value, scores
 
 
-@misconception(
-    of="attention",
-    fails={"the_example_query_gets_3_and_2", "each_query_gives_out_one", "other_queries_get_their_averages"},
-)
+@misconception(of="attention")
 def weights_returned_before_the_output(query, key, value):
     """Weights and output have changed places in the tuple.
 
@@ -218,14 +138,7 @@ def weights_returned_before_the_output(query, key, value):
     return weights, output
 
 
-@misconception(
-    of="attention",
-    fails={
-        "the_example_query_gets_3_and_2",
-        "the_width_of_a_key_sets_the_scale",
-        "other_queries_get_their_averages",
-    },
-)
+@misconception(of="attention")
 def multiplied_by_the_root(query, key, value):
     """The scores are multiplied by the root of the width instead of divided by it.
 
@@ -239,17 +152,7 @@ def multiplied_by_the_root(query, key, value):
 CS231N = "https://github.com/cs231n/cs231n.github.io/issues/278"
 
 
-@misconception(
-    of="dropped_attention",
-    fails={
-        "the_example_output_is_2",
-        "dropping_one_weight_leaves_the_others",
-        "on_average_nothing_changes",
-        "a_query_may_lose_all_its_weights",
-        "other_weights_are_dropped_as_well",
-    },
-    seen=CS231N,
-)
+@misconception(of="dropped_attention", seen=CS231N)
 def scores_dropped(scores, value, kept, rate):
     """The dropout works on the scores: a dropped score is 0, which still gets a weight.
 
@@ -258,17 +161,7 @@ def scores_dropped(scores, value, kept, rate):
     return (scores * kept / (1 - rate)).softmax(-1) @ value
 
 
-@misconception(
-    of="dropped_attention",
-    fails={
-        "the_example_output_is_2",
-        "dropping_one_weight_leaves_the_others",
-        "on_average_nothing_changes",
-        "a_query_may_lose_all_its_weights",
-        "other_weights_are_dropped_as_well",
-    },
-    seen=CS231N,
-)
+@misconception(of="dropped_attention", seen=CS231N)
 def dropped_like_masked(scores, value, kept, rate):
     """Dropped keys are masked before the softmax, so the other weights grow until they sum to one.
 
@@ -278,10 +171,7 @@ def dropped_like_masked(scores, value, kept, rate):
     return scores.masked_fill(~kept, -math.inf).softmax(-1) @ value
 
 
-@misconception(
-    of="dropped_attention",
-    fails={"the_example_output_is_2", "on_average_nothing_changes", "other_weights_are_dropped_as_well"},
-)
+@misconception(of="dropped_attention")
 def kept_weights_not_scaled_up(scores, value, kept, rate):
     """What is kept stays as it is, so on average the output is smaller than without dropout.
 
@@ -290,7 +180,7 @@ def kept_weights_not_scaled_up(scores, value, kept, rate):
     return (scores.softmax(-1) * kept) @ value
 
 
-@misconception(of="dropped_attention", fails={"the_example_output_is_2", "other_weights_are_dropped_as_well"})
+@misconception(of="dropped_attention")
 def divided_by_the_rate(scores, value, kept, rate):
     """What is kept is divided by the rate of dropping, instead of the rate of keeping.
 
@@ -299,15 +189,7 @@ def divided_by_the_rate(scores, value, kept, rate):
     return (scores.softmax(-1) * kept / rate) @ value
 
 
-@misconception(
-    of="dropped_attention",
-    fails={
-        "the_example_output_is_2",
-        "on_average_nothing_changes",
-        "a_query_may_lose_all_its_weights",
-        "other_weights_are_dropped_as_well",
-    },
-)
+@misconception(of="dropped_attention")
 def multiplied_by_the_share_kept(scores, value, kept, rate):
     """What is kept is multiplied by 1 - p, so it becomes smaller twice over.
 
@@ -316,16 +198,7 @@ def multiplied_by_the_share_kept(scores, value, kept, rate):
     return (scores.softmax(-1) * kept * (1 - rate)) @ value
 
 
-@misconception(
-    of="dropped_attention",
-    fails={
-        "the_example_output_is_2",
-        "dropping_one_weight_leaves_the_others",
-        "on_average_nothing_changes",
-        "a_query_may_lose_all_its_weights",
-        "other_weights_are_dropped_as_well",
-    },
-)
+@misconception(of="dropped_attention")
 def scores_zeroed_and_weights_scaled_up(scores, value, kept, rate):
     """A dropped score becomes 0, which still gets a weight; then all weights are scaled up.
 
@@ -335,15 +208,7 @@ def scores_zeroed_and_weights_scaled_up(scores, value, kept, rate):
     return (scores * kept).softmax(-1) / (1 - rate) @ value
 
 
-@misconception(
-    of="dropped_attention",
-    fails={
-        "the_example_output_is_2",
-        "dropping_one_weight_leaves_the_others",
-        "a_query_may_lose_all_its_weights",
-        "other_weights_are_dropped_as_well",
-    },
-)
+@misconception(of="dropped_attention")
 def kept_read_as_dropped(scores, value, kept, rate):
     """What `kept` marks is dropped, and the rest is kept.
 

@@ -8,19 +8,14 @@ from torch.nn import functional
 
 from autograder.catalogue import misconception
 
+from ..notebook import FeedForward, MultiHeadAttention, PostNormBlock
+from ..notebook import TransformerEncoder as RightEncoder
+
 # 30. TransformerEncoder
 
 
-class _Layer(nn.Module):
-    """The right layer in pieces to break."""
-
-    def __init__(self, d_model, n_heads, d_ff):
-        super().__init__()
-        self.n_heads = n_heads
-        for name in ("W_query", "W_key", "W_value", "W_output"):
-            self.add_module(name, nn.Linear(d_model, d_model))
-        self.norm_attention, self.norm_feed_forward = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.expand, self.contract = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+class _Attention(MultiHeadAttention):
+    """The right attention over x itself, in pieces to break."""
 
     def split(self, x):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
@@ -34,47 +29,31 @@ class _Layer(nn.Module):
     def weights(self, scores, mask):
         return (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(-1)
 
-    def attention(self, x, mask):
+    def forward(self, x, mask=None):
         q, k, v = self.split(self.W_query(x)), self.split(self.W_key(x)), self.split(self.W_value(x))
         weights = self.weights(q @ k.transpose(-2, -1) / self.scale(x), mask)
         return self.W_output(self.merge(weights @ v))
 
-    def feed_forward(self, x):
-        return self.contract(torch.relu(self.expand(x)))
 
-    def forward(self, x, mask=None):
-        x = self.norm_attention(x + self.attention(x, mask))
-        return self.norm_feed_forward(x + self.feed_forward(x))
+class _Encoder(RightEncoder):
+    """The right encoder, with other blocks, attentions or feed-forward layers."""
 
-
-class _Encoder(nn.Module):
-    layer = _Layer
+    layer, attend, feed = PostNormBlock, _Attention, FeedForward
 
     def __init__(self, n_layers, d_model, n_heads, d_ff):
-        super().__init__()
+        super().__init__(0, d_model, n_heads, d_ff)
         self.layers = nn.ModuleList([self.layer(d_model, n_heads, d_ff) for _ in range(n_layers)])
-
-    def forward(self, x, mask=None):
-        for layer in self.layers:
-            x = layer(x, mask)
-        return x
+        for block in self.layers:
+            block.attention, block.feed_forward = self.attend(d_model, n_heads), self.feed(d_model, d_ff)
 
 
-class _PreNormLayer(_Layer):
+class _PreNormLayer(PostNormBlock):
     def forward(self, x, mask=None):
         x = x + self.attention(self.norm_attention(x), mask)
         return x + self.feed_forward(self.norm_feed_forward(x))
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "silent_layers_only_normalise",
-        "the_encoder_is_that_of_torch",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/issues/13",
-)
+@misconception(of="TransformerEncoder", seen="https://github.com/harvardnlp/annotated-transformer/issues/13")
 class PreNormLayers(_Encoder):
     """The layers normalise what goes in, not the sums: these are pre-norm blocks.
 
@@ -84,56 +63,39 @@ class PreNormLayers(_Encoder):
     layer = _PreNormLayer
 
 
-class _MaskedAfterwards(_Layer):
+class _MaskedAfterwards(_Attention):
     def weights(self, scores, mask):
         return scores.softmax(-1) if mask is None else scores.softmax(-1) * mask
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "padding_does_not_change_what_is_real",
-        "more_padding_changes_nothing",
-        "the_future_stays_hidden_in_every_layer",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="TransformerEncoder")
 class MaskedAfterTheSoftmax(_Encoder):
     """The mask comes after the softmax, so hidden tokens take part of the weights away.
 
     Sum the weights of a query under a mask. Does a padding change this sum?
     """
 
-    layer = _MaskedAfterwards
+    attend = _MaskedAfterwards
 
 
-class _QueriesMasked(_Layer):
+class _QueriesMasked(_Attention):
     def weights(self, scores, mask):
         if mask is None:
             return scores.softmax(-1)
         return scores.masked_fill(~mask.transpose(-2, -1), -math.inf).softmax(-1)
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "padding_does_not_change_what_is_real",
-        "more_padding_changes_nothing",
-        "the_future_stays_hidden_in_every_layer",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/issues/137",
-)
+@misconception(of="TransformerEncoder", seen="https://github.com/harvardnlp/annotated-transformer/issues/137")
 class MaskTurnedOver(_Encoder):
     """The mask is applied with queries and keys exchanged: paddings may not ask, and may be looked at.
 
     Which axis of your scores do the keys lie on, and which axis of the mask?
     """
 
-    layer = _QueriesMasked
+    attend = _QueriesMasked
 
 
-class _Viewed(_Layer):
+class _Viewed(_Attention):
     def split(self, x):
         return x.reshape(len(x), self.n_heads, x.shape[1], -1)
 
@@ -141,59 +103,38 @@ class _Viewed(_Layer):
         return heads.reshape(len(heads), heads.shape[2], -1)
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "the_encoder_is_that_of_torch",
-        "padding_does_not_change_what_is_real",
-        "more_padding_changes_nothing",
-        "tokens_may_change_places",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/issues/118",
-)
+@misconception(of="TransformerEncoder", seen="https://github.com/harvardnlp/annotated-transformer/issues/118")
 class HeadsMixPositions(_Encoder):
     """Heads are made by viewing (B, T, D) as (B, H, T, K), which mixes positions.
 
     Put two tokens in another order. Do their outputs only change places?
     """
 
-    layer = _Viewed
+    attend = _Viewed
 
 
-class _WideScale(_Layer):
+class _WideScale(_Attention):
     def scale(self, x):
         return math.sqrt(x.shape[-1])
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={"the_encoder_is_that_of_torch", "other_encoders_have_the_outputs_and_gradients_of_torch"},
-    seen="https://github.com/karpathy/ng-video-lecture/pull/6",
-)
+@misconception(of="TransformerEncoder", seen="https://github.com/karpathy/ng-video-lecture/pull/6")
 class ScoresScaledByTheModelsWidth(_Encoder):
     """The scores are divided by the root of the model's width instead of a head's.
 
     How many products does one score of one head sum up?
     """
 
-    layer = _WideScale
+    attend = _WideScale
 
 
-class _NoAttentionResidual(_Layer):
+class _NoAttentionResidual(PostNormBlock):
     def forward(self, x, mask=None):
         x = self.norm_attention(self.attention(x, mask))
         return self.norm_feed_forward(x + self.feed_forward(x))
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "silent_layers_only_normalise",
-        "the_encoder_is_that_of_torch",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="TransformerEncoder")
 class NothingPassesByTheAttention(_Encoder):
     """The attention's output replaces x instead of being added to it.
 
@@ -203,167 +144,119 @@ class NothingPassesByTheAttention(_Encoder):
     layer = _NoAttentionResidual
 
 
-class _NoFeedForward(_Layer):
-    def feed_forward(self, x):
+class _NoFeedForward(FeedForward):
+    def forward(self, x):
         return torch.zeros_like(x)
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={"the_encoder_is_that_of_torch", "other_encoders_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="TransformerEncoder")
 class FeedForwardForgotten(_Encoder):
     """The feed-forward layers are made and never used.
 
-    Look at the gradient of `layers.0.expand.weight`. Why is there none?
+    Look at the gradient of `layers.0.feed_forward.expand.weight`. Why is there none?
     """
 
-    layer = _NoFeedForward
+    feed = _NoFeedForward
 
 
-class _Gelu(_Layer):
-    def feed_forward(self, x):
+class _Gelu(FeedForward):
+    def forward(self, x):
         return self.contract(functional.gelu(self.expand(x)))
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={"the_encoder_is_that_of_torch", "other_encoders_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="TransformerEncoder")
 class GeluInTheEncoder(_Encoder):
     """The nonlinearity is gelu, as in later models; the paper and this exercise have relu.
 
     What should the hidden layer make of -1, exactly?
     """
 
-    layer = _Gelu
+    feed = _Gelu
 
 
-class _Unscaled(_Layer):
+class _Unscaled(_Attention):
     def scale(self, x):
         return 1.0
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={"the_encoder_is_that_of_torch", "other_encoders_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="TransformerEncoder")
 class SumsNotScaled(_Encoder):
     """The scores of a head are not divided by the root of its width.
 
     What is the variance of a sum of K products? Which line makes up for it?
     """
 
-    layer = _Unscaled
+    attend = _Unscaled
 
 
-class _OverTheQueries(_Layer):
+class _OverTheQueries(_Attention):
     def weights(self, scores, mask):
         return (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(-2)
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "the_encoder_is_that_of_torch",
-        "padding_does_not_change_what_is_real",
-        "more_padding_changes_nothing",
-        "the_future_stays_hidden_in_every_layer",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="TransformerEncoder")
 class QueriesCompeteForKeys(_Encoder):
     """The softmax of each head runs over the queries instead of the keys.
 
     Sum the weights of a head along its two last axes. Which sums should be one?
     """
 
-    layer = _OverTheQueries
+    attend = _OverTheQueries
 
 
-class _SplitByAView(_Layer):
+class _SplitByAView(_Attention):
     def split(self, x):
         return x.reshape(len(x), self.n_heads, x.shape[1], -1)
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "the_encoder_is_that_of_torch",
-        "padding_does_not_change_what_is_real",
-        "more_padding_changes_nothing",
-        "the_future_stays_hidden_in_every_layer",
-        "tokens_may_change_places",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="TransformerEncoder")
 class SplitWithoutTransposing(_Encoder):
     """The split views (B, T, D) as (B, H, T, K) at once, and the merge does not undo it.
 
     What does your head 0 see of a sequence? Try exercise 10's example with your line.
     """
 
-    layer = _SplitByAView
+    attend = _SplitByAView
 
 
-class _MergedByAView(_Layer):
+class _MergedByAView(_Attention):
     def merge(self, heads):
         return heads.reshape(len(heads), heads.shape[2], -1)
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "the_encoder_is_that_of_torch",
-        "padding_does_not_change_what_is_real",
-        "more_padding_changes_nothing",
-        "the_future_stays_hidden_in_every_layer",
-        "tokens_may_change_places",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="TransformerEncoder")
 class MergedAcrossPositions(_Encoder):
-    """The heads are merged by a view, without bringing them beside each other for each position.
+    """The heads are merged by a view, without making those of one position adjacent first.
 
     From how many positions does the first vector of your attention come? Try exercise 11's example.
     """
 
-    layer = _MergedByAView
+    attend = _MergedByAView
 
 
-class _Unmixed(_Layer):
-    def attention(self, x, mask):
+class _Unmixed(_Attention):
+    def forward(self, x, mask=None):
         q, k, v = self.split(self.W_query(x)), self.split(self.W_key(x)), self.split(self.W_value(x))
         return self.merge(self.weights(q @ k.transpose(-2, -1) / self.scale(x), mask) @ v)
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={"the_encoder_is_that_of_torch", "other_encoders_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="TransformerEncoder")
 class OutputMatrixNotUsed(_Encoder):
     """W_output is there and not used: what the heads found is never mixed.
 
-    Look at the gradient of `layers.0.W_output.weight`. Why is there none?
+    Look at the gradient of `layers.0.attention.W_output.weight`. Why is there none?
     """
 
-    layer = _Unmixed
+    attend = _Unmixed
 
 
-class _NoFeedForwardResidual(_Layer):
+class _NoFeedForwardResidual(PostNormBlock):
     def forward(self, x, mask=None):
         x = self.norm_attention(x + self.attention(x, mask))
         return self.norm_feed_forward(self.feed_forward(x))
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={
-        "silent_layers_only_normalise",
-        "the_encoder_is_that_of_torch",
-        "other_encoders_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="TransformerEncoder")
 class NothingPassesByTheFeedForward(_Encoder):
     """The feed-forward layer's output replaces what was there instead of being added to it.
 
@@ -373,19 +266,16 @@ class NothingPassesByTheFeedForward(_Encoder):
     layer = _NoFeedForwardResidual
 
 
-class _Linear(_Layer):
-    def feed_forward(self, x):
+class _Linear(FeedForward):
+    def forward(self, x):
         return self.contract(self.expand(x))
 
 
-@misconception(
-    of="TransformerEncoder",
-    fails={"the_encoder_is_that_of_torch", "other_encoders_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="TransformerEncoder")
 class NoReluInTheLayers(_Encoder):
     """There is no relu, so the two linear layers are one linear map.
 
     What should the hidden layer make of -1?
     """
 
-    layer = _Linear
+    feed = _Linear

@@ -5,25 +5,13 @@ from torch import nn
 
 from autograder.catalogue import misconception
 
+from ..notebook import FeedForward as RightLayers
+
 # 25. FeedForward
 
 
-class _Layers(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.expand = nn.Linear(d_model, d_ff)
-        self.contract = nn.Linear(d_ff, d_model)
-
-
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "a_silent_hidden_layer_leaves_the_last_bias",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-)
-class NothingBetweenTheLayers(_Layers):
+@misconception(of="FeedForward")
+class NothingBetweenTheLayers(RightLayers):
     """There is no relu, so the two linear layers are one linear map.
 
     What does your layer make of -2 in the example? Can a linear map turn 3 into 3 and -2 into 4?
@@ -33,11 +21,8 @@ class NothingBetweenTheLayers(_Layers):
         return self.contract(self.expand(x))
 
 
-@misconception(
-    of="FeedForward",
-    fails={"a_silent_hidden_layer_leaves_the_last_bias", "other_layers_have_their_outputs_and_gradients"},
-)
-class ReluAtTheEnd(_Layers):
+@misconception(of="FeedForward")
+class ReluAtTheEnd(RightLayers):
     """There is a relu after the second layer too, so the output is never negative.
 
     What comes out where all hidden numbers are 0 and `contract.bias` is negative?
@@ -47,15 +32,8 @@ class ReluAtTheEnd(_Layers):
         return torch.relu(self.contract(torch.relu(self.expand(x))))
 
 
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "a_silent_hidden_layer_leaves_the_last_bias",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-)
-class ReluBeforeTheLayers(_Layers):
+@misconception(of="FeedForward")
+class ReluBeforeTheLayers(RightLayers):
     """The relu stands before the first layer instead of after it.
 
     Is -2 still there when your first layer sees it? Which numbers does the formula take the maximum of?
@@ -65,15 +43,8 @@ class ReluBeforeTheLayers(_Layers):
         return self.contract(self.expand(torch.relu(x)))
 
 
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "a_silent_hidden_layer_leaves_the_last_bias",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-)
-class ResidualInside(_Layers):
+@misconception(of="FeedForward")
+class ResidualInside(RightLayers):
     """x is added to the output; the residual belongs to the block, which would add it twice.
 
     In the example 3 should become 3. What does it become in yours?
@@ -83,11 +54,8 @@ class ResidualInside(_Layers):
         return x + self.contract(torch.relu(self.expand(x)))
 
 
-@misconception(
-    of="FeedForward",
-    fails={"the_example_turns_3_into_3_and_minus_2_into_4", "other_layers_have_their_outputs_and_gradients"},
-)
-class GeluForRelu(_Layers):
+@misconception(of="FeedForward")
+class GeluForRelu(RightLayers):
     """The nonlinearity is gelu, as in later models; the formula says max(0, ·).
 
     What should come out for exactly -2 in the example, and what does?
@@ -97,15 +65,8 @@ class GeluForRelu(_Layers):
         return self.contract(nn.functional.gelu(self.expand(x)))
 
 
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "each_position_works_alone",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-)
-class HiddenAveragedOverThePositions(_Layers):
+@misconception(of="FeedForward")
+class HiddenAveragedOverThePositions(RightLayers):
     """The hidden numbers are averaged over the positions, so the positions do not work alone.
 
     Does the output for one token change when another one stands beside it?
@@ -116,16 +77,8 @@ class HiddenAveragedOverThePositions(_Layers):
         return self.contract(hidden).expand_as(x)
 
 
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "each_position_works_alone",
-        "a_silent_hidden_layer_leaves_the_last_bias",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-)
-class WidthInsideIgnored(_Layers):
+@misconception(of="FeedForward")
+class WidthInsideIgnored(RightLayers):
     """The layer inside is as wide as the model, whatever `d_ff` says.
 
     Which shape must `expand.weight` have, and which has yours?
@@ -138,17 +91,8 @@ class WidthInsideIgnored(_Layers):
         return self.contract(torch.relu(self.expand(x)))
 
 
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "each_position_works_alone",
-        "a_silent_hidden_layer_leaves_the_last_bias",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-    equals={"WidthInsideIgnored"},
-)
-class WidthsExchanged(_Layers):
+@misconception(of="FeedForward")
+class WidthsExchanged(RightLayers):
     """The widths of the two layers have changed places: the first leads from F to D.
 
     Which shape must `expand.weight` have, and which has yours? Which width comes in?
@@ -161,16 +105,8 @@ class WidthsExchanged(_Layers):
         return self.contract(torch.relu(self.expand(x)))
 
 
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "each_position_works_alone",
-        "a_silent_hidden_layer_leaves_the_last_bias",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-)
-class LayersWithoutBias(_Layers):
+@misconception(of="FeedForward")
+class LayersWithoutBias(RightLayers):
     """The layers have no bias, where the statement gives each of them one.
 
     How many parameters does your module have? Which argument of `nn.Linear` decides about the bias?
@@ -185,15 +121,8 @@ class LayersWithoutBias(_Layers):
         return self.contract(torch.relu(self.expand(x)))
 
 
-@misconception(
-    of="FeedForward",
-    fails={
-        "the_example_turns_3_into_3_and_minus_2_into_4",
-        "a_silent_hidden_layer_leaves_the_last_bias",
-        "other_layers_have_their_outputs_and_gradients",
-    },
-)
-class ReluOnlyAtTheEnd(_Layers):
+@misconception(of="FeedForward")
+class ReluOnlyAtTheEnd(RightLayers):
     """The relu stands after the second layer instead of between the two.
 
     Which of the two layers does the formula put inside the maximum? What stands between yours?

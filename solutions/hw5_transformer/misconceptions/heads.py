@@ -7,16 +7,7 @@ from autograder.catalogue import misconception
 VIEWED = "https://github.com/harvardnlp/annotated-transformer/issues/118"
 
 
-@misconception(
-    of="split_heads",
-    fails={
-        "the_example_has_three_heads",
-        "a_head_owns_neighbouring_numbers",
-        "positions_stay_where_they_are",
-        "other_vectors_are_split",
-    },
-    seen=VIEWED,
-)
+@misconception(of="split_heads", seen=VIEWED)
 def viewed_without_transposing(x, n_heads):
     """The tensor is viewed as (B, H, T, K) at once, which mixes positions and heads.
 
@@ -27,16 +18,7 @@ def viewed_without_transposing(x, n_heads):
     return x.reshape(B, n_heads, T, D // n_heads)
 
 
-@misconception(
-    of="split_heads",
-    fails={
-        "the_example_has_three_heads",
-        "a_head_owns_neighbouring_numbers",
-        "positions_stay_where_they_are",
-        "as_many_heads_as_asked_for",
-        "other_vectors_are_split",
-    },
-)
+@misconception(of="split_heads")
 def heads_left_behind_the_positions(x, n_heads):
     """The axis of heads stays behind that of the positions: (B, T, H, K).
 
@@ -46,10 +28,7 @@ def heads_left_behind_the_positions(x, n_heads):
     return x.reshape(B, T, n_heads, D // n_heads)
 
 
-@misconception(
-    of="split_heads",
-    fails={"the_example_has_three_heads", "a_head_owns_neighbouring_numbers", "other_vectors_are_split"},
-)
+@misconception(of="split_heads")
 def heads_interleaved(x, n_heads):
     """Each head gets every H-th number of a vector instead of K numbers in a row.
 
@@ -60,16 +39,7 @@ def heads_interleaved(x, n_heads):
     return x.reshape(B, T, D // n_heads, n_heads).permute(0, 3, 1, 2)
 
 
-@misconception(
-    of="split_heads",
-    fails={
-        "the_example_has_three_heads",
-        "a_head_owns_neighbouring_numbers",
-        "positions_stay_where_they_are",
-        "as_many_heads_as_asked_for",
-        "other_vectors_are_split",
-    },
-)
+@misconception(of="split_heads")
 def number_and_width_of_heads_exchanged(x, n_heads):
     """There are K heads of width H, where H heads of width K are asked for.
 
@@ -79,10 +49,7 @@ def number_and_width_of_heads_exchanged(x, n_heads):
     return x.reshape(B, T, D // n_heads, n_heads).transpose(1, 2)
 
 
-@misconception(
-    of="split_heads",
-    fails={"a_head_owns_neighbouring_numbers", "as_many_heads_as_asked_for", "other_vectors_are_split"},
-)
+@misconception(of="split_heads")
 def always_three_heads(x, n_heads):
     """The number of heads is written into the code: there are always three.
 
@@ -97,18 +64,9 @@ def always_three_heads(x, n_heads):
 MERGED = "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/177"
 
 
-@misconception(
-    of="merge_heads",
-    fails={
-        "the_example_is_put_together",
-        "each_head_returns_to_its_own_place",
-        "a_position_keeps_its_own_numbers",
-        "other_heads_are_merged",
-    },
-    seen=MERGED,
-)
+@misconception(of="merge_heads", seen=MERGED)
 def merged_without_transposing(x):
-    """The heads are viewed as (B, T, D) without bringing them beside each other, which mixes positions.
+    """The heads are viewed as (B, T, D) without making them adjacent first, which mixes positions.
 
     In the example, your first vector begins with 1, 2, 7, 8. From how many positions do these numbers come?
     """
@@ -116,10 +74,7 @@ def merged_without_transposing(x):
     return x.reshape(B, T, H * K)
 
 
-@misconception(
-    of="merge_heads",
-    fails={"the_example_is_put_together", "each_head_returns_to_its_own_place", "other_heads_are_merged"},
-)
+@misconception(of="merge_heads")
 def numbers_of_heads_interleaved(x):
     """The first number of every head comes first, then the second of every head.
 
@@ -128,15 +83,7 @@ def numbers_of_heads_interleaved(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@misconception(
-    of="merge_heads",
-    fails={
-        "the_example_is_put_together",
-        "each_head_returns_to_its_own_place",
-        "a_position_keeps_its_own_numbers",
-        "other_heads_are_merged",
-    },
-)
+@misconception(of="merge_heads")
 def heads_averaged(x):
     """The heads are averaged, not put side by side, so the vectors are too short.
 

@@ -13,17 +13,7 @@ def _triangle(n_queries, n_keys, diagonal=0):
     return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries + diagonal)
 
 
-@misconception(
-    of="causal_mask",
-    fails={
-        "the_example_forbids_one_pair",
-        "position_i_sees_i_plus_one_positions",
-        "every_position_sees_itself",
-        "the_newest_position_sees_everything",
-        "other_masks_hide_the_future_alone",
-    },
-    seen="https://github.com/tinygrad/tinygrad/pull/2425",
-)
+@misconception(of="causal_mask", seen="https://github.com/tinygrad/tinygrad/pull/2425")
 def one_word_of_the_future(n_queries, n_keys):
     """The diagonal lies one too far to the right: every position sees the word that it is to predict.
 
@@ -32,17 +22,7 @@ def one_word_of_the_future(n_queries, n_keys):
     return _triangle(n_queries, n_keys, 1)
 
 
-@misconception(
-    of="causal_mask",
-    fails={
-        "the_example_forbids_one_pair",
-        "position_i_sees_i_plus_one_positions",
-        "every_position_sees_itself",
-        "the_newest_position_sees_everything",
-        "other_masks_hide_the_future_alone",
-    },
-    seen="https://github.com/tinygrad/tinygrad/pull/2425",
-)
+@misconception(of="causal_mask", seen="https://github.com/tinygrad/tinygrad/pull/2425")
 def position_hidden_from_itself(n_queries, n_keys):
     """The diagonal lies one too far to the left: no position sees itself, and the first sees nothing.
 
@@ -52,15 +32,7 @@ def position_hidden_from_itself(n_queries, n_keys):
 
 
 @misconception(
-    of="causal_mask",
-    fails={
-        "the_example_forbids_one_pair",
-        "position_i_sees_i_plus_one_positions",
-        "every_position_sees_itself",
-        "the_newest_position_sees_everything",
-        "other_masks_hide_the_future_alone",
-    },
-    seen="https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/19",
+    of="causal_mask", seen="https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/19"
 )
 def triangle_transposed(n_queries, n_keys):
     """The triangle lies on the wrong side: each position sees itself and what comes after it.
@@ -70,17 +42,7 @@ def triangle_transposed(n_queries, n_keys):
     return torch.ones(n_queries, n_keys, dtype=torch.bool).triu(n_keys - n_queries)
 
 
-@misconception(
-    of="causal_mask",
-    fails={
-        "the_example_forbids_one_pair",
-        "position_i_sees_i_plus_one_positions",
-        "every_position_sees_itself",
-        "the_newest_position_sees_everything",
-        "other_masks_hide_the_future_alone",
-    },
-    seen="https://github.com/pytorch/pytorch/pull/120668",
-)
+@misconception(of="causal_mask", seen="https://github.com/pytorch/pytorch/pull/120668")
 def true_means_blocked(n_queries, n_keys):
     """True and False have changed places: True marks what is forbidden.
 
@@ -89,31 +51,16 @@ def true_means_blocked(n_queries, n_keys):
     return ~_triangle(n_queries, n_keys)
 
 
-@misconception(
-    of="causal_mask",
-    fails={
-        "the_example_forbids_one_pair",
-        "the_newest_position_sees_everything",
-        "other_masks_hide_the_future_alone",
-    },
-    seen="https://github.com/nntrainer/nntrainer/issues/4333",
-)
+@misconception(of="causal_mask", seen="https://github.com/nntrainer/nntrainer/issues/4333")
 def queries_taken_for_the_first_positions(n_queries, n_keys):
-    """With fewer queries than keys, the queries are taken for the first positions; they are the last.
+    """With fewer queries than keys, the queries are treated as the first positions, but they are the last.
 
-    A single query and seven keys: which position is asking, and how many keys has it behind it?
+    With a single query and seven keys, which position is the query, and how many keys come before it?
     """
     return torch.ones(n_queries, n_keys, dtype=torch.bool).tril()
 
 
-@misconception(
-    of="causal_mask",
-    fails={
-        "the_example_forbids_one_pair",
-        "the_newest_position_sees_everything",
-        "other_masks_hide_the_future_alone",
-    },
-)
+@misconception(of="causal_mask")
 def key_length_forgotten(n_queries, n_keys):
     """The mask is square, T by T, whatever the number of keys.
 
@@ -122,16 +69,7 @@ def key_length_forgotten(n_queries, n_keys):
     return torch.ones(n_queries, n_queries, dtype=torch.bool).tril()
 
 
-@misconception(
-    of="causal_mask",
-    fails={
-        "the_example_forbids_one_pair",
-        "position_i_sees_i_plus_one_positions",
-        "every_position_sees_itself",
-        "the_newest_position_sees_everything",
-        "other_masks_hide_the_future_alone",
-    },
-)
+@misconception(of="causal_mask")
 def blocked_as_in_a_square(n_queries, n_keys):
     """True marks what is forbidden, and the triangle lies as if there were as many queries as keys.
 
@@ -143,15 +81,7 @@ def blocked_as_in_a_square(n_queries, n_keys):
 # 7. masked_weights
 
 
-@misconception(
-    of="masked_weights",
-    fails={
-        "the_example_shares_between_two_keys",
-        "allowed_weights_sum_to_one",
-        "a_forbidden_score_has_no_say",
-        "other_scores_are_masked",
-    },
-)
+@misconception(of="masked_weights")
 def mask_after_the_softmax(scores, mask):
     """The mask comes after the softmax, so the forbidden keys have taken their share before.
 
@@ -160,7 +90,7 @@ def mask_after_the_softmax(scores, mask):
     return scores.softmax(-1) * mask
 
 
-@misconception(of="masked_weights", fails={"a_forbidden_score_has_no_say", "other_scores_are_masked"})
+@misconception(of="masked_weights")
 def masked_afterwards_and_divided_again(scores, mask):
     """The mask comes after the softmax and the rest is divided by its sum, which may be 0 by then.
 
@@ -170,16 +100,7 @@ def masked_afterwards_and_divided_again(scores, mask):
     return weights / weights.sum(-1, keepdim=True)
 
 
-@misconception(
-    of="masked_weights",
-    fails={
-        "the_example_shares_between_two_keys",
-        "forbidden_weights_are_exactly_0",
-        "allowed_weights_sum_to_one",
-        "low_scores_are_not_lost",
-        "other_scores_are_masked",
-    },
-)
+@misconception(of="masked_weights")
 def forbidden_scores_set_to_zero(scores, mask):
     """Forbidden scores become 0, which is a score like any other and gets a weight.
 
@@ -191,13 +112,6 @@ def forbidden_scores_set_to_zero(scores, mask):
 @misconception(
     of="masked_weights",
     equals={"forbidden_scores_set_to_zero"},
-    fails={
-        "the_example_shares_between_two_keys",
-        "forbidden_weights_are_exactly_0",
-        "allowed_weights_sum_to_one",
-        "low_scores_are_not_lost",
-        "other_scores_are_masked",
-    },
     seen="https://github.com/hyunwoongko/transformer/pull/40",
 )
 def filled_with_a_tiny_number(scores, mask):
@@ -208,11 +122,7 @@ def filled_with_a_tiny_number(scores, mask):
     return scores.masked_fill(~mask, 1e-9).softmax(-1)
 
 
-@misconception(
-    of="masked_weights",
-    fails={"low_scores_are_not_lost", "other_scores_are_masked"},
-    seen="https://github.com/karpathy/minGPT/issues/75",
-)
+@misconception(of="masked_weights", seen="https://github.com/karpathy/minGPT/issues/75")
 def filled_with_minus_ten_thousand(scores, mask):
     """Forbidden scores become -10,000, and an allowed score may be lower than that.
 
@@ -221,11 +131,7 @@ def filled_with_minus_ten_thousand(scores, mask):
     return scores.masked_fill(~mask, -1e4).softmax(-1)
 
 
-@misconception(
-    of="masked_weights",
-    fails={"a_forbidden_score_has_no_say", "other_scores_are_masked"},
-    seen="https://github.com/huggingface/transformers/issues/17121",
-)
+@misconception(of="masked_weights", seen="https://github.com/huggingface/transformers/issues/17121")
 def ten_thousand_subtracted(scores, mask):
     """10,000 is subtracted from the forbidden scores, which a high score survives.
 
@@ -234,11 +140,7 @@ def ten_thousand_subtracted(scores, mask):
     return (scores - 1e4 * (~mask)).softmax(-1)
 
 
-@misconception(
-    of="masked_weights",
-    fails={"low_scores_are_not_lost", "other_scores_are_masked"},
-    seen="https://github.com/karpathy/minGPT/issues/75",
-)
+@misconception(of="masked_weights", seen="https://github.com/karpathy/minGPT/issues/75")
 def filled_with_minus_a_billion(scores, mask):
     """Forbidden scores become -1,000,000,000, and the statement promises only that scores are finite.
 
@@ -247,17 +149,7 @@ def filled_with_minus_a_billion(scores, mask):
     return scores.masked_fill(~mask, -1e9).softmax(-1)
 
 
-@misconception(
-    of="masked_weights",
-    fails={
-        "the_example_shares_between_two_keys",
-        "forbidden_weights_are_exactly_0",
-        "allowed_weights_sum_to_one",
-        "a_forbidden_score_has_no_say",
-        "other_scores_are_masked",
-    },
-    seen="https://github.com/HorizonRobotics/alf/pull/1194",
-)
+@misconception(of="masked_weights", seen="https://github.com/HorizonRobotics/alf/pull/1194")
 def allowed_keys_filled(scores, mask):
     """The mask is read the other way round: what is allowed gets minus infinity.
 
@@ -266,36 +158,16 @@ def allowed_keys_filled(scores, mask):
     return scores.masked_fill(mask, -math.inf).softmax(-1)
 
 
-@misconception(
-    of="masked_weights",
-    fails={
-        "the_example_shares_between_two_keys",
-        "forbidden_weights_are_exactly_0",
-        "allowed_weights_sum_to_one",
-        "a_forbidden_score_has_no_say",
-        "low_scores_are_not_lost",
-        "other_scores_are_masked",
-    },
-)
+@misconception(of="masked_weights")
 def infinity_times_zero(scores, mask):
-    """The mask is multiplied by minus infinity, and 0 times infinity is NaN.
+    """Allowed scores become NaN, as when a mask is multiplied by minus infinity: 0 times infinity is NaN.
 
     Print what you add to an allowed score. Is there a way to put in a number without multiplying?
     """
     return (scores + (~mask) * -math.inf).softmax(-1)
 
 
-@misconception(
-    of="masked_weights",
-    fails={
-        "the_example_shares_between_two_keys",
-        "forbidden_weights_are_exactly_0",
-        "allowed_weights_sum_to_one",
-        "a_forbidden_score_has_no_say",
-        "other_scores_are_masked",
-    },
-    seen="https://github.com/mead-ml/mead-baseline/pull/679",
-)
+@misconception(of="masked_weights", seen="https://github.com/mead-ml/mead-baseline/pull/679")
 def masked_copy_thrown_away(scores, mask):
     """`masked_fill` returns a new tensor, which is not used; the softmax sees the old scores.
 
@@ -305,16 +177,7 @@ def masked_copy_thrown_away(scores, mask):
     return scores.softmax(-1)
 
 
-@misconception(
-    of="masked_weights",
-    fails={
-        "the_example_shares_between_two_keys",
-        "forbidden_weights_are_exactly_0",
-        "allowed_weights_sum_to_one",
-        "low_scores_are_not_lost",
-        "other_scores_are_masked",
-    },
-)
+@misconception(of="masked_weights")
 def masked_softmax_over_the_queries(scores, mask):
     """The softmax runs over the queries: each key shares out one among those that may look at it.
 
@@ -323,17 +186,7 @@ def masked_softmax_over_the_queries(scores, mask):
     return scores.masked_fill(~mask, -math.inf).softmax(-2)
 
 
-@misconception(
-    of="masked_weights",
-    fails={
-        "the_example_shares_between_two_keys",
-        "other_scores_are_masked",
-        "a_forbidden_score_has_no_say",
-        "allowed_weights_sum_to_one",
-        "forbidden_weights_are_exactly_0",
-        "low_scores_are_not_lost",
-    },
-)
+@misconception(of="masked_weights")
 def scores_overwritten(scores, mask):
     """The weights are right, and the scores that were handed in are changed.
 

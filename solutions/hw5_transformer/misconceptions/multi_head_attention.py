@@ -2,9 +2,9 @@
 
 import math
 
-from torch import nn
-
 from autograder.catalogue import misconception
+
+from ..notebook import MultiHeadAttention as RightAttention
 
 VIEWED = "https://github.com/harvardnlp/annotated-transformer/issues/118"
 MERGED = "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/177"
@@ -12,16 +12,8 @@ MERGED = "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issu
 # 12. MultiHeadAttention
 
 
-class _Attention(nn.Module):
+class _Attention(RightAttention):
     """The right attention in pieces to break."""
-
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.W_query = nn.Linear(d_model, d_model)
-        self.W_key = nn.Linear(d_model, d_model)
-        self.W_value = nn.Linear(d_model, d_model)
-        self.W_output = nn.Linear(d_model, d_model)
 
     def split(self, x):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
@@ -46,17 +38,7 @@ class _Attention(nn.Module):
         return self.W_output(self.merge(self.attend(q, k, v, mask)))
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "what_the_mask_hides_does_not_matter",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-    seen=VIEWED,
-)
+@misconception(of="MultiHeadAttention", seen=VIEWED)
 class HeadsViewedWithoutTransposing(_Attention):
     """Heads are made by viewing (B, T, D) as (B, H, T, K), which mixes positions and heads.
 
@@ -70,17 +52,9 @@ class HeadsViewedWithoutTransposing(_Attention):
         return heads.reshape(len(heads), heads.shape[2], -1)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-    seen=MERGED,
-)
+@misconception(of="MultiHeadAttention", seen=MERGED)
 class MergedWithoutTransposing(_Attention):
-    """The heads are put together by a view, without bringing them beside each other for each position.
+    """The heads are merged by a view, without making those of one position adjacent first.
 
     From how many positions does the first vector of your output come? Try exercise 11's example.
     """
@@ -90,14 +64,7 @@ class MergedWithoutTransposing(_Attention):
 
 
 @misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/MarcoMeter/episodic-transformer-memory-ppo/pull/22",
+    of="MultiHeadAttention", seen="https://github.com/MarcoMeter/episodic-transformer-memory-ppo/pull/22"
 )
 class OneProjectionForAllHeads(_Attention):
     """All heads use the same rows of the matrices, so all of them find the same.
@@ -111,15 +78,7 @@ class OneProjectionForAllHeads(_Attention):
         return first[:, None].expand(-1, self.n_heads, -1, -1)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class HeadCountIgnored(_Attention):
     """There is one head as wide as the model, whatever `n_heads` says.
 
@@ -130,15 +89,7 @@ class HeadCountIgnored(_Attention):
         super().__init__(d_model, 1)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "what_the_heads_found_is_mixed",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class OutputProjectionMissing(_Attention):
     """The heads' outputs come back as they are: W_output is there and not used.
 
@@ -154,17 +105,7 @@ class OutputProjectionMissing(_Attention):
         return self.merge(self.attend(q, k, v, mask))
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "queries_need_not_be_as_many_as_keys",
-        "heads_may_change_places",
-        "what_the_heads_found_is_mixed",
-        "what_the_mask_hides_does_not_matter",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class KeyLengthForQueryLength(_Attention):
     """All tensors are cut with the number of queries, so other numbers of keys do not fit.
 
@@ -180,15 +121,7 @@ class KeyLengthForQueryLength(_Attention):
         return self.W_output(self.merge(self.attend(q, k, v, mask)))
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/karpathy/ng-video-lecture/pull/6",
-)
+@misconception(of="MultiHeadAttention", seen="https://github.com/karpathy/ng-video-lecture/pull/6")
 class HeadsScaledByTheModelsWidth(_Attention):
     """The scores are divided by the root of the model's width instead of a head's.
 
@@ -199,10 +132,7 @@ class HeadsScaledByTheModelsWidth(_Attention):
         return scores / math.sqrt(self.n_heads * q.shape[-1])
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"self_attention_is_that_of_torch", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="MultiHeadAttention")
 class HeadsNotScaled(_Attention):
     """The scores of a head are not divided by the root of its width.
 
@@ -213,10 +143,7 @@ class HeadsNotScaled(_Attention):
         return scores
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"self_attention_is_that_of_torch", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="MultiHeadAttention")
 class KeysMadeByTheQueryMatrix(_Attention):
     """The keys are made with W_query, and W_key is never used.
 
@@ -232,14 +159,7 @@ class KeysMadeByTheQueryMatrix(_Attention):
         return self.W_output(self.merge(self.attend(q, k, v, mask)))
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class ValuesNotProjected(_Attention):
     """The values are taken as they come, and W_value is never used.
 
@@ -251,10 +171,7 @@ class ValuesNotProjected(_Attention):
         return self.W_output(self.merge(self.attend(q, k, v, mask)))
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"what_the_mask_hides_does_not_matter", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="MultiHeadAttention")
 class MaskIgnored(_Attention):
     """The mask is taken and not used.
 
@@ -265,11 +182,7 @@ class MaskIgnored(_Attention):
         return super().attend(q, k, v, None)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"what_the_mask_hides_does_not_matter", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-    seen="https://github.com/pytorch/pytorch/pull/120668",
-)
+@misconception(of="MultiHeadAttention", seen="https://github.com/pytorch/pytorch/pull/120668")
 class MaskReadTheOtherWayRound(_Attention):
     """The mask's True is read as "hidden", as in some libraries; here it means "may be attended to".
 
@@ -280,19 +193,7 @@ class MaskReadTheOtherWayRound(_Attention):
         return super().attend(q, k, v, None if mask is None else ~mask)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "queries_need_not_be_as_many_as_keys",
-        "heads_may_change_places",
-        "what_the_heads_found_is_mixed",
-        "what_the_mask_hides_does_not_matter",
-        "sequences_do_not_see_each_other",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class AttendsOverTheBatch(_Attention):
     """Sequences attend to each other: the first axis is treated as that of the positions.
 
@@ -305,20 +206,7 @@ class AttendsOverTheBatch(_Attention):
         return super().forward(query, key, value, mask).transpose(0, 1)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_eight_parameters_are_registered",
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "queries_need_not_be_as_many_as_keys",
-        "heads_may_change_places",
-        "what_the_heads_found_is_mixed",
-        "what_the_mask_hides_does_not_matter",
-        "sequences_do_not_see_each_other",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class LayersInAPythonList(_Attention):
     """The four layers are kept in a Python list, so the module does not know their parameters.
 
@@ -331,20 +219,7 @@ class LayersInAPythonList(_Attention):
         del self.W_query, self.W_key, self.W_value, self.W_output
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_eight_parameters_are_registered",
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "queries_need_not_be_as_many_as_keys",
-        "heads_may_change_places",
-        "what_the_heads_found_is_mixed",
-        "what_the_mask_hides_does_not_matter",
-        "sequences_do_not_see_each_other",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class ProjectionsWithoutBias(_Attention):
     """The layers have no bias, where the statement gives each of them one.
 

@@ -36,29 +36,18 @@ class _Parts(nn.Module):
         return self.W_output(self.merge(weights @ v))
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"what_the_mask_hides_does_not_matter", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="MultiHeadAttention")
 class MaskComesAfterTheSoftmax(_Parts):
     """The mask comes after the softmax, so hidden keys take part of the weights away.
 
-    Sum the weights of a query under a mask. Who has taken the rest?
+    Sum the weights of a query under a mask. Where has the rest gone?
     """
 
     def weights(self, scores, mask):
         return scores.softmax(-1) if mask is None else scores.softmax(-1) * mask
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "what_the_mask_hides_does_not_matter",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class HeadsLetQueriesCompete(_Parts):
     """The softmax of each head runs over the queries instead of the keys.
 
@@ -69,10 +58,7 @@ class HeadsLetQueriesCompete(_Parts):
         return (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(-2)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"the_example_heads_find_3_and_4", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="MultiHeadAttention")
 class ValuesMadeFromTheKeys(_Parts):
     """W_value is applied to `key`, so `value` is never read.
 
@@ -83,10 +69,7 @@ class ValuesMadeFromTheKeys(_Parts):
         return self.W_query(query), self.W_key(key), self.W_value(key)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"self_attention_is_that_of_torch", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="MultiHeadAttention")
 class MatricesOfQueryAndKeyExchanged(_Parts):
     """Queries are made with W_key and keys with W_query.
 
@@ -97,15 +80,7 @@ class MatricesOfQueryAndKeyExchanged(_Parts):
         return self.W_key(query), self.W_query(key), self.W_value(value)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "what_the_heads_found_is_mixed",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class QueryAddedToTheOutput(_Parts):
     """The query is added to the output; the residual belongs to the block, which would add it twice.
 
@@ -116,16 +91,7 @@ class QueryAddedToTheOutput(_Parts):
         return query + super().forward(query, key, value, mask)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "what_the_mask_hides_does_not_matter",
-        "the_example_heads_find_3_and_4",
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class SplitByAView(_Parts):
     """The split views (B, T, D) as (B, H, T, K) at once, which mixes positions; the merge does not undo it.
 
@@ -136,10 +102,7 @@ class SplitByAView(_Parts):
         return x.reshape(len(x), self.n_heads, x.shape[1], -1)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={"self_attention_is_that_of_torch", "other_attentions_have_the_outputs_and_gradients_of_torch"},
-)
+@misconception(of="MultiHeadAttention")
 class EveryHthNumberForAHead(_Parts):
     """Each head takes every H-th number of a vector, where it owns K numbers in a row.
 
@@ -153,14 +116,7 @@ class EveryHthNumberForAHead(_Parts):
         return heads.permute(0, 2, 3, 1).flatten(2)
 
 
-@misconception(
-    of="MultiHeadAttention",
-    fails={
-        "self_attention_is_that_of_torch",
-        "heads_may_change_places",
-        "other_attentions_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="MultiHeadAttention")
 class MergedNumberByNumber(_Parts):
     """The heads are merged number by number: the first of every head, then the second of every head.
 

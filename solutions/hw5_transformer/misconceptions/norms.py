@@ -1,23 +1,18 @@
 """What goes wrong in norms: axes, roots, and what is subtracted."""
 
-import torch
 from torch import nn
 
 from autograder.catalogue import misconception
 
+from ..notebook import LayerNorm as RightNorm
+
 # 23. LayerNorm
 
 
-class _Norm(nn.Module):
+class _Norm(RightNorm):
     """The right layer norm in pieces to break."""
 
     axes = (-1,)
-
-    def __init__(self, d_model, epsilon):
-        super().__init__()
-        self.epsilon = epsilon
-        self.gain = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model))
 
     def centred(self, x):
         return x - x.mean(self.axes, keepdim=True)
@@ -30,17 +25,7 @@ class _Norm(nn.Module):
         return self.gain * centred / self.size(centred) + self.bias
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "each_number_has_its_own_gain_and_bias",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/pull/119",
-)
+@misconception(of="LayerNorm", seen="https://github.com/harvardnlp/annotated-transformer/pull/119")
 class DividedByOneLess(_Norm):
     """The variance is the sum of squares divided by D - 1, as torch's `std` and `var` do; here it is D.
 
@@ -51,15 +36,7 @@ class DividedByOneLess(_Norm):
         return (centred.square().sum(-1, keepdim=True) / (centred.shape[-1] - 1) + self.epsilon).sqrt()
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/codertimo/BERT-pytorch/issues/30",
-)
+@misconception(of="LayerNorm", seen="https://github.com/codertimo/BERT-pytorch/issues/30")
 class EpsilonOutsideTheRoot(_Norm):
     """ε is added to the root, where it belongs under it.
 
@@ -70,17 +47,7 @@ class EpsilonOutsideTheRoot(_Norm):
         return centred.square().mean(-1, keepdim=True).sqrt() + self.epsilon
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "each_number_has_its_own_gain_and_bias",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/pull/119",
-)
+@misconception(of="LayerNorm", seen="https://github.com/harvardnlp/annotated-transformer/pull/119")
 class StandardDeviationPlusEpsilon(_Norm):
     """torch's `std` is used, which divides by D - 1, and ε is added to it; it belongs under the root.
 
@@ -91,17 +58,7 @@ class StandardDeviationPlusEpsilon(_Norm):
         return centred.std(-1, keepdim=True) + self.epsilon
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "a_vector_is_normalised_alone",
-        "each_number_has_its_own_gain_and_bias",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class NormalisedOverTheBatch(_Norm):
     """Mean and variance are taken over the sequences of the batch, separately for each place and number.
 
@@ -112,17 +69,7 @@ class NormalisedOverTheBatch(_Norm):
     axes = (0,)
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "a_vector_is_normalised_alone",
-        "each_number_has_its_own_gain_and_bias",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class NormalisedOverTheTokens(_Norm):
     """Mean and variance are taken over the positions, separately for each of the D numbers.
 
@@ -132,14 +79,7 @@ class NormalisedOverTheTokens(_Norm):
     axes = (-2,)
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "a_new_norm_only_normalises",
-        "a_vector_is_normalised_alone",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class NormalisedOverEverything(_Norm):
     """One mean and one variance are taken over all axes together.
 
@@ -153,27 +93,18 @@ class NormalisedOverEverything(_Norm):
         return (centred.square().mean() + self.epsilon).sqrt()
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_vector_is_normalised_alone",
-        "each_number_has_its_own_gain_and_bias",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class OneGainForAllNumbers(_Norm):
     """Gain and bias are single numbers, where each of the D numbers has its own.
 
-    Which shape has your gain? How many numbers does the statement ask for?
+    What shape is your gain? How many numbers does the statement ask for?
     """
 
     def __init__(self, d_model, epsilon):
         super().__init__(1, epsilon)
 
 
-@misconception(of="LayerNorm", fails={"a_new_norm_only_normalises"})
+@misconception(of="LayerNorm")
 class GainStartsAtZero(_Norm):
     """The gain of a new module is 0, so nothing passes until training changes it.
 
@@ -185,15 +116,7 @@ class GainStartsAtZero(_Norm):
         nn.init.zeros_(self.gain)
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "each_number_has_its_own_gain_and_bias",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class MeanNotSubtracted(_Norm):
     """The mean is not subtracted; this is nearly the norm of the next exercise.
 
@@ -204,16 +127,7 @@ class MeanNotSubtracted(_Norm):
         return x
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "each_number_has_its_own_gain_and_bias",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class DividedByTheVariance(_Norm):
     """The vectors are divided by the variance, without the root.
 
@@ -224,14 +138,7 @@ class DividedByTheVariance(_Norm):
         return centred.square().mean(-1, keepdim=True) + self.epsilon
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "each_number_has_its_own_gain_and_bias",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class GainNotUsed(_Norm):
     """The gain is a parameter that the forward pass never uses.
 
@@ -243,14 +150,7 @@ class GainNotUsed(_Norm):
         return centred / self.size(centred) + self.bias
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "each_number_has_its_own_gain_and_bias",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class BiasNotUsed(_Norm):
     """The bias is a parameter that the forward pass never uses.
 
@@ -262,14 +162,7 @@ class BiasNotUsed(_Norm):
         return self.gain * centred / self.size(centred)
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "each_number_has_its_own_gain_and_bias",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class BiasMultipliedByTheGain(_Norm):
     """The bias is added before the gain multiplies, so it is multiplied too.
 
@@ -281,14 +174,7 @@ class BiasMultipliedByTheGain(_Norm):
         return self.gain * (centred / self.size(centred) + self.bias)
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class EpsilonNotUsed(_Norm):
     """ε is not used: the vectors are divided by their standard deviation alone.
 
@@ -299,16 +185,7 @@ class EpsilonNotUsed(_Norm):
         return centred.square().mean(self.axes, keepdim=True).sqrt()
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "each_number_has_its_own_gain_and_bias",
-        "epsilon_stands_under_the_root",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class EpsilonWrittenIn(_Norm):
     """ε is a number in your code, whatever `epsilon` says.
 
@@ -319,15 +196,7 @@ class EpsilonWrittenIn(_Norm):
         super().__init__(d_model, 1e-5)
 
 
-@misconception(
-    of="LayerNorm",
-    fails={
-        "the_example_vector_becomes_minus_1_and_7",
-        "a_new_norm_only_normalises",
-        "each_number_has_its_own_gain_and_bias",
-        "other_norms_have_the_outputs_and_gradients_of_torch",
-    },
-)
+@misconception(of="LayerNorm")
 class MeanOnlyInTheVariance(_Norm):
     """The mean is subtracted inside the variance and stays in the vector that is divided.
 

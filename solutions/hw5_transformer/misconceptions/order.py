@@ -28,15 +28,7 @@ def _largest(difference):
     return difference.abs().max().item()
 
 
-@misconception(
-    of="permutation_gap",
-    fails={
-        "the_example_gap_is_3",
-        "attention_alone_does_not_mind",
-        "without_a_permutation_there_is_no_gap",
-        "other_layers_have_their_gap",
-    },
-)
+@misconception(of="permutation_gap")
 def invariance_expected(layer, x, order):
     """Only the inputs are permuted: the outputs are expected to stay in place, which is invariance.
 
@@ -46,15 +38,7 @@ def invariance_expected(layer, x, order):
     return _largest(f(x[:, order]) - f(x))
 
 
-@misconception(
-    of="permutation_gap",
-    fails={
-        "the_example_gap_is_3",
-        "attention_alone_does_not_mind",
-        "without_a_permutation_there_is_no_gap",
-        "other_layers_have_their_gap",
-    },
-)
+@misconception(of="permutation_gap")
 def only_the_outputs_permuted(layer, x, order):
     """Only the outputs are permuted; the layer never sees the other order.
 
@@ -64,7 +48,7 @@ def only_the_outputs_permuted(layer, x, order):
     return _largest(f(x) - f(x)[:, order])
 
 
-@misconception(of="permutation_gap", fails={"attention_alone_does_not_mind", "other_layers_have_their_gap"})
+@misconception(of="permutation_gap")
 def asked_with_a_mask_on(layer, x, order):
     """The layer is asked with a causal mask, which lets order in by itself.
 
@@ -75,15 +59,7 @@ def asked_with_a_mask_on(layer, x, order):
     return _largest(f(x[:, order], mask) - f(x, mask)[:, order])
 
 
-@misconception(
-    of="permutation_gap",
-    fails={
-        "the_example_gap_is_3",
-        "attention_alone_does_not_mind",
-        "without_a_permutation_there_is_no_gap",
-        "other_layers_have_their_gap",
-    },
-)
+@misconception(of="permutation_gap")
 def permuted_back_and_forth(layer, x, order):
     """The inputs are permuted by the order and the outputs by its inverse.
 
@@ -94,7 +70,7 @@ def permuted_back_and_forth(layer, x, order):
     return _largest(f(x[:, order]) - f(x)[:, torch.tensor(order).argsort()])
 
 
-@misconception(of="permutation_gap", fails={"the_example_gap_is_3", "other_layers_have_their_gap"})
+@misconception(of="permutation_gap")
 def mean_of_the_differences(layer, x, order):
     """The differences are averaged, where the largest is asked for.
 
@@ -104,7 +80,7 @@ def mean_of_the_differences(layer, x, order):
     return (f(x[:, order]) - f(x)[:, order]).abs().mean().item()
 
 
-@misconception(of="permutation_gap", fails={"the_example_gap_is_3", "other_layers_have_their_gap"})
+@misconception(of="permutation_gap")
 def largest_without_the_sign_removed(layer, x, order):
     """The largest difference is taken with its sign, so a large negative one is passed over.
 
@@ -114,7 +90,7 @@ def largest_without_the_sign_removed(layer, x, order):
     return (f(x[:, order]) - f(x)[:, order]).max().item()
 
 
-@misconception(of="permutation_gap", fails={"the_example_gap_is_3", "other_layers_have_their_gap"})
+@misconception(of="permutation_gap")
 def differences_summed(layer, x, order):
     """The differences are summed, where the largest is asked for.
 
@@ -124,7 +100,7 @@ def differences_summed(layer, x, order):
     return (f(x[:, order]) - f(x)[:, order]).abs().sum().item()
 
 
-@misconception(of="permutation_gap", fails={"the_example_gap_is_3", "other_layers_have_their_gap"})
+@misconception(of="permutation_gap")
 def permuted_by_the_inverse(layer, x, order):
     """The tokens are moved to the places in `order`, where they should be fetched from there.
 
@@ -145,16 +121,7 @@ def _query(keys, wanted, share, odds=None, root=True, power=2):
     return scale * (chosen / chosen.norm(dim=-1, keepdim=True) ** power).sum(0)
 
 
-@misconception(
-    of="query_for",
-    fails={
-        "the_example_query_looks_at_one_half",
-        "wanted_keys_get_equal_weights",
-        "wanted_keys_get_their_share",
-        "a_value_is_copied",
-        "other_keys_get_what_is_wanted",
-    },
-)
+@misconception(of="query_for")
 def sum_of_the_wanted_keys(keys, wanted, share):
     """The query is the sum of the wanted keys, which points the right way and is too short to matter.
 
@@ -163,15 +130,7 @@ def sum_of_the_wanted_keys(keys, wanted, share):
     return keys[wanted].sum(0)
 
 
-@misconception(
-    of="query_for",
-    fails={
-        "the_example_query_looks_at_one_half",
-        "wanted_keys_get_their_share",
-        "a_value_is_copied",
-        "other_keys_get_what_is_wanted",
-    },
-)
+@misconception(of="query_for")
 def root_of_the_width_forgotten(keys, wanted, share):
     """The query does not make up for the division by the root of the width.
 
@@ -180,14 +139,7 @@ def root_of_the_width_forgotten(keys, wanted, share):
     return _query(keys, wanted, share, root=False)
 
 
-@misconception(
-    of="query_for",
-    fails={
-        "the_example_query_looks_at_one_half",
-        "wanted_keys_get_their_share",
-        "other_keys_get_what_is_wanted",
-    },
-)
+@misconception(of="query_for")
 def other_keys_not_counted(keys, wanted, share):
     """The odds of the share are used as if there were one wanted key and one other.
 
@@ -197,7 +149,7 @@ def other_keys_not_counted(keys, wanted, share):
     return _query(keys, wanted, share, odds=share / (1 - share))
 
 
-@misconception(of="query_for", fails={"wanted_keys_get_their_share", "other_keys_get_what_is_wanted"})
+@misconception(of="query_for")
 def share_for_every_wanted_key(keys, wanted, share):
     """Every wanted key is meant to get the whole share; they are to divide it.
 
@@ -206,10 +158,7 @@ def share_for_every_wanted_key(keys, wanted, share):
     return _query(keys, wanted, share, odds=share * (len(keys) - len(wanted)) / (1 - share))
 
 
-@misconception(
-    of="query_for",
-    fails={"wanted_keys_get_equal_weights", "a_value_is_copied", "other_keys_get_what_is_wanted"},
-)
+@misconception(of="query_for")
 def lengths_of_the_keys_ignored(keys, wanted, share):
     """The keys are added up as they are, so long keys get higher scores.
 
@@ -218,10 +167,7 @@ def lengths_of_the_keys_ignored(keys, wanted, share):
     return _query(keys, wanted, share, power=0)
 
 
-@misconception(
-    of="query_for",
-    fails={"wanted_keys_get_equal_weights", "a_value_is_copied", "other_keys_get_what_is_wanted"},
-)
+@misconception(of="query_for")
 def keys_only_brought_to_length_one(keys, wanted, share):
     """The keys are divided by their length once, so a long key still has a higher score.
 
@@ -230,10 +176,7 @@ def keys_only_brought_to_length_one(keys, wanted, share):
     return _query(keys, wanted, share, power=1)
 
 
-@misconception(
-    of="query_for",
-    fails={"wanted_keys_get_equal_weights", "wanted_keys_get_their_share", "other_keys_get_what_is_wanted"},
-)
+@misconception(of="query_for")
 def only_the_first_wanted_key(keys, wanted, share):
     """The query looks at the first of the wanted keys only.
 
@@ -242,14 +185,7 @@ def only_the_first_wanted_key(keys, wanted, share):
     return _query(keys, wanted[:1], share)
 
 
-@misconception(
-    of="query_for",
-    fails={
-        "the_example_query_looks_at_one_half",
-        "wanted_keys_get_their_share",
-        "other_keys_get_what_is_wanted",
-    },
-)
+@misconception(of="query_for")
 def wanted_keys_counted_with_the_others(keys, wanted, share):
     """The rest is meant to be divided among all keys, the wanted ones included.
 
@@ -258,7 +194,7 @@ def wanted_keys_counted_with_the_others(keys, wanted, share):
     return _query(keys, wanted, share, odds=share / len(wanted) * len(keys) / (1 - share))
 
 
-@misconception(of="query_for", fails={"wanted_keys_get_their_share", "other_keys_get_what_is_wanted"})
+@misconception(of="query_for")
 def one_wanted_key_assumed(keys, wanted, share):
     """The weights are solved for a single wanted key among all the others.
 
@@ -267,7 +203,7 @@ def one_wanted_key_assumed(keys, wanted, share):
     return _query(keys, wanted, share, odds=share * (len(keys) - 1) / (1 - share))
 
 
-@misconception(of="query_for", fails={"wanted_keys_get_their_share", "other_keys_get_what_is_wanted"})
+@misconception(of="query_for")
 def wanted_keys_averaged(keys, wanted, share):
     """The multiples of the wanted keys are averaged, so with several of them every score is too small.
 
@@ -279,9 +215,7 @@ def wanted_keys_averaged(keys, wanted, share):
 # 15. fault_of_the_map
 
 
-@misconception(
-    of="fault_of_the_map", fails={"the_fault_leaves_the_future_dark", "the_fault_makes_the_whole_map"}
-)
+@misconception(of="fault_of_the_map")
 def zeros_blamed():
     """Forbidden scores of 0 would leave weights in the future; the map has none there.
 
@@ -290,9 +224,7 @@ def zeros_blamed():
     return "forbidden_scores_zero"
 
 
-@misconception(
-    of="fault_of_the_map", fails={"the_fault_leaves_the_future_dark", "the_fault_makes_the_whole_map"}
-)
+@misconception(of="fault_of_the_map")
 def triangle_blamed():
     """With the triangle transposed the first word would see all the others; in the map it sees only itself.
 
@@ -301,7 +233,7 @@ def triangle_blamed():
     return "triangle_transposed"
 
 
-@misconception(of="fault_of_the_map", fails={"the_fault_makes_the_whole_map"})
+@misconception(of="fault_of_the_map")
 def queries_blamed():
     """With a softmax over the queries the columns would sum to one; in the map none does.
 
@@ -310,7 +242,7 @@ def queries_blamed():
     return "softmax_over_queries"
 
 
-@misconception(of="fault_of_the_map", fails={"the_fault_makes_the_whole_map"})
+@misconception(of="fault_of_the_map")
 def scale_blamed():
     """Without the scale the weights would be sharper, and each row would still sum to one.
 
@@ -319,9 +251,7 @@ def scale_blamed():
     return "scores_not_scaled"
 
 
-@misconception(
-    of="fault_of_the_map", fails={"the_fault_leaves_the_future_dark", "the_fault_makes_the_whole_map"}
-)
+@misconception(of="fault_of_the_map")
 def diagonal_blamed():
     """With the diagonal hidden no word but the first would look at itself; in the map every word does.
 

@@ -7,15 +7,7 @@ from autograder.catalogue import misconception
 # 8. padding_mask
 
 
-@misconception(
-    of="padding_mask",
-    fails={
-        "the_example_hides_three_paddings",
-        "all_queries_of_a_sequence_see_its_real_tokens",
-        "other_paddings_are_hidden",
-    },
-    seen="https://github.com/hyunwoongko/transformer/pull/40",
-)
+@misconception(of="padding_mask", seen="https://github.com/hyunwoongko/transformer/pull/40")
 def padding_on_the_query_axis(tokens, pad):
     """The padding is marked on the axis of the queries, so padding may be looked at and may not look.
 
@@ -25,16 +17,7 @@ def padding_on_the_query_axis(tokens, pad):
     return (tokens != pad)[:, None, :, None]
 
 
-@misconception(
-    of="padding_mask",
-    fails={
-        "the_example_hides_three_paddings",
-        "all_queries_of_a_sequence_see_its_real_tokens",
-        "the_padding_token_is_the_one_given",
-        "other_paddings_are_hidden",
-    },
-    seen="https://github.com/nyu-mll/jiant/pull/465",
-)
+@misconception(of="padding_mask", seen="https://github.com/nyu-mll/jiant/pull/465")
 def padding_may_be_seen(tokens, pad):
     """True and False have changed places: the mask allows the padding and forbids the words.
 
@@ -43,16 +26,7 @@ def padding_may_be_seen(tokens, pad):
     return (tokens == pad)[:, None, None, :]
 
 
-@misconception(
-    of="padding_mask",
-    fails={
-        "the_example_hides_three_paddings",
-        "all_queries_of_a_sequence_see_its_real_tokens",
-        "the_padding_token_is_the_one_given",
-        "other_paddings_are_hidden",
-    },
-    seen="https://github.com/hyunwoongko/transformer/issues/11",
-)
+@misconception(of="padding_mask", seen="https://github.com/hyunwoongko/transformer/issues/11")
 def zero_taken_for_the_padding(tokens, pad):
     """The token 0 is taken for padding, whatever `pad` says.
 
@@ -61,15 +35,7 @@ def zero_taken_for_the_padding(tokens, pad):
     return (tokens != 0)[:, None, None, :]
 
 
-@misconception(
-    of="padding_mask",
-    fails={
-        "the_example_hides_three_paddings",
-        "all_queries_of_a_sequence_see_its_real_tokens",
-        "other_paddings_are_hidden",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/issues/137",
-)
+@misconception(of="padding_mask", seen="https://github.com/harvardnlp/annotated-transformer/issues/137")
 def axes_for_heads_and_queries_missing(tokens, pad):
     """The mask is (B, S), and broadcasting takes its B for the queries.
 
@@ -78,15 +44,7 @@ def axes_for_heads_and_queries_missing(tokens, pad):
     return tokens != pad
 
 
-@misconception(
-    of="padding_mask",
-    fails={
-        "the_example_hides_three_paddings",
-        "all_queries_of_a_sequence_see_its_real_tokens",
-        "the_padding_token_is_the_one_given",
-        "other_paddings_are_hidden",
-    },
-)
+@misconception(of="padding_mask")
 def neither_query_nor_key_may_be_padding(tokens, pad):
     """Queries at padding are forbidden everything, so their rows have no True, and the mask is (B, 1, S, S).
 
@@ -105,16 +63,7 @@ def _masks(source, target, source_pad, target_pad):
     return (source != source_pad)[:, None, None, :], (target != target_pad)[:, None, None, :], triangle
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "the_future_does_not_change_the_past",
-        "padding_does_not_change_real_tokens",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def either_condition_is_enough(source, target, source_pad, target_pad):
     """One of the two conditions is enough for a key: real tokens of the future are allowed, and past padding.
 
@@ -124,16 +73,7 @@ def either_condition_is_enough(source, target, source_pad, target_pad):
     return source_mask, real | triangle
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "padding_does_not_change_real_tokens",
-        "other_sentences_have_their_masks",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/issues/137",
-)
+@misconception(of="translation_masks", seen="https://github.com/harvardnlp/annotated-transformer/issues/137")
 def target_queries_masked(source, target, source_pad, target_pad):
     """In the target the padding is forbidden to ask, where it should be forbidden to be looked at.
 
@@ -143,16 +83,7 @@ def target_queries_masked(source, target, source_pad, target_pad):
     return source_mask, real.transpose(2, 3) & triangle
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "padding_does_not_change_real_tokens",
-        "other_sentences_have_their_masks",
-    },
-    seen="https://github.com/hyunwoongko/transformer/issues/11",
-)
+@misconception(of="translation_masks", seen="https://github.com/hyunwoongko/transformer/issues/11")
 def source_padding_looked_for_in_the_target(source, target, source_pad, target_pad):
     """The target's padding is looked for with the source's token.
 
@@ -162,15 +93,7 @@ def source_padding_looked_for_in_the_target(source, target, source_pad, target_p
     return source_mask, real & triangle
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "padding_does_not_change_real_tokens",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def target_padding_forgotten(source, target, source_pad, target_pad):
     """The target mask hides the future only; padding before a position is attended to.
 
@@ -180,14 +103,7 @@ def target_padding_forgotten(source, target, source_pad, target_pad):
     return source_mask, triangle.expand(len(target), 1, -1, -1)
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "the_future_does_not_change_the_past",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def future_forgotten(source, target, source_pad, target_pad):
     """The target mask hides the padding only; a position sees the words that it is to predict.
 
@@ -197,14 +113,7 @@ def future_forgotten(source, target, source_pad, target_pad):
     return source_mask, real.expand(-1, -1, len(triangle), -1)
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def source_hidden_by_a_triangle(source, target, source_pad, target_pad):
     """The source mask has a triangle too, though the source is read as a whole.
 
@@ -215,15 +124,7 @@ def source_hidden_by_a_triangle(source, target, source_pad, target_pad):
     return source_mask & torch.ones(n_sources, n_sources, dtype=torch.bool).tril(), real & triangle
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "padding_does_not_change_real_tokens",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def neither_asking_nor_seen(source, target, source_pad, target_pad):
     """In the target a padding may neither be looked at nor ask, so its row has no True.
 
@@ -234,16 +135,7 @@ def neither_asking_nor_seen(source, target, source_pad, target_pad):
     return source_mask, real & real.transpose(2, 3) & triangle
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "the_future_does_not_change_the_past",
-        "padding_does_not_change_real_tokens",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def both_masks_mark_what_is_hidden(source, target, source_pad, target_pad):
     """Both masks are True where nothing may be attended to.
 
@@ -253,14 +145,7 @@ def both_masks_mark_what_is_hidden(source, target, source_pad, target_pad):
     return ~source_mask, ~(real & triangle)
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "the_future_does_not_change_the_past",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def target_masked_like_the_source(source, target, source_pad, target_pad):
     """The target has a padding mask (B, 1, 1, T) like the source; nothing hides the future.
 
@@ -270,16 +155,7 @@ def target_masked_like_the_source(source, target, source_pad, target_pad):
     return source_mask, real
 
 
-@misconception(
-    of="translation_masks",
-    fails={
-        "the_example_has_its_two_masks",
-        "each_language_has_its_own_padding",
-        "the_future_does_not_change_the_past",
-        "padding_does_not_change_real_tokens",
-        "other_sentences_have_their_masks",
-    },
-)
+@misconception(of="translation_masks")
 def past_hidden_in_the_target(source, target, source_pad, target_pad):
     """The triangle lies on the wrong side: a target position sees itself and what comes after it.
 

@@ -7,6 +7,8 @@ from torch import nn
 
 from autograder.catalogue import misconception
 
+from ..notebook import TransformerInput as RightInput
+
 # 17. LearnedPositions
 
 
@@ -19,15 +21,7 @@ class _Positions(nn.Module):
 
 
 @misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "all_sequences_get_the_same_vectors",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-    seen="https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9",
+    of="LearnedPositions", seen="https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9"
 )
 class AddedAlongTheBatch(_Positions):
     """The table is added along the batch: all tokens of one sequence get the same vector.
@@ -40,16 +34,7 @@ class AddedAlongTheBatch(_Positions):
         return x + self.table[: x.shape[0], None]
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "all_sequences_get_the_same_vectors",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class WholeTableAdded(_Positions):
     """The whole table is added, which fits only sequences as long as the context.
 
@@ -60,15 +45,7 @@ class WholeTableAdded(_Positions):
         return x + self.table
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class LastRowsOfTheTable(_Positions):
     """The last T rows of the table are used instead of the first.
 
@@ -79,15 +56,7 @@ class LastRowsOfTheTable(_Positions):
         return x + self.table[-x.shape[1] :]
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class OneVectorForAllPositions(_Positions):
     """Every token gets the same row of the table, that of the sequence's length.
 
@@ -98,16 +67,7 @@ class OneVectorForAllPositions(_Positions):
         return x + self.table[x.shape[1] - 1]
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "all_sequences_get_the_same_vectors",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class PositionsNotAdded(_Positions):
     """The positions are there, and x comes back as it was.
 
@@ -118,7 +78,7 @@ class PositionsNotAdded(_Positions):
         return x.clone()
 
 
-@misconception(of="LearnedPositions", fails={"the_table_is_a_parameter", "only_used_positions_learn"})
+@misconception(of="LearnedPositions")
 class TableIsNotTrained(nn.Module):
     """The table is a buffer: it is saved and moved along, and never trained.
 
@@ -133,15 +93,7 @@ class TableIsNotTrained(nn.Module):
         return x + self.table[: x.shape[1]]
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class RowsFromOneOn(_Positions):
     """The rows are counted from 1: the first token gets the second row.
 
@@ -153,15 +105,7 @@ class RowsFromOneOn(_Positions):
         return x + self.table[rows]
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "all_sequences_get_the_same_vectors",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class OnlyThePositions(_Positions):
     """The rows of the table come back alone; x is not among them.
 
@@ -172,15 +116,7 @@ class OnlyThePositions(_Positions):
         return self.table[: x.shape[1]].expand_as(x)
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class FirstRowForAll(_Positions):
     """Every token gets the first row of the table.
 
@@ -191,16 +127,7 @@ class FirstRowForAll(_Positions):
         return x + self.table[0]
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "other_tables_are_added",
-        "all_sequences_get_the_same_vectors",
-        "each_position_has_a_vector_of_its_own",
-        "only_used_positions_learn",
-    },
-)
+@misconception(of="LearnedPositions")
 class AddedInPlace(_Positions):
     """The result is right, and the x that was handed in is changed.
 
@@ -212,17 +139,7 @@ class AddedInPlace(_Positions):
         return x
 
 
-@misconception(
-    of="LearnedPositions",
-    fails={
-        "the_example_table_is_added",
-        "each_position_has_a_vector_of_its_own",
-        "all_sequences_get_the_same_vectors",
-        "the_table_is_a_parameter",
-        "only_used_positions_learn",
-        "other_tables_are_added",
-    },
-)
+@misconception(of="LearnedPositions")
 class TableIsAPlainTensor(nn.Module):
     """The table is a tensor like any other: the module neither saves nor trains it.
 
@@ -240,12 +157,7 @@ class TableIsAPlainTensor(nn.Module):
 # 18. TransformerInput
 
 
-class _Input(nn.Module):
-    def __init__(self, vocab_size, table):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, table.shape[1])
-        self.register_buffer("table", table)
-
+class _Input(RightInput):
     def scaled(self, embedded):
         return embedded * math.sqrt(embedded.shape[-1])
 
@@ -253,7 +165,7 @@ class _Input(nn.Module):
         return self.scaled(self.embedding(tokens)) + self.table[: tokens.shape[1]]
 
 
-@misconception(of="TransformerInput", fails={"only_the_embedding_is_trained", "the_table_is_a_buffer"})
+@misconception(of="TransformerInput")
 class TableIsAParameter(_Input):
     """The table is a parameter, so training changes the positions that were to stay.
 
@@ -266,7 +178,7 @@ class TableIsAParameter(_Input):
         self.table = nn.Parameter(table)
 
 
-@misconception(of="TransformerInput", fails={"the_table_is_a_buffer"})
+@misconception(of="TransformerInput")
 class TableIsAPlainAttribute(_Input):
     """The table is an attribute like any other, which stays behind when the module moves.
 
@@ -279,32 +191,18 @@ class TableIsAPlainAttribute(_Input):
         self.table = table
 
 
-@misconception(
-    of="TransformerInput",
-    fails={
-        "the_example_token_becomes_2_1_0_1",
-        "the_embedding_alone_is_scaled",
-        "other_tokens_get_their_vectors_and_gradients",
-    },
-)
+@misconception(of="TransformerInput")
 class EmbeddingNotScaled(_Input):
-    """The embeddings are not multiplied by the root of the width, so the positions drown them.
+    """What `forward` adds to the positions is not √D times the embedding's weight, so the positions drown it.
 
-    What should the token of the example become, and what does yours?
+    What should the token of the example become, and what does yours? Where is √D in `forward`?
     """
 
     def scaled(self, embedded):
         return embedded
 
 
-@misconception(
-    of="TransformerInput",
-    fails={
-        "the_example_token_becomes_2_1_0_1",
-        "the_embedding_alone_is_scaled",
-        "other_tokens_get_their_vectors_and_gradients",
-    },
-)
+@misconception(of="TransformerInput")
 class EmbeddingDividedByTheRoot(_Input):
     """The embeddings are divided by the root of the width, as scores are; here they are to grow.
 
@@ -315,14 +213,7 @@ class EmbeddingDividedByTheRoot(_Input):
         return embedded / math.sqrt(embedded.shape[-1])
 
 
-@misconception(
-    of="TransformerInput",
-    fails={
-        "the_example_token_becomes_2_1_0_1",
-        "the_embedding_alone_is_scaled",
-        "other_tokens_get_their_vectors_and_gradients",
-    },
-)
+@misconception(of="TransformerInput")
 class PositionsScaledToo(_Input):
     """The sum of embedding and position is scaled, so the proportion of the two stays as it was.
 
@@ -333,14 +224,7 @@ class PositionsScaledToo(_Input):
         return (self.embedding(tokens) + self.table[: tokens.shape[1]]) * math.sqrt(self.table.shape[1])
 
 
-@misconception(
-    of="TransformerInput",
-    fails={
-        "the_example_token_becomes_2_1_0_1",
-        "the_embedding_alone_is_scaled",
-        "other_tokens_get_their_vectors_and_gradients",
-    },
-)
+@misconception(of="TransformerInput")
 class PositionsLeftOut(_Input):
     """Only the scaled embeddings come back; the table is not added.
 
@@ -351,14 +235,7 @@ class PositionsLeftOut(_Input):
         return self.scaled(self.embedding(tokens))
 
 
-@misconception(
-    of="TransformerInput",
-    fails={
-        "the_example_token_becomes_2_1_0_1",
-        "the_embedding_alone_is_scaled",
-        "other_tokens_get_their_vectors_and_gradients",
-    },
-)
+@misconception(of="TransformerInput")
 class EmbeddingTimesTheWidth(_Input):
     """The embeddings are multiplied by the width itself, not by its root.
 
@@ -369,14 +246,7 @@ class EmbeddingTimesTheWidth(_Input):
         return embedded * embedded.shape[-1]
 
 
-@misconception(
-    of="TransformerInput",
-    fails={
-        "the_example_token_becomes_2_1_0_1",
-        "the_embedding_alone_is_scaled",
-        "other_tokens_get_their_vectors_and_gradients",
-    },
-)
+@misconception(of="TransformerInput")
 class PositionsScaledAlone(_Input):
     """The positions are multiplied by the root of the width, and the embeddings are not.
 
@@ -387,14 +257,7 @@ class PositionsScaledAlone(_Input):
         return self.embedding(tokens) + self.scaled(self.table[: tokens.shape[1]])
 
 
-@misconception(
-    of="TransformerInput",
-    fails={
-        "the_example_token_becomes_2_1_0_1",
-        "the_embedding_alone_is_scaled",
-        "other_tokens_get_their_vectors_and_gradients",
-    },
-)
+@misconception(of="TransformerInput")
 class PositionReadByTheToken(_Input):
     """The row of the table is chosen by the token, where its place in the sequence should choose it.
 

@@ -9,15 +9,7 @@ from autograder.catalogue import misconception
 # 3. score_scale
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "nine_times_as_wide_needs_three_times_the_scale",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def variance_of_a_mean(variance_query, variance_key, d_head):
     """The dot product is treated as a mean, whose variance falls with the width; it is a sum.
 
@@ -26,15 +18,7 @@ def variance_of_a_mean(variance_query, variance_key, d_head):
     return math.sqrt(variance_query * variance_key / d_head)
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "nine_times_as_wide_needs_three_times_the_scale",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def divided_by_the_variance(variance_query, variance_key, d_head):
     """The variance of the dot product is returned, where its standard deviation is asked for.
 
@@ -43,14 +27,7 @@ def divided_by_the_variance(variance_query, variance_key, d_head):
     return d_head * variance_query * variance_key
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def variances_taken_for_one(variance_query, variance_key, d_head):
     """The scale is the root of the width, which is right only where queries and keys have variance 1.
 
@@ -59,14 +36,7 @@ def variances_taken_for_one(variance_query, variance_key, d_head):
     return math.sqrt(d_head)
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def variances_added(variance_query, variance_key, d_head):
     """The variances of query and key are added, as if their numbers were added and not multiplied.
 
@@ -75,14 +45,7 @@ def variances_added(variance_query, variance_key, d_head):
     return math.sqrt(d_head * (variance_query + variance_key))
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def variances_taken_for_deviations(variance_query, variance_key, d_head):
     """The root is taken of the width only: the variances are treated as standard deviations.
 
@@ -91,32 +54,16 @@ def variances_taken_for_deviations(variance_query, variance_key, d_head):
     return math.sqrt(d_head) * variance_query * variance_key
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "nine_times_as_wide_needs_three_times_the_scale",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def reciprocal_of_the_scale(variance_query, variance_key, d_head):
-    """The number comes back that products must be multiplied by; they will be divided by it.
+    """You return the number by which to multiply the products, but they will be divided by it.
 
     Divide a score of 64 by your number for the first example. Has it become smaller?
     """
     return 1 / math.sqrt(d_head * variance_query * variance_key)
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "nine_times_as_wide_needs_three_times_the_scale",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def width_left_outside_the_root(variance_query, variance_key, d_head):
     """The root is taken of the variances, and not of the width.
 
@@ -125,14 +72,7 @@ def width_left_outside_the_root(variance_query, variance_key, d_head):
     return d_head * math.sqrt(variance_query * variance_key)
 
 
-@misconception(
-    of="score_scale",
-    fails={
-        "the_scales_of_the_examples_are_8_and_30",
-        "all_sums_of_signs_have_variance_one",
-        "other_variances_have_their_scale",
-    },
-)
+@misconception(of="score_scale")
 def variance_of_the_keys_forgotten(variance_query, variance_key, d_head):
     """The variance of the keys has no influence.
 
@@ -144,14 +84,7 @@ def variance_of_the_keys_forgotten(variance_query, variance_key, d_head):
 # 4. effective_keys
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "the_largest_weight_does_not_decide",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def one_over_the_largest_weight(scores):
     """Only the largest weight is looked at: one divided by it.
 
@@ -161,14 +94,7 @@ def one_over_the_largest_weight(scores):
     return 1 / scores.softmax(-1).max(-1).values
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "the_largest_weight_does_not_decide",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def one_over_the_sum_of_squares(scores):
     """The weights are squared and summed; that counts keys as well, but in another way than the entropy.
 
@@ -177,15 +103,7 @@ def one_over_the_sum_of_squares(scores):
     return 1 / scores.softmax(-1).square().sum(-1)
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def entropy_not_exponentiated(scores):
     """The entropy itself comes back, not its exponential.
 
@@ -195,16 +113,7 @@ def entropy_not_exponentiated(scores):
     return -torch.xlogy(weights, weights).sum(-1)
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "a_key_out_of_reach_adds_nothing",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def zero_times_minus_infinity(scores):
     """The logarithm of a weight of 0 is minus infinity, and 0 times that is NaN.
 
@@ -214,15 +123,7 @@ def zero_times_minus_infinity(scores):
     return torch.exp(-(weights * weights.log()).sum(-1))
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def entropy_in_bits_exponentiated(scores):
     """The entropy is in bits and the exponential is that of nats.
 
@@ -232,15 +133,7 @@ def entropy_in_bits_exponentiated(scores):
     return torch.exp(-torch.xlogy(weights, weights).sum(-1) / math.log(2))
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def averaged_over_the_queries(scores):
     """The entropies of all queries are averaged, so that one number comes back.
 
@@ -250,15 +143,7 @@ def averaged_over_the_queries(scores):
     return torch.exp(-torch.xlogy(weights, weights).sum(-1).mean())
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def minus_sign_forgotten(scores):
     """The minus sign of the entropy is missing, so the reciprocal of the count comes back.
 
@@ -268,14 +153,7 @@ def minus_sign_forgotten(scores):
     return torch.exp(torch.xlogy(weights, weights).sum(-1))
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "the_largest_weight_does_not_decide",
-        "a_key_out_of_reach_adds_nothing",
-    },
-)
+@misconception(of="effective_keys")
 def weight_times_infinite_log_weight(scores):
     """A score of minus infinity has the weight 0 and the logarithm minus infinity, and 0 times that is NaN.
 
@@ -285,16 +163,7 @@ def weight_times_infinite_log_weight(scores):
     return torch.exp(-(scores.softmax(-1) * scores.log_softmax(-1)).sum(-1))
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "a_key_out_of_reach_adds_nothing",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def softmax_along_the_queries(scores):
     """The softmax runs over the queries, so no query's weights sum to one.
 
@@ -304,16 +173,7 @@ def softmax_along_the_queries(scores):
     return torch.exp(-torch.xlogy(weights, weights).sum(-1))
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "a_key_out_of_reach_adds_nothing",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def mean_over_the_keys(scores):
     """The terms of the entropy are averaged over the keys; the entropy is their sum.
 
@@ -323,15 +183,7 @@ def mean_over_the_keys(scores):
     return torch.exp(-torch.xlogy(weights, weights).mean(-1))
 
 
-@misconception(
-    of="effective_keys",
-    fails={
-        "the_examples_count_4_2_1_and_2_828",
-        "every_query_counts_for_itself",
-        "the_largest_weight_does_not_decide",
-        "other_scores_have_their_count",
-    },
-)
+@misconception(of="effective_keys")
 def summed_over_the_queries_too(scores):
     """The sum runs over all queries as well as over the keys, so that one number comes back.
 

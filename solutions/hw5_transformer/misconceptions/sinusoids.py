@@ -28,18 +28,9 @@ def _doubled(even):
     return 2 * even
 
 
-@misconception(
-    of="sinusoidal_positions",
-    fails={
-        "the_example_positions_have_their_waves",
-        "each_pair_turns_at_its_own_speed",
-        "an_odd_width_ends_with_a_sine",
-        "other_positions_have_their_waves",
-    },
-    seen="https://github.com/SamLynnEvans/Transformer/issues/25",
-)
+@misconception(of="sinusoidal_positions", seen="https://github.com/SamLynnEvans/Transformer/issues/25")
 def exponent_counted_twice(n_positions, d_model):
-    """The column's number, which is 2i already, is multiplied by 2 once more.
+    """The exponents are doubled: the column's number is 2i already, or only half the width divides it.
 
     For D = 4 the third column has i = 1. Which exponent do you use there, and which does the formula?
     """
@@ -47,14 +38,7 @@ def exponent_counted_twice(n_positions, d_model):
 
 
 @misconception(
-    of="sinusoidal_positions",
-    fails={
-        "the_example_positions_have_their_waves",
-        "neighbours_are_a_point_of_the_circle",
-        "each_pair_turns_at_its_own_speed",
-        "other_positions_have_their_waves",
-    },
-    seen="https://github.com/BrianPulfer/PapersReimplementations/issues/9",
+    of="sinusoidal_positions", seen="https://github.com/BrianPulfer/PapersReimplementations/issues/9"
 )
 def cosine_with_an_exponent_of_its_own(n_positions, d_model):
     """The cosine uses its own column's number, 2i + 1, so a pair has two wavelengths.
@@ -64,11 +48,7 @@ def cosine_with_an_exponent_of_its_own(n_positions, d_model):
     return _side_by_side(*_waves(n_positions, d_model, _same, lambda even: even + 1), d_model)
 
 
-@misconception(
-    of="sinusoidal_positions",
-    fails={"an_odd_width_ends_with_a_sine", "other_positions_have_their_waves"},
-    seen="https://github.com/codertimo/BERT-pytorch/issues/78",
-)
+@misconception(of="sinusoidal_positions", seen="https://github.com/codertimo/BERT-pytorch/issues/78")
 def odd_widths_do_not_fit(n_positions, d_model):
     """As many cosines as sines are written, which do not fit where the width is odd.
 
@@ -81,18 +61,7 @@ def odd_widths_do_not_fit(n_positions, d_model):
     return table
 
 
-@misconception(
-    of="sinusoidal_positions",
-    fails={
-        "the_example_positions_have_their_waves",
-        "position_0_is_no_turn_at_all",
-        "neighbours_are_a_point_of_the_circle",
-        "each_pair_turns_at_its_own_speed",
-        "an_odd_width_ends_with_a_sine",
-        "other_positions_have_their_waves",
-    },
-    seen="https://github.com/allenai/allennlp/issues/2993",
-)
+@misconception(of="sinusoidal_positions", seen="https://github.com/allenai/allennlp/issues/2993")
 def sines_first_cosines_last(n_positions, d_model):
     """All sines stand in the first half and all cosines in the second; here they are to be neighbours.
 
@@ -101,16 +70,7 @@ def sines_first_cosines_last(n_positions, d_model):
     return torch.cat(_waves(n_positions, d_model, _same, _same), dim=1)[:, :d_model]
 
 
-@misconception(
-    of="sinusoidal_positions",
-    fails={
-        "the_example_positions_have_their_waves",
-        "position_0_is_no_turn_at_all",
-        "each_pair_turns_at_its_own_speed",
-        "an_odd_width_ends_with_a_sine",
-        "other_positions_have_their_waves",
-    },
-)
+@misconception(of="sinusoidal_positions")
 def positions_counted_from_one(n_positions, d_model):
     """The first position is counted as 1.
 
@@ -119,16 +79,7 @@ def positions_counted_from_one(n_positions, d_model):
     return _side_by_side(*_waves(n_positions, d_model, _same, _same, first=1), d_model)
 
 
-@misconception(
-    of="sinusoidal_positions",
-    fails={
-        "the_example_positions_have_their_waves",
-        "position_0_is_no_turn_at_all",
-        "each_pair_turns_at_its_own_speed",
-        "an_odd_width_ends_with_a_sine",
-        "other_positions_have_their_waves",
-    },
-)
+@misconception(of="sinusoidal_positions")
 def cosine_first(n_positions, d_model):
     """The cosine stands in the even columns and the sine in the odd ones.
 
@@ -138,15 +89,7 @@ def cosine_first(n_positions, d_model):
     return _side_by_side(cosines, sines, d_model)
 
 
-@misconception(
-    of="sinusoidal_positions",
-    fails={
-        "the_example_positions_have_their_waves",
-        "each_pair_turns_at_its_own_speed",
-        "an_odd_width_ends_with_a_sine",
-        "other_positions_have_their_waves",
-    },
-)
+@misconception(of="sinusoidal_positions")
 def exponent_not_doubled(n_positions, d_model):
     """The exponent is i / D where it should be 2i / D, so the later pairs turn too fast.
 
@@ -155,16 +98,7 @@ def exponent_not_doubled(n_positions, d_model):
     return _side_by_side(*_waves(n_positions, d_model, lambda even: even / 2, lambda even: even / 2), d_model)
 
 
-@misconception(
-    of="sinusoidal_positions",
-    fails={
-        "the_example_positions_have_their_waves",
-        "neighbours_are_a_point_of_the_circle",
-        "each_pair_turns_at_its_own_speed",
-        "an_odd_width_ends_with_a_sine",
-        "other_positions_have_their_waves",
-    },
-)
+@misconception(of="sinusoidal_positions")
 def column_number_taken_for_i(n_positions, d_model):
     """The number of the column is taken for i, so every column has a wavelength of its own.
 

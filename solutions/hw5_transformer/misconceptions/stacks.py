@@ -4,24 +4,14 @@ from torch import nn, tanh
 
 from autograder.catalogue import misconception
 
+from ..notebook import Layer
+from ..notebook import Stack as RightStack
+from ..notebook import TiedModel as RightModel
+
 # 28. Stack
 
 
-class _Layer(nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.linear = nn.Linear(d_model, d_model)
-
-    def forward(self, x):
-        return x + tanh(self.linear(x))
-
-
-class _Stack(nn.Module):
-    def __init__(self, n_layers, d_model):
-        super().__init__()
-        self.layers = nn.ModuleList([_Layer(d_model) for _ in range(n_layers)])
-        self.norm = nn.LayerNorm(d_model)
-
+class _Stack(RightStack):
     def run(self, x):
         for layer in self.layers:
             x = layer(x)
@@ -31,15 +21,7 @@ class _Stack(nn.Module):
         return self.norm(self.run(x))
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "three_layers_have_eight_parameters",
-        "every_layer_uses_its_own_weights",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class OneLayerRepeated(_Stack):
     """One layer stands in the list several times, so all layers share their weights.
 
@@ -48,18 +30,10 @@ class OneLayerRepeated(_Stack):
 
     def __init__(self, n_layers, d_model):
         super().__init__(0, d_model)
-        self.layers = nn.ModuleList([_Layer(d_model)] * n_layers)
+        self.layers = nn.ModuleList([Layer(d_model)] * n_layers)
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "every_layer_uses_its_own_weights",
-        "what_leaves_the_stack_is_normalised",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class LastNormMissing(_Stack):
     """The norm at the end is made and not used.
 
@@ -70,16 +44,7 @@ class LastNormMissing(_Stack):
         return self.run(x)
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "three_layers_have_eight_parameters",
-        "every_layer_uses_its_own_weights",
-        "what_leaves_the_stack_is_normalised",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class LayersInAList(_Stack):
     """The layers are kept in a Python list, so the module does not know their parameters.
 
@@ -89,17 +54,10 @@ class LayersInAList(_Stack):
     def __init__(self, n_layers, d_model):
         super().__init__(0, d_model)
         del self.layers
-        self.layers = [_Layer(d_model) for _ in range(n_layers)]
+        self.layers = [Layer(d_model) for _ in range(n_layers)]
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "every_layer_uses_its_own_weights",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class NormAfterEveryLayer(_Stack):
     """The norm is applied after every layer; here it stands at the end alone.
 
@@ -112,15 +70,7 @@ class NormAfterEveryLayer(_Stack):
         return x
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "every_layer_uses_its_own_weights",
-        "what_leaves_the_stack_is_normalised",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class NormBeforeTheLayers(_Stack):
     """The norm stands before the first layer instead of after the last.
 
@@ -131,14 +81,7 @@ class NormBeforeTheLayers(_Stack):
         return self.run(self.norm(x))
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "every_layer_uses_its_own_weights",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class EveryLayerReadsTheInput(_Stack):
     """Every layer reads the stack's input, and only the last one's output is used.
 
@@ -150,9 +93,7 @@ class EveryLayerReadsTheInput(_Stack):
         return outputs[-1]
 
 
-@misconception(
-    of="Stack", fails={"layers_come_in_their_order", "other_stacks_have_their_outputs_and_gradients"}
-)
+@misconception(of="Stack")
 class LayersInReverse(_Stack):
     """The last layer comes first.
 
@@ -165,14 +106,7 @@ class LayersInReverse(_Stack):
         return x
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "every_layer_uses_its_own_weights",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class InputAddedOnceMore(_Stack):
     """x is added to each layer's output, although a Layer adds it already.
 
@@ -185,14 +119,7 @@ class InputAddedOnceMore(_Stack):
         return x
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "every_layer_uses_its_own_weights",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class NormAfterEveryLayerAndTheLast(_Stack):
     """The norm is applied after every layer and once more at the end.
 
@@ -205,14 +132,7 @@ class NormAfterEveryLayerAndTheLast(_Stack):
         return x
 
 
-@misconception(
-    of="Stack",
-    fails={
-        "every_layer_uses_its_own_weights",
-        "layers_come_in_their_order",
-        "other_stacks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="Stack")
 class LayersSideBySide(_Stack):
     """All layers read the stack's input, and their outputs are added up.
 
@@ -226,26 +146,14 @@ class LayersSideBySide(_Stack):
 # 29. TiedModel
 
 
-class _Tied(nn.Module):
-    def __init__(self, vocab_size, d_model):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.hidden = nn.Linear(d_model, d_model)
-
+class _Tied(RightModel):
     def forward(self, tokens):
         return tanh(self.hidden(self.embedding(tokens))) @ self.embedding.weight.T
 
 
-@misconception(
-    of="TiedModel",
-    fails={
-        "the_model_has_three_parameters",
-        "both_ends_teach_the_embedding",
-        "other_models_have_tied_logits_and_gradients",
-    },
-)
+@misconception(of="TiedModel")
 class WeightCopied(_Tied):
-    """The output's weight is a copy of the embedding's: equal at first, and trained apart.
+    """The output has a weight of its own beside the embedding's, and the two are trained apart.
 
     How many parameters does your model have? After one step of training, are the two still equal?
     """
@@ -259,14 +167,7 @@ class WeightCopied(_Tied):
         return self.output(tanh(self.hidden(self.embedding(tokens))))
 
 
-@misconception(
-    of="TiedModel",
-    fails={
-        "both_ends_teach_the_embedding",
-        "other_models_have_tied_logits_and_gradients",
-        "the_example_token_has_its_logits",
-    },
-)
+@misconception(of="TiedModel")
 class OutputDetached(_Tied):
     """The output uses the embedding without its gradient, so only the entrance teaches it.
 
@@ -277,14 +178,7 @@ class OutputDetached(_Tied):
         return tanh(self.hidden(self.embedding(tokens))) @ self.embedding.weight.detach().T
 
 
-@misconception(
-    of="TiedModel",
-    fails={
-        "both_ends_teach_the_embedding",
-        "other_models_have_tied_logits_and_gradients",
-        "the_example_token_has_its_logits",
-    },
-)
+@misconception(of="TiedModel")
 class EntranceDetached(_Tied):
     """The entrance uses the embedding without its gradient, so only the exit teaches it.
 
@@ -295,7 +189,7 @@ class EntranceDetached(_Tied):
         return tanh(self.hidden(self.embedding.weight.detach()[tokens])) @ self.embedding.weight.T
 
 
-@misconception(of="TiedModel", fails={"the_model_has_three_parameters"})
+@misconception(of="TiedModel")
 class OutputWithABias(_Tied):
     """The output layer has a bias, which the formula does not have.
 
@@ -312,14 +206,7 @@ class OutputWithABias(_Tied):
         return self.output(tanh(self.hidden(self.embedding(tokens))))
 
 
-@misconception(
-    of="TiedModel",
-    fails={
-        "the_example_token_has_its_logits",
-        "both_ends_teach_the_embedding",
-        "other_models_have_tied_logits_and_gradients",
-    },
-)
+@misconception(of="TiedModel")
 class HiddenLayerSkipped(_Tied):
     """The embeddings are compared with each other directly; the hidden layer is not used.
 
@@ -330,14 +217,7 @@ class HiddenLayerSkipped(_Tied):
         return self.embedding(tokens) @ self.embedding.weight.T
 
 
-@misconception(
-    of="TiedModel",
-    fails={
-        "the_example_token_has_its_logits",
-        "both_ends_teach_the_embedding",
-        "other_models_have_tied_logits_and_gradients",
-    },
-)
+@misconception(of="TiedModel")
 class TanhLeftOut(_Tied):
     """The hidden layer is linear: the tanh is missing.
 
@@ -348,14 +228,7 @@ class TanhLeftOut(_Tied):
         return self.hidden(self.embedding(tokens)) @ self.embedding.weight.T
 
 
-@misconception(
-    of="TiedModel",
-    fails={
-        "the_example_token_has_its_logits",
-        "both_ends_teach_the_embedding",
-        "other_models_have_tied_logits_and_gradients",
-    },
-)
+@misconception(of="TiedModel")
 class TanhOfTheLogits(_Tied):
     """The tanh is taken of the logits, where it belongs around the hidden layer.
 
@@ -366,14 +239,7 @@ class TanhOfTheLogits(_Tied):
         return tanh(self.hidden(self.embedding(tokens)) @ self.embedding.weight.T)
 
 
-@misconception(
-    of="TiedModel",
-    fails={
-        "the_example_token_has_its_logits",
-        "both_ends_teach_the_embedding",
-        "other_models_have_tied_logits_and_gradients",
-    },
-)
+@misconception(of="TiedModel")
 class ProbabilitiesForLogits(_Tied):
     """A softmax turns the logits into probabilities.
 

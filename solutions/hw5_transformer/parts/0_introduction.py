@@ -10,11 +10,12 @@
 # | A | attention and its masks | 105 |
 # | B | heads, and what order means to them | 80 |
 # | C | positions | 100 |
-# | D | norms, blocks, the encoder | 115 |
+# | D | norms, blocks, the encoder, and a language model of your parts | 95 |
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
-# back for grading: they make the same claims about other sizes and other numbers. The exercises do not build
-# on each other's code, so take them in any order.
+# back for grading: they make the same claims about other sizes and other numbers. Take the exercises in any order,
+# but for the last, 30, which is made of 26. You may call what you wrote for another exercise everywhere: grading runs
+# all your cells first. At the end your parts are put together, and what they make reads and writes stories.
 #
 # Letters used throughout: B sequences at once; T **queries**, the positions that ask; S **keys**, the
 # positions that are looked at (S = T in self-attention); D = `d_model`, the width of the model; H = `n_heads`;
@@ -44,8 +45,6 @@ from course.checks import (
     assert_dtype,
     assert_equal,
     assert_true,
-    homework,
     with_weights,
 )
-
-check = homework("hw5_transformer")
+from course.mine import look

@@ -58,9 +58,6 @@ def the_example_query_gets_3_and_2(attention):
     assert_close(output, torch.tensor([[3.0, 2.0]]).double(), what="output")
 
 
-check(the_example_query_gets_3_and_2, attention)
-
-
 # %% check="each_query_gives_out_one" points=1
 def each_query_gives_out_one(attention, draw):
     """The weights of each query sum to one; in a batch each gets what it gets alone; gradients flow back."""
@@ -70,9 +67,6 @@ def each_query_gives_out_one(attention, draw):
     alone, _ = attention(query[1], key[1], value[1])
     assert_close(output[1], alone, what="the second of the batch")
     assert_differentiable(attention, query, key, value)
-
-
-check(each_query_gives_out_one, attention)
 
 
 # %% check="the_width_of_a_key_sets_the_scale" points=1
@@ -86,9 +80,6 @@ def the_width_of_a_key_sets_the_scale(attention, draw):
     assert_depends(answer, attention(2 * query, key, value)[1])
 
 
-check(the_width_of_a_key_sets_the_scale, attention)
-
-
 # %% check="no_head_sees_another" points=1
 def no_head_sees_another(attention, draw):
     """A head has the same weights and output alone as beside two others."""
@@ -100,9 +91,6 @@ def no_head_sees_another(attention, draw):
     assert_depends(output[:, 1:2], attention(query[:, :1], key[:, :1], value[:, :1])[0])
 
 
-check(no_head_sees_another, attention)
-
-
 # %% check="the_output_is_an_average_of_the_values" points=1
 def the_output_is_an_average_of_the_values(attention, draw):
     """Where the values are unit vectors, the output is the weights themselves."""
@@ -111,9 +99,6 @@ def the_output_is_an_average_of_the_values(attention, draw):
     )
     assert_close(output, weights)
     assert_true((weights >= 0).all(), "Some weight is negative.")
-
-
-check(the_output_is_an_average_of_the_values, attention)
 
 
 # %% check="other_queries_get_their_averages" points=2 hidden
@@ -136,8 +121,6 @@ def other_queries_get_their_averages(attention, draw):
         assert_close(weights, expected, what="weights")
         assert_close(output, (expected[..., None] * value[..., None, :, :]).sum(-2), what="output")
 
-
-check(other_queries_get_their_averages, attention)
 
 # %% [markdown] exercise="dropped_attention" difficulty=2 minutes=10
 # ### 2. Where the dropout goes
@@ -177,9 +160,6 @@ def the_example_output_is_2(dropped_attention):
     assert_close(answer, torch.tensor([[[2.0]]]).double())
 
 
-check(the_example_output_is_2, dropped_attention)
-
-
 # %% check="dropping_one_weight_leaves_the_others" points=1
 def dropping_one_weight_leaves_the_others(dropped_attention, draw):
     """With unit vectors for values, a weight is the same whether or not another one was dropped, in each row."""
@@ -195,9 +175,6 @@ def dropping_one_weight_leaves_the_others(dropped_attention, draw):
     assert_differentiable(dropped_attention, scores, eye, kept, 0.4)
 
 
-check(dropping_one_weight_leaves_the_others, dropped_attention)
-
-
 # %% check="on_average_nothing_changes" points=1
 def on_average_nothing_changes(dropped_attention, draw):
     """Averaged over all 16 ways to keep four weights, each with probability 1/2, the output is as without."""
@@ -208,9 +185,6 @@ def on_average_nothing_changes(dropped_attention, draw):
     assert_close(total[0], torch.stack([(row[:, None] * value[0]).sum(0) for row in share[0]]))
 
 
-check(on_average_nothing_changes, dropped_attention)
-
-
 # %% check="a_query_may_lose_all_its_weights" points=1
 def a_query_may_lose_all_its_weights(dropped_attention, draw):
     """A query whose weights are all dropped has the output zero, and its neighbour keeps its own."""
@@ -219,9 +193,6 @@ def a_query_may_lose_all_its_weights(dropped_attention, draw):
     answer = dropped_attention(scores, value, kept, 0.2)
     assert_close(answer[0, 0], torch.zeros(4).double())
     assert_true((answer[0, 1] > 1.2).all(), "The neighbour's output is too small.")
-
-
-check(a_query_may_lose_all_its_weights, dropped_attention)
 
 
 # %% check="other_weights_are_dropped_as_well" points=1 hidden
@@ -235,8 +206,6 @@ def other_weights_are_dropped_as_well(dropped_attention, draw):
         expected = expected / exponentials.sum(-1, keepdim=True) / (1 - rate)
         assert_close(dropped_attention(scores, value, kept, rate), expected)
 
-
-check(other_weights_are_dropped_as_well, dropped_attention)
 
 # %% [markdown] exercise="score_scale" difficulty=2 minutes=10
 # ### 3. Why the square root
@@ -278,18 +247,12 @@ def the_scales_of_the_examples_are_8_and_30(score_scale):
     assert_close([score_scale(1.0, 1.0, 64), score_scale(9.0, 4.0, 25)], [8.0, 30.0])
 
 
-check(the_scales_of_the_examples_are_8_and_30, score_scale)
-
-
 # %% check="all_sums_of_signs_have_variance_one" points=1
 def all_sums_of_signs_have_variance_one(score_scale):
     """Over all queries of ±2 and all keys of ±3 in four dimensions, the scaled products have variance 1."""
     signs = torch.cartesian_prod(*[torch.tensor([1.0, -1.0]).double()] * 4)  # (16, 4)
     products = (2 * signs) @ (3 * signs).T / score_scale(4.0, 9.0, 4)
     assert_close(products.square().mean(), 1.0, what="the variance")
-
-
-check(all_sums_of_signs_have_variance_one, score_scale)
 
 
 # %% check="nine_times_as_wide_needs_three_times_the_scale" points=1
@@ -300,9 +263,6 @@ def nine_times_as_wide_needs_three_times_the_scale(score_scale, draw):
     assert_depends(score_scale(variance, 1.5, 9 * d_head), 0.0)
 
 
-check(nine_times_as_wide_needs_three_times_the_scale, score_scale)
-
-
 # %% check="other_variances_have_their_scale" points=1 hidden
 def other_variances_have_their_scale(score_scale, draw):
     """Other variances and widths have their scale."""
@@ -310,8 +270,6 @@ def other_variances_have_their_scale(score_scale, draw):
         a, b = draw.number(0.2, 0.8), draw.number(1.2, 5)
         assert_close(score_scale(a, b, d_head), (d_head * a * b) ** 0.5)
 
-
-check(other_variances_have_their_scale, score_scale)
 
 # %% [markdown] exercise="effective_keys" difficulty=2 minutes=10 exempt="gradient"
 # ### 4. A saturated softmax
@@ -353,9 +311,6 @@ def the_examples_count_4_2_1_and_2_828(effective_keys):
     assert_close(torch.stack(answers), torch.tensor([4.0, 2.0, 1.0, 2**1.5]).double())
 
 
-check(the_examples_count_4_2_1_and_2_828, effective_keys)
-
-
 # %% check="every_query_counts_for_itself" points=1
 def every_query_counts_for_itself(effective_keys):
     """Three queries that look at one, two and five of five keys count 1, 2 and 5, in each of two batches."""
@@ -364,17 +319,11 @@ def every_query_counts_for_itself(effective_keys):
     assert_close(effective_keys(torch.stack([low, low.flip(0)])), torch.stack([expected, expected.flip(0)]))
 
 
-check(every_query_counts_for_itself, effective_keys)
-
-
 # %% check="the_largest_weight_does_not_decide" points=1
 def the_largest_weight_does_not_decide(effective_keys):
     """Weights (1/2, 1/2, 0, 0) count 2 keys; (1/2, 1/6, 1/6, 1/6) count 2·√3."""
     weights = torch.tensor([[1 / 2, 1 / 2, 0, 0], [1 / 2, 1 / 6, 1 / 6, 1 / 6]]).double()
     assert_close(effective_keys(weights.log()), torch.tensor([2.0, 2 * 3**0.5]).double(), tolerance=1e-6)
-
-
-check(the_largest_weight_does_not_decide, effective_keys)
 
 
 # %% check="a_key_out_of_reach_adds_nothing" points=1
@@ -387,9 +336,6 @@ def a_key_out_of_reach_adds_nothing(effective_keys, draw):
     assert_depends(answer, effective_keys(3 * scores))
 
 
-check(a_key_out_of_reach_adds_nothing, effective_keys)
-
-
 # %% check="other_scores_have_their_count" points=1 hidden
 def other_scores_have_their_count(effective_keys, draw):
     """Other scores, sharp and flat, have the exponential of their entropy."""
@@ -399,8 +345,6 @@ def other_scores_have_their_count(effective_keys, draw):
         log_probs = scores - scores.logsumexp(-1, keepdim=True)
         assert_close(effective_keys(scores), torch.exp(-(log_probs.exp() * log_probs).sum(-1)))
 
-
-check(other_scores_have_their_count, effective_keys)
 
 # %% [markdown] written="why_divide_by_the_root" points=4 minutes=10
 # ### 5. Why divide at all
@@ -474,16 +418,10 @@ def the_example_forbids_one_pair(causal_mask):
     assert_equal(causal_mask(2, 4), torch.tensor([[True, True, True, False], [True] * 4]))
 
 
-check(the_example_forbids_one_pair, causal_mask)
-
-
 # %% check="position_i_sees_i_plus_one_positions" points=1
 def position_i_sees_i_plus_one_positions(causal_mask):
     """With as many queries as keys, the first position sees one key, the second two, and so on."""
     assert_equal(causal_mask(6, 6).long().sum(-1), torch.arange(1, 7))
-
-
-check(position_i_sees_i_plus_one_positions, causal_mask)
 
 
 # %% check="every_position_sees_itself" points=1
@@ -494,17 +432,11 @@ def every_position_sees_itself(causal_mask):
     assert_equal(mask.diagonal(1), torch.zeros(4, dtype=torch.bool), what="next to the diagonal")
 
 
-check(every_position_sees_itself, causal_mask)
-
-
 # %% check="the_newest_position_sees_everything" points=1
 def the_newest_position_sees_everything(causal_mask):
     """A single query, the newest of seven positions, sees all seven; the one before it sees six."""
     assert_equal(causal_mask(1, 7), torch.ones(1, 7, dtype=torch.bool))
     assert_equal(causal_mask(2, 7).long().sum(-1), torch.tensor([6, 7]))
-
-
-check(the_newest_position_sees_everything, causal_mask)
 
 
 # %% check="other_masks_hide_the_future_alone" points=1 hidden
@@ -516,7 +448,9 @@ def other_masks_hide_the_future_alone(causal_mask, draw):
         assert_equal(causal_mask(n_queries, n_keys), torch.tensor(expected))
 
 
-check(other_masks_hide_the_future_alone, causal_mask)
+# %% alive="a_look_at_your_mask"
+look(lambda plots: plots.shades(causal_mask(6, 9)))  # bright: may be attended to
+
 
 # %% [markdown] exercise="masked_weights" difficulty=2 minutes=15 forbids="course.models"
 # ### 7. Weights under a mask
@@ -561,9 +495,6 @@ def the_example_shares_between_two_keys(masked_weights):
     assert_close(answer, torch.tensor([[0.75, 0.25, 0.0]]).double())
 
 
-check(the_example_shares_between_two_keys, masked_weights)
-
-
 # %% check="forbidden_weights_are_exactly_0" points=1
 def forbidden_weights_are_exactly_0(masked_weights, draw):
     """Forbidden weights are 0 and allowed ones are not, in each row of a batch; gradients flow back."""
@@ -575,18 +506,12 @@ def forbidden_weights_are_exactly_0(masked_weights, draw):
     assert_differentiable(masked_weights, scores, mask)
 
 
-check(forbidden_weights_are_exactly_0, masked_weights)
-
-
 # %% check="allowed_weights_sum_to_one" points=1
 def allowed_weights_sum_to_one(masked_weights, draw):
     """The allowed weights of each query sum to one."""
     mask = torch.tensor([[True, False, True, True, False], [False, True, False, True, True]])
     answer = masked_weights(draw.normal(3, 2, 5), mask)
     assert_close((answer * mask).sum(-1), torch.ones(3, 2).double())
-
-
-check(allowed_weights_sum_to_one, masked_weights)
 
 
 # %% check="a_forbidden_score_has_no_say" points=1
@@ -599,9 +524,6 @@ def a_forbidden_score_has_no_say(masked_weights, draw):
     assert_depends(answer, masked_weights(-scores, mask))
 
 
-check(a_forbidden_score_has_no_say, masked_weights)
-
-
 # %% check="low_scores_are_not_lost" points=1
 def low_scores_are_not_lost(masked_weights, draw):
     """The weights stay as they are when all scores of a query are lowered by 20,000, and by 3,000,000,000."""
@@ -610,9 +532,6 @@ def low_scores_are_not_lost(masked_weights, draw):
     assert_close(masked_weights(scores - 20_000, mask), answer)
     assert_close(masked_weights(scores - 3e9, mask), answer)
     assert_depends(answer, masked_weights(-scores - 1, ~mask))
-
-
-check(low_scores_are_not_lost, masked_weights)
 
 
 # %% check="other_scores_are_masked" points=2 hidden
@@ -638,7 +557,11 @@ def other_scores_are_masked(masked_weights, draw):
         assert_close(masked_weights(scores, mask), expected)
 
 
-check(other_scores_are_masked, masked_weights)
+# %% alive="a_look_at_your_weights"
+look(
+    lambda plots: plots.shades(masked_weights(torch.zeros(8, 8), torch.ones(8, 8).tril().bool()))
+)  # equal scores, one future
+
 
 # %% [markdown] exercise="padding_mask" difficulty=1 minutes=10 forbids="course.models"
 # ### 8. The padding mask
@@ -675,9 +598,6 @@ def the_example_hides_three_paddings(padding_mask):
     assert_equal(padding_mask(torch.tensor([[5, 9, 3], [7, 3, 3]]), 3), expected)
 
 
-check(the_example_hides_three_paddings, padding_mask)
-
-
 # %% check="all_queries_of_a_sequence_see_its_real_tokens" points=1
 def all_queries_of_a_sequence_see_its_real_tokens(padding_mask):
     """Broadcast to two sequences, three heads and four queries, each query sees its sequence's real keys."""
@@ -687,18 +607,12 @@ def all_queries_of_a_sequence_see_its_real_tokens(padding_mask):
     assert_equal(seen, torch.tensor([3, 1])[:, None, None].expand(2, 3, 4))
 
 
-check(all_queries_of_a_sequence_see_its_real_tokens, padding_mask)
-
-
 # %% check="the_padding_token_is_the_one_given" points=1
 def the_padding_token_is_the_one_given(padding_mask):
-    """With pad = 7, the token 0 is an ordinary word."""
-    mask = padding_mask(torch.tensor([[0, 2, 7, 7], [3, 0, 0, 7]]), 7)
-    expected = torch.tensor([[True, True, False, False], [True, True, True, False]])
-    assert_equal(mask.reshape(2, 4), expected)
-
-
-check(the_padding_token_is_the_one_given, padding_mask)
+    """With pad = 7, the token 0 is an ordinary word, and what is filled up in front is hidden there."""
+    mask = padding_mask(torch.tensor([[0, 2, 7, 7], [3, 0, 0, 7], [7, 7, 0, 3]]), 7)
+    rows = [[True, True, False, False], [True, True, True, False], [False, False, True, True]]
+    assert_equal(mask.reshape(3, 4), torch.tensor(rows))
 
 
 # %% check="other_paddings_are_hidden" points=1 hidden
@@ -711,10 +625,7 @@ def other_paddings_are_hidden(padding_mask, draw):
         assert_equal(padding_mask(tokens, pad), torch.tensor(expected))
 
 
-check(other_paddings_are_hidden, padding_mask)
-
-
-# %% provided="attention_with_a_mask"
+# %% provided="attention_with_a_mask" helper
 def outputs_under(mask, x, n_heads=2):
     """What each position of x (B, T, D) gets from an attention over x under a mask, (B, H, T, D)."""
     allowed = mask.expand(-1, n_heads, -1, -1)
@@ -779,9 +690,6 @@ def the_example_has_its_two_masks(translation_masks):
     assert_equal(target_mask, expected, what="target_mask")
 
 
-check(the_example_has_its_two_masks, translation_masks)
-
-
 # %% check="each_language_has_its_own_padding" points=1
 def each_language_has_its_own_padding(translation_masks):
     """The source's padding token is an ordinary word of the target, and the other way round."""
@@ -790,9 +698,6 @@ def each_language_has_its_own_padding(translation_masks):
     assert_equal(source_mask.flatten(), torch.tensor([True, True, False, False]), what="the source's keys")
     newest = target_mask[:, :, -1].flatten()
     assert_equal(newest, torch.tensor([True, True, True, False, False]), what="the newest query's keys")
-
-
-check(each_language_has_its_own_padding, translation_masks)
 
 
 # %% check="the_future_does_not_change_the_past" points=1
@@ -807,9 +712,6 @@ def the_future_does_not_change_the_past(translation_masks, draw):
     assert_depends(changed[:, :, 3:], outputs[:, :, 3:])
 
 
-check(the_future_does_not_change_the_past, translation_masks)
-
-
 # %% check="padding_does_not_change_real_tokens" points=1
 def padding_does_not_change_real_tokens(translation_masks, draw):
     """Other embeddings at the paddings change no output of a real token, and no output is NaN."""
@@ -821,9 +723,6 @@ def padding_does_not_change_real_tokens(translation_masks, draw):
     for row, real in enumerate(target != 0):
         assert_close(changed[row, :, real], answer[row, :, real], what=f"sequence {row}")
     assert_depends(answer[1, :, 3], answer[1, :, 0])
-
-
-check(padding_does_not_change_real_tokens, translation_masks)
 
 
 # %% check="other_sentences_have_their_masks" points=2 hidden
@@ -841,6 +740,3 @@ def other_sentences_have_their_masks(translation_masks, draw):
         source_mask, target_mask = translation_masks(source, target, *pads)
         assert_equal(source_mask, torch.tensor(seen)[:, None], what="source_mask")
         assert_equal(target_mask, torch.tensor(allowed)[:, None], what="target_mask")
-
-
-check(other_sentences_have_their_masks, translation_masks)

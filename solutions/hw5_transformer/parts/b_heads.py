@@ -45,18 +45,12 @@ def the_example_has_three_heads(split_heads):
     assert_differentiable(split_heads, x, 3)
 
 
-check(the_example_has_three_heads, split_heads)
-
-
 # %% check="a_head_owns_neighbouring_numbers" points=1
 def a_head_owns_neighbouring_numbers(split_heads):
     """If every vector is (0, 1, …, 11), each head of four sees three numbers in a row, at every position."""
     heads = split_heads(torch.arange(12.0).double().expand(2, 5, 12).contiguous(), 4)
     expected = torch.arange(12.0).double().reshape(1, 4, 1, 3).expand(2, 4, 5, 3)
     assert_close(heads, expected)
-
-
-check(a_head_owns_neighbouring_numbers, split_heads)
 
 
 # %% check="positions_stay_where_they_are" points=1
@@ -67,18 +61,12 @@ def positions_stay_where_they_are(split_heads):
     assert_close(heads, positions[None, None, :, None].expand(2, 3, 5, 4))
 
 
-check(positions_stay_where_they_are, split_heads)
-
-
 # %% check="as_many_heads_as_asked_for" points=1
 def as_many_heads_as_asked_for(split_heads, draw):
     """Vectors of 12 numbers make two heads of six or six heads of two."""
     x = draw.normal(3, 5, 12)
     assert_equal(list(split_heads(x, 2).shape), [3, 2, 5, 6], what="the shape for two heads")
     assert_equal(list(split_heads(x, 6).shape), [3, 6, 5, 2], what="the shape for six heads")
-
-
-check(as_many_heads_as_asked_for, split_heads)
 
 
 # %% check="other_vectors_are_split" points=1 hidden
@@ -89,8 +77,6 @@ def other_vectors_are_split(split_heads, draw):
         expected = torch.stack([x[..., h * d_head : (h + 1) * d_head] for h in range(n_heads)], dim=1)
         assert_close(split_heads(x, n_heads), expected)
 
-
-check(other_vectors_are_split, split_heads)
 
 # %% [markdown] exercise="merge_heads" difficulty=1 minutes=5 forbids="course.models"
 # ### 11. Merge the heads
@@ -134,9 +120,6 @@ def the_example_is_put_together(merge_heads):
     assert_differentiable(merge_heads, heads)
 
 
-check(the_example_is_put_together, merge_heads)
-
-
 # %% check="each_head_returns_to_its_own_place" points=1
 def each_head_returns_to_its_own_place(merge_heads):
     """If all numbers of a head are the head's number, every vector is 0, 0, 1, 1, 2, 2, …"""
@@ -145,17 +128,11 @@ def each_head_returns_to_its_own_place(merge_heads):
     assert_close(merge_heads(heads.contiguous()), expected)
 
 
-check(each_head_returns_to_its_own_place, merge_heads)
-
-
 # %% check="a_position_keeps_its_own_numbers" points=1
 def a_position_keeps_its_own_numbers(merge_heads):
     """If all numbers of a position are the position's number, so are those of its vector."""
     heads = torch.arange(5.0).double()[None, None, :, None].expand(3, 4, 5, 2)
     assert_close(merge_heads(heads.contiguous()), torch.arange(5.0).double()[None, :, None].expand(3, 5, 8))
-
-
-check(a_position_keeps_its_own_numbers, merge_heads)
 
 
 # %% check="other_heads_are_merged" points=1 hidden
@@ -166,10 +143,7 @@ def other_heads_are_merged(merge_heads, draw):
         assert_close(merge_heads(heads), torch.cat(list(heads.unbind(dim=1)), dim=-1))
 
 
-check(other_heads_are_merged, merge_heads)
-
-
-# %% provided="attention_of_torch"
+# %% provided="attention_of_torch" helper
 KINDS = ("weight", "bias")
 
 
@@ -276,9 +250,6 @@ def the_eight_parameters_are_registered(MultiHeadAttention):
     assert_equal(sorted(MultiHeadAttention(6, 3).gradients()), names)
 
 
-check(the_eight_parameters_are_registered, MultiHeadAttention)
-
-
 # %% check="the_example_heads_find_3_and_4" points=1
 def the_example_heads_find_3_and_4(MultiHeadAttention):
     """In the example the output is (3, 4), and gradients flow back."""
@@ -293,9 +264,6 @@ def the_example_heads_find_3_and_4(MultiHeadAttention):
     assert_differentiable(model, query, key, value)
 
 
-check(the_example_heads_find_3_and_4, MultiHeadAttention)
-
-
 # %% check="self_attention_is_that_of_torch" points=1
 def self_attention_is_that_of_torch(MultiHeadAttention, draw):
     """With the same weights, self-attention in three heads gives the numbers of PyTorch's."""
@@ -305,9 +273,6 @@ def self_attention_is_that_of_torch(MultiHeadAttention, draw):
     )
 
 
-check(self_attention_is_that_of_torch, MultiHeadAttention)
-
-
 # %% check="queries_need_not_be_as_many_as_keys" points=1
 def queries_need_not_be_as_many_as_keys(MultiHeadAttention, draw):
     """Three queries and five keys, and five queries and three keys, have one output per query."""
@@ -315,9 +280,6 @@ def queries_need_not_be_as_many_as_keys(MultiHeadAttention, draw):
     short, long = draw.normal(2, 3, 6), draw.normal(2, 5, 6)
     assert_equal(list(model(short, long, long).shape), [2, 3, 6], what="the shape for three queries")
     assert_equal(list(model(long, short, short).shape), [2, 5, 6], what="the shape for five queries")
-
-
-check(queries_need_not_be_as_many_as_keys, MultiHeadAttention)
 
 
 # %% check="heads_may_change_places" points=1
@@ -332,9 +294,6 @@ def heads_may_change_places(MultiHeadAttention, draw):
     assert_depends(answer, with_weights(MultiHeadAttention(6, 1), weights)(query, key, key))
 
 
-check(heads_may_change_places, MultiHeadAttention)
-
-
 # %% check="what_the_heads_found_is_mixed" points=1
 def what_the_heads_found_is_mixed(MultiHeadAttention, draw):
     """With W_output's matrix 0, every output is W_output's bias."""
@@ -342,9 +301,6 @@ def what_the_heads_found_is_mixed(MultiHeadAttention, draw):
     unmixed = weights | {"W_output.weight": torch.zeros(6, 6).double()}
     answer = with_weights(MultiHeadAttention(6, 2), unmixed)(query, key, key)
     assert_close(answer, weights["W_output.bias"].expand(2, 3, 6))
-
-
-check(what_the_heads_found_is_mixed, MultiHeadAttention)
 
 
 # %% check="what_the_mask_hides_does_not_matter" points=1
@@ -361,7 +317,20 @@ def what_the_mask_hides_does_not_matter(MultiHeadAttention, draw):
     assert_depends(answer, model(query, other, other, mask))
 
 
-check(what_the_mask_hides_does_not_matter, MultiHeadAttention)
+# %% check="however_low_the_scores_nothing_hidden_is_seen" points=1
+def however_low_the_scores_nothing_hidden_is_seen(MultiHeadAttention, draw):
+    """Where all allowed keys are alike, every query finds the same, however low its scores are."""
+    weights, query = attention_weights_of(draw, 6), draw.normal(2, 3, 6)
+    real = torch.tensor([[True, True, False, True, False], [True, False, False, True, True]])
+    alike = draw.normal(2, 1, 6).expand(2, 5, 6)
+    key = torch.where(real[..., None], alike, 0.0)
+    expected = weights["W_output.weight"] @ (weights["W_value.weight"] @ alike.mT) + (
+        weights["W_output.weight"] @ weights["W_value.bias"] + weights["W_output.bias"]
+    ).reshape(6, 1)
+    for sign in (1, -1):  # with either sign, some scores are hundreds below zero
+        steep = weights | {"W_query.weight": 300.0 * sign * weights["W_query.weight"]}
+        answer = with_weights(MultiHeadAttention(6, 2), steep)(query, key, key, real[:, None, None])
+        assert_close(answer, expected.mT[:, :3])
 
 
 # %% check="sequences_do_not_see_each_other" points=1
@@ -371,9 +340,6 @@ def sequences_do_not_see_each_other(MultiHeadAttention, draw):
     answer = model(x, x, x)
     assert_close(model(x[1:2], x[1:2], x[1:2]), answer[1:2])
     assert_depends(answer[1:2], answer[:1])
-
-
-check(sequences_do_not_see_each_other, MultiHeadAttention)
 
 
 # %% check="other_attentions_have_the_outputs_and_gradients_of_torch" points=3 hidden
@@ -395,9 +361,6 @@ def other_attentions_have_the_outputs_and_gradients_of_torch(MultiHeadAttention,
         gradients = model.gradients()
         for name, weight in own.items():
             assert_close(gradients[name], weight.grad, tolerance=1e-7, what=f"the gradient of {name}")
-
-
-check(other_attentions_have_the_outputs_and_gradients_of_torch, MultiHeadAttention)
 
 
 # %% provided="layers_to_permute"
@@ -458,18 +421,12 @@ def the_example_gap_is_3(permutation_gap):
     assert_close(permutation_gap("neighbours", x, [2, 0, 1, 3]), 3.0)
 
 
-check(the_example_gap_is_3, permutation_gap)
-
-
 # %% check="attention_alone_does_not_mind" points=1
 def attention_alone_does_not_mind(permutation_gap, draw):
     """Self-attention has no gap, and has one as soon as positions are added."""
     x, order = draw.normal(2, 5, 3), [3, 0, 4, 2, 1]
     assert_close(permutation_gap("self_attention", x, order), 0.0, tolerance=1e-9)
     assert_true(permutation_gap("with_positions", x, order) > 0.01, "With positions there should be a gap.")
-
-
-check(attention_alone_does_not_mind, permutation_gap)
 
 
 # %% check="without_a_permutation_there_is_no_gap" points=1
@@ -479,9 +436,6 @@ def without_a_permutation_there_is_no_gap(permutation_gap, draw):
     assert_close(permutation_gap("with_positions", x, [0, 1, 2, 3]), 0.0, tolerance=1e-9)
     assert_close(permutation_gap("neighbours", x, [1, 2, 3, 0]), 0.0, tolerance=1e-9)
     assert_true(permutation_gap("with_positions", x, [1, 2, 3, 0]) > 0.001, "The positions should matter.")
-
-
-check(without_a_permutation_there_is_no_gap, permutation_gap)
 
 
 # %% check="other_layers_have_their_gap" points=1 hidden
@@ -496,10 +450,7 @@ def other_layers_have_their_gap(permutation_gap, draw):
             assert_close(permutation_gap(layer, x, order), expected, tolerance=1e-9, what=layer)
 
 
-check(other_layers_have_their_gap, permutation_gap)
-
-
-# %% provided="keys_at_right_angles"
+# %% provided="keys_at_right_angles" helper
 def orthogonal_keys(draw, n_keys, d_head):
     """Keys (S, K) at right angles to each other, of lengths between 1/2 and 2."""
     mirror = draw.normal(d_head, 1)
@@ -550,7 +501,7 @@ def query_for(keys: Tensor, wanted: list[int], share: float) -> Tensor:
     ### END SOLUTION
 
 
-# %% provided="weights_of_a_query"
+# %% provided="weights_of_a_query" helper
 def looks_at(query, keys):
     """The attention weights (S,) of a query (K,) over keys (S, K)."""
     query = torch.as_tensor(query).double()
@@ -566,9 +517,6 @@ def the_example_query_looks_at_one_half(query_for):
     assert_close(looks_at(query_for(keys, [0], 0.5), keys), expected, tolerance=1e-5)
 
 
-check(the_example_query_looks_at_one_half, query_for)
-
-
 # %% check="wanted_keys_get_equal_weights" points=1
 def wanted_keys_get_equal_weights(query_for):
     """Two wanted keys, one three times as long as the other, get the same weight."""
@@ -576,9 +524,6 @@ def wanted_keys_get_equal_weights(query_for):
     weights = looks_at(query_for(keys, [1, 2], 0.75), keys)
     assert_close(weights[1], weights[2], tolerance=1e-5)
     assert_true(weights[1] > weights[0], "The wanted keys should get more than the others.")
-
-
-check(wanted_keys_get_equal_weights, query_for)
 
 
 # %% check="wanted_keys_get_their_share" points=1
@@ -589,18 +534,12 @@ def wanted_keys_get_their_share(query_for):
     assert_close(looks_at(query_for(keys, [0, 2, 4], 0.9), keys), expected, tolerance=1e-5)
 
 
-check(wanted_keys_get_their_share, query_for)
-
-
 # %% check="a_value_is_copied" points=1
 def a_value_is_copied(query_for, draw):
     """Of six keys of several lengths, one wanted with a share of 0.9999 brings its value, nearly."""
     keys, values = orthogonal_keys(draw, 6, 7), draw.normal(6, 3)
     output = looks_at(query_for(keys, [4], 0.9999), keys) @ values
     assert_close(output, values[4], tolerance=0.002)
-
-
-check(a_value_is_copied, query_for)
 
 
 # %% check="other_keys_get_what_is_wanted" points=2 hidden
@@ -612,8 +551,6 @@ def other_keys_get_what_is_wanted(query_for, draw):
         expected[wanted] = share / len(wanted)
         assert_close(looks_at(query_for(keys, wanted, share), keys), expected, tolerance=1e-5)
 
-
-check(other_keys_get_what_is_wanted, query_for)
 
 # %% provided="a_broken_map"
 # For the next exercise: queries and keys of six words, and the weights that a broken causal attention made.
@@ -692,9 +629,6 @@ def the_fault_leaves_the_future_dark(fault_of_the_map):
     assert_true(not shown_by[answer], f"With that fault {shown_by[answer]}. Does the map show this?")
 
 
-check(the_fault_leaves_the_future_dark, fault_of_the_map)
-
-
 # %% check="the_fault_makes_the_whole_map" points=2 hidden
 def the_fault_makes_the_whole_map(fault_of_the_map):
     """The fault you name makes, from the queries and keys, exactly this map."""
@@ -714,6 +648,3 @@ def the_fault_makes_the_whole_map(fault_of_the_map):
     }
     made = maps.get(str(fault), torch.zeros(6, 6).double())
     assert_close(torch.tensor(BROKEN_MAP).double(), made, tolerance=6e-4, what="the map with that fault")
-
-
-check(the_fault_makes_the_whole_map, fault_of_the_map)

@@ -4,7 +4,7 @@
 # Attention alone does not know the order of its tokens (exercise 13). There are three places to tell it:
 # add something to the embeddings, add something to the scores, or turn queries and keys.
 
-# %% [markdown] exercise="sinusoidal_positions" difficulty=2 minutes=15 forbids="course.models"
+# %% [markdown] exercise="sinusoidal_positions" difficulty=2 minutes=15 forbids="course.models" dtype="float64"
 # ### 16. Sines and cosines
 #
 # The paper adds to each embedding a vector that says the position $p$ in waves of many lengths. Pairs of
@@ -55,16 +55,10 @@ def the_example_positions_have_their_waves(sinusoidal_positions):
     assert_dtype(answer, torch.float64)
 
 
-check(the_example_positions_have_their_waves, sinusoidal_positions)
-
-
 # %% check="position_0_is_no_turn_at_all" points=1
 def position_0_is_no_turn_at_all(sinusoidal_positions):
     """Position 0 has sine 0 and cosine 1 throughout, whatever the width."""
     assert_close(sinusoidal_positions(3, 8)[0], torch.tensor([0.0, 1.0] * 4).double(), tolerance=1e-9)
-
-
-check(position_0_is_no_turn_at_all, sinusoidal_positions)
 
 
 # %% check="neighbours_are_a_point_of_the_circle" points=1
@@ -72,9 +66,6 @@ def neighbours_are_a_point_of_the_circle(sinusoidal_positions):
     """Numbers 2i and 2i + 1 of every position are sine and cosine of one angle, so their squares sum to 1."""
     pairs = sinusoidal_positions(7, 10).reshape(7, 5, 2)
     assert_close(pairs.square().sum(-1), torch.ones(7, 5).double(), tolerance=1e-6)
-
-
-check(neighbours_are_a_point_of_the_circle, sinusoidal_positions)
 
 
 # %% check="each_pair_turns_at_its_own_speed" points=1
@@ -86,9 +77,6 @@ def each_pair_turns_at_its_own_speed(sinusoidal_positions):
     assert_close(angles[1:] - angles[:-1], expected, tolerance=1e-6)
 
 
-check(each_pair_turns_at_its_own_speed, sinusoidal_positions)
-
-
 # %% check="an_odd_width_ends_with_a_sine" points=1
 def an_odd_width_ends_with_a_sine(sinusoidal_positions):
     """For D = 3 the third number is the sine of p / 10000^(2/3)."""
@@ -96,9 +84,6 @@ def an_odd_width_ends_with_a_sine(sinusoidal_positions):
     assert_equal(list(answer.shape), [4, 3], what="the shape")
     expected = (torch.arange(4).double() / 10_000 ** (2 / 3)).sin()
     assert_close(answer[:, 2], expected, tolerance=1e-6)
-
-
-check(an_odd_width_ends_with_a_sine, sinusoidal_positions)
 
 
 # %% check="other_positions_have_their_waves" points=2 hidden
@@ -113,7 +98,11 @@ def other_positions_have_their_waves(sinusoidal_positions, draw):
         assert_close(answer, torch.tensor(expected).double(), tolerance=1e-6)
 
 
-check(other_positions_have_their_waves, sinusoidal_positions)
+# %% alive="a_look_at_your_sines"
+look(
+    lambda plots: plots.shades(sinusoidal_positions(24, 24), "position", "dimension")
+)  # slower and slower to the right
+
 
 # %% [markdown] exercise="LearnedPositions" difficulty=1 minutes=10 forbids="course.models"
 # ### 17. Learned positions
@@ -166,9 +155,6 @@ def the_example_table_is_added(LearnedPositions):
     assert_differentiable(model, x)
 
 
-check(the_example_table_is_added, LearnedPositions)
-
-
 # %% check="each_position_has_a_vector_of_its_own" points=1
 def each_position_has_a_vector_of_its_own(LearnedPositions, draw):
     """What is added at position t is row t of the table."""
@@ -176,9 +162,6 @@ def each_position_has_a_vector_of_its_own(LearnedPositions, draw):
     answer = with_weights(LearnedPositions(7, 3), {"table": table})(x)
     for t in range(5):
         assert_close(answer[:, t] - x[:, t], table[t].expand(2, 3), what=f"position {t}")
-
-
-check(each_position_has_a_vector_of_its_own, LearnedPositions)
 
 
 # %% check="all_sequences_get_the_same_vectors" points=1
@@ -190,16 +173,10 @@ def all_sequences_get_the_same_vectors(LearnedPositions, draw):
     assert_depends(added, torch.zeros(4, 5, 3).double())
 
 
-check(all_sequences_get_the_same_vectors, LearnedPositions)
-
-
 # %% check="the_table_is_a_parameter" points=1
 def the_table_is_a_parameter(LearnedPositions):
     """The only parameter is the table."""
     assert_equal(list(LearnedPositions(7, 3).gradients()), ["table"])
-
-
-check(the_table_is_a_parameter, LearnedPositions)
 
 
 # %% check="only_used_positions_learn" points=1
@@ -212,9 +189,6 @@ def only_used_positions_learn(LearnedPositions, draw):
     assert_close(model.gradients()["table"], expected)
 
 
-check(only_used_positions_learn, LearnedPositions)
-
-
 # %% check="other_tables_are_added" points=1 hidden
 def other_tables_are_added(LearnedPositions, draw):
     """Other tables are added to other sequences, as long as the table too."""
@@ -224,8 +198,6 @@ def other_tables_are_added(LearnedPositions, draw):
         answer = model(x)
         assert_close(answer, torch.stack([sequence + table[:n_positions] for sequence in x]))
 
-
-check(other_tables_are_added, LearnedPositions)
 
 # %% [markdown] exercise="TransformerInput" difficulty=2 minutes=15
 # ### 18. What goes into a Transformer
@@ -272,7 +244,7 @@ class TransformerInput(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="inputs"
+# %% provided="inputs" helper
 def input_layer(TransformerInput, embedding, table):
     """The student's layer in float64 with this embedding; whether the buffer is saved is left open."""
     model = TransformerInput(len(embedding), table)
@@ -292,16 +264,10 @@ def the_example_token_becomes_2_1_0_1(TransformerInput):
     assert_differentiable(model, torch.tensor([[2, 1]]))
 
 
-check(the_example_token_becomes_2_1_0_1, TransformerInput)
-
-
 # %% check="only_the_embedding_is_trained" points=1
 def only_the_embedding_is_trained(TransformerInput, draw):
     """The only parameter is embedding.weight."""
     assert_equal(list(TransformerInput(9, draw.normal(7, 3)).gradients()), ["embedding.weight"])
-
-
-check(only_the_embedding_is_trained, TransformerInput)
 
 
 # %% check="the_table_is_a_buffer" points=1
@@ -311,9 +277,6 @@ def the_table_is_a_buffer(TransformerInput, draw):
     buffers = dict(TransformerInput(9, table).named_buffers())
     assert_equal(sorted(buffers), ["table"], what="the names of the buffers")
     assert_close(buffers["table"], table)
-
-
-check(the_table_is_a_buffer, TransformerInput)
 
 
 # %% check="the_embedding_alone_is_scaled" points=1
@@ -328,9 +291,6 @@ def the_embedding_alone_is_scaled(TransformerInput, draw):
     assert_close(flat, 6**0.5 * embedding[tokens], what="without a table")
     empty = input_layer(TransformerInput, torch.zeros(9, 6).double(), table)(tokens)
     assert_close(empty, table[:4].expand(2, 4, 6), what="without embeddings")
-
-
-check(the_embedding_alone_is_scaled, TransformerInput)
 
 
 # %% check="other_tokens_get_their_vectors_and_gradients" points=2 hidden
@@ -348,8 +308,6 @@ def other_tokens_get_their_vectors_and_gradients(TransformerInput, draw):
         (expected * upstream).sum().backward()
         assert_close(model.gradients()["embedding.weight"], own.grad, what="the gradient")
 
-
-check(other_tokens_get_their_vectors_and_gradients, TransformerInput)
 
 # %% [markdown] exercise="relative_bias" difficulty=3 minutes=20 forbids="course.models"
 # ### 19. A bias for each distance
@@ -402,18 +360,12 @@ def the_example_biases_are_10_20_30(relative_bias):
     assert_differentiable(relative_bias, bias, 3, 3)
 
 
-check(the_example_biases_are_10_20_30, relative_bias)
-
-
 # %% check="a_key_before_the_query_has_a_negative_distance" points=1
 def a_key_before_the_query_has_a_negative_distance(relative_bias, draw):
     """If only the first R entries of the bias are not 0, only keys before their query get anything."""
     bias = torch.cat([1 + draw.uniform(3, 4), torch.zeros(3, 5).double()], dim=1)
     earlier = torch.ones(5, 5).tril(-1).bool().expand(3, 5, 5)
     assert_equal(relative_bias(bias, 5, 5) != 0, earlier)
-
-
-check(a_key_before_the_query_has_a_negative_distance, relative_bias)
 
 
 # %% check="far_distances_share_the_outermost_entries" points=1
@@ -425,9 +377,6 @@ def far_distances_share_the_outermost_entries(relative_bias, draw):
     assert_close(answer[:, 5], bias[:, [0, 0, 0, 0, 1, 2]], what="the last query")
 
 
-check(far_distances_share_the_outermost_entries, relative_bias)
-
-
 # %% check="new_queries_see_what_they_saw_in_the_whole" points=1
 def new_queries_see_what_they_saw_in_the_whole(relative_bias, draw):
     """The two newest queries of seven get the last two rows of the table for all seven."""
@@ -435,9 +384,6 @@ def new_queries_see_what_they_saw_in_the_whole(relative_bias, draw):
     answer = relative_bias(bias, 2, 7)
     assert_close(answer, relative_bias(bias, 7, 7)[:, -2:])
     assert_depends(answer[0], answer[1])
-
-
-check(new_queries_see_what_they_saw_in_the_whole, relative_bias)
 
 
 # %% check="other_distances_have_their_bias" points=2 hidden
@@ -455,7 +401,11 @@ def other_distances_have_their_bias(relative_bias, draw):
         assert_close(relative_bias(bias, n_queries, n_keys), expected)
 
 
-check(other_distances_have_their_bias, relative_bias)
+# %% alive="a_look_at_your_bias"
+look(
+    lambda plots: plots.shades(relative_bias(torch.tensor([[0.1, 0.4, 0.9, 1.0, 0.5, 0.2, 0.0]]), 12, 12)[0])
+)  # bands
+
 
 # %% [markdown] exercise="rotate" difficulty=2 minutes=15 forbids="course.models"
 # ### 20. Turn by the position
@@ -466,8 +416,10 @@ check(other_distances_have_their_bias, relative_bias)
 #
 # $$(x, y) \to (x \cos\theta - y \sin\theta, \; x \sin\theta + y \cos\theta)$$
 #
-# Write `rotate(x, first)` for x (…, T, K) with K even: every vector turned by its position. Positions count
-# from `first`, which is usually 0. (Other libraries pair number $i$ with number $i + K/2$; here pairs are
+# Write `rotate(x, first, base)` for x (…, T, K) with K even: every vector turned by its position. Positions count
+# from `first`, which is usually 0. `base` is what stands in the formula as 10000; models for long texts take a
+# larger one, and turn more slowly. Where x comes in float16, make the angles in float32 or better all the same:
+# float16 has no odd numbers above 2048. (Other libraries pair number $i$ with number $i + K/2$; here pairs are
 # neighbours, as in the paper.)
 #
 # **Example.** K = 4, `first = 0` and three times the vector $(0, 1, 2, 0)$. The first stays, the second becomes
@@ -488,12 +440,12 @@ check(other_distances_have_their_bias, relative_bias)
 
 
 # %% solution="rotate"
-def rotate(x: Tensor, first: int) -> Tensor:
+def rotate(x: Tensor, first: int, base: float = 10_000.0) -> Tensor:
     """x (…, T, K) with each pair of neighbours turned by its position, which counts from `first`."""
     ### BEGIN SOLUTION
     n_positions, d_head = x.shape[-2:]
     positions = torch.arange(first, first + n_positions, dtype=torch.float64)
-    speeds = 10_000.0 ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
+    speeds = base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
     angles = positions[:, None] * speeds  # (T, K/2)
     even, odd = x[..., 0::2], x[..., 1::2]
     turned = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
@@ -511,9 +463,6 @@ def the_example_vectors_are_turned(rotate):
     assert_differentiable(rotate, x, 0)
 
 
-check(the_example_vectors_are_turned, rotate)
-
-
 # %% check="position_0_is_not_turned" points=1
 def position_0_is_not_turned(rotate, draw):
     """The vectors at position 0 stay as they are, and those at position 1 do not."""
@@ -521,9 +470,6 @@ def position_0_is_not_turned(rotate, draw):
     answer = rotate(x, 0)
     assert_close(answer[..., 0, :], x[..., 0, :])
     assert_depends(answer[..., 1, :], x[..., 1, :])
-
-
-check(position_0_is_not_turned, rotate)
 
 
 # %% check="neighbours_are_turned_together" points=1
@@ -536,9 +482,6 @@ def neighbours_are_turned_together(rotate, draw):
     assert_close(rotate(alone, 3)[..., 2:], torch.zeros(2, 5, 4).double())
 
 
-check(neighbours_are_turned_together, rotate)
-
-
 # %% check="scores_depend_on_the_distance_alone" points=1
 def scores_depend_on_the_distance_alone(rotate, draw):
     """Queries and keys moved on by 40 positions have the same scores; keys moved on alone have others."""
@@ -548,9 +491,6 @@ def scores_depend_on_the_distance_alone(rotate, draw):
     assert_depends(scores, rotate(query, 2) @ rotate(key, 40).transpose(-2, -1))
 
 
-check(scores_depend_on_the_distance_alone, rotate)
-
-
 # %% check="positions_count_from_first" points=1
 def positions_count_from_first(rotate, draw):
     """The vectors 3, 4 and 5 of six, turned alone with first = 3, are turned as among the six."""
@@ -558,7 +498,22 @@ def positions_count_from_first(rotate, draw):
     assert_close(rotate(x[:, 3:], 3), rotate(x, 0)[:, 3:], tolerance=1e-6)
 
 
-check(positions_count_from_first, rotate)
+# %% check="a_larger_base_turns_more_slowly" points=1
+def a_larger_base_turns_more_slowly(rotate):
+    """With the base 100 the pair (1, 0) in the second place is turned by 0.1, with 1,000,000 by 0.001."""
+    x = torch.tensor([[0.0, 0, 1, 0]]).double()
+    for base, angle in ((100.0, 0.1), (1e6, 0.001)):
+        turned = torch.tensor([[0.0, 0, math.cos(angle), math.sin(angle)]]).double()
+        assert_close(rotate(x, 1, base), turned, tolerance=1e-6)
+
+
+# %% check="half_precision_still_knows_its_position" points=1
+def half_precision_still_knows_its_position(rotate, draw):
+    """In float16 vectors at the positions 2049 to 2051 are turned as in float64, to two digits."""
+    x = draw.normal(3, 4)
+    answer = rotate(x.half(), 2049)
+    assert_close(torch.as_tensor(answer).double(), rotate(x, 2049), tolerance=0.02)
+    assert_depends(answer[1] @ answer[1], answer[0] @ answer[1] + 1)
 
 
 # %% check="other_vectors_are_turned_by_their_position" points=2 hidden
@@ -575,7 +530,13 @@ def other_vectors_are_turned_by_their_position(rotate, draw):
         assert_close(rotate(x, first), expected, tolerance=1e-6)
 
 
-check(other_vectors_are_turned_by_their_position, rotate)
+# %% alive="a_look_at_your_turn"
+look(
+    lambda plots: plots.shades(
+        rotate(torch.tensor([1.0, 0.0] * 8).double().expand(24, 16), 0), "position", "number"
+    )
+)  # clocks
+
 
 # %% provided="a_ready_rotation"
 from course.models.positions import rotate as turned  # exercise 20, ready-made: turned(x, first)
@@ -624,9 +585,6 @@ def the_example_output_is_5_505(rotary_attention):
     assert_close(rotary_attention(query, key, value, 2), expected, tolerance=1e-6)
 
 
-check(the_example_output_is_5_505, rotary_attention)
-
-
 # %% check="moving_everything_changes_nothing" points=1
 def moving_everything_changes_nothing(rotary_attention, draw):
     """Everything moved on by 60 positions has the same outputs, in each row of a batch; gradients flow back."""
@@ -639,18 +597,12 @@ def moving_everything_changes_nothing(rotary_attention, draw):
     assert_differentiable(rotary_attention, query, key, value, 0)
 
 
-check(moving_everything_changes_nothing, rotary_attention)
-
-
 # %% check="values_are_only_averaged" points=1
 def values_are_only_averaged(rotary_attention, draw):
     """Where all values are the same, so is every output."""
     query, key, value = draw.normal(2, 3, 4), draw.normal(2, 5, 4), draw.normal(4)
     answer = rotary_attention(query, key, value.expand(2, 5, 4).contiguous(), 7)
     assert_close(answer, value.expand(2, 3, 4))
-
-
-check(values_are_only_averaged, rotary_attention)
 
 
 # %% check="equal_keys_are_told_apart_by_their_distance" points=1
@@ -663,9 +615,6 @@ def equal_keys_are_told_apart_by_their_distance(rotary_attention, draw):
     assert_true(weights[0, 5] > 0, "The oldest query does not look at the newest key; there is no mask.")
 
 
-check(equal_keys_are_told_apart_by_their_distance, rotary_attention)
-
-
 # %% check="new_queries_get_what_they_got_in_the_whole" points=1
 def new_queries_get_what_they_got_in_the_whole(rotary_attention, draw):
     """The two newest queries of six get, asked alone, what they get among the six."""
@@ -673,9 +622,6 @@ def new_queries_get_what_they_got_in_the_whole(rotary_attention, draw):
     answer = rotary_attention(query, key, value, 0)[:, -2:]
     assert_close(rotary_attention(query[:, -2:], key, value, 0), answer)
     assert_depends(answer[:, 0], answer[:, 1])
-
-
-check(new_queries_get_what_they_got_in_the_whole, rotary_attention)
 
 
 # %% check="other_queries_attend_by_distance" points=2 hidden
@@ -696,8 +642,6 @@ def other_queries_attend_by_distance(rotary_attention, draw):
         expected = (scores / d_head**0.5).softmax(-1) @ value
         assert_close(rotary_attention(query, key, value, first), expected, tolerance=1e-6)
 
-
-check(other_queries_attend_by_distance, rotary_attention)
 
 # %% [markdown] written="dog_bites_man" points=4 minutes=10
 # ### 22. Dog bites man

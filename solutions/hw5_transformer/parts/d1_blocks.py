@@ -66,9 +66,6 @@ def the_example_vector_becomes_minus_1_and_7(LayerNorm):
     assert_differentiable(model, x)
 
 
-check(the_example_vector_becomes_minus_1_and_7, LayerNorm)
-
-
 # %% check="a_new_norm_only_normalises" points=1
 def a_new_norm_only_normalises(LayerNorm, draw):
     """A new module with a tiny ε gives every vector mean 0 and variance 1."""
@@ -77,9 +74,6 @@ def a_new_norm_only_normalises(LayerNorm, draw):
     answer = model(3 * draw.normal(2, 5, 6) + 7)
     assert_close(answer.mean(-1), torch.zeros(2, 5).double(), what="the means")
     assert_close(answer.square().mean(-1), torch.ones(2, 5).double(), what="the variances")
-
-
-check(a_new_norm_only_normalises, LayerNorm)
 
 
 # %% check="a_vector_is_normalised_alone" points=1
@@ -92,9 +86,6 @@ def a_vector_is_normalised_alone(LayerNorm, draw):
     assert_depends(answer[1:2, 2:3], model(x[:1, 2:3]))
 
 
-check(a_vector_is_normalised_alone, LayerNorm)
-
-
 # %% check="each_number_has_its_own_gain_and_bias" points=1
 def each_number_has_its_own_gain_and_bias(LayerNorm):
     """With the gains 0, 1 and 10 and the biases 5, 0 and 0, (1, 2, 3) becomes (5, 0, 10·√(3/2))."""
@@ -103,18 +94,12 @@ def each_number_has_its_own_gain_and_bias(LayerNorm):
     assert_close(answer, torch.tensor([[5.0, 0, 10 * 1.5**0.5]] * 2).double())
 
 
-check(each_number_has_its_own_gain_and_bias, LayerNorm)
-
-
 # %% check="epsilon_stands_under_the_root" points=1
 def epsilon_stands_under_the_root(LayerNorm):
     """The vector (0.01, -0.01, 0.01, -0.01) with ε = 0.0003 is divided by 0.02."""
     x = torch.tensor([[0.01, -0.01, 0.01, -0.01]]).double()
     weights = {"gain": torch.ones(4).double(), "bias": torch.zeros(4).double()}
     assert_close(with_weights(LayerNorm(4, 0.0003), weights)(x), x / 0.02)
-
-
-check(epsilon_stands_under_the_root, LayerNorm)
 
 
 # %% check="other_norms_have_the_outputs_and_gradients_of_torch" points=2 hidden
@@ -134,8 +119,6 @@ def other_norms_have_the_outputs_and_gradients_of_torch(LayerNorm, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-check(other_norms_have_the_outputs_and_gradients_of_torch, LayerNorm)
-
 # %% [markdown] exercise="rms_norm" difficulty=1 minutes=5 forbids="torch.nn.RMSNorm,torch.nn.functional.rms_norm,torch.rms_norm,torch.ops,torch._C,course.models"
 # ### 24. Without the mean
 #
@@ -144,7 +127,8 @@ check(other_norms_have_the_outputs_and_gradients_of_torch, LayerNorm)
 #
 # $$\text{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac1D \sum_i x_i^2 + \epsilon}}$$
 #
-# Write `rms_norm(x, gain, epsilon)` for x (…, D) and gain (D,).
+# Write `rms_norm(x, gain, epsilon)` for x (…, D) and gain (D,). Where x comes in float16, whose numbers end at
+# 65,504, take the squares in float32: the square of 300 is 90,000 already.
 #
 # **Example.** $x = (3, 4, 0, 0)$ has the mean square 6.25. With $\epsilon = 0$ and gain 1 it becomes
 # $(1.2, 1.6, 0, 0)$. A vector of equal numbers, as $(2, 2, 2)$, becomes $(1, 1, 1)$.
@@ -160,7 +144,8 @@ check(other_norms_have_the_outputs_and_gradients_of_torch, LayerNorm)
 def rms_norm(x: Tensor, gain: Tensor, epsilon: float) -> Tensor:
     """x (…, D) divided by the root of the mean of its squares, times gain (D,)."""
     ### BEGIN SOLUTION
-    return gain * x / torch.sqrt(x.square().mean(dim=-1, keepdim=True) + epsilon)
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    return gain * wide / torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + epsilon)
     ### END SOLUTION
 
 
@@ -173,18 +158,12 @@ def the_example_vector_has_root_mean_square_2_5(rms_norm):
     assert_differentiable(rms_norm, x, gain, 0.0)
 
 
-check(the_example_vector_has_root_mean_square_2_5, rms_norm)
-
-
 # %% check="the_mean_is_left_alone" points=1
 def the_mean_is_left_alone(rms_norm):
     """Vectors of equal numbers become vectors of 1 or -1, times the gain."""
     x = torch.tensor([[2.0, 2, 2], [-5, -5, -5]]).double()
     answer = rms_norm(x, torch.tensor([1.0, 2, 3]).double(), 0.0)
     assert_close(answer, torch.tensor([[1.0, 2, 3], [-1, -2, -3]]).double())
-
-
-check(the_mean_is_left_alone, rms_norm)
 
 
 # %% check="a_vector_is_divided_by_its_own_size" points=1
@@ -195,9 +174,6 @@ def a_vector_is_divided_by_its_own_size(rms_norm, draw):
     assert_close(answer.square().mean(-1), torch.ones(2, 5).double())
 
 
-check(a_vector_is_divided_by_its_own_size, rms_norm)
-
-
 # %% check="a_vector_of_zeros_stays_zero" points=1
 def a_vector_of_zeros_stays_zero(rms_norm):
     """With ε = 0.0003 a vector of zeros stays zero, and (0.01, -0.01) is divided by 0.02."""
@@ -205,7 +181,12 @@ def a_vector_of_zeros_stays_zero(rms_norm):
     assert_close(rms_norm(x, torch.ones(2).double(), 0.0003), x / 0.02)
 
 
-check(a_vector_of_zeros_stays_zero, rms_norm)
+# %% check="large_numbers_in_half_precision_are_divided_as_well" points=1
+def large_numbers_in_half_precision_are_divided_as_well(rms_norm):
+    """In float16, (300, 400, 0, 0) becomes (1.2, 1.6, 0, 0), to two digits."""
+    x, gain = torch.tensor([[300.0, 400, 0, 0]]).half(), torch.ones(4).half()
+    answer = torch.as_tensor(rms_norm(x, gain, 0.0)).double()
+    assert_close(answer, torch.tensor([[1.2, 1.6, 0, 0]]).double(), tolerance=0.01)
 
 
 # %% check="other_vectors_are_divided_by_their_size" points=1 hidden
@@ -217,8 +198,6 @@ def other_vectors_are_divided_by_their_size(rms_norm, draw):
                 for row in x.reshape(-1, shape[-1])]  # fmt: skip
         assert_close(rms_norm(x, gain, epsilon), torch.stack(rows).reshape(shape))
 
-
-check(other_vectors_are_divided_by_their_size, rms_norm)
 
 # %% [markdown] exercise="FeedForward" difficulty=1 minutes=10 forbids="course.models"
 # ### 25. The feed-forward layer
@@ -273,9 +252,6 @@ def the_example_turns_3_into_3_and_minus_2_into_4(FeedForward):
     assert_differentiable(model, x)
 
 
-check(the_example_turns_3_into_3_and_minus_2_into_4, FeedForward)
-
-
 # %% check="each_position_works_alone" points=1
 def each_position_works_alone(FeedForward, draw):
     """A vector has the same output alone as among others."""
@@ -286,9 +262,6 @@ def each_position_works_alone(FeedForward, draw):
     assert_depends(answer[1:, 3:4], model(x[1:, 2:3]))
 
 
-check(each_position_works_alone, FeedForward)
-
-
 # %% check="a_silent_hidden_layer_leaves_the_last_bias" points=1
 def a_silent_hidden_layer_leaves_the_last_bias(FeedForward, draw):
     """Where all hidden numbers are far below 0, the output is contract.bias, below 0 too."""
@@ -296,9 +269,6 @@ def a_silent_hidden_layer_leaves_the_last_bias(FeedForward, draw):
     weights |= {"expand.bias": torch.full((7,), -99.0).double(), "contract.bias": -1 - draw.uniform(3)}
     answer = with_weights(FeedForward(3, 7), weights)(draw.normal(2, 5, 3))
     assert_close(answer, weights["contract.bias"].expand(2, 5, 3))
-
-
-check(a_silent_hidden_layer_leaves_the_last_bias, FeedForward)
 
 
 # %% check="other_layers_have_their_outputs_and_gradients" points=2 hidden
@@ -323,9 +293,6 @@ def other_layers_have_their_outputs_and_gradients(FeedForward, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-check(other_layers_have_their_outputs_and_gradients, FeedForward)
-
-
 # %% provided="parts_of_a_block"
 from course.models.multi_head_attention import MultiHeadAttention as ReadyAttention
 
@@ -348,6 +315,7 @@ class TwoLayers(nn.Module):
         return self.contract(functional.relu(self.expand(x)))
 
 
+# %% provided="blocks_of_torch" helper
 ATTENTION_MATRICES = [f"attention.W_{part}.weight" for part in ("query", "key", "value", "output")]
 
 
@@ -438,7 +406,8 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
 #
 # - `PostNormBlock(d_model, n_heads, d_ff)` has four parts: `attention`, a `SelfAttention(d_model, n_heads)`;
 #   `feed_forward`, a `TwoLayers(d_model, d_ff)`; `norm_attention` and `norm_feed_forward`, two
-#   `nn.LayerNorm(d_model)`. `SelfAttention` and `TwoLayers` stand ready-made in the cell above.
+#   `nn.LayerNorm(d_model)`. `SelfAttention` and `TwoLayers` stand ready-made in the cell above; your own
+#   `MultiHeadAttention`, called with x three times, and `FeedForward` have the same parameters and fit as well.
 # - `forward(x, mask=None)` takes x (B, T, D) and a mask that broadcasts to (B, H, T, T), True = may be attended
 #   to, which goes to the attention. It returns $z$, (B, T, D). There is no dropout.
 #
@@ -486,9 +455,6 @@ def silent_parts_leave_the_input_normalised(PostNormBlock):
     assert_close(answer, torch.tensor([[[-1.0, 1.0], [1.0, -1.0]]]).double(), tolerance=1e-4)
 
 
-check(silent_parts_leave_the_input_normalised, PostNormBlock)
-
-
 # %% check="a_block_is_that_of_torch" points=1
 def a_block_is_that_of_torch(PostNormBlock, draw):
     """With the same weights, the block gives the numbers of PyTorch's post-norm block; gradients flow back."""
@@ -497,9 +463,6 @@ def a_block_is_that_of_torch(PostNormBlock, draw):
     answer = block(x)
     assert_close(answer, block_of_torch(weights, 3, x))
     assert_differentiable(block, x)
-
-
-check(a_block_is_that_of_torch, PostNormBlock)
 
 
 # %% check="what_leaves_the_block_is_normalised" points=1
@@ -513,9 +476,6 @@ def what_leaves_the_block_is_normalised(PostNormBlock, draw):
     assert_depends(answer, model(-x))
 
 
-check(what_leaves_the_block_is_normalised, PostNormBlock)
-
-
 # %% check="the_input_passes_by_a_silent_attention" points=1
 def the_input_passes_by_a_silent_attention(PostNormBlock, draw):
     """With the attention silent a token still knows itself, and learns nothing of the others."""
@@ -524,9 +484,6 @@ def the_input_passes_by_a_silent_attention(PostNormBlock, draw):
     answer = model(x)
     assert_close(model(x[:, 2:3]), answer[:, 2:3], what="a token alone")
     assert_depends(answer[:, 2], answer[:, 3])
-
-
-check(the_input_passes_by_a_silent_attention, PostNormBlock)
 
 
 # %% check="the_sum_passes_by_a_silent_feed_forward" points=1
@@ -540,9 +497,6 @@ def the_sum_passes_by_a_silent_feed_forward(PostNormBlock, draw):
     assert_close(with_weights(PostNormBlock(6, 3, 7), weights)(x), expected)
 
 
-check(the_sum_passes_by_a_silent_feed_forward, PostNormBlock)
-
-
 # %% check="masked_tokens_do_not_matter" points=1
 def masked_tokens_do_not_matter(PostNormBlock, draw):
     """Under a causal mask the future does not change the past; other tokens of the past change it."""
@@ -554,16 +508,11 @@ def masked_tokens_do_not_matter(PostNormBlock, draw):
     assert_depends(changed[:, 3:], answer[:, 3:])
 
 
-check(masked_tokens_do_not_matter, PostNormBlock)
-
-
 # %% check="other_post_norm_blocks_are_those_of_torch" points=3 hidden
 def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
     """Other blocks, masked too, have the outputs and gradients of PyTorch's."""
     assert_block_of_torch(PostNormBlock, draw, is_pre_norm=False)
 
-
-check(other_post_norm_blocks_are_those_of_torch, PostNormBlock)
 
 # %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.models.multi_head_attention.MultiHeadAttention"
 # ### 27. A block, as today
@@ -615,9 +564,6 @@ def silent_parts_leave_the_input_as_it_is(PreNormBlock, draw):
     assert_close(with_weights(PreNormBlock(6, 3, 7), weights)(x), x)
 
 
-check(silent_parts_leave_the_input_as_it_is, PreNormBlock)
-
-
 # %% check="a_modern_block_is_that_of_torch" points=1
 def a_modern_block_is_that_of_torch(PreNormBlock, draw):
     """With the same weights, the block gives the numbers of PyTorch's pre-norm block; gradients flow back."""
@@ -626,9 +572,6 @@ def a_modern_block_is_that_of_torch(PreNormBlock, draw):
     answer = block(x)
     assert_close(answer, block_of_torch(weights, 3, x, is_pre_norm=True))
     assert_differentiable(block, x)
-
-
-check(a_modern_block_is_that_of_torch, PreNormBlock)
 
 
 # %% check="what_is_added_does_not_grow_with_the_input" points=1
@@ -642,9 +585,6 @@ def what_is_added_does_not_grow_with_the_input(PreNormBlock, draw):
         assert_depends(added, torch.zeros(2, 5, 6).double())
 
 
-check(what_is_added_does_not_grow_with_the_input, PreNormBlock)
-
-
 # %% check="the_feed_forward_reads_what_attention_found" points=1
 def the_feed_forward_reads_what_attention_found(PreNormBlock, draw):
     """What attention adds is in the residual and goes, normalised, into the feed-forward layer."""
@@ -653,9 +593,6 @@ def the_feed_forward_reads_what_attention_found(PreNormBlock, draw):
     thought = with_weights(PreNormBlock(6, 3, 7), silenced(weights, "attention"))(found)
     assert_close(with_weights(PreNormBlock(6, 3, 7), weights)(x), thought)
     assert_depends(thought, found)
-
-
-check(the_feed_forward_reads_what_attention_found, PreNormBlock)
 
 
 # %% check="hidden_tokens_do_not_matter" points=1
@@ -671,13 +608,7 @@ def hidden_tokens_do_not_matter(PreNormBlock, draw):
     assert_depends(model(other, mask)[real], answer[real])
 
 
-check(hidden_tokens_do_not_matter, PreNormBlock)
-
-
 # %% check="other_pre_norm_blocks_are_those_of_torch" points=3 hidden
 def other_pre_norm_blocks_are_those_of_torch(PreNormBlock, draw):
     """Other blocks, masked too, have the outputs and gradients of PyTorch's."""
     assert_block_of_torch(PreNormBlock, draw, is_pre_norm=True)
-
-
-check(other_pre_norm_blocks_are_those_of_torch, PreNormBlock)

@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 17: one step of a beam search."""
+"""What goes wrong in homework 6, exercise 18: one step of a beam search."""
 
 from autograder.catalogue import misconception
 
@@ -8,14 +8,7 @@ def _best(candidates, beam_width):
     return best, places // candidates.shape[1], places % candidates.shape[1]
 
 
-@misconception(
-    of="extend_beams",
-    fails={
-        "a_constant_in_the_logits_changes_nothing",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
+@misconception(of="extend_beams")
 def logits_added_up(totals, logits, beam_width):
     """The logits are added to the totals as they are; they are no log-probabilities.
 
@@ -24,14 +17,7 @@ def logits_added_up(totals, logits, beam_width):
     return _best(totals[:, None] + logits, beam_width)
 
 
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
+@misconception(of="extend_beams")
 def probabilities_added_to_logarithms(totals, logits, beam_width):
     """Probabilities are added to log-probabilities.
 
@@ -40,16 +26,7 @@ def probabilities_added_to_logarithms(totals, logits, beam_width):
     return _best(totals[:, None] + logits.softmax(-1), beam_width)
 
 
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "one_good_beginning_may_fill_the_beam",
-        "a_constant_in_the_logits_changes_nothing",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
+@misconception(of="extend_beams")
 def beginnings_forgotten(totals, logits, beam_width):
     """What the beginnings cost so far is not counted; only the next token is.
 
@@ -58,14 +35,7 @@ def beginnings_forgotten(totals, logits, beam_width):
     return _best(logits.log_softmax(-1), beam_width)
 
 
-@misconception(
-    of="extend_beams",
-    fails={
-        "one_good_beginning_may_fill_the_beam",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
+@misconception(of="extend_beams")
 def one_extension_for_each_beginning(totals, logits, beam_width):
     """Every beginning is extended by its best token only, so a good beginning cannot have two successors.
 
@@ -77,15 +47,7 @@ def one_extension_for_each_beginning(totals, logits, beam_width):
     return best, rows, tokens[rows]
 
 
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "one_good_beginning_may_fill_the_beam",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
+@misconception(of="extend_beams")
 def row_and_token_exchanged(totals, logits, beam_width):
     """The place in the flat table is taken apart the wrong way: rows and tokens are exchanged.
 
@@ -95,15 +57,7 @@ def row_and_token_exchanged(totals, logits, beam_width):
     return best, tokens, rows
 
 
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "a_constant_in_the_logits_changes_nothing",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
+@misconception(of="extend_beams")
 def normalised_over_the_whole_beam(totals, logits, beam_width):
     """The softmax runs over the logits of all beginnings together, not over those of each.
 
@@ -113,15 +67,7 @@ def normalised_over_the_whole_beam(totals, logits, beam_width):
     return _best(totals[:, None] + together, beam_width)
 
 
-@misconception(
-    of="extend_beams",
-    fails={
-        "the_example_keeps_two_extensions",
-        "one_good_beginning_may_fill_the_beam",
-        "a_wide_beam_keeps_everything",
-        "other_beams_keep_their_best_extensions",
-    },
-)
+@misconception(of="extend_beams")
 def divided_by_the_number_of_beginnings(totals, logits, beam_width):
     """The place in the flat table is divided by W, the number of rows; a row has V entries.
 

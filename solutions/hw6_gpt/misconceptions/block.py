@@ -3,24 +3,15 @@
 import math
 
 import torch
-from torch import nn
 from torch.nn import functional
 
 from autograder.catalogue import misconception
 
+from ..notebook import CausalBlock as RightBlock
 
-class _Block(nn.Module):
+
+class _Block(RightBlock):
     """A right block in parts; each mistake changes one of them."""
-
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.ln_1, self.ln_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        attention = {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
-        self.add_module("attn", nn.ModuleDict(attention))  # the name is GPT-2's
-        self.mlp = nn.ModuleDict(
-            {"c_fc": nn.Linear(d_model, 4 * d_model), "c_proj": nn.Linear(4 * d_model, d_model)}
-        )
 
     def forward(self, x):
         x = x + self.attention(self.ln_1(x))
@@ -57,14 +48,32 @@ class _Block(nn.Module):
         return scores.masked_fill(self.hidden(scores.shape[-1]), -math.inf).softmax(-1)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
+class MaskOfTheFirstText(_Block):
+    """The mask is made for the first text, and kept for texts of other lengths.
+
+    For which T was your mask made? What becomes of a row that is shorter, or longer?
+    """
+
+    first = None
+
+    def hidden(self, T):
+        self.first = self.first or T
+        return torch.ones(self.first, self.first, dtype=torch.bool).triu(1)
+
+
+@misconception(of="CausalBlock")
+class FutureAtMinusAHundred(_Block):
+    """The scores of later positions become −100, which is more than the scores that a trained block may have.
+
+    If all scores that a position may see are −300, where does the weight go? Which number is below all?
+    """
+
+    def weights(self, scores):
+        return scores.masked_fill(self.hidden(scores.shape[-1]), -100.0).softmax(-1)
+
+
+@misconception(of="CausalBlock")
 class MaskMissing(_Block):
     """There is no mask, so every position attends to the whole row.
 
@@ -75,15 +84,7 @@ class MaskMissing(_Block):
         return torch.zeros(T, T, dtype=torch.bool)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-    seen="https://github.com/tinygrad/tinygrad/pull/2425",
-)
+@misconception(of="CausalBlock", seen="https://github.com/tinygrad/tinygrad/pull/2425")
 class MaskOneTooFar(_Block):
     """The mask leaves the next position visible as well: its diagonal is off by one.
 
@@ -95,13 +96,7 @@ class MaskOneTooFar(_Block):
 
 
 @misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-    seen="https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/19",
+    of="CausalBlock", seen="https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/19"
 )
 class MaskTurnedAround(_Block):
     """The triangle is turned around: a position attends to itself and to its future.
@@ -113,18 +108,11 @@ class MaskTurnedAround(_Block):
         return torch.ones(T, T, dtype=torch.bool).tril(-1)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class MaskAfterTheSoftmax(_Block):
     """The weights of the future are set to 0 after the softmax, so the others no longer sum to one.
 
-    Add up the weights of the first position. Which share went to positions that it must not see, and did
+    Add up the weights of the first position. What fraction went to positions that it must not see, and did
     their vectors play no role in it?
     """
 
@@ -132,15 +120,7 @@ class MaskAfterTheSoftmax(_Block):
         return scores.softmax(-1).masked_fill(self.hidden(scores.shape[-1]), 0.0)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "each_head_uses_its_own_numbers",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/issues/118",
-)
+@misconception(of="CausalBlock", seen="https://github.com/harvardnlp/annotated-transformer/issues/118")
 class HeadsCutByViewAlone(_Block):
     """The heads are made by a view to (B, H, T, K) without a transpose, which mixes positions and heads.
 
@@ -157,15 +137,7 @@ class HeadsCutByViewAlone(_Block):
         return x.reshape(B, T, H * K)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "each_head_uses_its_own_numbers",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class HeadsMergedWithoutTranspose(_Block):
     """The heads are put together by a reshape alone, so a position gets numbers of other positions.
 
@@ -177,11 +149,7 @@ class HeadsMergedWithoutTranspose(_Block):
         return x.reshape(B, T, H * K)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
-    seen="https://github.com/karpathy/ng-video-lecture/pull/6",
-)
+@misconception(of="CausalBlock", seen="https://github.com/karpathy/ng-video-lecture/pull/6")
 class ScaledByTheModelsWidth(_Block):
     """The scores are divided by the root of D, the width of the model, instead of that of K, a head's.
 
@@ -192,10 +160,7 @@ class ScaledByTheModelsWidth(_Block):
         return d_model**-0.5
 
 
-@misconception(
-    of="CausalBlock",
-    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
-)
+@misconception(of="CausalBlock")
 class KeysBeforeQueries(_Block):
     """The outputs of c_attn are taken as keys, queries, values; GPT-2 has queries, keys, values.
 
@@ -208,14 +173,7 @@ class KeysBeforeQueries(_Block):
         return query, key, value
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "each_head_uses_its_own_numbers",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class NumbersOfAHeadSpread(_Block):
     """Head h owns every H-th number of a query instead of K numbers in a row.
 
@@ -230,15 +188,7 @@ class NumbersOfAHeadSpread(_Block):
         return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "without_its_output_matrices_the_block_changes_nothing",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-    seen="https://github.com/harvardnlp/annotated-transformer/issues/13",
-)
+@misconception(of="CausalBlock", seen="https://github.com/harvardnlp/annotated-transformer/issues/13")
 class NormAfterTheSum(_Block):
     """The norms come after the sums, as in the Transformer of 2017; GPT-2 normalises what each part reads.
 
@@ -250,14 +200,7 @@ class NormAfterTheSum(_Block):
         return self.ln_2(x + self.feed_forward(x))
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "without_its_output_matrices_the_block_changes_nothing",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class ResidualOfTheNormalised(_Block):
     """The output of each part is added to the normalised x instead of to x itself.
 
@@ -271,10 +214,7 @@ class ResidualOfTheNormalised(_Block):
         return x + self.feed_forward(x)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
-)
+@misconception(of="CausalBlock")
 class OtherGelu(_Block):
     """The gelu is the exact one; GPT-2 was trained with the approximation by tanh.
 
@@ -286,10 +226,7 @@ class OtherGelu(_Block):
         return functional.gelu(x)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
-)
+@misconception(of="CausalBlock")
 class ReluInTheMlp(_Block):
     """The mlp uses relu, as the Transformer of 2017 does, and not gelu.
 
@@ -300,18 +237,7 @@ class ReluInTheMlp(_Block):
         return functional.relu(x)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_block_has_the_parameters_of_gpt_2",
-        "without_its_output_matrices_the_block_changes_nothing",
-        "the_future_does_not_change_the_past",
-        "the_rows_of_a_batch_do_not_mix",
-        "each_head_uses_its_own_numbers",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class BiasesLeftOut(_Block):
     """The linear layers have no biases, so that those of GPT-2 find no place.
 
@@ -324,15 +250,7 @@ class BiasesLeftOut(_Block):
             layer.register_parameter("bias", None)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_rows_of_a_batch_do_not_mix",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class BatchTakenForTime(_Block):
     """Attention runs over the rows of the batch: the first axis is taken for the positions.
 

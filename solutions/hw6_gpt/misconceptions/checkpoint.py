@@ -14,26 +14,16 @@ def _weights(checkpoint, turned=TURNED, left_out=LEFT_OUT, prefix="transformer."
     }
 
 
-@misconception(
-    of="gpt2_weights",
-    fails={
-        "the_shapes_are_the_gpts",
-        "the_checkpoint_has_the_same_logits_in_your_gpt",
-        "other_checkpoints_are_translated",
-    },
-)
+@misconception(of="gpt2_weights")
 def nothing_transposed(checkpoint):
     """The matrices stay (inputs, outputs), although the layers of your GPT are (outputs, inputs).
 
-    Which shape has `h.0.attn.c_attn.weight` in the checkpoint, and which in your `state_dict()`?
+    What shape does `h.0.attn.c_attn.weight` have in the checkpoint, and what shape in your `state_dict()`?
     """
     return _weights(checkpoint, turned=("nothing",))
 
 
-@misconception(
-    of="gpt2_weights",
-    fails={"the_checkpoint_has_the_same_logits_in_your_gpt", "other_checkpoints_are_translated"},
-)
+@misconception(of="gpt2_weights")
 def square_matrix_forgotten(checkpoint):
     """Only matrices whose shape does not fit are transposed; the square `attn.c_proj.weight` is not.
 
@@ -43,15 +33,7 @@ def square_matrix_forgotten(checkpoint):
     return _weights(checkpoint, turned=("attn.c_attn.weight", "mlp.c_fc.weight", "mlp.c_proj.weight"))
 
 
-@misconception(
-    of="gpt2_weights",
-    fails={
-        "the_shapes_are_the_gpts",
-        "embeddings_norms_and_biases_stay_as_they_are",
-        "the_checkpoint_has_the_same_logits_in_your_gpt",
-        "other_checkpoints_are_translated",
-    },
-)
+@misconception(of="gpt2_weights")
 def embeddings_transposed_too(checkpoint):
     """Every matrix is transposed, the embeddings too, although these are stored as in your GPT.
 
@@ -61,10 +43,7 @@ def embeddings_transposed_too(checkpoint):
     return _weights(checkpoint, turned=(*TURNED, "wte.weight", "wpe.weight"))
 
 
-@misconception(
-    of="gpt2_weights",
-    fails={"the_checkpoint_has_the_same_logits_in_your_gpt", "other_checkpoints_are_translated"},
-)
+@misconception(of="gpt2_weights")
 def reshaped_instead_of_transposed(checkpoint):
     """The matrices get their new shape by a reshape, which keeps the order of the numbers and mixes rows up.
 
@@ -81,14 +60,7 @@ def reshaped_instead_of_transposed(checkpoint):
     }
 
 
-@misconception(
-    of="gpt2_weights",
-    fails={
-        "every_name_is_one_of_the_gpts",
-        "the_checkpoint_has_the_same_logits_in_your_gpt",
-        "other_checkpoints_are_translated",
-    },
-)
+@misconception(of="gpt2_weights")
 def output_matrix_kept(checkpoint):
     """`lm_head.weight` comes out as well, for which your GPT has no parameter.
 
@@ -98,32 +70,16 @@ def output_matrix_kept(checkpoint):
     return _weights(checkpoint, left_out=LEFT_OUT[:2])
 
 
-@misconception(
-    of="gpt2_weights",
-    fails={
-        "every_name_is_one_of_the_gpts",
-        "the_checkpoint_has_the_same_logits_in_your_gpt",
-        "other_checkpoints_are_translated",
-    },
-)
+@misconception(of="gpt2_weights")
 def triangles_kept(checkpoint):
-    """The triangles `attn.bias` and the numbers `attn.masked_bias` come out as well.
+    """The result also contains the causal masks `attn.bias` and the numbers `attn.masked_bias`.
 
-    Which shape has `h.0.attn.bias`? Is that a bias, and does your block have a place for it?
+    What shape is `h.0.attn.bias`? Is that a bias, and does your block have a place for it?
     """
     return _weights(checkpoint, left_out=LEFT_OUT[2:])
 
 
-@misconception(
-    of="gpt2_weights",
-    fails={
-        "every_name_is_one_of_the_gpts",
-        "the_shapes_are_the_gpts",
-        "embeddings_norms_and_biases_stay_as_they_are",
-        "the_checkpoint_has_the_same_logits_in_your_gpt",
-        "other_checkpoints_are_translated",
-    },
-)
+@misconception(of="gpt2_weights")
 def biases_lost_with_the_triangles(checkpoint):
     """Everything of the attention that ends in "bias" is left out, the biases of c_attn and c_proj too.
 
@@ -132,7 +88,7 @@ def biases_lost_with_the_triangles(checkpoint):
     return {name: w for name, w in _weights(checkpoint).items() if not ("attn" in name and "bias" in name)}
 
 
-@misconception(of="gpt2_weights", fails={"every_name_is_one_of_the_gpts", "other_checkpoints_are_translated"})
+@misconception(of="gpt2_weights")
 def names_cut_at_their_first_dot(checkpoint):
     """The first part of every name is cut off, whether it is "transformer." or not.
 

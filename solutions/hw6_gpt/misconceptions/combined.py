@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercises 14 and 15: filters in an order, and the repetition penalty."""
+"""What goes wrong in homework 6, exercises 15 and 16: filters in an order, and the repetition penalty."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 
 from autograder.catalogue import misconception
 
-# 14. combined_filters
+# 15. combined_filters
 
 
 def _in_top_k(logits, k):
@@ -27,15 +27,7 @@ def _keep(logits, kept):
     return logits.masked_fill(~kept, -math.inf)
 
 
-@misconception(
-    of="combined_filters",
-    fails={
-        "two_tokens_of_the_example_are_left",
-        "temperature_does_not_change_who_is_left",
-        "other_settings_leave_what_all_filters_leave",
-    },
-    seen="https://github.com/ggml-org/llama.cpp/issues/4091",
-)
+@misconception(of="combined_filters", seen="https://github.com/ggml-org/llama.cpp/issues/4091")
 def cooled_before_the_filters(logits, t, k, p, least):
     """The temperature comes first, so the filters judge another distribution than the model's.
 
@@ -46,11 +38,7 @@ def cooled_before_the_filters(logits, t, k, p, least):
     return _keep(cooled, _in_top_k(cooled, k) & _in_nucleus(cooled, p) & _near_the_best(cooled, least))
 
 
-@misconception(
-    of="combined_filters",
-    fails={"the_nucleus_is_that_of_all_tokens", "other_settings_leave_what_all_filters_leave"},
-    seen="https://github.com/sgl-project/sglang-jax/pull/1563",
-)
+@misconception(of="combined_filters", seen="https://github.com/sgl-project/sglang-jax/pull/1563")
 def nucleus_of_what_top_k_leaves(logits, t, k, p, least):
     """Top-p adds up what is left after top-k and has been renormalised, so it reaches p too early.
 
@@ -61,16 +49,7 @@ def nucleus_of_what_top_k_leaves(logits, t, k, p, least):
     return _keep(left, _in_nucleus(left, p) & _near_the_best(logits, least)) / t
 
 
-@misconception(
-    of="combined_filters",
-    fails={
-        "two_tokens_of_the_example_are_left",
-        "the_strictest_filter_decides",
-        "temperature_does_not_change_who_is_left",
-        "the_nucleus_is_that_of_all_tokens",
-        "other_settings_leave_what_all_filters_leave",
-    },
-)
+@misconception(of="combined_filters")
 def one_filter_is_enough(logits, t, k, p, least):
     """A token stays if one of the filters leaves it; it takes all three.
 
@@ -79,14 +58,7 @@ def one_filter_is_enough(logits, t, k, p, least):
     return _keep(logits, _in_top_k(logits, k) | _in_nucleus(logits, p) | _near_the_best(logits, least)) / t
 
 
-@misconception(
-    of="combined_filters",
-    fails={
-        "two_tokens_of_the_example_are_left",
-        "temperature_does_not_change_who_is_left",
-        "other_settings_leave_what_all_filters_leave",
-    },
-)
+@misconception(of="combined_filters")
 def temperature_forgotten(logits, t, k, p, least):
     """The filters are right, and the temperature is never used.
 
@@ -95,15 +67,7 @@ def temperature_forgotten(logits, t, k, p, least):
     return _keep(logits, _in_top_k(logits, k) & _in_nucleus(logits, p) & _near_the_best(logits, least))
 
 
-@misconception(
-    of="combined_filters",
-    fails={
-        "two_tokens_of_the_example_are_left",
-        "temperature_does_not_change_who_is_left",
-        "other_settings_leave_what_all_filters_leave",
-    },
-    seen="https://github.com/oobabooga/textgen/issues/4463",
-)
+@misconception(of="combined_filters", seen="https://github.com/oobabooga/textgen/issues/4463")
 def only_min_p_after_the_temperature(logits, t, k, p, least):
     """Top-k and top-p judge the model's distribution, and min-p the one that the temperature has changed.
 
@@ -114,16 +78,7 @@ def only_min_p_after_the_temperature(logits, t, k, p, least):
     return _keep(cooled, _near_the_best(cooled, least))
 
 
-@misconception(
-    of="combined_filters",
-    fails={
-        "two_tokens_of_the_example_are_left",
-        "the_strictest_filter_decides",
-        "temperature_does_not_change_who_is_left",
-        "the_nucleus_is_that_of_all_tokens",
-        "other_settings_leave_what_all_filters_leave",
-    },
-)
+@misconception(of="combined_filters")
 def probabilities_of_what_is_left(logits, t, k, p, least):
     """What comes back are probabilities: the softmax has been taken already, and logits are asked for.
 
@@ -133,7 +88,7 @@ def probabilities_of_what_is_left(logits, t, k, p, least):
     return (_keep(logits, kept) / t).softmax(-1)
 
 
-# 15. repetition_penalty
+# 16. repetition_penalty
 
 
 def _occurred(logits, history):
@@ -144,14 +99,7 @@ def _penalised(logits, penalty):
     return torch.where(logits > 0, logits / penalty, logits * penalty)
 
 
-@misconception(
-    of="repetition_penalty",
-    fails={
-        "the_example_is_penalised",
-        "what_has_occurred_becomes_less_probable",
-        "other_histories_are_penalised",
-    },
-)
+@misconception(of="repetition_penalty")
 def negative_logits_divided_too(logits, history, penalty):
     """All logits are divided, which makes a negative one larger and its token more probable.
 
@@ -160,10 +108,7 @@ def negative_logits_divided_too(logits, history, penalty):
     return torch.where(_occurred(logits, history), logits / penalty, logits)
 
 
-@misconception(
-    of="repetition_penalty",
-    fails={"the_example_is_penalised", "once_or_often_is_the_same", "other_histories_are_penalised"},
-)
+@misconception(of="repetition_penalty")
 def penalised_at_every_occurrence(logits, history, penalty):
     """A token is penalised once for each time it has occurred.
 
@@ -173,9 +118,7 @@ def penalised_at_every_occurrence(logits, history, penalty):
     return _penalised(logits, penalty**times)
 
 
-@misconception(
-    of="repetition_penalty", fails={"every_row_has_its_own_history", "other_histories_are_penalised"}
-)
+@misconception(of="repetition_penalty")
 def one_history_for_all_rows(logits, history, penalty):
     """What has occurred in any row is penalised in all of them.
 
@@ -185,19 +128,9 @@ def one_history_for_all_rows(logits, history, penalty):
     return torch.where(_occurred(logits, everywhere), _penalised(logits, penalty), logits)
 
 
-@misconception(
-    of="repetition_penalty",
-    fails={
-        "the_logits_stay_as_they_were",
-        "every_row_has_its_own_history",
-        "once_or_often_is_the_same",
-        "other_histories_are_penalised",
-        "the_example_is_penalised",
-        "what_has_occurred_becomes_less_probable",
-    },
-)
+@misconception(of="repetition_penalty")
 def logits_changed_in_place(logits, history, penalty):
-    """The logits that were handed over are changed, and whoever handed them over reads other ones afterwards.
+    """Your function modifies the logits it was given, so the caller finds different values afterwards.
 
     Print the logits before and after your function is called. Which line wrote into them?
     """
@@ -205,14 +138,7 @@ def logits_changed_in_place(logits, history, penalty):
     return logits
 
 
-@misconception(
-    of="repetition_penalty",
-    fails={
-        "the_example_is_penalised",
-        "what_has_occurred_becomes_less_probable",
-        "other_histories_are_penalised",
-    },
-)
+@misconception(of="repetition_penalty")
 def repetition_rewarded(logits, history, penalty):
     """The two cases are exchanged: positive logits are multiplied and negative ones divided.
 
@@ -222,7 +148,7 @@ def repetition_rewarded(logits, history, penalty):
     return torch.where(_occurred(logits, history), rewarded, logits)
 
 
-@misconception(of="repetition_penalty", fails={"the_example_is_penalised", "other_histories_are_penalised"})
+@misconception(of="repetition_penalty")
 def penalty_subtracted(logits, history, penalty):
     """The penalty is subtracted from the logits; that is another method, the presence penalty.
 
@@ -231,7 +157,7 @@ def penalty_subtracted(logits, history, penalty):
     return torch.where(_occurred(logits, history), logits - penalty, logits)
 
 
-@misconception(of="repetition_penalty", fails={"the_example_is_penalised", "other_histories_are_penalised"})
+@misconception(of="repetition_penalty")
 def log_probs_penalised(logits, history, penalty):
     """The penalty is applied to log-probabilities, which are never positive, so it always multiplies.
 

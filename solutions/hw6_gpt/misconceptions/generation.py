@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 9: the loop."""
+"""What goes wrong in homework 6, exercise 10: the loop."""
 
 import torch
 
@@ -21,15 +21,7 @@ def _text(arguments, *, crop=None, read=_last_logits, choose=_drawn):
     return tokens
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "a_long_prompt_is_read_from_its_end",
-        "tokens_are_drawn_from_the_softmax",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def logits_of_the_first_position(table, prompt, n_tokens, generator):
     """The logits of the first position are used, which know the first token only.
 
@@ -44,16 +36,7 @@ def logits_of_the_first_position(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), read=first)
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "a_long_prompt_is_read_from_its_end",
-        "the_whole_context_is_read",
-        "the_generator_decides",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def context_not_cropped(table, prompt, n_tokens, generator):
     """The context is never cropped, so the model is asked to read more than it can.
 
@@ -62,15 +45,7 @@ def context_not_cropped(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), crop=lambda tokens, C: tokens)
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "a_long_prompt_is_read_from_its_end",
-        "the_whole_context_is_read",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def first_tokens_kept(table, prompt, n_tokens, generator):
     """The context is cropped to its first C tokens, so new tokens are never read.
 
@@ -79,14 +54,7 @@ def first_tokens_kept(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), crop=lambda tokens, C: tokens[:, :C])
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_whole_context_is_read",
-        "tokens_are_drawn_from_the_softmax",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def one_token_of_context_lost(table, prompt, n_tokens, generator):
     """The context is cropped to C − 1 tokens, one less than the model can read.
 
@@ -95,16 +63,7 @@ def one_token_of_context_lost(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), crop=lambda tokens, C: tokens[:, 1 - C :])
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "a_long_prompt_is_read_from_its_end",
-        "the_whole_context_is_read",
-        "tokens_are_drawn_from_the_softmax",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def first_rows_token_for_all(table, prompt, n_tokens, generator):
     """The token drawn for the first row is appended to all rows.
 
@@ -117,14 +76,7 @@ def first_rows_token_for_all(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), choose=choose)
 
 
-@misconception(
-    of="generate",
-    fails={
-        "tokens_are_drawn_from_the_softmax",
-        "the_generator_decides",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def most_probable_token_taken(table, prompt, n_tokens, generator):
     """The most probable token is taken instead of a drawn one, so every run writes the same.
 
@@ -137,17 +89,7 @@ def most_probable_token_taken(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), choose=choose)
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "a_long_prompt_is_read_from_its_end",
-        "the_whole_context_is_read",
-        "tokens_are_drawn_from_the_softmax",
-        "other_models_write_the_specified_text",
-    },
-    seen="https://github.com/ml-explore/mlx-examples/pull/521",
-)
+@misconception(of="generate", seen="https://github.com/ml-explore/mlx-examples/pull/521")
 def softmax_of_the_softmax(table, prompt, n_tokens, generator):
     """The softmax is taken twice, which makes all tokens almost equally likely.
 
@@ -160,9 +102,9 @@ def softmax_of_the_softmax(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), choose=choose)
 
 
-@misconception(of="generate", fails={"the_generator_decides", "other_models_write_the_specified_text"})
+@misconception(of="generate")
 def generator_ignored(table, prompt, n_tokens, generator):
-    """The draw does not use the generator that was handed over, so a text cannot be had again.
+    """The draw ignores the generator it was given, so a text cannot be reproduced.
 
     Where in your call of `multinomial` does the generator go in?
     """
@@ -173,17 +115,7 @@ def generator_ignored(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator), choose=choose)
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "the_prompt_stays_in_front",
-        "a_long_prompt_is_read_from_its_end",
-        "the_whole_context_is_read",
-        "tokens_are_drawn_from_the_softmax",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def only_the_new_tokens(table, prompt, n_tokens, generator):
     """Only the new tokens come back, without the prompt.
 
@@ -192,18 +124,7 @@ def only_the_new_tokens(table, prompt, n_tokens, generator):
     return _text((table, prompt, n_tokens, generator))[:, prompt.shape[1] :]
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "the_prompt_stays_in_front",
-        "a_long_prompt_is_read_from_its_end",
-        "the_whole_context_is_read",
-        "tokens_are_drawn_from_the_softmax",
-        "the_generator_decides",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def appended_along_the_batch(table, prompt, n_tokens, generator):
     """The new tokens are appended along axis 0: they become rows of the batch instead of a new column.
 
@@ -217,17 +138,7 @@ def appended_along_the_batch(table, prompt, n_tokens, generator):
     return tokens
 
 
-@misconception(
-    of="generate",
-    fails={
-        "the_counting_model_counts",
-        "the_prompt_stays_in_front",
-        "a_long_prompt_is_read_from_its_end",
-        "tokens_are_drawn_from_the_softmax",
-        "the_generator_decides",
-        "other_models_write_the_specified_text",
-    },
-)
+@misconception(of="generate")
 def logits_handed_to_multinomial(table, prompt, n_tokens, generator):
     """The logits are handed to `multinomial` as they are, without a softmax.
 

@@ -4,32 +4,20 @@ import math
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from autograder.catalogue import misconception
 
+from ..notebook import CausalBlock
 
-class _RightBlock(nn.Module):
-    """A right block."""
 
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.ln_1, self.ln_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        attention = {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
-        self.add_module("attn", nn.ModuleDict(attention))  # the name is GPT-2's
-        self.mlp = nn.ModuleDict(
-            {"c_fc": nn.Linear(d_model, 4 * d_model), "c_proj": nn.Linear(4 * d_model, d_model)}
-        )
+class _BlockThatSeesAll(CausalBlock):
+    """A block whose positions attend to later ones as well."""
 
-    def forward(self, x):
-        heads = self.attn["c_attn"](self.ln_1(x)).unflatten(-1, (3, self.n_heads, -1))
+    def attention(self, x):
+        heads = self.attn["c_attn"](x).unflatten(-1, (3, self.n_heads, -1))
         query, key, value = heads.permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=self.is_causal)
-        x = x + self.attn["c_proj"](mixed.transpose(1, 2).flatten(2))
-        return x + self.mlp["c_proj"](functional.gelu(self.mlp["c_fc"](self.ln_2(x)), approximate="tanh"))
-
-    is_causal = True
+        weights = (query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-1)
+        return self.attn["c_proj"]((weights @ value).transpose(1, 2).flatten(2))
 
 
 class _GPT(nn.Module):
@@ -41,9 +29,11 @@ class _GPT(nn.Module):
         self.wpe = nn.Embedding(context_length, d_model)
         self.h = self.blocks(d_model, n_heads, n_layers)
         self.ln_f = nn.LayerNorm(d_model)
+        for embedding in (self.wte, self.wpe):
+            nn.init.normal_(embedding.weight, std=0.05)
 
     def blocks(self, d_model, n_heads, n_layers):
-        return nn.ModuleList(_RightBlock(d_model, n_heads) for _ in range(n_layers))
+        return nn.ModuleList(CausalBlock(d_model, n_heads) for _ in range(n_layers))
 
     def embedded(self, tokens):
         return self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1]))
@@ -60,14 +50,20 @@ class _GPT(nn.Module):
         return x @ self.wte.weight.T
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "without_its_blocks_the_embeddings_remain",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
+class EmbeddingsOfSizeOne(_GPT):
+    """The embeddings keep the large numbers with which PyTorch makes them, so a new model is sure, and wrong.
+
+    What is the loss of your model before its first step, and what is ln V? How large should `wte` be?
+    """
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        for embedding in (self.wte, self.wpe):
+            embedding.reset_parameters()
+
+
+@misconception(of="GPT")
 class LastNormMissing(_GPT):
     """The last layer norm is a parameter of the model, but the forward pass leaves it out.
 
@@ -78,15 +74,7 @@ class LastNormMissing(_GPT):
         return self.head(self.through(self.embedded(tokens)))
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "without_its_blocks_the_embeddings_remain",
-        "the_same_word_elsewhere_has_other_logits",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class PositionsForgotten(_GPT):
     """The position embeddings are never added, so the model reads a bag of words.
 
@@ -98,20 +86,11 @@ class PositionsForgotten(_GPT):
         return self.wte(tokens)
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "without_its_blocks_the_embeddings_remain",
-        "the_same_word_elsewhere_has_other_logits",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-    seen="https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9",
-)
+@misconception(of="GPT", seen="https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9")
 class PositionsAlongTheBatch(_GPT):
     """The position embeddings run along the batch: every row of the batch has a position, not every token.
 
-    Which shape has what you add, and to which axis of (B, T, D) does its first axis belong?
+    What shape is the tensor you add, and to which axis of (B, T, D) does its first axis belong?
     """
 
     def embedded(self, tokens):
@@ -119,15 +98,7 @@ class PositionsAlongTheBatch(_GPT):
         return self.wte(tokens) + self.wpe(rows)[:, None]
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "the_gpt_has_the_parameters_of_gpt_2",
-        "every_layer_has_its_say",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class OneBlockManyTimes(_GPT):
     """The same block stands in the list n_layers times, so that all layers share their weights.
 
@@ -136,17 +107,10 @@ class OneBlockManyTimes(_GPT):
     """
 
     def blocks(self, d_model, n_heads, n_layers):
-        return nn.ModuleList([_RightBlock(d_model, n_heads)] * n_layers)
+        return nn.ModuleList([CausalBlock(d_model, n_heads)] * n_layers)
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "every_layer_has_its_say",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class OnlyTheLastBlock(_GPT):
     """Every block reads the embeddings, and only what the last one answers is used.
 
@@ -159,18 +123,7 @@ class OnlyTheLastBlock(_GPT):
         return y
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "the_gpt_has_the_parameters_of_gpt_2",
-        "without_its_blocks_the_embeddings_remain",
-        "the_same_word_elsewhere_has_other_logits",
-        "future_tokens_do_not_change_past_logits",
-        "every_layer_has_its_say",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class HeadOfItsOwn(_GPT):
     """The output has a matrix of its own instead of the token embeddings.
 
@@ -186,14 +139,7 @@ class HeadOfItsOwn(_GPT):
         return self.lm_head(x)
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "without_its_blocks_the_embeddings_remain",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class LogProbsReturned(_GPT):
     """The model returns log-probabilities where logits are asked for.
 
@@ -205,14 +151,7 @@ class LogProbsReturned(_GPT):
         return super().head(x).log_softmax(-1)
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "without_its_blocks_the_embeddings_remain",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class EmbeddingsScaled(_GPT):
     """The token embeddings are multiplied by the root of D, as in the Transformer of 2017; GPT-2 does not.
 
@@ -224,14 +163,7 @@ class EmbeddingsScaled(_GPT):
         return x * math.sqrt(x.shape[-1]) + self.wpe(torch.arange(tokens.shape[1]))
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "future_tokens_do_not_change_past_logits",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class BlocksNotCausal(_GPT):
     """The blocks have no causal mask, so that every logit depends on the whole text.
 
@@ -239,20 +171,10 @@ class BlocksNotCausal(_GPT):
     """
 
     def blocks(self, d_model, n_heads, n_layers):
-        blocks = super().blocks(d_model, n_heads, n_layers)
-        for block in blocks:
-            block.is_causal = False
-        return blocks
+        return nn.ModuleList(_BlockThatSeesAll(d_model, n_heads) for _ in range(n_layers))
 
 
-@misconception(
-    of="GPT",
-    fails={
-        "without_its_blocks_the_embeddings_remain",
-        "the_gpt_agrees_with_the_courses",
-        "other_gpts_have_their_logits_and_gradients",
-    },
-)
+@misconception(of="GPT")
 class ProbabilitiesReturned(_GPT):
     """The model returns probabilities where logits are asked for: there is a softmax inside `forward`.
 

@@ -1,8 +1,4 @@
-"""What goes wrong in homework 6, exercise 1: the loss, its shift and its padding.
-
-The first line of a docstring is the diagnosis, the rest is the question put to the student. `fails` names
-exactly the checks that the mistake fails.
-"""
+"""What goes wrong in homework 6, exercise 1: the loss, its shift and its padding."""
 
 from torch.nn.functional import cross_entropy
 
@@ -23,17 +19,7 @@ def _after_the_first(mask):
     return None if mask is None else mask[:, 1:]
 
 
-@misconception(
-    of="next_token_loss",
-    fails={
-        "the_example_costs_half_of_ln_6",
-        "who_knows_the_next_token_pays_nothing",
-        "the_last_logits_of_a_row_do_not_count",
-        "padding_costs_and_counts_nothing",
-        "other_texts_have_their_next_token_loss",
-    },
-    seen="https://github.com/huggingface/transformers/issues/27517",
-)
+@misconception(of="next_token_loss", seen="https://github.com/huggingface/transformers/issues/27517")
 def logits_scored_with_their_own_token(logits, tokens, mask=None):
     """Nothing is shifted: the logits at a position are scored with the token that was read there.
 
@@ -43,16 +29,7 @@ def logits_scored_with_their_own_token(logits, tokens, mask=None):
     return _mean_loss(logits, tokens, mask)
 
 
-@misconception(
-    of="next_token_loss",
-    fails={
-        "the_example_costs_half_of_ln_6",
-        "who_knows_the_next_token_pays_nothing",
-        "padding_costs_and_counts_nothing",
-        "other_texts_have_their_next_token_loss",
-    },
-    seen="https://github.com/huggingface/transformers/issues/47394",
-)
+@misconception(of="next_token_loss", seen="https://github.com/huggingface/transformers/issues/47394")
 def shifted_twice(logits, tokens, mask=None):
     """The shift is made twice: the logits at position t are scored with token t + 2.
 
@@ -61,16 +38,7 @@ def shifted_twice(logits, tokens, mask=None):
     return _mean_loss(logits[:, :-2], tokens[:, 2:], None if mask is None else mask[:, 2:])
 
 
-@misconception(
-    of="next_token_loss",
-    fails={
-        "the_example_costs_half_of_ln_6",
-        "who_knows_the_next_token_pays_nothing",
-        "the_last_logits_of_a_row_do_not_count",
-        "padding_costs_and_counts_nothing",
-        "other_texts_have_their_next_token_loss",
-    },
-)
+@misconception(of="next_token_loss")
 def shifted_backwards(logits, tokens, mask=None):
     """The shift goes the wrong way: the logits at position t are scored with token t − 1.
 
@@ -80,15 +48,7 @@ def shifted_backwards(logits, tokens, mask=None):
     return _mean_loss(logits[:, 1:], tokens[:, :-1], _after_the_first(mask))
 
 
-@misconception(
-    of="next_token_loss",
-    fails={
-        "who_knows_the_next_token_pays_nothing",
-        "the_last_logits_of_a_row_do_not_count",
-        "padding_costs_and_counts_nothing",
-        "other_texts_have_their_next_token_loss",
-    },
-)
+@misconception(of="next_token_loss")
 def rows_run_together(logits, tokens, mask=None):
     """The rows are joined first, so the last logits of a row are scored with the next row's first token.
 
@@ -99,16 +59,7 @@ def rows_run_together(logits, tokens, mask=None):
     return losses.mean() if mask is None else losses[mask.flatten()[1:]].mean()
 
 
-@misconception(
-    of="next_token_loss",
-    fails={
-        "the_example_costs_half_of_ln_6",
-        "who_knows_the_next_token_pays_nothing",
-        "knowing_nothing_costs_ln_v",
-        "padding_costs_and_counts_nothing",
-        "other_texts_have_their_next_token_loss",
-    },
-)
+@misconception(of="next_token_loss")
 def losses_added_up(logits, tokens, mask=None):
     """The losses of a row are added up instead of averaged, so a longer text costs more.
 
@@ -117,16 +68,7 @@ def losses_added_up(logits, tokens, mask=None):
     return _mean_loss(logits[:, :-1], tokens[:, 1:], _after_the_first(mask)) * (tokens.shape[1] - 1)
 
 
-@misconception(
-    of="next_token_loss",
-    fails={
-        "the_example_costs_half_of_ln_6",
-        "who_knows_the_next_token_pays_nothing",
-        "knowing_nothing_costs_ln_v",
-        "padding_costs_and_counts_nothing",
-        "other_texts_have_their_next_token_loss",
-    },
-)
+@misconception(of="next_token_loss")
 def everything_added_up(logits, tokens, mask=None):
     """The losses of all rows and positions are added up; the mean of all predictions is asked for.
 
@@ -138,14 +80,7 @@ def everything_added_up(logits, tokens, mask=None):
 
 
 @misconception(
-    of="next_token_loss",
-    fails={
-        "the_example_costs_half_of_ln_6",
-        "who_knows_the_next_token_pays_nothing",
-        "padding_costs_and_counts_nothing",
-        "other_texts_have_their_next_token_loss",
-    },
-    seen="https://openillumi.com/en/en-pytorch-crossentropy-logits-nllloss-mechanism",
+    of="next_token_loss", seen="https://openillumi.com/en/en-pytorch-crossentropy-logits-nllloss-mechanism"
 )
 def probabilities_given_to_cross_entropy(logits, tokens, mask=None):
     """The softmax is taken before `cross_entropy`, which takes another one.
@@ -156,9 +91,7 @@ def probabilities_given_to_cross_entropy(logits, tokens, mask=None):
     return _mean_loss(logits.softmax(-1)[:, :-1], tokens[:, 1:], _after_the_first(mask))
 
 
-@misconception(
-    of="next_token_loss", fails={"padding_costs_and_counts_nothing", "other_texts_have_their_next_token_loss"}
-)
+@misconception(of="next_token_loss")
 def padding_counted_too(logits, tokens, mask=None):
     """Padding is predicted and counted like words, whatever `mask` says.
 
@@ -168,9 +101,7 @@ def padding_counted_too(logits, tokens, mask=None):
     return _mean_loss(logits[:, :-1], tokens[:, 1:], None)
 
 
-@misconception(
-    of="next_token_loss", fails={"padding_costs_and_counts_nothing", "other_texts_have_their_next_token_loss"}
-)
+@misconception(of="next_token_loss")
 def mask_of_the_tokens_read(logits, tokens, mask=None):
     """What is left out is decided by the token read, so the padding right after a text is still predicted.
 
@@ -180,9 +111,7 @@ def mask_of_the_tokens_read(logits, tokens, mask=None):
     return _mean_loss(logits[:, :-1], tokens[:, 1:], None if mask is None else mask[:, :-1])
 
 
-@misconception(
-    of="next_token_loss", fails={"padding_costs_and_counts_nothing", "other_texts_have_their_next_token_loss"}
-)
+@misconception(of="next_token_loss")
 def divided_by_padding_too(logits, tokens, mask=None):
     """Padding costs nothing but is counted: the sum is divided by the number of all predictions.
 
@@ -192,9 +121,7 @@ def divided_by_padding_too(logits, tokens, mask=None):
     return losses.mean() if mask is None else (losses * mask[:, 1:]).mean()
 
 
-@misconception(
-    of="next_token_loss", fails={"padding_costs_and_counts_nothing", "other_texts_have_their_next_token_loss"}
-)
+@misconception(of="next_token_loss")
 def texts_averaged_one_by_one(logits, tokens, mask=None):
     """Each text is averaged on its own, so a word of a short text counts more.
 

@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 19: the cache of keys and values."""
+"""What goes wrong in homework 6, exercise 20: the cache of keys and values."""
 
 import math
 
@@ -33,17 +33,7 @@ def _read(arguments, *, positions=_positions, is_future=_is_future, joined=_join
     return y @ weights["wte"].T, cache
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "token_by_token_is_the_same",
-        "piece_by_piece_is_the_same",
-        "the_cache_holds_the_keys_of_all_tokens",
-        "the_cache_handed_over_stays_as_it_is",
-        "other_texts_are_read_in_other_pieces",
-    },
-    seen="https://github.com/ml-explore/mlx-lm/pull/93",
-)
+@misconception(of="read_with_cache", seen="https://github.com/ml-explore/mlx-lm/pull/93")
 def positions_begin_again(weights, tokens, cache):
     """The positions of the new tokens begin at 0 again at every call.
 
@@ -53,16 +43,7 @@ def positions_begin_again(weights, tokens, cache):
     return _read((weights, tokens, cache), positions=lambda n_read, T: torch.arange(T))
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "token_by_token_is_the_same",
-        "the_cache_holds_the_keys_of_all_tokens",
-        "the_cache_handed_over_stays_as_it_is",
-        "other_texts_are_read_in_other_pieces",
-    },
-    seen="https://github.com/ml-explore/mlx-lm/pull/93",
-)
+@misconception(of="read_with_cache", seen="https://github.com/ml-explore/mlx-lm/pull/93")
 def single_tokens_at_position_zero(weights, tokens, cache):
     """A single token gets position 0, as if there were nothing to count when only one token is read.
 
@@ -76,17 +57,7 @@ def single_tokens_at_position_zero(weights, tokens, cache):
     return _read((weights, tokens, cache), positions=positions)
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "token_by_token_is_the_same",
-        "piece_by_piece_is_the_same",
-        "the_cache_holds_the_keys_of_all_tokens",
-        "the_cache_handed_over_stays_as_it_is",
-        "other_texts_are_read_in_other_pieces",
-    },
-    seen="https://github.com/skyzh/tiny-llm/pull/46",
-)
+@misconception(of="read_with_cache", seen="https://github.com/skyzh/tiny-llm/pull/46")
 def offset_added_twice(weights, tokens, cache):
     """The number of tokens read is added twice to the positions of the new ones.
 
@@ -100,15 +71,7 @@ def offset_added_twice(weights, tokens, cache):
     return _read((weights, tokens, cache), positions=positions)
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "token_by_token_is_the_same",
-        "piece_by_piece_is_the_same",
-        "the_cache_handed_over_stays_as_it_is",
-        "other_texts_are_read_in_other_pieces",
-    },
-)
+@misconception(of="read_with_cache")
 def triangle_from_the_first_key(weights, tokens, cache):
     """The triangle of the mask begins at key 0, so that a single new token sees a single old one.
 
@@ -121,9 +84,7 @@ def triangle_from_the_first_key(weights, tokens, cache):
     return _read((weights, tokens, cache), is_future=is_future)
 
 
-@misconception(
-    of="read_with_cache", fails={"piece_by_piece_is_the_same", "other_texts_are_read_in_other_pieces"}
-)
+@misconception(of="read_with_cache")
 def no_mask_with_a_cache(weights, tokens, cache):
     """With a cache nothing is masked, so of several new tokens the first sees the last.
 
@@ -136,14 +97,7 @@ def no_mask_with_a_cache(weights, tokens, cache):
     return _read((weights, tokens, cache), is_future=is_future)
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "without_a_cache_everything_is_read",
-        "piece_by_piece_is_the_same",
-        "other_texts_are_read_in_other_pieces",
-    },
-)
+@misconception(of="read_with_cache")
 def never_masked(weights, tokens, cache):
     """Nothing is masked at all, so even the first call lets every token see the whole text.
 
@@ -156,18 +110,9 @@ def never_masked(weights, tokens, cache):
     return _read((weights, tokens, cache), is_future=is_future)
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "the_cache_handed_over_stays_as_it_is",
-        "other_texts_are_read_in_other_pieces",
-        "piece_by_piece_is_the_same",
-        "the_cache_holds_the_keys_of_all_tokens",
-        "token_by_token_is_the_same",
-    },
-)
+@misconception(of="read_with_cache")
 def cache_shared(weights, tokens, cache):
-    """The new keys and values are written into the dict that was handed over, which others may be using.
+    """The new keys and values are written into the dict that was passed in, which others may be using.
 
     Two beams go on from one cache. What does the second find in it after the first has read its token?
     """
@@ -182,15 +127,7 @@ def cache_shared(weights, tokens, cache):
     return _read((weights, tokens, cache), joined=joined)
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "token_by_token_is_the_same",
-        "piece_by_piece_is_the_same",
-        "the_cache_holds_the_keys_of_all_tokens",
-        "other_texts_are_read_in_other_pieces",
-    },
-)
+@misconception(of="read_with_cache")
 def only_the_new_keys_left(weights, tokens, cache):
     """The cache that comes back holds the new keys and values only; the older ones are lost.
 
@@ -203,16 +140,7 @@ def only_the_new_keys_left(weights, tokens, cache):
     return logits, {"keys": x @ weights["W_key"].T, "values": x @ weights["W_value"].T}
 
 
-@misconception(
-    of="read_with_cache",
-    fails={
-        "token_by_token_is_the_same",
-        "piece_by_piece_is_the_same",
-        "the_cache_holds_the_keys_of_all_tokens",
-        "the_cache_handed_over_stays_as_it_is",
-        "other_texts_are_read_in_other_pieces",
-    },
-)
+@misconception(of="read_with_cache")
 def values_kept_as_keys(weights, tokens, cache):
     """The keys are remembered for both, keys and values.
 

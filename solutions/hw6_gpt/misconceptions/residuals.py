@@ -3,24 +3,15 @@
 import math
 
 import torch
-from torch import nn
 from torch.nn import functional
 
 from autograder.catalogue import misconception
 
+from ..notebook import CausalBlock as RightBlock
 
-class _Block(nn.Module):
+
+class _Block(RightBlock):
     """A right block in parts; each mistake changes one of them."""
-
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.ln_1, self.ln_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        attention = {"c_attn": nn.Linear(d_model, 3 * d_model), "c_proj": nn.Linear(d_model, d_model)}
-        self.add_module("attn", nn.ModuleDict(attention))  # the name is GPT-2's
-        self.mlp = nn.ModuleDict(
-            {"c_fc": nn.Linear(d_model, 4 * d_model), "c_proj": nn.Linear(4 * d_model, d_model)}
-        )
 
     def forward(self, x):
         x = x + self.attention(self.ln_1(x))
@@ -42,14 +33,7 @@ class _Block(nn.Module):
         return scores.masked_fill(is_future, -math.inf).softmax(-1)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "without_its_output_matrices_the_block_changes_nothing",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class AttentionNotAdded(_Block):
     """The answer of attention replaces x instead of being added to it.
 
@@ -62,14 +46,7 @@ class AttentionNotAdded(_Block):
         return x + self.feed_forward(self.ln_2(x))
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "without_its_output_matrices_the_block_changes_nothing",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class MlpNotAdded(_Block):
     """The answer of the mlp replaces x instead of being added to it.
 
@@ -82,14 +59,7 @@ class MlpNotAdded(_Block):
         return self.feed_forward(self.ln_2(x))
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "without_its_output_matrices_the_block_changes_nothing",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class NothingAdded(_Block):
     """Neither attention nor the mlp is added to x; each hands on its own answer only.
 
@@ -101,10 +71,7 @@ class NothingAdded(_Block):
         return self.feed_forward(self.ln_2(self.attention(self.ln_1(x))))
 
 
-@misconception(
-    of="CausalBlock",
-    fails={"the_block_agrees_with_the_courses", "other_blocks_have_their_outputs_and_gradients"},
-)
+@misconception(of="CausalBlock")
 class ScoresNotScaled(_Block):
     """The scores are not divided by the root of K.
 
@@ -116,14 +83,7 @@ class ScoresNotScaled(_Block):
         return self.weights(query @ key.mT) @ value
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class TrueTakenForMasked(_Block):
     """`attn_mask` is True for the future; for `scaled_dot_product_attention` True means "may attend".
 
@@ -137,14 +97,7 @@ class TrueTakenForMasked(_Block):
         return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class ScoresMultipliedByTheTriangle(_Block):
     """The scores of the future are set to 0, and a score of 0 is no prohibition.
 
@@ -155,14 +108,7 @@ class ScoresMultipliedByTheTriangle(_Block):
         return (scores * torch.ones_like(scores).tril()).softmax(-1)
 
 
-@misconception(
-    of="CausalBlock",
-    fails={
-        "the_future_does_not_change_the_past",
-        "the_block_agrees_with_the_courses",
-        "other_blocks_have_their_outputs_and_gradients",
-    },
-)
+@misconception(of="CausalBlock")
 class SoftmaxOverTheQueries(_Block):
     """The softmax runs over the queries, so the weights of one key sum to one instead of those of one query.
 

@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercises 10 and 11: temperature and top-k."""
+"""What goes wrong in homework 6, exercises 11 and 12: temperature and top-k."""
 
 import math
 
@@ -11,7 +11,7 @@ def _keep(logits, kept):
     return logits.masked_fill(~kept, -math.inf)
 
 
-# 10. temperature
+# 11. temperature
 
 
 def _best_only(logits):
@@ -20,14 +20,7 @@ def _best_only(logits):
     )
 
 
-@misconception(
-    of="temperature",
-    fails={
-        "the_example_is_sharpened",
-        "heat_makes_everything_possible",
-        "other_logits_are_cooled_and_heated",
-    },
-)
+@misconception(of="temperature")
 def multiplied_by_the_temperature(logits, t):
     """The logits are multiplied by t, so that heat sharpens and cold flattens.
 
@@ -36,14 +29,7 @@ def multiplied_by_the_temperature(logits, t):
     return logits * t if t > 0 else _best_only(logits)
 
 
-@misconception(
-    of="temperature",
-    fails={
-        "the_example_is_sharpened",
-        "heat_makes_everything_possible",
-        "other_logits_are_cooled_and_heated",
-    },
-)
+@misconception(of="temperature")
 def probabilities_cooled(logits, t):
     """The temperature divides the probabilities, which are then handed on as if they were logits.
 
@@ -52,9 +38,7 @@ def probabilities_cooled(logits, t):
     return logits.softmax(-1) / t if t > 0 else _best_only(logits)
 
 
-@misconception(
-    of="temperature", fails={"at_zero_only_the_best_is_left", "other_logits_are_cooled_and_heated"}
-)
+@misconception(of="temperature")
 def divided_by_zero(logits, t):
     """At t = 0 the logits are divided by zero, which gives infinities and NaN.
 
@@ -63,9 +47,7 @@ def divided_by_zero(logits, t):
     return logits / t
 
 
-@misconception(
-    of="temperature", fails={"at_zero_only_the_best_is_left", "other_logits_are_cooled_and_heated"}
-)
+@misconception(of="temperature")
 def zero_taken_for_one(logits, t):
     """At t = 0 the distribution is returned as it is, as if 0 meant "no temperature".
 
@@ -74,14 +56,7 @@ def zero_taken_for_one(logits, t):
     return logits / t if t > 0 else logits.clone()
 
 
-@misconception(
-    of="temperature",
-    fails={
-        "the_example_is_sharpened",
-        "heat_makes_everything_possible",
-        "other_logits_are_cooled_and_heated",
-    },
-)
+@misconception(of="temperature")
 def logits_raised_to_a_power(logits, t):
     """The logits are raised to the power 1 / t; it is the probabilities that are.
 
@@ -91,15 +66,7 @@ def logits_raised_to_a_power(logits, t):
     return logits.sign() * logits.abs() ** (1 / t) if t > 0 else _best_only(logits)
 
 
-@misconception(
-    of="temperature",
-    fails={
-        "the_example_is_sharpened",
-        "heat_makes_everything_possible",
-        "at_zero_only_the_best_is_left",
-        "other_logits_are_cooled_and_heated",
-    },
-)
+@misconception(of="temperature")
 def probabilities_of_the_temperature(logits, t):
     """What comes back are probabilities: the softmax has been taken already, and logits are asked for.
 
@@ -108,9 +75,7 @@ def probabilities_of_the_temperature(logits, t):
     return (logits / t if t > 0 else _best_only(logits)).softmax(-1)
 
 
-@misconception(
-    of="temperature", fails={"at_zero_only_the_best_is_left", "other_logits_are_cooled_and_heated"}
-)
+@misconception(of="temperature")
 def all_of_the_best_kept(logits, t):
     """At t = 0 all tokens that share the largest logit are left, and the statement keeps the first of them.
 
@@ -120,19 +85,10 @@ def all_of_the_best_kept(logits, t):
     return logits / t if t > 0 else _keep(logits, logits == logits.max(-1, keepdim=True).values)
 
 
-# 11. top_k
+# 12. top_k
 
 
-@misconception(
-    of="top_k",
-    fails={
-        "the_two_best_of_the_example_are_left",
-        "k_tokens_are_left_in_every_row",
-        "equals_stay_together",
-        "other_logits_keep_their_k_best",
-    },
-    seen="https://github.com/kingoflolz/mesh-transformer-jax/issues/164",
-)
+@misconception(of="top_k", seen="https://github.com/kingoflolz/mesh-transformer-jax/issues/164")
 def one_token_too_few(logits, k):
     """The token of rank k is lost, because only larger logits than its own stay.
 
@@ -143,16 +99,7 @@ def one_token_too_few(logits, k):
     return _keep(logits, logits > threshold)
 
 
-@misconception(
-    of="top_k",
-    fails={
-        "the_two_best_of_the_example_are_left",
-        "k_tokens_are_left_in_every_row",
-        "equals_stay_together",
-        "other_logits_keep_their_k_best",
-    },
-    seen="https://github.com/kingoflolz/mesh-transformer-jax/issues/164",
-)
+@misconception(of="top_k", seen="https://github.com/kingoflolz/mesh-transformer-jax/issues/164")
 def one_token_too_many(logits, k):
     """One token more than k is left: the threshold is the logit of rank k + 1.
 
@@ -163,7 +110,7 @@ def one_token_too_many(logits, k):
     return _keep(logits, logits >= ranked[..., min(k, logits.shape[-1] - 1), None])
 
 
-@misconception(of="top_k", fails={"equals_stay_together", "other_logits_keep_their_k_best"})
+@misconception(of="top_k")
 def equals_torn_apart(logits, k):
     """Of tokens with equal logits some stay and others go, as `topk` happens to list them.
 
@@ -174,15 +121,7 @@ def equals_torn_apart(logits, k):
     return _keep(logits, torch.zeros_like(logits, dtype=torch.bool).scatter(-1, best, True))
 
 
-@misconception(
-    of="top_k",
-    fails={
-        "the_two_best_of_the_example_are_left",
-        "k_tokens_are_left_in_every_row",
-        "equals_stay_together",
-        "other_logits_keep_their_k_best",
-    },
-)
+@misconception(of="top_k")
 def others_get_the_logit_zero(logits, k):
     """Tokens outside get the logit 0 instead of minus infinity, and keep a probability.
 
@@ -192,10 +131,7 @@ def others_get_the_logit_zero(logits, k):
     return logits.masked_fill(logits < threshold, 0.0)
 
 
-@misconception(
-    of="top_k",
-    fails={"k_tokens_are_left_in_every_row", "equals_stay_together", "other_logits_keep_their_k_best"},
-)
+@misconception(of="top_k")
 def one_threshold_for_all_rows(logits, k):
     """One threshold is taken for the whole batch, so rows with small logits lose all their tokens.
 
@@ -204,15 +140,7 @@ def one_threshold_for_all_rows(logits, k):
     return _keep(logits, logits >= logits.flatten().topk(k).values[-1])
 
 
-@misconception(
-    of="top_k",
-    fails={
-        "the_two_best_of_the_example_are_left",
-        "k_tokens_are_left_in_every_row",
-        "equals_stay_together",
-        "other_logits_keep_their_k_best",
-    },
-)
+@misconception(of="top_k")
 def probabilities_of_the_k_best(logits, k):
     """What comes back are probabilities: the softmax has been taken already, and logits are asked for.
 

@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 18: beam search."""
+"""What goes wrong in homework 6, exercise 19: beam search."""
 
 import math
 
@@ -34,18 +34,7 @@ def _search(arguments, *, score=_score, extended=_extended, width=None, normalis
     return _winner(found, length_penalty, score)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "the_example_finds_two_tokens",
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "the_score_counts_the_end_and_not_the_prompt",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-    seen="https://github.com/batra-mlp-lab/visdial/issues/5",
-)
+@misconception(of="beam_search", seen="https://github.com/batra-mlp-lab/visdial/issues/5")
 def length_not_counted(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The log-probabilities are summed and never divided by the length, so short texts win.
 
@@ -56,19 +45,7 @@ def length_not_counted(table, prompt, eos, n_tokens, beam_width, length_penalty)
     )
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "the_example_finds_two_tokens",
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "nothing_follows_the_end",
-        "the_score_counts_the_end_and_not_the_prompt",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-    seen="https://github.com/huggingface/transformers/issues/26624",
-)
+@misconception(of="beam_search", seen="https://github.com/huggingface/transformers/issues/26624")
 def prompt_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The length that divides log P includes the prompt, whose tokens cost nothing.
 
@@ -81,16 +58,7 @@ def prompt_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, lengt
     return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), score=score)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "a_finished_text_takes_no_place_in_the_beam",
-        "the_score_counts_the_end_and_not_the_prompt",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-    seen="https://github.com/huggingface/transformers/issues/8722",
-)
+@misconception(of="beam_search", seen="https://github.com/huggingface/transformers/issues/8722")
 def end_not_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The log-probability of `eos` is in the sum, but `eos` is not in the length.
 
@@ -103,20 +71,7 @@ def end_not_counted_in_the_length(table, prompt, eos, n_tokens, beam_width, leng
     return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), score=score)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "the_example_finds_two_tokens",
-        "a_narrow_beam_misses_what_a_wide_one_finds",
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "nothing_follows_the_end",
-        "the_score_counts_the_end_and_not_the_prompt",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-    seen="https://github.com/awslabs/sockeye/issues/483",
-)
+@misconception(of="beam_search", seen="https://github.com/awslabs/sockeye/issues/483")
 def end_costs_nothing(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The log-probability of `eos` is not added, so a text may end anywhere for free.
 
@@ -132,16 +87,7 @@ def end_costs_nothing(table, prompt, eos, n_tokens, beam_width, length_penalty):
     return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), score=score)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-    seen="https://github.com/joeynmt/joeynmt/pull/149",
-)
+@misconception(of="beam_search", seen="https://github.com/joeynmt/joeynmt/pull/149")
 def stopped_at_the_first_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The search stops as soon as the best extension has ended, although a longer text may still win.
 
@@ -158,17 +104,7 @@ def stopped_at_the_first_end(table, prompt, eos, n_tokens, beam_width, length_pe
     return _winner(finished + beam, length_penalty)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "the_example_finds_two_tokens",
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "the_score_counts_the_end_and_not_the_prompt",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-)
+@misconception(of="beam_search")
 def stopped_at_any_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The search stops as soon as any text in the beam has ended, even where another one is ahead of it.
 
@@ -200,17 +136,7 @@ def _stopped(arguments, is_enough):
     return _winner(finished + beam, length_penalty)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "the_example_finds_two_tokens",
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "the_score_counts_the_end_and_not_the_prompt",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-)
+@misconception(of="beam_search")
 def cut_short_at_any_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """When any text has ended the search stops, and what is in the beam competes as it is, cut short.
 
@@ -220,9 +146,7 @@ def cut_short_at_any_end(table, prompt, eos, n_tokens, beam_width, length_penalt
     return _stopped((table, prompt, eos, n_tokens, beam_width, length_penalty), bool)
 
 
-@misconception(
-    of="beam_search", fails={"a_finished_text_waits_for_longer_ones", "other_tables_have_their_best_text"}
-)
+@misconception(of="beam_search")
 def stopped_after_enough_ends(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The search stops when `beam_width` texts have ended, although a longer one may still win.
 
@@ -236,15 +160,7 @@ def stopped_after_enough_ends(table, prompt, eos, n_tokens, beam_width, length_p
     return _stopped((table, prompt, eos, n_tokens, beam_width, length_penalty), is_enough)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-)
+@misconception(of="beam_search")
 def winner_chosen_by_log_p(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The winner is the text with the largest log P; the length divides only the score that is returned.
 
@@ -257,10 +173,7 @@ def winner_chosen_by_log_p(table, prompt, eos, n_tokens, beam_width, length_pena
     return tokens, _score(tokens, total, length_penalty)
 
 
-@misconception(
-    of="beam_search",
-    fails={"a_finished_text_takes_no_place_in_the_beam", "other_tables_have_their_best_text"},
-)
+@misconception(of="beam_search")
 def finished_texts_take_places(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """Finished texts stay in the beam and take up places, so fewer texts than `beam_width` are extended.
 
@@ -276,14 +189,7 @@ def finished_texts_take_places(table, prompt, eos, n_tokens, beam_width, length_
     return _winner(beam, length_penalty)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "a_long_text_has_a_finite_score",
-        "other_tables_have_their_best_text",
-    },
-)
+@misconception(of="beam_search")
 def logits_summed_for_log_probs(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The logits are summed without being normalised.
 
@@ -292,7 +198,7 @@ def logits_summed_for_log_probs(table, prompt, eos, n_tokens, beam_width, length
     return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), normalise=False)
 
 
-@misconception(of="beam_search", fails={"a_long_text_has_a_finite_score"})
+@misconception(of="beam_search")
 def probabilities_multiplied(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """The probabilities are multiplied, and a long text gets the probability 0.
 
@@ -313,7 +219,7 @@ def probabilities_multiplied(table, prompt, eos, n_tokens, beam_width, length_pe
     return _winner(logarithms, length_penalty)
 
 
-@misconception(of="beam_search", fails={"nothing_follows_the_end", "other_tables_have_their_best_text"})
+@misconception(of="beam_search")
 def finished_texts_extended(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """Texts that have ended stay in the beam and are extended beyond their end.
 
@@ -328,16 +234,7 @@ def finished_texts_extended(table, prompt, eos, n_tokens, beam_width, length_pen
     return _winner(finished + beam, length_penalty)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "a_narrow_beam_misses_what_a_wide_one_finds",
-        "a_finished_text_waits_for_longer_ones",
-        "a_finished_text_takes_no_place_in_the_beam",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-)
+@misconception(of="beam_search")
 def beam_of_one(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """Only the best extension is kept at each step, whatever the width of the beam.
 
@@ -346,15 +243,7 @@ def beam_of_one(table, prompt, eos, n_tokens, beam_width, length_penalty):
     return _search((table, prompt, eos, n_tokens, beam_width, length_penalty), width=1)
 
 
-@misconception(
-    of="beam_search",
-    fails={
-        "the_example_finds_two_tokens",
-        "a_finished_text_waits_for_longer_ones",
-        "a_beam_that_keeps_everything_finds_the_best_text",
-        "other_tables_have_their_best_text",
-    },
-)
+@misconception(of="beam_search")
 def unfinished_texts_forgotten(table, prompt, eos, n_tokens, beam_width, length_penalty):
     """Texts that are still in the beam after the last step do not compete if any other text has ended.
 

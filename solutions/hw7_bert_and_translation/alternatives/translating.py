@@ -12,6 +12,8 @@ from course.models.multi_head_attention import MultiHeadAttention
 from course.models.positions import sinusoidal_positions
 from course.models.transformer import Decoder, Encoder, TransformerConfig
 
+from ..notebook import ToyTranslator
+
 
 @alternative(of="CrossAttention")
 class HeadByHead(nn.Module):
@@ -98,22 +100,9 @@ def by_picking_real_words(logits, target, pad):
     return -log_probs.gather(1, target[:, 1:][is_real][:, None]).mean()
 
 
-class _Toy:
-    def __init__(self, tables):
-        self.tables, self.log = tables, []
-
-    def encode(self, source):
-        self.log.append("encode")
-        return self.tables[source[:, 0]]
-
-    def decode(self, target, memory):
-        self.log.append("decode")
-        return memory[torch.arange(len(target))[:, None], target]
-
-
 @alternative(of="greedy_translate")
 def with_lists(tables, source, bos, eos, max_length):
-    model = _Toy(tables)
+    model = ToyTranslator(tables)
     memory, written = model.encode(source), [[bos] for _ in source]
     for _ in range(max_length):
         logits = model.decode(torch.tensor(written), memory)

@@ -9,9 +9,6 @@ from autograder.catalogue import misconception
 
 # 14. CrossAttention
 
-FOUND = {"three_heads_find_what_torch_finds", "other_sizes_find_what_torch_finds"}
-SCALE = {"scores_are_divided_by_the_root_of_k"}
-EXAMPLE = {"the_example_finds_0_824_and_1_978"}
 NAMES = ("W_query", "W_key", "W_value", "W_output")
 
 
@@ -42,21 +39,9 @@ class _CrossAttention(nn.Module):
         return self.attend(x, memory, memory, mask)
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "every_position_reads_the_whole_source",
-        "padding_of_the_source_is_not_read",
-    },
-    seen="https://github.com/keitakurita/Practical_NLP_in_PyTorch/issues/1",
-)
+@misconception(of="CrossAttention", seen="https://github.com/keitakurita/Practical_NLP_in_PyTorch/issues/1")
 class KeysAndValuesOfTheDecoder(_CrossAttention):
-    """Keys and values are made of x, so the decoder talks to itself and never hears the source.
+    """Keys and values are computed from x, so the decoder attends to itself and never to the source.
 
     Change the memory: does anything you return change? Whose vectors does W_key multiply?
     """
@@ -65,30 +50,18 @@ class KeysAndValuesOfTheDecoder(_CrossAttention):
         return self.attend(x, x, x, torch.ones(1, 1, 1, x.shape[1], dtype=torch.bool))
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "every_position_reads_the_whole_source",
-        "padding_of_the_source_is_not_read",
-    },
-    seen="https://github.com/humza909/LLM_Survey/issues/2",
-)
+@misconception(of="CrossAttention", seen="https://github.com/humza909/LLM_Survey/issues/2")
 class QueriesOfTheMemory(_CrossAttention):
     """The memory asks and the target answers, so there is one result for each source position.
 
-    How many positions has your result, T or S? Who wants to know something here?
+    How many positions does your result have, T or S? Which of the two are the queries?
     """
 
     def forward(self, x, memory, mask):
         return self.attend(memory, x, x, torch.ones(1, 1, 1, x.shape[1], dtype=torch.bool))
 
 
-@misconception(of="CrossAttention", fails=FOUND | {"every_position_reads_the_whole_source"} | EXAMPLE | SCALE)
+@misconception(of="CrossAttention")
 class TriangleOnTheMemory(_CrossAttention):
     """A causal triangle hides the later places of the source, which has been read to its end already.
 
@@ -102,7 +75,7 @@ class TriangleOnTheMemory(_CrossAttention):
         return weights.masked_fill((~(triangle & mask)).all(-1, keepdim=True), 0.0)
 
 
-@misconception(of="CrossAttention", fails=FOUND | {"padding_of_the_source_is_not_read"})
+@misconception(of="CrossAttention")
 class SourcePaddingRead(_CrossAttention):
     """The mask is not applied, so the padding of the source is read like words.
 
@@ -113,7 +86,7 @@ class SourcePaddingRead(_CrossAttention):
         return scores
 
 
-@misconception(of="CrossAttention", fails=FOUND | SCALE)
+@misconception(of="CrossAttention")
 class ScoresNotScaled(_CrossAttention):
     """The scores are not divided by the root of K.
 
@@ -124,7 +97,7 @@ class ScoresNotScaled(_CrossAttention):
         return scores
 
 
-@misconception(of="CrossAttention", fails=FOUND | EXAMPLE)
+@misconception(of="CrossAttention")
 class ScaledByTheModel(_CrossAttention):
     """The scores are divided by the root of D, the width of the model, instead of K, that of a head.
 
@@ -135,7 +108,7 @@ class ScaledByTheModel(_CrossAttention):
         return scores / math.sqrt(d_model)
 
 
-@misconception(of="CrossAttention", fails=FOUND | EXAMPLE)
+@misconception(of="CrossAttention")
 class OneHeadOnly(_CrossAttention):
     """There is one head over the whole width, whatever `n_heads` says.
 
@@ -149,18 +122,7 @@ class OneHeadOnly(_CrossAttention):
         return scores / math.sqrt(d_model)
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "every_position_reads_the_whole_source",
-        "padding_of_the_source_is_not_read",
-    },
-)
+@misconception(of="CrossAttention")
 class KeysAndValuesOfTheTarget(_CrossAttention):
     """Keys and values are made of x, and the mask is still that of the memory.
 
@@ -171,41 +133,18 @@ class KeysAndValuesOfTheTarget(_CrossAttention):
         return self.attend(x, x, x, mask)
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "every_position_reads_the_whole_source",
-        "padding_of_the_source_is_not_read",
-    },
-    equals={"KeysAndValuesOfTheTarget"},
-)
+@misconception(of="CrossAttention")
 class ValuesOfTheTarget(_CrossAttention):
     """The values are made of x: what is weighed is the memory, and what is fetched the target.
 
-    How many weights has a query, and how many values have you? What should come from the memory?
+    How many weights does a query have, and how many values do you have? What should come from the memory?
     """
 
     def forward(self, x, memory, mask):
         return self.attend(x, memory, x, mask)
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "every_position_reads_the_whole_source",
-        "padding_of_the_source_is_not_read",
-    },
-)
+@misconception(of="CrossAttention")
 class KeysOfTheTarget(_CrossAttention):
     """The keys are made of x, and the values of the memory.
 
@@ -216,17 +155,7 @@ class KeysOfTheTarget(_CrossAttention):
         return self.attend(x, x, memory, mask)
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "padding_of_the_source_is_not_read",
-    },
-)
+@misconception(of="CrossAttention")
 class MemoryAsksItself(_CrossAttention):
     """Queries are made of the memory, so there is one result for each source position.
 
@@ -237,7 +166,7 @@ class MemoryAsksItself(_CrossAttention):
         return self.attend(memory, memory, memory, mask)
 
 
-@misconception(of="CrossAttention", fails=FOUND | {"what_is_found_comes_from_the_memory"})
+@misconception(of="CrossAttention")
 class MatricesNotTransposed(_CrossAttention):
     """Rows are multiplied by W, `x @ W`, where `nn.Linear` multiplies by its transpose.
 
@@ -251,18 +180,7 @@ class MatricesNotTransposed(_CrossAttention):
         return found.transpose(1, 2).flatten(start_dim=2) @ self.W_output
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "every_position_reads_the_whole_source",
-        "padding_of_the_source_is_not_read",
-    },
-)
+@misconception(of="CrossAttention")
 class RealWordsHidden(_CrossAttention):
     """The mask is read the other way round: what may be attended to gets minus infinity.
 
@@ -273,11 +191,11 @@ class RealWordsHidden(_CrossAttention):
         return scores.masked_fill(mask, -math.inf)
 
 
-@misconception(of="CrossAttention", fails=FOUND | {"padding_of_the_source_is_not_read"})
+@misconception(of="CrossAttention")
 class MaskedAfterTheSoftmax(_CrossAttention):
     """The mask comes after the softmax, so the padding takes part of the weights away.
 
-    Sum the weights of a query. Who has taken the rest?
+    Sum the weights of a query. Where has the rest gone?
     """
 
     def attend(self, asking, asked, answering, mask):
@@ -286,17 +204,7 @@ class MaskedAfterTheSoftmax(_CrossAttention):
         return (weights @ self.split(answering @ self.W_value.T)).transpose(1, 2).flatten(2) @ self.W_output.T
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | SCALE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "padding_of_the_source_is_not_read",
-    },
-)
+@misconception(of="CrossAttention")
 class SoftmaxOverTheTarget(_CrossAttention):
     """The softmax runs over the target positions, so each word of the source shares itself out among them.
 
@@ -310,7 +218,7 @@ class SoftmaxOverTheTarget(_CrossAttention):
         return found.transpose(1, 2).flatten(2) @ self.W_output.T
 
 
-@misconception(of="CrossAttention", fails=FOUND | {"what_is_found_comes_from_the_memory"})
+@misconception(of="CrossAttention")
 class HeadsNotMixed(_CrossAttention):
     """The heads' results come back as they are: W_output is there and not used.
 
@@ -323,7 +231,7 @@ class HeadsNotMixed(_CrossAttention):
         return (weights @ self.split(answering @ self.W_value.T)).transpose(1, 2).flatten(2)
 
 
-@misconception(of="CrossAttention", fails=FOUND | EXAMPLE | SCALE | {"what_is_found_comes_from_the_memory"})
+@misconception(of="CrossAttention")
 class TargetAddedToWhatIsFound(_CrossAttention):
     """x is added to what is found; the residual belongs to the block, which would add it twice.
 
@@ -334,16 +242,7 @@ class TargetAddedToWhatIsFound(_CrossAttention):
         return x + super().forward(x, memory, mask)
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND
-    | EXAMPLE
-    | {
-        "what_is_found_comes_from_the_memory",
-        "each_position_asks_for_itself",
-        "padding_of_the_source_is_not_read",
-    },
-)
+@misconception(of="CrossAttention")
 class HeadsCutByAView(_CrossAttention):
     """Heads are made by viewing (B, T, D) as (B, H, T, K) at once, which mixes positions.
 
@@ -354,12 +253,9 @@ class HeadsCutByAView(_CrossAttention):
         return part.reshape(len(part), self.n_heads, part.shape[1], -1)
 
 
-@misconception(
-    of="CrossAttention",
-    fails=FOUND | {"what_is_found_comes_from_the_memory", "each_position_asks_for_itself"},
-)
+@misconception(of="CrossAttention")
 class HeadsMergedByAView(_CrossAttention):
-    """The heads are put together by a view, without bringing them beside each other for each position.
+    """The heads are merged by a view, without making those of one position adjacent first.
 
     From how many positions does the first vector of your result come?
     """
@@ -371,7 +267,7 @@ class HeadsMergedByAView(_CrossAttention):
         return found.reshape(len(asking), asking.shape[1], -1) @ self.W_output.T
 
 
-@misconception(of="CrossAttention", fails=FOUND)
+@misconception(of="CrossAttention")
 class EveryHthFeatureForAHead(_CrossAttention):
     """Each head takes every H-th feature, where K neighbouring ones are its own.
 

@@ -1,32 +1,16 @@
 """What goes wrong in a block of the decoder (homework 7, part C)."""
 
 import torch
-from torch import nn
 from torch.nn import functional
 
 from autograder.catalogue import misconception
-from course.models.layer_norm import LayerNorm
-from course.models.multi_head_attention import MultiHeadAttention
+
+from ..notebook import DecoderBlock as RightBlock
 
 # 16. DecoderBlock
 
-BLOCK = {"one_block_computes_what_torch_computes", "other_blocks_compute_what_torch_computes"}
-FUTURE = {"the_future_does_not_change_the_past"}
-WHOLE_SOURCE = {"the_first_word_reads_the_end_of_the_source"}
-BLOCK_PADDING = {"the_source_s_padding_is_not_read"}
-THREE_NORMS = {"with_nothing_found_three_norms_are_left"}
 
-
-class _Block(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.expand, self.contract = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.norm_self, self.norm_cross = LayerNorm(d_model), LayerNorm(d_model)
-        self.norm_feed_forward = LayerNorm(d_model)
-        self.double()
-
+class _Block(RightBlock):
     def cross(self, x, memory, self_mask, cross_mask):
         return self.cross_attention(x, memory, memory, cross_mask)
 
@@ -39,11 +23,7 @@ class _Block(nn.Module):
         return self.norm_feed_forward(x + self.feed_forward(x))
 
 
-@misconception(
-    of="DecoderBlock",
-    fails=BLOCK | WHOLE_SOURCE | BLOCK_PADDING,
-    seen="https://github.com/rexrex9/nlp_torchtext/pull/2",
-)
+@misconception(of="DecoderBlock", seen="https://github.com/rexrex9/nlp_torchtext/pull/2")
 class BlockThatTalksToItself(_Block):
     """The second attention takes its keys and values from x, so the memory is never used.
 
@@ -54,22 +34,18 @@ class BlockThatTalksToItself(_Block):
         return self.cross_attention(x, x, x, self_mask)
 
 
-@misconception(
-    of="DecoderBlock",
-    fails=BLOCK | FUTURE | WHOLE_SOURCE | BLOCK_PADDING | THREE_NORMS,
-    seen="https://github.com/humza909/LLM_Survey/issues/2",
-)
+@misconception(of="DecoderBlock", seen="https://github.com/humza909/LLM_Survey/issues/2")
 class BlockInWhichTheMemoryAsks(_Block):
-    """The memory asks and x answers: the result has a row per source word and cannot be added to x.
+    """The queries come from the memory, keys and values from x: the result has a row per source word.
 
-    Which shape has your cross-attention's result, (B, T, D) or (B, S, D)? What does it run into?
+    What shape is your cross-attention's result, (B, T, D) or (B, S, D)? Can it be added to x?
     """
 
     def cross(self, x, memory, self_mask, cross_mask):
         return self.cross_attention(memory, x, x, None)
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | WHOLE_SOURCE)
+@misconception(of="DecoderBlock")
 class BlockWithACausalCrossAttention(_Block):
     """The cross-attention is causal, too: target word t sees the first t + 1 source words only.
 
@@ -81,7 +57,7 @@ class BlockWithACausalCrossAttention(_Block):
         return self.cross_attention(x, memory, memory, cross_mask & staircase)
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | BLOCK_PADDING)
+@misconception(of="DecoderBlock")
 class BlockThatReadsSourcePadding(_Block):
     """The cross-attention gets no mask, so the padding of the source is read.
 
@@ -92,7 +68,7 @@ class BlockThatReadsSourcePadding(_Block):
         return self.cross_attention(x, memory, memory)
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | FUTURE)
+@misconception(of="DecoderBlock")
 class BlockThatSeesTheFuture(_Block):
     """The self-attention gets no mask, so each word sees those behind it.
 
@@ -106,7 +82,7 @@ class BlockThatSeesTheFuture(_Block):
         return self.cross_attention(x, memory, memory, cross_mask)
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | THREE_NORMS)
+@misconception(of="DecoderBlock")
 class BlockWithNormsInFront(_Block):
     """The norms stand in front of the steps (pre-norm), and the sums are not normalised.
 
@@ -120,7 +96,7 @@ class BlockWithNormsInFront(_Block):
         return x + self.feed_forward(self.norm_feed_forward(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | THREE_NORMS)
+@misconception(of="DecoderBlock")
 class BlockWithoutTheSecondSum(_Block):
     """What the cross-attention finds replaces x instead of being added to it.
 
@@ -134,7 +110,7 @@ class BlockWithoutTheSecondSum(_Block):
         return self.norm_feed_forward(x + self.feed_forward(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK)
+@misconception(of="DecoderBlock")
 class BlockThatAsksTheMemoryFirst(_Block):
     """Cross-attention comes before self-attention.
 
@@ -147,22 +123,18 @@ class BlockThatAsksTheMemoryFirst(_Block):
         return self.norm_feed_forward(x + self.feed_forward(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | FUTURE | WHOLE_SOURCE | BLOCK_PADDING | THREE_NORMS)
+@misconception(of="DecoderBlock")
 class BlockWithAMaskThatDoesNotFit(_Block):
     """An attention gets vectors and a mask that do not belong together: the mask has no column for each key.
 
-    Which of the two attentions complains? How many keys has it, and how many columns its mask?
+    Which of the two attentions complains? How many keys does it have, and how many columns its mask?
     """
 
     def cross(self, x, memory, self_mask, cross_mask):
         return self.cross_attention(memory, x, x, cross_mask)
 
 
-@misconception(
-    of="DecoderBlock",
-    fails=BLOCK | FUTURE | WHOLE_SOURCE | BLOCK_PADDING | THREE_NORMS,
-    equals={"BlockInWhichTheMemoryAsks"},
-)
+@misconception(of="DecoderBlock")
 class BlockThatFetchesItsOwnWords(_Block):
     """The values of the cross-attention are those of x: the memory is weighed, and the target fetched.
 
@@ -173,7 +145,7 @@ class BlockThatFetchesItsOwnWords(_Block):
         return self.cross_attention(x, memory, x, cross_mask)
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | THREE_NORMS)
+@misconception(of="DecoderBlock")
 class BlockWithoutTheFirstSum(_Block):
     """What the self-attention finds replaces x instead of being added to it.
 
@@ -186,7 +158,7 @@ class BlockWithoutTheFirstSum(_Block):
         return self.norm_feed_forward(x + self.feed_forward(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | THREE_NORMS)
+@misconception(of="DecoderBlock")
 class BlockWithoutTheThirdSum(_Block):
     """The feed-forward layer's result replaces x instead of being added to it.
 
@@ -199,7 +171,7 @@ class BlockWithoutTheThirdSum(_Block):
         return self.norm_feed_forward(self.feed_forward(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | THREE_NORMS)
+@misconception(of="DecoderBlock")
 class BlockThatNormalisesTheSteps(_Block):
     """What a step finds is normalised and then added; the norm belongs around the sum.
 
@@ -212,7 +184,7 @@ class BlockThatNormalisesTheSteps(_Block):
         return x + self.norm_feed_forward(self.feed_forward(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK)
+@misconception(of="DecoderBlock")
 class BlockWithoutARelu(_Block):
     """There is no relu, so the two linear layers are one linear map.
 
@@ -223,7 +195,7 @@ class BlockWithoutARelu(_Block):
         return self.contract(self.expand(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK)
+@misconception(of="DecoderBlock")
 class BlockWithAGelu(_Block):
     """The nonlinearity is gelu, as in later models; the statement has relu.
 
@@ -234,7 +206,7 @@ class BlockWithAGelu(_Block):
         return self.contract(functional.gelu(self.expand(x)))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK)
+@misconception(of="DecoderBlock")
 class BlockWithOneNormTwice(_Block):
     """The first norm is used for the second sum as well, and norm_cross never.
 
@@ -247,7 +219,7 @@ class BlockWithOneNormTwice(_Block):
         return self.norm_feed_forward(x + self.feed_forward(x))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK)
+@misconception(of="DecoderBlock")
 class BlockWithOneAttentionTwice(_Block):
     """The matrices of the self-attention ask the memory too, and those of the cross-attention are never used.
 
@@ -258,7 +230,7 @@ class BlockWithOneAttentionTwice(_Block):
         return self.self_attention(x, memory, memory, cross_mask)
 
 
-@misconception(of="DecoderBlock", fails=BLOCK)
+@misconception(of="DecoderBlock")
 class BlockThatAsksWithItsInput(_Block):
     """The memory is asked with the block's input, not with what the self-attention made of it.
 
@@ -271,9 +243,9 @@ class BlockThatAsksWithItsInput(_Block):
         return self.norm_feed_forward(y + self.feed_forward(y))
 
 
-@misconception(of="DecoderBlock", fails=BLOCK | WHOLE_SOURCE | BLOCK_PADDING)
+@misconception(of="DecoderBlock")
 class BlockWithoutASecondAttention(_Block):
-    """The cross-attention is made and never called: the block does not hear the source.
+    """The cross-attention is made but never called, so the output does not depend on the source.
 
     How many attentions does your `forward` call? Where does `memory` enter?
     """

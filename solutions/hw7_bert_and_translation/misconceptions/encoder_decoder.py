@@ -3,57 +3,24 @@
 import math
 
 import torch
-from torch import nn
 
 from autograder.catalogue import misconception
 from course.models.positions import sinusoidal_positions
-from course.models.transformer import Decoder, Encoder, TransformerConfig
+
+from ..notebook import EncoderDecoder as RightTranslator
 
 # 17. EncoderDecoder
 
-WHOLE = {"one_translator_computes_what_torch_computes", "other_translators_compute_what_torch_computes"}
-BIAS_LEFT = {"without_output_weights_the_bias_is_left"}
-LATER = {"later_words_do_not_change_earlier_logits"}
-EVERY_WORD = {"every_source_word_reaches_the_first_prediction"}
-MORE_PADDING = {"more_padding_changes_no_logits"}
-EXCHANGED = {"exchanged_sentences_have_exchanged_logits"}
 
-
-class _Translator(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_heads, d_ff, n_layers, pad):
-        super().__init__()
-        self.d_model, self.pad = d_model, pad
-        config = TransformerConfig(
-            d_model=d_model, n_heads=n_heads, n_layers=n_layers, d_ff=d_ff, is_pre_norm=True
-        )
-        self.source_embedding = nn.Embedding(source_vocab_size, d_model)
-        self.target_embedding = nn.Embedding(target_vocab_size, d_model)
-        self.encoder, self.decoder = Encoder(config), Decoder(config)
-        self.output = nn.Linear(d_model, target_vocab_size)
-        self.double()
-
+class _Translator(RightTranslator):
     def embedded(self, tokens, embedding):
         return math.sqrt(self.d_model) * embedding(tokens) + self.places(tokens)
 
     def places(self, tokens):
         return sinusoidal_positions(tokens.shape[1], self.d_model).double()
 
-    def encode(self, source):
-        mask = (source != self.pad)[:, None, None]
-        return self.encoder(self.embedded(source, self.source_embedding), mask), mask
 
-    def decode(self, target, memory, mask):
-        return self.output(self.decoder(self.embedded(target, self.target_embedding), memory, None, mask))
-
-    def forward(self, source, target):
-        return self.decode(target, *self.encode(source))
-
-
-@misconception(
-    of="EncoderDecoder",
-    fails=WHOLE | LATER | EVERY_WORD | MORE_PADDING | EXCHANGED,
-    seen="https://github.com/keitakurita/Practical_NLP_in_PyTorch/issues/1",
-)
+@misconception(of="EncoderDecoder", seen="https://github.com/keitakurita/Practical_NLP_in_PyTorch/issues/1")
 class TranslatorWithoutASource(_Translator):
     """The decoder gets its own vectors as memory, so no translation depends on its source.
 
@@ -65,15 +32,11 @@ class TranslatorWithoutASource(_Translator):
         return self.output(self.decoder(y, y, None, None))
 
 
-@misconception(
-    of="EncoderDecoder",
-    fails=WHOLE | BIAS_LEFT | LATER | EVERY_WORD | MORE_PADDING | EXCHANGED,
-    seen="https://github.com/Kamichanw/SeekDeeper/issues/3",
-)
+@misconception(of="EncoderDecoder", seen="https://github.com/Kamichanw/SeekDeeper/issues/3")
 class TranslatorWithTheTargetsMask(_Translator):
     """The cross-attention gets the mask of the target's padding, which fits by chance or not at all.
 
-    Try a target that is longer than its source. How many columns has the mask, and how many the memory?
+    Try a target longer than its source. How many columns does the mask have, and how many rows the memory?
     """
 
     def decode(self, target, memory, mask):
@@ -81,7 +44,7 @@ class TranslatorWithTheTargetsMask(_Translator):
         return self.output(self.decoder(y, memory, None, (target != self.pad)[:, None, None]))
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | MORE_PADDING)
+@misconception(of="EncoderDecoder")
 class TranslatorThatReadsPadding(_Translator):
     """The cross-attention gets no mask: the words behind a short source are padding, and are read.
 
@@ -92,7 +55,7 @@ class TranslatorThatReadsPadding(_Translator):
         return super().decode(target, memory, None)
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | MORE_PADDING)
+@misconception(of="EncoderDecoder")
 class EncoderThatReadsPadding(_Translator):
     """The encoder gets no mask, so padding flows into the memory of the real words.
 
@@ -104,7 +67,7 @@ class EncoderThatReadsPadding(_Translator):
         return self.encoder(x), (source != self.pad)[:, None, None]
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | EVERY_WORD)
+@misconception(of="EncoderDecoder")
 class EncoderFromLeftToRight(_Translator):
     """The encoder is causal, so the memory of the first word knows nothing of the rest.
 
@@ -117,7 +80,7 @@ class EncoderFromLeftToRight(_Translator):
         return self.encoder(self.embedded(source, self.source_embedding), mask, True), mask
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | LATER | MORE_PADDING)
+@misconception(of="EncoderDecoder")
 class DecoderThatSeesTheFuture(_Translator):
     """The decoder has no causal triangle: while it is trained, it may read the word it must predict.
 
@@ -129,7 +92,7 @@ class DecoderThatSeesTheFuture(_Translator):
         return self.output(self.decoder(y, memory, None, mask, is_causal=False))
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | BIAS_LEFT)
+@misconception(of="EncoderDecoder")
 class TranslatorWithASoftmax(_Translator):
     """Probabilities come out instead of logits; a loss that takes a softmax itself flattens them once more.
 
@@ -140,7 +103,7 @@ class TranslatorWithASoftmax(_Translator):
         return super().forward(source, target).softmax(dim=-1)
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | EXCHANGED)
+@misconception(of="EncoderDecoder")
 class TranslatorWithoutPositions(_Translator):
     """The embeddings get no positions, so the encoder sees a bag of words.
 
@@ -152,7 +115,7 @@ class TranslatorWithoutPositions(_Translator):
         return torch.zeros(tokens.shape[1], self.d_model, dtype=torch.float64)
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE)
+@misconception(of="EncoderDecoder")
 class EmbeddingsNotScaled(_Translator):
     """The embeddings are not multiplied by the root of D, so the positions drown them.
 
@@ -163,7 +126,7 @@ class EmbeddingsNotScaled(_Translator):
         return embedding(tokens) + self.places(tokens)
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE)
+@misconception(of="EncoderDecoder")
 class PositionsScaledAsWell(_Translator):
     """The sum of embedding and position is multiplied by the root of D; only the embedding should be.
 
@@ -174,7 +137,7 @@ class PositionsScaledAsWell(_Translator):
         return math.sqrt(self.d_model) * (embedding(tokens) + self.places(tokens))
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE)
+@misconception(of="EncoderDecoder")
 class PaddingTakenForWord0(_Translator):
     """The padding is looked for as word 0, whatever `pad` says.
 
@@ -186,7 +149,7 @@ class PaddingTakenForWord0(_Translator):
         self.pad = 0
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE)
+@misconception(of="EncoderDecoder")
 class TargetInTheSourcesEmbedding(_Translator):
     """The target is embedded with the source's table; the target's own is never used.
 
@@ -198,7 +161,7 @@ class TargetInTheSourcesEmbedding(_Translator):
         return self.output(self.decoder(y, memory, None, mask))
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | MORE_PADDING)
+@misconception(of="EncoderDecoder")
 class NobodyKnowsOfThePadding(_Translator):
     """Neither the encoder nor the cross-attention gets the mask, so padding is read like words.
 
@@ -212,7 +175,7 @@ class NobodyKnowsOfThePadding(_Translator):
         return super().decode(target, memory, None)
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | BIAS_LEFT | LATER | EVERY_WORD | MORE_PADDING | EXCHANGED)
+@misconception(of="EncoderDecoder")
 class TranslatorThatHidesTheWords(_Translator):
     """The mask is True at the padding: the words are hidden, and where there is no padding nothing is left.
 
@@ -224,7 +187,7 @@ class TranslatorThatHidesTheWords(_Translator):
         return self.encoder(self.embedded(source, self.source_embedding), mask), mask
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | BIAS_LEFT | LATER | EVERY_WORD | MORE_PADDING | EXCHANGED)
+@misconception(of="EncoderDecoder")
 class MaskForTheOtherAttention(_Translator):
     """The source's mask is handed to the decoder's self-attention, whose keys are the target.
 
@@ -236,7 +199,7 @@ class MaskForTheOtherAttention(_Translator):
         return self.output(self.decoder(y, memory, mask, None))
 
 
-@misconception(of="EncoderDecoder", fails=WHOLE | EVERY_WORD)
+@misconception(of="EncoderDecoder")
 class MemoryWithoutAnEncoder(_Translator):
     """The memory is the embedded source itself; the encoder is made and never called.
 

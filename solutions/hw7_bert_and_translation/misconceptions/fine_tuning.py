@@ -9,7 +9,6 @@ from course.models.bert import BERTConfig, SequenceClassifier
 # 12. fine_tune
 
 CONFIG = BERTConfig(vocab_size=11, context_length=9, d_model=6, n_heads=2, n_layers=1, d_ff=5)
-STEPS = {"each_step_follows_its_own_gradient", "other_reviews_train_all_weights"}
 
 
 def _tuned(weights, tokens, mask, labels, learning_rate, n_steps, *, fixed=(), zeroes=True):
@@ -26,11 +25,7 @@ def _tuned(weights, tokens, mask, labels, learning_rate, n_steps, *, fixed=(), z
     return model.state_dict()
 
 
-@misconception(
-    of="fine_tune",
-    fails=STEPS | {"padding_does_not_train"},
-    seen="https://github.com/yg211/bert_nli/pull/3",
-)
+@misconception(of="fine_tune", seen="https://github.com/yg211/bert_nli/pull/3")
 def fine_tuned_without_a_mask(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """The mask is not handed to the model, so padding is read like text.
 
@@ -39,20 +34,16 @@ def fine_tuned_without_a_mask(encoder, head, tokens, mask, labels, learning_rate
     return _tuned(encoder | head, tokens, None, labels, learning_rate, n_steps)
 
 
-@misconception(
-    of="fine_tune",
-    fails=STEPS | {"padding_does_not_train"},
-    seen="https://github.com/CarryCKW/AES-NPCR/issues/7",
-)
+@misconception(of="fine_tune", seen="https://github.com/CarryCKW/AES-NPCR/issues/7")
 def mask_made_from_word_0(encoder, head, tokens, mask, labels, learning_rate, n_steps):
-    """The mask is made anew, from word 0, though the padding need not be word 0.
+    """The mask is rebuilt from word 0, though the padding need not be word 0.
 
     Which argument says already where the real tokens are? Does yours agree with it?
     """
     return _tuned(encoder | head, tokens, tokens != 0, labels, learning_rate, n_steps)
 
 
-@misconception(of="fine_tune", fails=STEPS | {"a_step_moves_encoder_and_head", "padding_does_not_train"})
+@misconception(of="fine_tune")
 def encoder_left_frozen(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """Only the head is trained; the encoder stays as it was.
 
@@ -61,7 +52,7 @@ def encoder_left_frozen(encoder, head, tokens, mask, labels, learning_rate, n_st
     return _tuned(encoder | head, tokens, mask, labels, learning_rate, n_steps, fixed="bert.")
 
 
-@misconception(of="fine_tune", fails=STEPS | {"a_step_moves_encoder_and_head", "padding_does_not_train"})
+@misconception(of="fine_tune")
 def head_left_as_it_was(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """Only the encoder is trained; the new head keeps its random weights.
 
@@ -70,15 +61,7 @@ def head_left_as_it_was(encoder, head, tokens, mask, labels, learning_rate, n_st
     return _tuned(encoder | head, tokens, mask, labels, learning_rate, n_steps, fixed=("pooler.", "output."))
 
 
-@misconception(
-    of="fine_tune",
-    fails=STEPS
-    | {
-        "without_a_step_the_weights_are_those_given",
-        "a_step_moves_encoder_and_head",
-        "padding_does_not_train",
-    },
-)
+@misconception(of="fine_tune")
 def encoder_started_anew(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """The pre-trained weights never reach the model: it trains from random numbers.
 
@@ -88,7 +71,7 @@ def encoder_started_anew(encoder, head, tokens, mask, labels, learning_rate, n_s
     return _tuned(renamed | head, tokens, mask, labels, learning_rate, n_steps)
 
 
-@misconception(of="fine_tune", fails=STEPS)
+@misconception(of="fine_tune")
 def gradients_piled_up(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """The gradients are never set to zero, so the second step takes the first one again.
 
@@ -97,15 +80,7 @@ def gradients_piled_up(encoder, head, tokens, mask, labels, learning_rate, n_ste
     return _tuned(encoder | head, tokens, mask, labels, learning_rate, n_steps, zeroes=False)
 
 
-@misconception(
-    of="fine_tune",
-    fails=STEPS
-    | {
-        "without_a_step_the_weights_are_those_given",
-        "a_step_moves_encoder_and_head",
-        "padding_does_not_train",
-    },
-)
+@misconception(of="fine_tune")
 def head_started_anew(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """The weights of `head` never reach the model: the head trains from random numbers.
 
@@ -114,7 +89,7 @@ def head_started_anew(encoder, head, tokens, mask, labels, learning_rate, n_step
     return _tuned(encoder, tokens, mask, labels, learning_rate, n_steps)
 
 
-@misconception(of="fine_tune", fails=STEPS)
+@misconception(of="fine_tune")
 def losses_summed(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """The cross-entropies of the labels are summed, not averaged, so every step is B times as long.
 
@@ -123,7 +98,7 @@ def losses_summed(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     return _tuned(encoder | head, tokens, mask, labels, learning_rate * len(labels), n_steps)
 
 
-@misconception(of="fine_tune", fails=STEPS)
+@misconception(of="fine_tune")
 def loss_climbed(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """The steps go up the gradient, and the loss grows.
 
@@ -132,7 +107,7 @@ def loss_climbed(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     return _tuned(encoder | head, tokens, mask, labels, -learning_rate, n_steps)
 
 
-@misconception(of="fine_tune", fails=STEPS | {"without_a_step_the_weights_are_those_given"})
+@misconception(of="fine_tune")
 def one_step_too_many(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """One step more is taken than was asked for.
 
@@ -141,7 +116,7 @@ def one_step_too_many(encoder, head, tokens, mask, labels, learning_rate, n_step
     return _tuned(encoder | head, tokens, mask, labels, learning_rate, n_steps + 1)
 
 
-@misconception(of="fine_tune", fails=STEPS)
+@misconception(of="fine_tune")
 def one_step_whatever_is_asked(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """One step is taken, however many are asked for.
 
@@ -150,7 +125,7 @@ def one_step_whatever_is_asked(encoder, head, tokens, mask, labels, learning_rat
     return _tuned(encoder | head, tokens, mask, labels, learning_rate, min(n_steps, 1))
 
 
-@misconception(of="fine_tune", fails=STEPS)
+@misconception(of="fine_tune")
 def softmax_before_the_cross_entropy(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """A softmax is taken before a loss that takes one itself.
 

@@ -9,26 +9,13 @@ IGNORED = -100
 
 # 4. mlm_loss
 
-GAP_LOSSES = {
-    "the_example_costs_0_2877_nats",
-    "more_gaps_do_not_weigh_less",
-    "logits_elsewhere_do_not_matter",
-    "each_position_is_asked_about_itself",
-    "a_gap_counts_the_same_in_every_sequence",
-    "other_gaps_have_their_loss",
-}
-
 
 def _surprise(logits, targets):
     log_probs = logits.log_softmax(-1).gather(-1, targets.clamp(min=0)[..., None])[..., 0]
     return -log_probs.masked_fill(targets == IGNORED, 0.0)  # (B, T)
 
 
-@misconception(
-    of="mlm_loss",
-    fails=GAP_LOSSES - {"logits_elsewhere_do_not_matter", "each_position_is_asked_about_itself"},
-    seen="https://github.com/huggingface/transformers/issues/2718",
-)
+@misconception(of="mlm_loss", seen="https://github.com/huggingface/transformers/issues/2718")
 def averaged_over_all_positions(logits, targets):
     """The sum over the gaps is divided by the number of all positions.
 
@@ -38,11 +25,7 @@ def averaged_over_all_positions(logits, targets):
     return _surprise(logits, targets).mean()
 
 
-@misconception(
-    of="mlm_loss",
-    fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less"},
-    seen="https://github.com/huggingface/transformers/issues/144",
-)
+@misconception(of="mlm_loss", seen="https://github.com/huggingface/transformers/issues/144")
 def ignored_counted_as_word_0(logits, targets):
     """Positions that are not asked for are scored as if word 0 had stood there.
 
@@ -51,11 +34,7 @@ def ignored_counted_as_word_0(logits, targets):
     return functional.cross_entropy(logits.flatten(0, 1), targets.clamp(min=0).flatten())
 
 
-@misconception(
-    of="mlm_loss",
-    fails={"more_gaps_do_not_weigh_less", "other_gaps_have_their_loss"},
-    seen="https://github.com/mosaicml/examples/issues/457",
-)
+@misconception(of="mlm_loss", seen="https://github.com/mosaicml/examples/issues/457")
 def word_0_never_counted(logits, targets):
     """Gaps in which word 0 stood are left out too, as if 0 meant "not asked for".
 
@@ -65,7 +44,7 @@ def word_0_never_counted(logits, targets):
     return _surprise(logits, targets)[counted].sum() / (targets != IGNORED).sum()
 
 
-@misconception(of="mlm_loss", fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less"})
+@misconception(of="mlm_loss")
 def shifted_as_if_generating(logits, targets):
     """The logits at one position are compared with the word at the next, as in a GPT.
 
@@ -77,7 +56,7 @@ def shifted_as_if_generating(logits, targets):
     return _surprise(logits, moved).sum() / n_asked
 
 
-@misconception(of="mlm_loss", fails={"a_gap_counts_the_same_in_every_sequence", "other_gaps_have_their_loss"})
+@misconception(of="mlm_loss")
 def mean_of_the_means_of_sequences(logits, targets):
     """Each sequence is averaged on its own, so a gap counts more where there are few.
 
@@ -88,9 +67,7 @@ def mean_of_the_means_of_sequences(logits, targets):
     return means[n_asked > 0].mean()
 
 
-@misconception(
-    of="mlm_loss", fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less", "logits_elsewhere_do_not_matter"}
-)
+@misconception(of="mlm_loss")
 def softmax_before_the_loss(logits, targets):
     """A softmax is taken before a loss that takes one itself, so even a sure model pays.
 
@@ -99,14 +76,7 @@ def softmax_before_the_loss(logits, targets):
     return functional.cross_entropy(logits.softmax(-1).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
-@misconception(
-    of="mlm_loss",
-    fails={
-        "more_gaps_do_not_weigh_less",
-        "a_gap_counts_the_same_in_every_sequence",
-        "other_gaps_have_their_loss",
-    },
-)
+@misconception(of="mlm_loss")
 def summed_over_the_gaps(logits, targets):
     """The surprises are summed up and not averaged.
 
@@ -115,7 +85,7 @@ def summed_over_the_gaps(logits, targets):
     return _surprise(logits, targets).sum()
 
 
-@misconception(of="mlm_loss", fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less"})
+@misconception(of="mlm_loss")
 def shifted_and_averaged(logits, targets):
     """The logits at one position are compared with the word at the next, as in a GPT.
 
@@ -124,7 +94,7 @@ def shifted_and_averaged(logits, targets):
     return functional.cross_entropy(logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten())
 
 
-@misconception(of="mlm_loss", fails=GAP_LOSSES - {"logits_elsewhere_do_not_matter"})
+@misconception(of="mlm_loss")
 def logits_taken_for_log_probs(logits, targets):
     """The loss expects logarithms of probabilities, and is given the logits as they are.
 
@@ -133,7 +103,7 @@ def logits_taken_for_log_probs(logits, targets):
     return functional.nll_loss(logits.flatten(0, 1), targets.flatten())
 
 
-@misconception(of="mlm_loss", fails=GAP_LOSSES)
+@misconception(of="mlm_loss")
 def words_left_on_the_last_axis(logits, targets):
     """The words stay on the last axis, where torch's loss takes axis 1 for them.
 
@@ -142,7 +112,7 @@ def words_left_on_the_last_axis(logits, targets):
     return functional.cross_entropy(logits, targets)
 
 
-@misconception(of="mlm_loss", fails=GAP_LOSSES - {"more_gaps_do_not_weigh_less"})
+@misconception(of="mlm_loss")
 def words_viewed_onto_axis_one(logits, targets):
     """The words are brought to axis 1 by a view, which mixes words and positions.
 
@@ -153,14 +123,8 @@ def words_viewed_onto_axis_one(logits, targets):
 
 # 5. encoder_mask
 
-MASK_VALUES = {"the_example_hides_two_keys", "other_texts_have_their_mask"}
 
-
-@misconception(
-    of="encoder_mask",
-    fails=MASK_VALUES | {"padding_does_not_change_real_tokens", "the_first_token_sees_the_last"},
-    seen="https://github.com/yg211/bert_nli/pull/3",
-)
+@misconception(of="encoder_mask", seen="https://github.com/yg211/bert_nli/pull/3")
 def mask_of_ones(tokens, pad):
     """Everything may be attended to, padding too, so the answer for a text depends on its neighbours' length.
 
@@ -169,11 +133,7 @@ def mask_of_ones(tokens, pad):
     return torch.ones(len(tokens), 1, 1, tokens.shape[1], dtype=torch.bool)
 
 
-@misconception(
-    of="encoder_mask",
-    fails=MASK_VALUES | {"padding_does_not_change_real_tokens"},
-    seen="https://github.com/CarryCKW/AES-NPCR/issues/7",
-)
+@misconception(of="encoder_mask", seen="https://github.com/CarryCKW/AES-NPCR/issues/7")
 def padding_taken_to_be_0(tokens, pad):
     """The padding is looked for as word 0, whatever `pad` is.
 
@@ -182,7 +142,7 @@ def padding_taken_to_be_0(tokens, pad):
     return (tokens != 0)[:, None, None, :]
 
 
-@misconception(of="encoder_mask", fails=MASK_VALUES | {"the_first_token_sees_the_last"})
+@misconception(of="encoder_mask")
 def causal_mask_left_on(tokens, pad):
     """A causal triangle is left in the mask, so no token sees what comes behind it.
 
@@ -193,10 +153,7 @@ def causal_mask_left_on(tokens, pad):
     return (triangle & (tokens != pad)[:, None, None, :]) | first_is_real
 
 
-@misconception(
-    of="encoder_mask",
-    fails=MASK_VALUES | {"padding_does_not_change_real_tokens"},
-)
+@misconception(of="encoder_mask")
 def queries_masked(tokens, pad):
     """The mask lies along the queries: padded positions may look nowhere, and everybody may look at them.
 
@@ -206,10 +163,7 @@ def queries_masked(tokens, pad):
     return (tokens != pad)[:, None, :, None]
 
 
-@misconception(
-    of="encoder_mask",
-    fails=MASK_VALUES | {"padding_does_not_change_real_tokens", "the_first_token_sees_the_last"},
-)
+@misconception(of="encoder_mask")
 def true_means_forbidden(tokens, pad):
     """True stands at the padding: the mask is the wrong way round.
 
@@ -218,7 +172,7 @@ def true_means_forbidden(tokens, pad):
     return (tokens == pad)[:, None, None, :]
 
 
-@misconception(of="encoder_mask", fails=MASK_VALUES | {"padding_does_not_change_real_tokens"})
+@misconception(of="encoder_mask")
 def neither_query_nor_key_is_padding(tokens, pad):
     """Padding may neither be looked at nor look, so its rows have no True and become NaN.
 
@@ -228,7 +182,7 @@ def neither_query_nor_key_is_padding(tokens, pad):
     return real[:, None, None, :] & real[:, None, :, None]
 
 
-@misconception(of="encoder_mask", fails=MASK_VALUES | {"the_first_token_sees_the_last"})
+@misconception(of="encoder_mask")
 def triangle_and_padding(tokens, pad):
     """A causal triangle is joined to the padding, so no token sees what comes behind it.
 

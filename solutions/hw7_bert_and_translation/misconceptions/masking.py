@@ -6,14 +6,8 @@ from autograder.catalogue import misconception
 
 # 1. positions_to_predict
 
-ASKED_VALUES = {"the_example_asks_for_one_token", "other_texts_are_asked_for_by_their_numbers"}
 
-
-@misconception(
-    of="positions_to_predict",
-    fails=ASKED_VALUES | {"special_tokens_are_never_asked_for"},
-    seen="https://github.com/huggingface/transformers/issues/1395",
-)
+@misconception(of="positions_to_predict", seen="https://github.com/huggingface/transformers/issues/1395")
 def special_tokens_asked_for_too(tokens, is_special, uniforms, share):
     """Special tokens are asked for like any others.
 
@@ -23,7 +17,7 @@ def special_tokens_asked_for_too(tokens, is_special, uniforms, share):
     return uniforms < share
 
 
-@misconception(of="positions_to_predict", fails=ASKED_VALUES | {"special_tokens_are_never_asked_for"})
+@misconception(of="positions_to_predict")
 def only_word_0_left_out(tokens, is_special, uniforms, share):
     """Only word 0 is spared, as if padding were the only special word.
 
@@ -32,15 +26,7 @@ def only_word_0_left_out(tokens, is_special, uniforms, share):
     return (uniforms < share) & (tokens != 0)
 
 
-@misconception(
-    of="positions_to_predict",
-    fails=ASKED_VALUES
-    | {
-        "special_tokens_are_never_asked_for",
-        "the_share_decides_how_many",
-        "each_sequence_has_places_of_its_own",
-    },
-)
+@misconception(of="positions_to_predict")
 def share_that_is_kept(tokens, is_special, uniforms, share):
     """The share is what is left alone, so 85 % of the tokens are asked for.
 
@@ -49,14 +35,7 @@ def share_that_is_kept(tokens, is_special, uniforms, share):
     return (uniforms >= share) & ~is_special[tokens]
 
 
-@misconception(
-    of="positions_to_predict",
-    fails={
-        "the_share_decides_how_many",
-        "each_sequence_has_places_of_its_own",
-        "other_texts_are_asked_for_by_their_numbers",
-    },
-)
+@misconception(of="positions_to_predict")
 def same_places_in_every_sequence(tokens, is_special, uniforms, share):
     """The numbers of the first sequence decide for the whole batch.
 
@@ -65,15 +44,7 @@ def same_places_in_every_sequence(tokens, is_special, uniforms, share):
     return (uniforms[:1] < share) & ~is_special[tokens]
 
 
-@misconception(
-    of="positions_to_predict",
-    fails={
-        "special_tokens_are_never_asked_for",
-        "the_share_decides_how_many",
-        "each_sequence_has_places_of_its_own",
-        "other_texts_are_asked_for_by_their_numbers",
-    },
-)
+@misconception(of="positions_to_predict")
 def a_fixed_number_per_sequence(tokens, is_special, uniforms, share):
     """Each sequence has a fixed number of tokens asked for, those with the smallest numbers.
 
@@ -85,15 +56,7 @@ def a_fixed_number_per_sequence(tokens, is_special, uniforms, share):
     return torch.zeros_like(tokens, dtype=torch.bool).scatter(1, places, True)
 
 
-@misconception(
-    of="positions_to_predict",
-    fails=ASKED_VALUES
-    | {
-        "special_tokens_are_never_asked_for",
-        "the_share_decides_how_many",
-        "each_sequence_has_places_of_its_own",
-    },
-)
+@misconception(of="positions_to_predict")
 def one_condition_is_enough(tokens, is_special, uniforms, share):
     """One of two conditions is enough: all ordinary tokens are asked for, and some special ones.
 
@@ -103,15 +66,7 @@ def one_condition_is_enough(tokens, is_special, uniforms, share):
     return (uniforms < share) | ~is_special[tokens]
 
 
-@misconception(
-    of="positions_to_predict",
-    fails=ASKED_VALUES
-    | {
-        "special_tokens_are_never_asked_for",
-        "the_share_decides_how_many",
-        "each_sequence_has_places_of_its_own",
-    },
-)
+@misconception(of="positions_to_predict")
 def only_special_tokens_asked_for(tokens, is_special, uniforms, share):
     """Special tokens are asked for and ordinary ones are spared: the condition is the wrong way round.
 
@@ -120,10 +75,7 @@ def only_special_tokens_asked_for(tokens, is_special, uniforms, share):
     return (uniforms < share) & is_special[tokens]
 
 
-@misconception(
-    of="positions_to_predict",
-    fails={"the_share_decides_how_many", "other_texts_are_asked_for_by_their_numbers"},
-)
+@misconception(of="positions_to_predict")
 def share_written_in(tokens, is_special, uniforms, share):
     """The share is a number in the code, 0.15, whatever `share` says.
 
@@ -134,19 +86,8 @@ def share_written_in(tokens, is_special, uniforms, share):
 
 # 2. corrupt
 
-CORRUPTED = {
-    "the_example_is_3_10_7_8",
-    "of_a_thousand_800_are_hidden_and_100_replaced",
-    "other_texts_are_corrupted_by_their_kinds",
-}
 
-
-@misconception(
-    of="corrupt",
-    fails={"of_a_thousand_800_are_hidden_and_100_replaced", "other_texts_are_corrupted_by_their_kinds"}
-    | {"the_example_is_3_10_7_8", "what_is_not_asked_for_stays"},
-    seen="https://github.com/huggingface/transformers/issues/2858",
-)
+@misconception(of="corrupt", seen="https://github.com/huggingface/transformers/issues/2858")
 def a_tenth_of_the_rest(tokens, is_asked, kinds, replacements, mask_token):
     """A tenth of what the mask leaves over is replaced, 2 % of those asked for instead of 10 %.
 
@@ -157,11 +98,7 @@ def a_tenth_of_the_rest(tokens, is_asked, kinds, replacements, mask_token):
     return torch.where(is_asked & (kinds >= 0.8) & (kinds < 0.82), replacements, inputs)
 
 
-@misconception(
-    of="corrupt",
-    fails=CORRUPTED | {"what_is_not_asked_for_stays"},
-    seen="https://github.com/lucidrains/mlm-pytorch/issues/6",
-)
+@misconception(of="corrupt", seen="https://github.com/lucidrains/mlm-pytorch/issues/6")
 def replacement_hidden_again(tokens, is_asked, kinds, replacements, mask_token):
     """The random words are put in first and then hidden as well: 90 % masks and no replacement.
 
@@ -171,23 +108,16 @@ def replacement_hidden_again(tokens, is_asked, kinds, replacements, mask_token):
     return torch.where(is_asked & (kinds < 0.9), mask_token, inputs)
 
 
-@misconception(of="corrupt", fails=CORRUPTED | {"what_is_not_asked_for_stays"})
+@misconception(of="corrupt")
 def everything_hidden(tokens, is_asked, kinds, replacements, mask_token):
     """Every token asked for is hidden; none is replaced and none stays.
 
-    In use a text holds no `<mask>`. What has a model learned about tokens that are not hidden?
+    At inference a text holds no `<mask>`. What has a model learned about tokens that are not masked?
     """
     return torch.where(is_asked, mask_token, tokens)
 
 
-@misconception(
-    of="corrupt",
-    fails={
-        "the_example_is_3_10_7_8",
-        "what_is_not_asked_for_stays",
-        "other_texts_are_corrupted_by_their_kinds",
-    },
-)
+@misconception(of="corrupt")
 def everything_corrupted(tokens, is_asked, kinds, replacements, mask_token):
     """The kinds decide alone, so that tokens are corrupted that nobody asks for.
 
@@ -197,15 +127,7 @@ def everything_corrupted(tokens, is_asked, kinds, replacements, mask_token):
     return torch.where((kinds >= 0.8) & (kinds < 0.9), replacements, inputs)
 
 
-@misconception(
-    of="corrupt",
-    fails={
-        "what_is_not_asked_for_stays",
-        "other_texts_are_corrupted_by_their_kinds",
-        "of_a_thousand_800_are_hidden_and_100_replaced",
-        "the_example_is_3_10_7_8",
-    },
-)
+@misconception(of="corrupt")
 def text_overwritten(tokens, is_asked, kinds, replacements, mask_token):
     """The masks are written into the text itself, so the next epoch finds them there and no answers.
 
@@ -217,7 +139,7 @@ def text_overwritten(tokens, is_asked, kinds, replacements, mask_token):
     return tokens
 
 
-@misconception(of="corrupt", fails=CORRUPTED | {"what_is_not_asked_for_stays"})
+@misconception(of="corrupt")
 def all_that_is_not_hidden_replaced(tokens, is_asked, kinds, replacements, mask_token):
     """Everything that is asked for and not hidden is replaced, 20 %; nothing stays as it is.
 
@@ -227,7 +149,7 @@ def all_that_is_not_hidden_replaced(tokens, is_asked, kinds, replacements, mask_
     return torch.where(is_asked & (kinds >= 0.8), replacements, inputs)
 
 
-@misconception(of="corrupt", fails=CORRUPTED | {"what_is_not_asked_for_stays"})
+@misconception(of="corrupt")
 def what_should_stay_hidden_too(tokens, is_asked, kinds, replacements, mask_token):
     """What should stay is hidden as well: 90 % masks, 10 % random words.
 
@@ -237,7 +159,7 @@ def what_should_stay_hidden_too(tokens, is_asked, kinds, replacements, mask_toke
     return torch.where(is_asked & (kinds >= 0.8) & (kinds < 0.9), replacements, inputs)
 
 
-@misconception(of="corrupt", fails=CORRUPTED | {"what_is_not_asked_for_stays"})
+@misconception(of="corrupt")
 def mask_and_replacement_exchanged(tokens, is_asked, kinds, replacements, mask_token):
     """Mask and random word have changed places: 80 % are replaced and 10 % hidden.
 
@@ -247,14 +169,7 @@ def mask_and_replacement_exchanged(tokens, is_asked, kinds, replacements, mask_t
     return torch.where(is_asked & (kinds >= 0.8) & (kinds < 0.9), mask_token, inputs)
 
 
-@misconception(
-    of="corrupt",
-    fails={
-        "the_example_is_3_10_7_8",
-        "what_is_not_asked_for_stays",
-        "other_texts_are_corrupted_by_their_kinds",
-    },
-)
+@misconception(of="corrupt")
 def kept_and_replaced_exchanged(tokens, is_asked, kinds, replacements, mask_token):
     """The kinds from 0.8 to 0.9 stay and those from 0.9 on are replaced, the wrong way round.
 
@@ -264,9 +179,7 @@ def kept_and_replaced_exchanged(tokens, is_asked, kinds, replacements, mask_toke
     return torch.where(is_asked & (kinds >= 0.9), replacements, inputs)
 
 
-@misconception(
-    of="corrupt", fails={"what_is_not_asked_for_stays", "other_texts_are_corrupted_by_their_kinds"}
-)
+@misconception(of="corrupt")
 def replaced_where_nobody_asks(tokens, is_asked, kinds, replacements, mask_token):
     """A random word is put in wherever the kind says so, asked for or not.
 

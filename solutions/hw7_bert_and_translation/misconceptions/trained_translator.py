@@ -14,11 +14,8 @@ from course.models.translator import Translator, TranslatorConfig
 
 # 22. name_the_broken_mask
 
-PROBED = {"the_fault_answers_every_probe_so"}
-SHOWN = PROBED | {"the_fault_leaves_encoder_and_decoder_whole"}
 
-
-@misconception(of="name_the_broken_mask", fails=SHOWN)
+@misconception(of="name_the_broken_mask")
 def said_causal_mask_left_out():
     """The missing triangle of the decoder is named, but later target words change nothing (probe B).
 
@@ -27,7 +24,7 @@ def said_causal_mask_left_out():
     return "causal_mask_left_out"
 
 
-@misconception(of="name_the_broken_mask", fails=PROBED)
+@misconception(of="name_the_broken_mask")
 def said_cross_attention_reads_the_target():
     """A decoder that reads itself is named, but the prediction depends on the source (probe A).
 
@@ -36,7 +33,7 @@ def said_cross_attention_reads_the_target():
     return "cross_attention_reads_the_target"
 
 
-@misconception(of="name_the_broken_mask", fails=SHOWN)
+@misconception(of="name_the_broken_mask")
 def said_encoder_left_to_right():
     """A causal encoder is named, but the first place of the memory knows the last word (probe E).
 
@@ -45,7 +42,7 @@ def said_encoder_left_to_right():
     return "encoder_left_to_right"
 
 
-@misconception(of="name_the_broken_mask", fails=SHOWN)
+@misconception(of="name_the_broken_mask")
 def said_padding_not_masked():
     """Padding that is read is named, but padding behind the source changes nothing (probe C).
 
@@ -54,7 +51,7 @@ def said_padding_not_masked():
     return "padding_not_masked"
 
 
-@misconception(of="name_the_broken_mask", fails=SHOWN)
+@misconception(of="name_the_broken_mask")
 def said_memory_skips_the_encoder():
     """A memory without an encoder is named, but its places know other words (probes D and E).
 
@@ -65,7 +62,6 @@ def said_memory_skips_the_encoder():
 
 # 23. translate
 
-QUARTERS = {"three_quarters_are_exactly_right", "other_sentences_are_translated"}
 SENTENCES = TranslationConfig(min_length=4, max_length=7)
 
 
@@ -89,7 +85,7 @@ def _make_untrained():
 _untrained = cache(_make_untrained)
 
 
-@misconception(of="translate", fails=QUARTERS | {"the_example_is_translated"})
+@misconception(of="translate")
 def translated_without_training(sentences):
     """The model has not been trained: its words are drawn by chance.
 
@@ -112,7 +108,7 @@ def _look_words_up():
 _dictionary = cache(_look_words_up)
 
 
-@misconception(of="translate", fails=QUARTERS | {"the_example_is_translated"})
+@misconception(of="translate")
 def translated_word_by_word(sentences):
     """Each word is replaced by one word: nothing changes its place, agrees, or becomes two words.
 
@@ -122,9 +118,7 @@ def translated_word_by_word(sentences):
     return [[known.get(word, ".") for word in words] for words in sentences]
 
 
-@misconception(
-    of="translate", fails=QUARTERS | {"the_example_is_translated", "company_changes_no_translation"}
-)
+@misconception(of="translate")
 def special_tokens_left_in(sentences):
     """The end of a sentence and the padding behind it are returned as words.
 
@@ -135,7 +129,7 @@ def special_tokens_left_in(sentences):
     return [words + ["<pad>"] * (longest + 1 - len(words)) for words in translations]
 
 
-@misconception(of="translate", fails=QUARTERS | {"the_example_is_translated"})
+@misconception(of="translate")
 def most_similar_training_sentence(sentences):
     """The translation of the most similar training sentence is returned, as by a model that has overfitted.
 

@@ -6,22 +6,13 @@ from autograder.catalogue import misconception
 
 # 18. translation_loss
 
-COUNTED = {"every_word_counts_the_same", "other_targets_have_their_loss"}
-LOSSES = COUNTED | {"the_example_costs_2_ln_2"}
-NEXT_WORD = {"foreseeing_the_next_word_costs_nothing"}
-LOSS_PADDING = {"padding_costs_and_counts_nothing"}
-
 
 def _next_surprise(logits, targets):
     log_probs = logits.log_softmax(dim=-1)
     return -log_probs.gather(-1, targets[..., None])[..., 0]  # (B, T − 1)
 
 
-@misconception(
-    of="translation_loss",
-    fails=LOSSES | NEXT_WORD,
-    seen="https://github.com/bentrevett/pytorch-seq2seq/issues/46",
-)
+@misconception(of="translation_loss", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/46")
 def target_not_shifted(logits, target, pad):
     """The logits are compared with the word just read, so copying is learned and not translating.
 
@@ -32,7 +23,7 @@ def target_not_shifted(logits, target, pad):
     return _next_surprise(logits, inputs)[is_real].mean()
 
 
-@misconception(of="translation_loss", fails=LOSSES | NEXT_WORD)
+@misconception(of="translation_loss")
 def target_shifted_twice(logits, target, pad):
     """The target is shifted a second time: each logit is compared with the word after the next.
 
@@ -41,7 +32,7 @@ def target_shifted_twice(logits, target, pad):
     return functional.cross_entropy(logits[:, :-1].flatten(0, 1), target[:, 2:].flatten(), ignore_index=pad)
 
 
-@misconception(of="translation_loss", fails=COUNTED | LOSS_PADDING)
+@misconception(of="translation_loss")
 def loss_of_the_padding_too(logits, target, pad):
     """Padding is predicted and counted like a word.
 
@@ -50,7 +41,7 @@ def loss_of_the_padding_too(logits, target, pad):
     return _next_surprise(logits, target[:, 1:]).mean()
 
 
-@misconception(of="translation_loss", fails=COUNTED | LOSS_PADDING)
+@misconception(of="translation_loss")
 def divided_by_padding_too(logits, target, pad):
     """Padding costs nothing but is counted: the sum is divided by all places.
 
@@ -59,7 +50,7 @@ def divided_by_padding_too(logits, target, pad):
     return _next_surprise(logits, target[:, 1:]).masked_fill(target[:, 1:] == pad, 0.0).mean()
 
 
-@misconception(of="translation_loss", fails=LOSSES | NEXT_WORD)
+@misconception(of="translation_loss")
 def softmax_and_then_the_loss(logits, target, pad):
     """A softmax is taken before a loss that takes one itself.
 
@@ -70,7 +61,7 @@ def softmax_and_then_the_loss(logits, target, pad):
     )
 
 
-@misconception(of="translation_loss", fails=COUNTED)
+@misconception(of="translation_loss")
 def sentences_averaged(logits, target, pad):
     """Each sentence is averaged on its own, so words of short sentences count more.
 
@@ -81,7 +72,7 @@ def sentences_averaged(logits, target, pad):
     return (total / is_real.sum(dim=1)).mean()
 
 
-@misconception(of="translation_loss", fails=LOSSES | NEXT_WORD | LOSS_PADDING)
+@misconception(of="translation_loss")
 def inputs_taken_for_targets(logits, target, pad):
     """The logits are compared with `target[:, :-1]`, the words just read.
 
@@ -90,7 +81,7 @@ def inputs_taken_for_targets(logits, target, pad):
     return functional.cross_entropy(logits.flatten(0, 1), target[:, :-1].flatten(), ignore_index=pad)
 
 
-@misconception(of="translation_loss", fails=LOSSES)
+@misconception(of="translation_loss")
 def losses_of_words_summed(logits, target, pad):
     """The surprises are summed up and not averaged.
 
@@ -100,7 +91,7 @@ def losses_of_words_summed(logits, target, pad):
     return _next_surprise(logits, target[:, 1:])[is_real].sum()
 
 
-@misconception(of="translation_loss", fails=LOSSES)
+@misconception(of="translation_loss")
 def end_not_predicted(logits, target, pad):
     """The last token of a target, `</s>`, is left out, so the model never learns to stop.
 
@@ -110,7 +101,7 @@ def end_not_predicted(logits, target, pad):
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad)
 
 
-@misconception(of="translation_loss", fails=COUNTED | LOSS_PADDING)
+@misconception(of="translation_loss")
 def padding_of_the_inputs_left_out(logits, target, pad):
     """What is left out is decided by the word just read, so the padding right after `</s>` is predicted.
 
@@ -120,7 +111,7 @@ def padding_of_the_inputs_left_out(logits, target, pad):
     return _next_surprise(logits, target[:, 1:])[is_real].mean()
 
 
-@misconception(of="translation_loss", fails=LOSSES | NEXT_WORD | LOSS_PADDING)
+@misconception(of="translation_loss")
 def places_viewed_as_words(logits, target, pad):
     """The words are brought to axis 1 by a view, which mixes words and places.
 
@@ -131,7 +122,7 @@ def places_viewed_as_words(logits, target, pad):
     )
 
 
-@misconception(of="translation_loss", fails=LOSS_PADDING | {"other_targets_have_their_loss"})
+@misconception(of="translation_loss")
 def word_0_taken_for_padding(logits, target, pad):
     """The padding is looked for as word 0, whatever `pad` says.
 

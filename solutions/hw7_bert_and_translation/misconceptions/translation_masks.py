@@ -6,20 +6,13 @@ from autograder.catalogue import misconception
 
 # 15. translation_masks
 
-SENTENCE_MASKS = {"the_example_has_its_masks", "other_sentences_have_their_masks"}
-PADDINGS = SENTENCE_MASKS | {"each_language_has_its_own_padding"}
-
 
 def _masks(source, target, source_pad, target_pad):
     triangle = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
     return (source != source_pad)[:, None, None], (target != target_pad)[:, None, None], triangle
 
 
-@misconception(
-    of="translation_masks",
-    fails=PADDINGS | {"the_source_is_read_whole"},
-    seen="https://github.com/Kamichanw/SeekDeeper/issues/3",
-)
+@misconception(of="translation_masks", seen="https://github.com/Kamichanw/SeekDeeper/issues/3")
 def cross_mask_of_the_target(source, target, source_pad, target_pad):
     """The cross-attention gets the padding of the target, though its keys are the source.
 
@@ -29,7 +22,7 @@ def cross_mask_of_the_target(source, target, source_pad, target_pad):
     return real_source, real_target & triangle, real_target
 
 
-@misconception(of="translation_masks", fails=PADDINGS | {"the_source_is_read_whole"})
+@misconception(of="translation_masks")
 def causal_cross_mask(source, target, source_pad, target_pad):
     """The cross-attention is causal: target word t sees the first t + 1 words of the source only.
 
@@ -41,7 +34,7 @@ def causal_cross_mask(source, target, source_pad, target_pad):
     return real_source, real_target & triangle, real_source & staircase
 
 
-@misconception(of="translation_masks", fails=SENTENCE_MASKS | {"the_decoder_sees_itself_and_its_past"})
+@misconception(of="translation_masks")
 def decoder_sees_everything(source, target, source_pad, target_pad):
     """The decoder's mask hides padding only, so each word sees the one it has to predict.
 
@@ -52,7 +45,7 @@ def decoder_sees_everything(source, target, source_pad, target_pad):
     return real_source, real_target & torch.ones_like(triangle), real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS)
+@misconception(of="translation_masks")
 def target_padding_seen(source, target, source_pad, target_pad):
     """The decoder's mask is the triangle alone, the same for every sentence; padding may be attended to.
 
@@ -63,7 +56,7 @@ def target_padding_seen(source, target, source_pad, target_pad):
     return real_source, triangle.expand(len(target), 1, -1, -1), real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS | {"the_decoder_sees_itself_and_its_past"})
+@misconception(of="translation_masks")
 def either_condition_is_enough(source, target, source_pad, target_pad):
     """Padding and triangle are joined by "or", so a key is allowed where only one of them allows it.
 
@@ -74,7 +67,7 @@ def either_condition_is_enough(source, target, source_pad, target_pad):
     return real_source, real_target | triangle, real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS | {"the_decoder_sees_itself_and_its_past"})
+@misconception(of="translation_masks")
 def source_padding_in_the_target(source, target, source_pad, target_pad):
     """The target's padding is looked for under the source's token.
 
@@ -84,7 +77,7 @@ def source_padding_in_the_target(source, target, source_pad, target_pad):
     return real_source, real_target & triangle, real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS | {"the_decoder_sees_itself_and_its_past"})
+@misconception(of="translation_masks")
 def triangle_turned_over(source, target, source_pad, target_pad):
     """The triangle is the upper one: each word sees itself and what comes later.
 
@@ -94,10 +87,7 @@ def triangle_turned_over(source, target, source_pad, target_pad):
     return real_source, real_target & triangle.T, real_source
 
 
-@misconception(
-    of="translation_masks",
-    fails=PADDINGS | {"the_source_is_read_whole", "the_decoder_sees_itself_and_its_past"},
-)
+@misconception(of="translation_masks")
 def paddings_exchanged(source, target, source_pad, target_pad):
     """The source's padding is looked for with the target's token, and the other way round.
 
@@ -107,7 +97,7 @@ def paddings_exchanged(source, target, source_pad, target_pad):
     return real_source, real_target & triangle, real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS)
+@misconception(of="translation_masks")
 def padding_may_not_ask(source, target, source_pad, target_pad):
     """In the target the padding is forbidden to ask, where it should be forbidden to be looked at.
 
@@ -117,7 +107,7 @@ def padding_may_not_ask(source, target, source_pad, target_pad):
     return real_source, real_target.transpose(2, 3) & triangle, real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS)
+@misconception(of="translation_masks")
 def padding_neither_asks_nor_is_seen(source, target, source_pad, target_pad):
     """In the target a padding may neither be looked at nor ask, so its row has no True.
 
@@ -127,10 +117,7 @@ def padding_neither_asks_nor_is_seen(source, target, source_pad, target_pad):
     return real_source, real_target & real_target.transpose(2, 3) & triangle, real_source
 
 
-@misconception(
-    of="translation_masks",
-    fails=PADDINGS | {"the_source_is_read_whole", "the_decoder_sees_itself_and_its_past"},
-)
+@misconception(of="translation_masks")
 def all_masks_mark_what_is_hidden(source, target, source_pad, target_pad):
     """All three masks are True where nothing may be attended to.
 
@@ -140,7 +127,7 @@ def all_masks_mark_what_is_hidden(source, target, source_pad, target_pad):
     return ~real_source, ~(real_target & triangle), ~real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS | {"the_decoder_sees_itself_and_its_past"})
+@misconception(of="translation_masks")
 def word_hidden_from_itself(source, target, source_pad, target_pad):
     """The triangle lacks its diagonal: no position sees itself, and the first sees nothing.
 
@@ -150,7 +137,7 @@ def word_hidden_from_itself(source, target, source_pad, target_pad):
     return real_source, real_target & triangle.tril(-1), real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS | {"the_decoder_sees_itself_and_its_past"})
+@misconception(of="translation_masks")
 def one_row_for_the_whole_target(source, target, source_pad, target_pad):
     """The decoder's mask has one row for all queries, (B, 1, 1, T): nothing hides what comes later.
 
@@ -160,7 +147,7 @@ def one_row_for_the_whole_target(source, target, source_pad, target_pad):
     return real_source, real_target, real_source
 
 
-@misconception(of="translation_masks", fails=PADDINGS | {"the_source_is_read_whole"})
+@misconception(of="translation_masks")
 def encoder_mask_with_a_triangle(source, target, source_pad, target_pad):
     """The encoder's mask has a triangle too, though the source is read as a whole.
 

@@ -4,25 +4,9 @@ import torch
 
 from autograder.catalogue import misconception
 
+from ..notebook import ToyTranslator
+
 # 19. greedy_translate
-
-WRITTEN = {"the_example_writes_5_4_2_and_3_2_2", "other_sentences_are_written_greedily"}
-LOG = {"the_encoder_runs_once"}
-WAITING = {"no_sentence_waits_for_the_others"}
-LONGEST = {"max_length_is_kept"}
-
-
-class _Toy:
-    def __init__(self, tables):
-        self.tables, self.log = tables, []
-
-    def encode(self, source):
-        self.log.append("encode")
-        return self.tables[source[:, 0]]
-
-    def decode(self, target, memory):
-        self.log.append("decode")
-        return memory[torch.arange(len(target))[:, None], target]
 
 
 def _written(model, source, bos, eos, n_steps, *, place=-1, encodes=False, fills=True, ended=torch.all):
@@ -36,128 +20,121 @@ def _written(model, source, bos, eos, n_steps, *, place=-1, encodes=False, fills
     return tokens, model.log
 
 
-@misconception(of="greedy_translate", fails=LOG | {"other_sentences_are_written_greedily"})
+@misconception(of="greedy_translate")
 def encoder_run_at_every_step(tables, source, bos, eos, max_length):
     """The encoder runs again at every step, though the source has not changed.
 
     What does your log hold? Which line of the loop gives the same result each time?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length, encodes=True)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length, encodes=True)
     return tokens[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails=WRITTEN | LOG | WAITING | LONGEST)
+@misconception(of="greedy_translate")
 def stopped_at_the_first_end(tables, source, bos, eos, max_length):
     """The whole batch stops as soon as one sentence has ended.
 
     In the example one sentence ends after two words. Is the other one finished? Do you ask `any` or `all`?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length, ended=torch.any)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length, ended=torch.any)
     return tokens[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails=WRITTEN | WAITING | LONGEST)
+@misconception(of="greedy_translate")
 def text_after_the_end_kept(tables, source, bos, eos, max_length):
     """A sentence that has ended goes on writing until the others have ended too.
 
     In the example, what does the second sentence write after its 2? Should anybody read that?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length, fills=False)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length, fills=False)
     return tokens[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails=LONGEST | {"other_sentences_are_written_greedily"})
+@misconception(of="greedy_translate")
 def one_word_less_than_allowed(tables, source, bos, eos, max_length):
     """The column of `<s>` is counted as a word, so one word less than allowed is written.
 
     With `max_length = 1`, how many words do you write?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length - 1)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length - 1)
     return tokens[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails=LONGEST | {"other_sentences_are_written_greedily"})
+@misconception(of="greedy_translate")
 def one_word_more_than_allowed(tables, source, bos, eos, max_length):
     """One word more than allowed is written.
 
     With `max_length = 1`, how often does your loop run? Is the condition tested before or after a word?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length + 1)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length + 1)
     return tokens[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails=WRITTEN | LOG | WAITING | LONGEST)
+@misconception(of="greedy_translate")
 def logits_of_the_first_position(tables, source, bos, eos, max_length):
     """The next word is read off position 0, so the first word comes again and again.
 
     `decode` gives logits for every position. Which one is about the word that comes next?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length, place=0)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length, place=0)
     return tokens[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails=WRITTEN | WAITING | LONGEST)
+@misconception(of="greedy_translate")
 def beginning_left_in(tables, source, bos, eos, max_length):
     """The column of `<s>` is returned with the words.
 
     In the example, does a sentence begin with 1? Was that written by the model?
     """
-    return _written(_Toy(tables), source, bos, eos, max_length)
+    return _written(ToyTranslator(tables), source, bos, eos, max_length)
 
 
-@misconception(of="greedy_translate", fails=WRITTEN | LOG | WAITING)
+@misconception(of="greedy_translate")
 def always_as_long_as_allowed(tables, source, bos, eos, max_length):
     """The loop goes on to `max_length`, though all sentences have ended.
 
     How many steps does the example need? Which line of your loop asks whether all have ended?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length, ended=lambda has_ended: False)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length, ended=lambda has_ended: False)
     return tokens[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails={"the_example_writes_5_4_2_and_3_2_2"} | WAITING | LONGEST)
+@misconception(of="greedy_translate")
 def zeros_after_the_end(tables, source, bos, eos, max_length):
     """After the end of a sentence stands 0, where `eos` should.
 
     In the example, what should follow the 2 of the second sentence?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length)
     ended = ((tokens == eos).cumsum(1) > 1) & (tokens == eos)
     return tokens.masked_fill(ended, 0)[:, 1:], log
 
 
-@misconception(of="greedy_translate", fails=WRITTEN | WAITING)
+@misconception(of="greedy_translate")
 def end_cut_off(tables, source, bos, eos, max_length):
     """The column in which the last sentence ends is left out.
 
     In the example, does your first sentence end with 2? How many columns have you for three steps?
     """
-    tokens, log = _written(_Toy(tables), source, bos, eos, max_length)
+    tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length)
     return (tokens[:, 1:-1] if (tokens == eos).any(1).all() else tokens[:, 1:]), log
 
 
-@misconception(of="greedy_translate", fails=LONGEST | {"other_sentences_are_written_greedily"})
+@misconception(of="greedy_translate")
 def begun_with_word_1(tables, source, bos, eos, max_length):
     """The sentences begin with word 1, whatever `bos` says.
 
     Which line of your code reads `bos`?
     """
-    tokens, log = _written(_Toy(tables), source, 1, eos, max_length)
+    tokens, log = _written(ToyTranslator(tables), source, 1, eos, max_length)
     return tokens[:, 1:], log
 
 
 # 20. free_accuracy
 
-ACCURACIES = {
-    "the_example_is_right_in_four_words_of_six",
-    "a_wrong_word_is_read_again",
-    "one_wrong_word_spoils_a_sentence",
-    "other_translations_are_counted",
-}
-
 
 def _right(tables, source, target):
-    tokens, _ = _written(_Toy(tables), source, 1, -1, target.shape[1] - 1)
+    tokens, _ = _written(ToyTranslator(tables), source, 1, -1, target.shape[1] - 1)
     return tokens == target
 
 
@@ -165,22 +142,18 @@ def _shares(is_right):
     return is_right.double().mean().item(), is_right.all(dim=1).double().mean().item()
 
 
-@misconception(
-    of="free_accuracy",
-    fails=ACCURACIES - {"one_wrong_word_spoils_a_sentence"},
-    seen="https://github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3",
-)
+@misconception(of="free_accuracy", seen="https://github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3")
 def accuracy_under_teacher_forcing(tables, source, target):
     """The model reads the right words instead of its own, so each mistake is forgotten at once.
 
-    What does your model read in its second step? Who would hand it the right translation in use?
+    What does your model read in its second step? Who would give it the right translation at inference?
     """
-    model = _Toy(tables)
+    model = ToyTranslator(tables)
     words = model.decode(target[:, :-1], model.encode(source)).argmax(-1)
     return _shares(words == target[:, 1:])
 
 
-@misconception(of="free_accuracy", fails=ACCURACIES)
+@misconception(of="free_accuracy")
 def beginning_counted_as_a_word(tables, source, target):
     """`<s>` is compared as well, and is always right.
 
@@ -189,11 +162,7 @@ def beginning_counted_as_a_word(tables, source, target):
     return _shares(_right(tables, source, target))
 
 
-@misconception(
-    of="free_accuracy",
-    fails={"the_example_is_right_in_four_words_of_six", "one_wrong_word_spoils_a_sentence"}
-    | {"other_translations_are_counted"},
-)
+@misconception(of="free_accuracy")
 def one_right_word_is_enough(tables, source, target):
     """A sentence counts as right when any of its words is right.
 
@@ -203,11 +172,7 @@ def one_right_word_is_enough(tables, source, target):
     return is_right.double().mean().item(), is_right.any(dim=1).double().mean().item()
 
 
-@misconception(
-    of="free_accuracy",
-    fails={"the_example_is_right_in_four_words_of_six", "one_wrong_word_spoils_a_sentence"}
-    | {"other_translations_are_counted"},
-)
+@misconception(of="free_accuracy")
 def words_reported_as_sentences(tables, source, target):
     """Both numbers are the share of right words.
 
@@ -217,7 +182,7 @@ def words_reported_as_sentences(tables, source, target):
     return words, words
 
 
-@misconception(of="free_accuracy", fails=ACCURACIES - {"a_wrong_word_is_read_again"})
+@misconception(of="free_accuracy")
 def shares_in_the_wrong_order(tables, source, target):
     """The two shares come back in the wrong order.
 
@@ -227,19 +192,17 @@ def shares_in_the_wrong_order(tables, source, target):
     return sentences, words
 
 
-@misconception(
-    of="free_accuracy", fails={"the_example_is_right_in_four_words_of_six", "other_translations_are_counted"}
-)
+@misconception(of="free_accuracy")
 def words_found_anywhere(tables, source, target):
     """A word counts as right wherever it stands in the right translation.
 
     In the example the second sentence has the word 7 at its first place. Where should it stand?
     """
-    tokens, _ = _written(_Toy(tables), source, 1, -1, target.shape[1] - 1)
+    tokens, _ = _written(ToyTranslator(tables), source, 1, -1, target.shape[1] - 1)
     return _shares((tokens[:, 1:, None] == target[:, None, 1:]).any(-1))
 
 
-@misconception(of="free_accuracy", fails=ACCURACIES)
+@misconception(of="free_accuracy")
 def shares_in_percent(tables, source, target):
     """The shares come back in percent.
 

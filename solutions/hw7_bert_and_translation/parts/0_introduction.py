@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Homework 7: BERT and translation
 #
-# Lectures 17 and 18 yourself: hide words and ask for them, put a pre-trained encoder to use, and build the
-# Transformer that translates, with cross-attention, three masks, teacher forcing and free running. In the end
+# You build lectures 17 and 18 yourself: mask words and predict them, fine-tune a pre-trained encoder, and build
+# the Transformer that translates, with cross-attention, three masks, teacher forcing and free running. In the end
 # your own translator is measured on sentences that it has not seen.
 #
 # | part | about | minutes |
@@ -12,15 +12,15 @@
 # | C | encoder and decoder | 120 |
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
-# back for grading: they make the same claims about other sizes and other numbers. The exercises do not build
-# on each other's code, so take them in any order; only the last one puts pieces together.
+# back for grading: they make the same claims about other sizes and other numbers. Take the exercises in
+# any order. You may use your answer to one exercise in any other: grading runs all your cells first.
 #
 # Words used throughout: B sequences at once, S positions of a source, T positions of a target (or of the only
 # sequence there is), D numbers per position (`d_model`), H heads of K = D / H numbers, V words. A **mask** is
 # boolean, and True means *may be attended to*. Numbers are float64, tokens int64, losses in nats.
 #
-# With all exercises solved the notebook runs in about 20 seconds on two CPU cores and needs 0.4 GB; most of it is
-# the training of the last exercise. `COURSE_SCALE=full` trains that one on longer sentences and at a real size; it
+# With all exercises solved the exercises run in about 20 seconds on two CPU cores and need 0.4 GB; most of it is
+# the training of the last one. At the end a small BERT of your parts learns for another minute. `COURSE_SCALE=full` trains that one on longer sentences and at a real size; it
 # is meant for a GPU, on which it has not been timed yet.
 
 # %% [markdown] rules
@@ -46,11 +46,11 @@ from course.checks import (
     assert_dtype,
     assert_equal,
     assert_true,
-    homework,
     with_weights,
 )
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
 from course.data.vocabulary import pad_sequences
+from course.mine import look
 from course.models.bert import BERTConfig, SequenceClassifier
 from course.models.layer_norm import LayerNorm
 from course.models.multi_head_attention import MultiHeadAttention
@@ -61,5 +61,3 @@ from course.models.transformer import Decoder, DecoderLayer, Encoder, EncoderLay
 from course.training import best_device
 
 IGNORED = -100  # the target of a position that is not asked for; torch's losses skip it
-
-check = homework("hw7_bert_and_translation")

@@ -53,18 +53,14 @@ def the_example_asks_for_one_token(positions_to_predict):
     assert_equal(answer, torch.tensor([[False, False, True, False, False]]))
 
 
-check(the_example_asks_for_one_token, positions_to_predict)
-
-
 # %% check="special_tokens_are_never_asked_for" points=1
 def special_tokens_are_never_asked_for(positions_to_predict):
     """Where all numbers are 0, every ordinary token is asked for and no special one."""
     tokens = torch.tensor([[1, 5, 7, 2, 0], [1, 6, 3, 4, 2]])
-    answer = positions_to_predict(tokens, torch.arange(8) < 4, torch.zeros(2, 5, dtype=torch.float64), 0.15)
-    assert_equal(answer, tokens >= 4)
-
-
-check(special_tokens_are_never_asked_for, positions_to_predict)
+    zeros = torch.zeros(2, 5, dtype=torch.float64)
+    assert_equal(positions_to_predict(tokens, torch.arange(8) < 4, zeros, 0.15), tokens >= 4)
+    answer = positions_to_predict(tokens, torch.arange(8) > 4, zeros, 0.15)
+    assert_equal(answer, tokens <= 4, what="where the words after 4 are special")
 
 
 # %% check="the_share_decides_how_many" points=1
@@ -79,18 +75,12 @@ def the_share_decides_how_many(positions_to_predict, draw):
     assert_equal(counts, [30, 60])
 
 
-check(the_share_decides_how_many, positions_to_predict)
-
-
 # %% check="each_sequence_has_places_of_its_own" points=1
 def each_sequence_has_places_of_its_own(positions_to_predict):
-    """Two sequences of the same words with other numbers are asked for at other places."""
-    uniforms = torch.tensor([[0.1, 0.5, 0.6], [0.7, 0.8, 0.1], [0.1, 0.9, 0.1]], dtype=torch.float64)
+    """Sequences of the same words with other numbers are asked for at other places, below the share and not at it."""
+    uniforms = torch.tensor([[0.1, 0.5, 0.6], [0.7, 0.2, 0.1], [0.1, 0.9, 0.1]], dtype=torch.float64)
     tokens = torch.tensor([[4, 5, 6]] * 3)
     assert_equal(positions_to_predict(tokens, torch.arange(8) < 4, uniforms, 0.2), uniforms < 0.2)
-
-
-check(each_sequence_has_places_of_its_own, positions_to_predict)
 
 
 # %% check="other_texts_are_asked_for_by_their_numbers" points=1 hidden
@@ -112,14 +102,12 @@ def other_texts_are_asked_for_by_their_numbers(positions_to_predict, draw):
         assert_equal(answer, torch.tensor(expected))
 
 
-check(other_texts_are_asked_for_by_their_numbers, positions_to_predict)
-
 # %% [markdown] exercise="corrupt" difficulty=2 minutes=10 forbids="course.models"
 # ### 2. Eighty, ten, ten
 #
-# If every token that is asked for were hidden, the model would learn that tokens without a mask are of no
-# interest, and in use no token has a mask. So of those asked for, 80 % are hidden, 10 % are replaced by a
-# random word, and 10 % stay as they are; the model is asked for all of them, and never told which is which.
+# If every token selected for prediction were masked, the model would learn that tokens without a mask do not
+# matter, and at inference no token has a mask. So of the selected tokens, 80 % are masked, 10 % are replaced by
+# a random word, and 10 % stay as they are. The model must predict all of them, and is never told which is which.
 #
 # Write `corrupt(tokens, is_asked, kinds, replacements, mask_token)`, which returns the tokens that the model
 # reads, (B, T), in a new tensor. All random numbers have been drawn already:
@@ -170,9 +158,6 @@ def the_example_is_3_10_7_8(corrupt):
     assert_equal(answer, torch.tensor([[3, 10, 7, 8]]))
 
 
-check(the_example_is_3_10_7_8, corrupt)
-
-
 # %% check="of_a_thousand_800_are_hidden_and_100_replaced" points=1
 def of_a_thousand_800_are_hidden_and_100_replaced(corrupt, draw):
     """Of 1000 positions asked for, with evenly spread kinds, 800 are hidden, 100 replaced, 100 kept."""
@@ -180,9 +165,6 @@ def of_a_thousand_800_are_hidden_and_100_replaced(corrupt, draw):
     tokens, asked = torch.full((8, 125), 5), torch.ones(8, 125, dtype=torch.bool)
     answer = torch.as_tensor(corrupt(tokens, asked, kinds, torch.full((8, 125), 9), 3))
     assert_equal([int((answer == word).sum()) for word in (3, 9, 5)], [800, 100, 100])
-
-
-check(of_a_thousand_800_are_hidden_and_100_replaced, corrupt)
 
 
 # %% check="what_is_not_asked_for_stays" points=1
@@ -193,9 +175,6 @@ def what_is_not_asked_for_stays(corrupt):
         kinds = torch.full((2, 3), kind, dtype=torch.float64)
         answer = corrupt(tokens, is_asked, kinds, torch.full((2, 3), 9), 3)
         assert_equal(answer, torch.tensor([[5, 6, 7], [8, read, 6]]), what=f"kinds of {kind}")
-
-
-check(what_is_not_asked_for_stays, corrupt)
 
 
 # %% check="other_texts_are_corrupted_by_their_kinds" points=2 hidden
@@ -214,8 +193,6 @@ def other_texts_are_corrupted_by_their_kinds(corrupt, draw):
                 expected[row, t] = mask_token if kinds[row, t] < 0.8 else replacements[row, t]
         assert_equal(corrupt(tokens, is_asked, kinds, replacements, mask_token), expected)
 
-
-check(other_texts_are_corrupted_by_their_kinds, corrupt)
 
 # %% [markdown] exercise="masked_batch" difficulty=2 minutes=15 forbids="course.models"
 # ### 3. A batch to practise on
@@ -269,7 +246,7 @@ def masked_batch(
     ### END SOLUTION
 
 
-# %% provided="texts_to_mask"
+# %% provided="texts_to_mask" helper
 def text_to_mask(draw, batch_size, length, vocab_size, mask_token):
     """Random tokens in which the words 0 … 3 and `mask_token` are special; all but the last occur."""
     is_special = (torch.arange(vocab_size) < 4) | (torch.arange(vocab_size) == mask_token)
@@ -298,9 +275,6 @@ def targets_hold_what_stood_there(masked_batch, draw):
     assert_equal(n_special, 0, what="how many special tokens are asked for")
 
 
-check(targets_hold_what_stood_there, masked_batch)
-
-
 # %% check="one_token_in_seven_is_asked_for" points=1
 def one_token_in_seven_is_asked_for(masked_batch, draw):
     """15 % of the ordinary tokens are asked for, as nearly as chance allows."""
@@ -309,9 +283,6 @@ def one_token_in_seven_is_asked_for(masked_batch, draw):
     n_ordinary = int((~is_special[tokens]).sum())
     n_asked = ((targets != IGNORED) & ~is_special[tokens]).sum()
     assert_share(n_asked, n_ordinary, 0.15, "ordinary tokens asked for")
-
-
-check(one_token_in_seven_is_asked_for, masked_batch)
 
 
 # %% check="eighty_percent_are_hidden_and_ten_replaced" points=2
@@ -326,9 +297,6 @@ def eighty_percent_are_hidden_and_ten_replaced(masked_batch, draw):
     assert_share(changed.sum(), n_asked, 0.1 * (1 - 1 / n_ordinary), "tokens replaced by another word")
 
 
-check(eighty_percent_are_hidden_and_ten_replaced, masked_batch)
-
-
 # %% check="replacements_are_ordinary_words" points=1
 def replacements_are_ordinary_words(masked_batch, draw):
     """No special word replaces another word, and many different words do."""
@@ -338,9 +306,6 @@ def replacements_are_ordinary_words(masked_batch, draw):
     assert_equal(int(is_special[inputs[changed]].sum()), 0, what="how many replacements are special words")
     n_different = len(set(inputs[changed].tolist()))
     assert_true(n_different >= 12, f"Only {n_different} different words occur as replacements, of 21.")
-
-
-check(replacements_are_ordinary_words, masked_batch)
 
 
 # %% check="the_generator_decides" points=1
@@ -355,9 +320,6 @@ def the_generator_decides(masked_batch, draw):
     other_inputs, other_targets = masked_batch(tokens, is_special, 7, draw.generator())
     is_other = (other_targets != targets).any() and (other_inputs != inputs).any()
     assert_true(is_other, "Another generator asks for the very same places.")
-
-
-check(the_generator_decides, masked_batch)
 
 
 # %% check="other_texts_are_masked_as_stated" points=2 hidden
@@ -378,8 +340,6 @@ def other_texts_are_masked_as_stated(masked_batch, draw):
     _, other = masked_batch(tokens, is_special, 4, draw.generator())
     assert_true((other != targets).any(), "Another generator asks for the very same places.")
 
-
-check(other_texts_are_masked_as_stated, masked_batch)
 
 # %% [markdown] exercise="mlm_loss" difficulty=2 minutes=10 forbids="course.models"
 # ### 4. The loss of the gaps
@@ -422,9 +382,6 @@ def the_example_costs_0_2877_nats(mlm_loss):
     assert_differentiable(mlm_loss, logits, torch.tensor([[1, IGNORED]]))
 
 
-check(the_example_costs_0_2877_nats, mlm_loss)
-
-
 # %% check="more_gaps_do_not_weigh_less" points=1
 def more_gaps_do_not_weigh_less(mlm_loss):
     """Knowing nothing of 5 words costs ln 5, whether one position is asked for or six of fourteen."""
@@ -433,9 +390,6 @@ def more_gaps_do_not_weigh_less(mlm_loss):
     assert_close(mlm_loss(logits, targets), math.log(5), what="one position asked for")
     targets[1, 1:6] = torch.tensor([4, 0, 1, 3, 3])
     assert_close(mlm_loss(logits, targets), math.log(5), what="six positions asked for")
-
-
-check(more_gaps_do_not_weigh_less, mlm_loss)
 
 
 # %% check="logits_elsewhere_do_not_matter" points=1
@@ -449,9 +403,6 @@ def logits_elsewhere_do_not_matter(mlm_loss, draw):
     assert_depends(answer, mlm_loss(2 * logits, targets))
 
 
-check(logits_elsewhere_do_not_matter, mlm_loss)
-
-
 # %% check="each_position_is_asked_about_itself" points=1
 def each_position_is_asked_about_itself(mlm_loss):
     """Where the logits name the word at each position itself, the loss is 0, and nothing is shifted."""
@@ -462,19 +413,13 @@ def each_position_is_asked_about_itself(mlm_loss):
     assert_true(float(mlm_loss(moved, targets)) > 10, "Words at the wrong place cost nothing.")
 
 
-check(each_position_is_asked_about_itself, mlm_loss)
-
-
 # %% check="a_gap_counts_the_same_in_every_sequence" points=1
 def a_gap_counts_the_same_in_every_sequence(mlm_loss):
-    """A sure gap in one sequence and three gaps of ln 4 in another cost 3/4 ln 4 together."""
-    targets = torch.tensor([[IGNORED, 2, IGNORED, IGNORED], [1, IGNORED, 3, 2]])
+    """A sure gap in one sequence, of word 0, and three gaps of ln 4 in another cost 3/4 ln 4 together."""
+    targets = torch.tensor([[IGNORED, 0, IGNORED, IGNORED], [1, IGNORED, 3, 2]])
     logits = torch.zeros(2, 4, 4, dtype=torch.float64)
-    logits[0, 1, 2] = 60.0
+    logits[0, 1, 0] = 60.0
     assert_close(mlm_loss(logits, targets), 0.75 * math.log(4))
-
-
-check(a_gap_counts_the_same_in_every_sequence, mlm_loss)
 
 
 # %% check="other_gaps_have_their_loss" points=2 hidden
@@ -490,8 +435,6 @@ def other_gaps_have_their_loss(mlm_loss, draw):
         total = -sum(log_probs[row, t, targets[row, t]] for row, t in asked)
         assert_close(mlm_loss(logits, targets), (total / len(asked)).item())
 
-
-check(other_gaps_have_their_loss, mlm_loss)
 
 # %% [markdown] exercise="encoder_mask" difficulty=1 minutes=10 forbids="course.models"
 # ### 5. Who may look at whom
@@ -526,7 +469,7 @@ def encoder_mask(tokens: Tensor, pad: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% provided="masked_attention"
+# %% provided="masked_attention" helper
 def attended(x, mask, n_heads=2):
     """Self-attention over x (B, T, D) without matrices: heads are cut out of x, which shows what a mask does."""
     heads = x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, H, T, K)
@@ -536,12 +479,9 @@ def attended(x, mask, n_heads=2):
 
 # %% check="the_example_hides_two_keys" points=1
 def the_example_hides_two_keys(encoder_mask):
-    """The example's mask is True, True, False, False, on the axis of the keys."""
-    answer = encoder_mask(torch.tensor([[7, 0, 9, 9]]), 9)
-    assert_equal(answer, torch.tensor([[[[True, True, False, False]]]]))
-
-
-check(the_example_hides_two_keys, encoder_mask)
+    """The example's mask is True, True, False, False, on the axis of the keys; padded in front, it is turned round."""
+    answer = encoder_mask(torch.tensor([[7, 0, 9, 9], [9, 9, 0, 7]]), 9)
+    assert_equal(answer, torch.tensor([[[[True, True, False, False]]], [[[False, False, True, True]]]]))
 
 
 # %% check="padding_does_not_change_real_tokens" points=1
@@ -556,9 +496,6 @@ def padding_does_not_change_real_tokens(encoder_mask, draw):
     assert_depends(attention, attended(x, torch.ones(1, 1, 1, 5, dtype=torch.bool)))
 
 
-check(padding_does_not_change_real_tokens, encoder_mask)
-
-
 # %% check="the_first_token_sees_the_last" points=1
 def the_first_token_sees_the_last(encoder_mask, draw):
     """With the mask, another vector at the last real token changes the attention of the first."""
@@ -571,9 +508,6 @@ def the_first_token_sees_the_last(encoder_mask, draw):
     assert_depends(torch.as_tensor(answer).double(), torch.ones(2, 1, 1, 5))
 
 
-check(the_first_token_sees_the_last, encoder_mask)
-
-
 # %% check="other_texts_have_their_mask" points=2 hidden
 def other_texts_have_their_mask(encoder_mask, draw):
     """Other texts, padded on the right or on the left, have their mask."""
@@ -581,6 +515,3 @@ def other_texts_have_their_mask(encoder_mask, draw):
         tokens = draw.integers(1, 13, batch_size, length)
         tokens[0, -2:], tokens[1, :3] = pad, pad
         assert_equal(encoder_mask(tokens, pad), (tokens != pad).reshape(batch_size, 1, 1, length))
-
-
-check(other_texts_have_their_mask, encoder_mask)

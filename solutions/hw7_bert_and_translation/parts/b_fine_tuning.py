@@ -47,18 +47,12 @@ def the_example_takes_2_and_5(first_token):
     assert_differentiable(first_token, hidden, mask)
 
 
-check(the_example_takes_2_and_5, first_token)
-
-
 # %% check="with_padding_on_the_right_it_is_position_0" points=1
 def with_padding_on_the_right_it_is_position_0(first_token, draw):
     """With padding on the right, or none, the first token is at position 0."""
     hidden = draw.normal(3, 5, 4)
     mask = torch.arange(5) < torch.tensor([[5], [2], [3]])
     assert_close(first_token(hidden, mask), hidden[:, 0])
-
-
-check(with_padding_on_the_right_it_is_position_0, first_token)
 
 
 # %% check="more_padding_on_the_left_changes_nothing" points=1
@@ -70,9 +64,6 @@ def more_padding_on_the_left_changes_nothing(first_token, draw):
     padded = torch.cat([torch.zeros(4, 3, dtype=torch.bool), mask], dim=1)
     assert_close(first_token(wider, padded), answer)
     assert_depends(answer, first_token(hidden + 1, mask))
-
-
-check(more_padding_on_the_left_changes_nothing, first_token)
 
 
 # %% check="other_sequences_have_their_first_token" points=1 hidden
@@ -88,8 +79,6 @@ def other_sequences_have_their_first_token(first_token, draw):
         expected = torch.stack([hidden[row, start] for row, start in enumerate(starts.tolist())])
         assert_close(first_token(hidden, mask), expected)
 
-
-check(other_sequences_have_their_first_token, first_token)
 
 # %% [markdown] exercise="mean_of_tokens" difficulty=1 minutes=10 forbids="course.models"
 # ### 7. The mean of the real tokens
@@ -132,18 +121,12 @@ def the_example_has_the_mean_2_3(mean_of_tokens):
     assert_differentiable(mean_of_tokens, hidden, torch.tensor([[True, True, False]]))
 
 
-check(the_example_has_the_mean_2_3, mean_of_tokens)
-
-
 # %% check="equal_tokens_have_themselves_as_mean" points=1
 def equal_tokens_have_themselves_as_mean(mean_of_tokens, draw):
     """Where all tokens of a sequence have the same vector, that is the mean, however long it is."""
     vectors, mask = draw.normal(3, 4), torch.arange(5) < torch.tensor([[2], [5], [1]])
     hidden = torch.where(mask[..., None], vectors[:, None], torch.zeros(3, 5, 4, dtype=torch.float64))
     assert_close(mean_of_tokens(hidden, mask), vectors)
-
-
-check(equal_tokens_have_themselves_as_mean, mean_of_tokens)
 
 
 # %% check="infinite_padding_is_not_noticed" points=1
@@ -154,9 +137,6 @@ def infinite_padding_is_not_noticed(mean_of_tokens, draw):
     for padding in (7.0, math.inf):
         assert_close(mean_of_tokens(hidden.masked_fill(~mask[..., None], padding), mask), answer)
     assert_depends(answer, mean_of_tokens(hidden + 1, mask))
-
-
-check(infinite_padding_is_not_noticed, mean_of_tokens)
 
 
 # %% check="other_sequences_have_their_mean" points=1 hidden
@@ -171,9 +151,7 @@ def other_sequences_have_their_mean(mean_of_tokens, draw):
         assert_close(mean_of_tokens(padded, mask), expected)
 
 
-check(other_sequences_have_their_mean, mean_of_tokens)
-
-# %% [markdown] exercise="ClassifierHead" difficulty=2 minutes=10 forbids="course.models"
+# %% [markdown] exercise="ClassifierHead" difficulty=2 minutes=10 forbids="course.models" dtype="float64"
 # ### 8. A head that decides
 #
 # What BERT puts on the vector $h$ of `<cls>` is a small network:
@@ -225,7 +203,7 @@ class ClassifierHead(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="head_weights"
+# %% provided="head_weights" helper
 def head_weights(draw, d_model, n_classes):
     """Random parameters of a classifier head, by name."""
     return {
@@ -249,9 +227,6 @@ def the_example_has_the_logit_4_4659(ClassifierHead):
     assert_differentiable(head, h)
 
 
-check(the_example_has_the_logit_4_4659, ClassifierHead)
-
-
 # %% check="the_pooling_is_bounded_by_one" points=1
 def the_pooling_is_bounded_by_one(ClassifierHead, draw):
     """Of a huge vector each logit is a sum of its row of W with signs, plus b: tanh has ended at ±1."""
@@ -260,9 +235,6 @@ def the_pooling_is_bounded_by_one(ClassifierHead, draw):
     signs = torch.stack([(weights["W_pool"] * row).sum(1).sign() for row in h])
     expected = torch.stack([(weights["W"] * row).sum(1) + weights["b"] for row in signs])
     assert_close(head(h), expected)
-
-
-check(the_pooling_is_bounded_by_one, ClassifierHead)
 
 
 # %% check="every_parameter_gets_a_gradient" points=1
@@ -274,9 +246,6 @@ def every_parameter_gets_a_gradient(ClassifierHead, draw):
     assert_equal(sorted(gradients), ["W", "W_pool", "b", "b_pool"], what="the parameters")
     for name, gradient in gradients.items():
         assert_true(gradient is not None and bool((gradient != 0).any()), f"{name} gets no gradient.")
-
-
-check(every_parameter_gets_a_gradient, ClassifierHead)
 
 
 # %% check="other_heads_have_their_logits_and_gradients" points=2 hidden
@@ -297,13 +266,11 @@ def other_heads_have_their_logits_and_gradients(ClassifierHead, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-check(other_heads_have_their_logits_and_gradients, ClassifierHead)
-
 # %% [markdown] exercise="tags_of_words" difficulty=2 minutes=10 forbids="course.models"
 # ### 9. One tag for each word
 #
 # A tagger decides for every token, but a word may have been cut into several pieces, and around the sentence
-# stand special tokens. Usually the **first piece** speaks for its word, in training and in use.
+# stand special tokens. Usually the **first piece** speaks for its word, in training and at inference.
 #
 # Write `tags_of_words(logits, word_of_piece)` for one sentence: `logits` is (T, C), one row per piece and one
 # column per tag, and `word_of_piece`, (T,) int64, says which word a piece belongs to: 0, 1, 2 … in order, and
@@ -344,17 +311,11 @@ def the_example_has_the_tags_2_3(tags_of_words):
     assert_equal(tags_of_words(logits, torch.tensor([-1, 0, 1, 1, 1, -1])), torch.tensor([2, 3]))
 
 
-check(the_example_has_the_tags_2_3, tags_of_words)
-
-
 # %% check="whole_words_have_the_tags_of_their_pieces" points=1
 def whole_words_have_the_tags_of_their_pieces(tags_of_words, draw):
     """Where every word is one piece, the tags are those of the pieces between the special tokens."""
     logits, words = draw.normal(6, 4), torch.tensor([-1, 0, 1, 2, 3, -1])
     assert_equal(tags_of_words(logits, words), logits[1:5].argmax(-1))
-
-
-check(whole_words_have_the_tags_of_their_pieces, tags_of_words)
 
 
 # %% check="later_pieces_have_no_say" points=1
@@ -363,9 +324,6 @@ def later_pieces_have_no_say(tags_of_words):
     sureness = torch.tensor([1.0, 1, 60, 50, 50, 1, 100, 1], dtype=torch.float64)
     logits = sureness[:, None] * functional.one_hot(torch.tensor([2, 1, 2, 0, 0, 0, 2, 1]), 3)
     assert_equal(tags_of_words(logits, torch.tensor([-1, 0, 0, 0, 0, 1, 1, -1])), torch.tensor([1, 0]))
-
-
-check(later_pieces_have_no_say, tags_of_words)
 
 
 # %% check="other_sentences_have_their_tags" points=1 hidden
@@ -383,8 +341,6 @@ def other_sentences_have_their_tags(tags_of_words, draw):
         pieces = torch.tensor([-1, -1, *words, -1, -1, -1])
         assert_equal(tags_of_words(logits, pieces), tags)
 
-
-check(other_sentences_have_their_tags, tags_of_words)
 
 # %% [markdown] exercise="span_logits" difficulty=2 minutes=10 forbids="course.models"
 # ### 10. Where does the answer begin, where does it end?
@@ -436,9 +392,6 @@ def the_example_has_its_four_logits(span_logits):
     assert_differentiable(span_logits, hidden, W, b, torch.ones(1, 3, dtype=torch.bool))
 
 
-check(the_example_has_its_four_logits, span_logits)
-
-
 # %% check="outside_the_passage_nothing_is_possible" points=1
 def outside_the_passage_nothing_is_possible(span_logits, draw):
     """After a softmax over the positions, exactly the words of the passage have a chance."""
@@ -448,9 +401,6 @@ def outside_the_passage_nothing_is_possible(span_logits, draw):
     first, last = span_logits(draw.normal(2, 6, 5), draw.normal(2, 5), draw.normal(2), in_passage)
     assert_equal(first.softmax(-1) > 0, in_passage, what="first")
     assert_equal(last.softmax(-1) > 0, in_passage, what="last")
-
-
-check(outside_the_passage_nothing_is_possible, span_logits)
 
 
 # %% check="exchanged_rows_exchange_first_and_last" points=1
@@ -468,9 +418,6 @@ def exchanged_rows_exchange_first_and_last(span_logits, draw):
     assert_close(same, last, what="last with b = (1, 0)")
 
 
-check(exchanged_rows_exchange_first_and_last, span_logits)
-
-
 # %% check="other_passages_have_their_logits" points=1 hidden
 def other_passages_have_their_logits(span_logits, draw):
     """Other passages have the logits of the formula, and minus infinity around them."""
@@ -483,8 +430,6 @@ def other_passages_have_their_logits(span_logits, draw):
             expected = (hidden * W[row]).sum(-1) + b[row]
             assert_close(logits, torch.where(in_passage, expected, -math.inf), what=("first", "last")[row])
 
-
-check(other_passages_have_their_logits, span_logits)
 
 # %% [markdown] exercise="best_span" difficulty=2 minutes=15 forbids="course.models"
 # ### 11. The best answer
@@ -531,9 +476,6 @@ def the_example_answers_2_2(best_span):
     assert_equal(list(best_span(first, last, 3)), [2, 2])
 
 
-check(the_example_answers_2_2, best_span)
-
-
 # %% check="an_answer_does_not_end_before_it_begins" points=1
 def an_answer_does_not_end_before_it_begins(best_span):
     """With the likeliest end in front of the likeliest beginning, the best pair in the right order is found."""
@@ -541,9 +483,6 @@ def an_answer_does_not_end_before_it_begins(best_span):
     last = torch.tensor([0.3, 8.0, 4.0, 0.1, 0.2], dtype=torch.float64)
     assert_equal(list(best_span(first, last, 5)), [1, 1])
     assert_equal(list(best_span(first - torch.tensor([0.0, 5, 0, 0, 0]), last, 5)), [3, 4])
-
-
-check(an_answer_does_not_end_before_it_begins, best_span)
 
 
 # %% check="an_answer_has_at_most_so_many_words" points=1
@@ -555,9 +494,6 @@ def an_answer_has_at_most_so_many_words(best_span):
     assert_equal(answers, [[3, 4], [1, 4], [0, 4]])
 
 
-check(an_answer_has_at_most_so_many_words, best_span)
-
-
 # %% check="sums_below_zero_are_compared_too" points=1
 def sums_below_zero_are_compared_too(best_span):
     """Of spans whose sums are all below 0, some of them minus infinity, the best is found."""
@@ -566,9 +502,6 @@ def sums_below_zero_are_compared_too(best_span):
     assert_equal(list(best_span(first, last, 5)), [0, 1])
     assert_equal(list(best_span(first, last, 1)), [1, 1])
     assert_equal(list(best_span(first - 100, last, 2)), [0, 1])
-
-
-check(sums_below_zero_are_compared_too, best_span)
 
 
 # %% check="other_passages_have_their_best_span" points=1 hidden
@@ -588,8 +521,6 @@ def other_passages_have_their_best_span(best_span, draw):
             assert_equal(list(best_span(first, last, longest)), list(expected))
 
 
-check(other_passages_have_their_best_span, best_span)
-
 # %% provided="small_classifier"
 # For the next exercise: a BERT small enough to look at, with a classifier of three classes on top.
 SMALL = BERTConfig(vocab_size=11, context_length=9, d_model=6, n_heads=2, n_layers=1, d_ff=5)
@@ -604,7 +535,7 @@ def small_weights(draw):
     return encoder, {name: weight for name, weight in drawn.items() if name not in encoder}
 
 
-# %% [markdown] exercise="fine_tune" difficulty=3 minutes=20 allows="course.models.bert"
+# %% [markdown] exercise="fine_tune" difficulty=3 minutes=20 allows="course.models.bert" dtype="float64"
 # ### 12. Fine-tuning
 #
 # The pre-trained encoder comes with its weights, the head on top is new, and a few steps of training fit both
@@ -668,7 +599,7 @@ def fine_tune(
     ### END SOLUTION
 
 
-# %% provided="small_reviews"
+# %% provided="small_reviews" helper
 def small_reviews(draw, batch_size, length):
     """Random texts of unequal lengths with labels: tokens, mask and labels."""
     lengths = draw.integers(2, length, batch_size)
@@ -709,9 +640,6 @@ def without_a_step_the_weights_are_those_given(fine_tune, draw):
     assert_dtype(answer, torch.float64)
 
 
-check(without_a_step_the_weights_are_those_given, fine_tune)
-
-
 # %% check="a_step_moves_encoder_and_head" points=1
 def a_step_moves_encoder_and_head(fine_tune, draw):
     """One step moves the embedding and the attention of the encoder, and both layers of the head."""
@@ -728,9 +656,6 @@ def a_step_moves_encoder_and_head(fine_tune, draw):
         assert_true(1e-9 < moved < 1, f"{name} has moved by {moved:.3g} at most.")
 
 
-check(a_step_moves_encoder_and_head, fine_tune)
-
-
 # %% check="padding_does_not_train" points=1
 def padding_does_not_train(fine_tune, draw):
     """Other tokens at padded positions leave the trained weights as they are."""
@@ -743,18 +668,12 @@ def padding_does_not_train(fine_tune, draw):
         assert_depends(answer[name], (encoder | head)[name])
 
 
-check(padding_does_not_train, fine_tune)
-
-
 # %% check="each_step_follows_its_own_gradient" points=2
 def each_step_follows_its_own_gradient(fine_tune, draw):
     """Three steps lead where three steps of gradient descent lead that are written out one by one."""
     encoder, head = small_weights(draw)
     reviews = small_reviews(draw, 4, 7)
     assert_weights(fine_tune(encoder, head, *reviews, 0.1, 3), stepped(encoder | head, *reviews, 0.1, 3))
-
-
-check(each_step_follows_its_own_gradient, fine_tune)
 
 
 # %% check="other_reviews_train_all_weights" points=2 hidden
@@ -766,8 +685,6 @@ def other_reviews_train_all_weights(fine_tune, draw):
         answer = fine_tune(encoder, head, *reviews, learning_rate, n_steps)
         assert_weights(answer, stepped(encoder | head, *reviews, learning_rate, n_steps))
 
-
-check(other_reviews_train_all_weights, fine_tune)
 
 # %% [markdown] written="why_not_write_with_bert" points=4 minutes=15
 # ### 13. Why not write with BERT?

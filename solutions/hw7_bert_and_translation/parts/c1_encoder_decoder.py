@@ -5,7 +5,7 @@
 # the target word by word and looks at the encoder's output, the **memory**, (B, S, D), in every block. Three
 # attentions, three masks.
 
-# %% [markdown] exercise="CrossAttention" difficulty=2 minutes=20 forbids="torch.nn.MultiheadAttention,torch.nn.functional.scaled_dot_product_attention,torch.nn.attention,torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models,torch_attention"
+# %% [markdown] exercise="CrossAttention" difficulty=2 minutes=20 forbids="torch.nn.MultiheadAttention,torch.nn.functional.scaled_dot_product_attention,torch.nn.attention,torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models,torch_attention" dtype="float64"
 # ### 14. Cross-attention
 #
 # The decoder asks, the memory answers: queries come from the target's vectors `x`, (B, T, D), keys and values
@@ -74,7 +74,7 @@ class CrossAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="cross_weights"
+# %% provided="cross_weights" helper
 MATRICES = ("W_query", "W_key", "W_value", "W_output")
 
 
@@ -111,9 +111,6 @@ def the_example_finds_0_824_and_1_978(CrossAttention):
     assert_differentiable(layer, x, memory, all_keys(1, 2))
 
 
-check(the_example_finds_0_824_and_1_978, CrossAttention)
-
-
 # %% check="scores_are_divided_by_the_root_of_k" points=1
 def scores_are_divided_by_the_root_of_k(CrossAttention):
     """With one head of K = 4, products of 0 and 2 ln 3 become the weights 1/4 and 3/4."""
@@ -122,9 +119,6 @@ def scores_are_divided_by_the_root_of_k(CrossAttention):
     x[0, 0, 0], memory[0, 1, 0] = 2.0, math.log(3)
     expected = torch.tensor([[[0.75 * math.log(3), 0.0, 0.0, 0.0]]], dtype=torch.float64)
     assert_close(layer(x, memory, all_keys(1, 2)), expected)
-
-
-check(scores_are_divided_by_the_root_of_k, CrossAttention)
 
 
 # %% check="what_is_found_comes_from_the_memory" points=1
@@ -137,9 +131,6 @@ def what_is_found_comes_from_the_memory(CrossAttention, draw):
     assert_close(answer, expected[:, None].expand(2, 4, 6))
 
 
-check(what_is_found_comes_from_the_memory, CrossAttention)
-
-
 # %% check="each_position_asks_for_itself" points=1
 def each_position_asks_for_itself(CrossAttention, draw):
     """Another vector at one target position changes what this position finds, and no other."""
@@ -149,9 +140,6 @@ def each_position_asks_for_itself(CrossAttention, draw):
     other[:, 2] += draw.normal(2, 6)
     change = (layer(other, memory, all_keys(2, 3)) - layer(x, memory, all_keys(2, 3))).abs().amax(-1)
     assert_equal(change > 1e-9, torch.tensor([[False, False, True, False]] * 2), what="positions that change")
-
-
-check(each_position_asks_for_itself, CrossAttention)
 
 
 # %% check="every_position_reads_the_whole_source" points=1
@@ -167,9 +155,6 @@ def every_position_reads_the_whole_source(CrossAttention, draw):
         assert_true(bool((change > 1e-9).all()), f"Some position does not read place {place} of the source.")
 
 
-check(every_position_reads_the_whole_source, CrossAttention)
-
-
 # %% check="padding_of_the_source_is_not_read" points=1
 def padding_of_the_source_is_not_read(CrossAttention, draw):
     """Other vectors at masked places of the memory change nothing."""
@@ -182,7 +167,14 @@ def padding_of_the_source_is_not_read(CrossAttention, draw):
     assert_depends(answer, layer(x, elsewhere, all_keys(2, 5)))
 
 
-check(padding_of_the_source_is_not_read, CrossAttention)
+# %% check="however_low_the_scores_padding_is_not_read" points=1
+def however_low_the_scores_padding_is_not_read(CrossAttention):
+    """Two words with a score of -283, and padding beside them with 0: the mean of the words is found."""
+    layer = with_weights(CrossAttention(2, 1), dict.fromkeys(MATRICES, torch.eye(2, dtype=torch.float64)))
+    x = torch.tensor([[[20.0, 0.0]]], dtype=torch.float64)
+    memory = torch.tensor([[[-20.0, 1.0], [-20.0, 3.0], [0.0, 50.0]]], dtype=torch.float64)
+    answer = layer(x, memory, torch.tensor([[[[True, True, False]]]]))
+    assert_close(answer, torch.tensor([[[-20.0, 2.0]]], dtype=torch.float64))
 
 
 # %% check="three_heads_find_what_torch_finds" points=1
@@ -193,9 +185,6 @@ def three_heads_find_what_torch_finds(CrossAttention, draw):
     expected, _ = torch_attention(weights, 3)(x, memory, memory, key_padding_mask=~real)
     answer = with_weights(CrossAttention(6, 3), weights)(x, memory, real[:, None, None])
     assert_close(answer, expected.detach())
-
-
-check(three_heads_find_what_torch_finds, CrossAttention)
 
 
 # %% check="other_sizes_find_what_torch_finds" points=2 hidden
@@ -217,8 +206,6 @@ def other_sizes_find_what_torch_finds(CrossAttention, draw):
         for name, grad in (grads | {"W_output": oracle.out_proj.weight.grad}).items():
             assert_close(own[name], grad, what=f"the gradient of {name}")
 
-
-check(other_sizes_find_what_torch_finds, CrossAttention)
 
 # %% [markdown] exercise="translation_masks" difficulty=2 minutes=15 forbids="course.models"
 # ### 15. Three masks
@@ -277,9 +264,6 @@ def the_example_has_its_masks(translation_masks):
     assert_equal(cross, torch.tensor([[[[True, True, True, False]]]]), what="cross")
 
 
-check(the_example_has_its_masks, translation_masks)
-
-
 # %% check="the_source_is_read_whole" points=1
 def the_source_is_read_whole(translation_masks):
     """Encoder and cross-attention see every real word of a source longer than the target, and no padding."""
@@ -287,9 +271,6 @@ def the_source_is_read_whole(translation_masks):
     encoder, _, cross = translation_masks(source, torch.tensor([[1, 5, 6], [1, 2, 9]]), 0, 9)
     assert_equal(encoder, (source > 0).reshape(2, 1, 1, 5), what="encoder")
     assert_equal(cross, (source > 0).reshape(2, 1, 1, 5), what="cross")
-
-
-check(the_source_is_read_whole, translation_masks)
 
 
 # %% check="the_decoder_sees_itself_and_its_past" points=1
@@ -302,9 +283,6 @@ def the_decoder_sees_itself_and_its_past(translation_masks):
     assert_equal(decoder, expected.expand(2, 1, 5, 5))
 
 
-check(the_decoder_sees_itself_and_its_past, translation_masks)
-
-
 # %% check="each_language_has_its_own_padding" points=1
 def each_language_has_its_own_padding(translation_masks):
     """The source's padding token may be a word of the target, and the other way round."""
@@ -313,9 +291,6 @@ def each_language_has_its_own_padding(translation_masks):
     assert_equal(encoder, (source != 0).reshape(2, 1, 1, 4), what="encoder")
     assert_equal(cross, (source != 0).reshape(2, 1, 1, 4), what="cross")
     assert_equal(decoder[:, 0, 2], target != 9, what="decoder, the row of the last position")
-
-
-check(each_language_has_its_own_padding, translation_masks)
 
 
 # %% check="other_sentences_have_their_masks" points=2 hidden
@@ -340,9 +315,12 @@ def other_sentences_have_their_masks(translation_masks, draw):
         assert_equal(cross, real, what="cross")
 
 
-check(other_sentences_have_their_masks, translation_masks)
+# %% alive="a_look_at_your_masks"
+words = torch.tensor([[5, 3, 8, 4, 6, 0, 0]])  # two places of padding
+look(lambda plots: plots.shades(translation_masks(words, words, 0, 0)[1][0, 0]))  # of the decoder
 
-# %% [markdown] exercise="DecoderBlock" difficulty=3 minutes=25 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models.transformer,course.models.translator,torch_block" allows="course.models.multi_head_attention,course.models.layer_norm"
+
+# %% [markdown] exercise="DecoderBlock" difficulty=3 minutes=25 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models.transformer,course.models.translator,torch_block" allows="course.models.multi_head_attention,course.models.layer_norm" dtype="float64"
 # ### 16. A block of the decoder
 #
 # In the order of 2017 (post-norm), each of three steps adds what it found and normalises the sum:
@@ -363,16 +341,16 @@ check(other_sentences_have_their_masks, translation_masks)
 #
 # all in float64: end `__init__` with `self.double()`. `forward(x, memory, self_mask, cross_mask)` takes `x`
 # (B, T, D), `memory` (B, S, D) and the masks `decoder` and `cross` of the last exercise, and returns (B, T, D).
-# A `MultiHeadAttention` is called with `(query, key, value, mask)`: vectors whose queries, keys and values it
-# will make, and a mask.
+# A `MultiHeadAttention` is called with `(query, key, value, mask)`: the vectors from which it computes queries,
+# keys and values, and a mask.
 #
 # **Example.** When all of a block's matrices and biases are zero, no attention finds anything, and what is left
 # of it is three norms: the vector $(1, 3)$ becomes $(-1, 1)$.
 #
 # <details><summary>Hint 1</summary>
 #
-# Who asks in the cross-attention, and who is asked? Which of the two masks has a column for each position of
-# the memory?
+# What do the queries of the cross-attention come from, and what its keys? Which of the two masks has a column
+# for each position of the memory?
 #
 # </details>
 #
@@ -407,7 +385,7 @@ class DecoderBlock(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="block_weights"
+# %% provided="block_weights" helper
 TORCH_NAMES = {"self_attn": "self_attention", "multihead_attn": "cross_attention"}
 TORCH_NAMES |= {"linear1": "expand", "linear2": "contract"}
 TORCH_NAMES |= {"norm1": "norm_self", "norm2": "norm_cross", "norm3": "norm_feed_forward"}
@@ -447,9 +425,6 @@ def with_nothing_found_three_norms_are_left(DecoderBlock, draw):
     assert_close(answer, torch.tensor([[[-1.0, 1.0]] * 2], dtype=torch.float64), tolerance=1e-4)
 
 
-check(with_nothing_found_three_norms_are_left, DecoderBlock)
-
-
 # %% check="the_future_does_not_change_the_past" points=1
 def the_future_does_not_change_the_past(DecoderBlock, draw):
     """Another vector at position 2 changes positions from there on only; in float64, gradients flow back."""
@@ -462,9 +437,6 @@ def the_future_does_not_change_the_past(DecoderBlock, draw):
     assert_equal(change > 1e-9, torch.tensor([[False, False, True, True]] * 2), what="positions that change")
     assert_dtype(DecoderBlock(6, 3, 5).parameters(), torch.float64, what="a parameter")
     assert_differentiable(block, x, memory, *masks)
-
-
-check(the_future_does_not_change_the_past, DecoderBlock)
 
 
 # %% check="the_first_word_reads_the_end_of_the_source" points=1
@@ -480,9 +452,6 @@ def the_first_word_reads_the_end_of_the_source(DecoderBlock, draw):
         assert_true(bool((change > 1e-9).all()), f"Some position does not read place {place} of the source.")
 
 
-check(the_first_word_reads_the_end_of_the_source, DecoderBlock)
-
-
 # %% check="the_source_s_padding_is_not_read" points=1
 def the_source_s_padding_is_not_read(DecoderBlock, draw):
     """Other vectors at masked places of a memory shorter than the target change nothing."""
@@ -496,9 +465,6 @@ def the_source_s_padding_is_not_read(DecoderBlock, draw):
     assert_depends(answer, block(x, other, causal(2, 4), all_keys(2, 3)))
 
 
-check(the_source_s_padding_is_not_read, DecoderBlock)
-
-
 # %% check="one_block_computes_what_torch_computes" points=1
 def one_block_computes_what_torch_computes(DecoderBlock, draw):
     """With the same weights and masks, a block gives the numbers of torch's decoder layer."""
@@ -509,9 +475,6 @@ def one_block_computes_what_torch_computes(DecoderBlock, draw):
     block = with_weights(DecoderBlock(6, 3, 7), weights)
     answer = block(x, memory, causal(2, 4) & real_x[:, None, None], real[:, None, None])
     assert_close(answer, expected.detach())
-
-
-check(one_block_computes_what_torch_computes, DecoderBlock)
 
 
 # %% check="other_blocks_compute_what_torch_computes" points=2 hidden
@@ -541,9 +504,7 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
                 assert_close(own[ours], part, what=f"the gradient of {ours}")
 
 
-check(other_blocks_compute_what_torch_computes, DecoderBlock)
-
-# %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=30 forbids="course.models.translator,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerEncoder,torch_translator" allows="course.models.transformer,course.models.positions"
+# %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=30 forbids="course.models.translator,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerEncoder,torch_translator" allows="course.models.transformer,course.models.positions" dtype="float64"
 # ### 17. The whole translator
 #
 # Write the class `EncoderDecoder`, an `nn.Module`, from ready-made stacks of blocks.
@@ -644,7 +605,7 @@ class EncoderDecoder(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="translator_weights"
+# %% provided="translator_weights" helper
 def torch_translator(draw, n_source, n_target, d_model, n_heads, d_ff, n_layers):
     """torch's stacks with random weights, and all weights of an EncoderDecoder, by name."""
     kinds = {"dropout": 0.0, "batch_first": True, "norm_first": True, "dtype": torch.float64}
@@ -699,9 +660,6 @@ def without_output_weights_the_bias_is_left(EncoderDecoder, draw):
     assert_close(answer, bias.expand(2, 2, 3))
 
 
-check(without_output_weights_the_bias_is_left, EncoderDecoder)
-
-
 # %% check="later_words_do_not_change_earlier_logits" points=1
 def later_words_do_not_change_earlier_logits(EncoderDecoder, draw):
     """Another word at position 2 of the target changes the logits from there on only; gradients flow back."""
@@ -712,9 +670,6 @@ def later_words_do_not_change_earlier_logits(EncoderDecoder, draw):
     assert_equal(change > 1e-9, torch.tensor([[False, False, True, True]]), what="positions that change")
     assert_dtype(EncoderDecoder(9, 8, 6, 2, 5, 2, 0).parameters(), torch.float64, what="a parameter")
     assert_differentiable(model, source, target)
-
-
-check(later_words_do_not_change_earlier_logits, EncoderDecoder)
 
 
 # %% check="every_source_word_reaches_the_first_prediction" points=1
@@ -735,9 +690,6 @@ def every_source_word_reaches_the_first_prediction(EncoderDecoder, draw):
         assert_true(bool((change > 1e-9).all()), f"Some prediction does not depend on source word {place}.")
 
 
-check(every_source_word_reaches_the_first_prediction, EncoderDecoder)
-
-
 # %% check="more_padding_changes_no_logits" points=1
 def more_padding_changes_no_logits(EncoderDecoder, draw):
     """Two more padding tokens behind the sources, or behind the targets, leave the logits as they are."""
@@ -750,7 +702,16 @@ def more_padding_changes_no_logits(EncoderDecoder, draw):
     assert_depends(answer, model(source.flip(0), target))
 
 
-check(more_padding_changes_no_logits, EncoderDecoder)
+# %% check="decode_uses_the_memory_and_mask_it_is_given" points=1
+def decode_uses_the_memory_and_mask_it_is_given(EncoderDecoder, draw):
+    """A memory and its mask lead to the same logits after another source was encoded, and another mask to others."""
+    model = with_weights(EncoderDecoder(9, 8, 6, 2, 5, 1, 0), torch_translator(draw, 9, 8, 6, 2, 5, 1)[1])
+    source, target = torch.tensor([[4, 6, 5], [3, 8, 0]]), torch.tensor([[1, 5], [1, 2]])
+    memory, shown = model.encode(source)
+    answer = model.decode(target, memory, shown)
+    model.encode(torch.tensor([[2, 0, 0], [7, 1, 5]]))
+    assert_close(model.decode(target, memory, shown), answer, what="after another source")
+    assert_depends(model.decode(target, memory, torch.ones_like(shown))[1], answer[1])
 
 
 # %% check="exchanged_sentences_have_exchanged_logits" points=1
@@ -765,9 +726,6 @@ def exchanged_sentences_have_exchanged_logits(EncoderDecoder, draw):
     assert_true(change > 1e-9, "The order of the source's words makes no difference.")
 
 
-check(exchanged_sentences_have_exchanged_logits, EncoderDecoder)
-
-
 # %% check="one_translator_computes_what_torch_computes" points=1
 def one_translator_computes_what_torch_computes(EncoderDecoder, draw):
     """With the same weights, the logits are those of torch's stacks; the padding is word 4 here."""
@@ -775,9 +733,6 @@ def one_translator_computes_what_torch_computes(EncoderDecoder, draw):
     source, target = torch.tensor([[5, 3, 8, 1, 2], [6, 0, 4, 4, 4]]), torch.tensor([[1, 6, 3], [1, 2, 4]])
     _, expected = translated_by_torch(stacks, weights, source, target, 4)
     assert_close(with_weights(EncoderDecoder(9, 7, 6, 3, 5, 1, 4), weights)(source, target), expected)
-
-
-check(one_translator_computes_what_torch_computes, EncoderDecoder)
 
 
 # %% check="other_translators_compute_what_torch_computes" points=2 hidden
@@ -794,6 +749,3 @@ def other_translators_compute_what_torch_computes(EncoderDecoder, draw):
         found, mask = model.encode(source)
         assert_close(found[real], memory[real], what="the memory")
         assert_equal(mask, real[:, None, None], what="the mask")
-
-
-check(other_translators_compute_what_torch_computes, EncoderDecoder)

@@ -20,7 +20,7 @@
 #
 # <details><summary>Hint 2</summary>
 #
-# The inputs have been shifted already by whoever called the decoder. How often may the targets be shifted?
+# The inputs were already shifted before the decoder was called. How often may the targets be shifted?
 #
 # </details>
 
@@ -43,9 +43,6 @@ def the_example_costs_2_ln_2(translation_loss):
     assert_differentiable(translation_loss, probs.log(), target, 0)
 
 
-check(the_example_costs_2_ln_2, translation_loss)
-
-
 # %% check="foreseeing_the_next_word_costs_nothing" points=1
 def foreseeing_the_next_word_costs_nothing(translation_loss):
     """Logits that name each next word cost nothing; logits that name the word just read cost much."""
@@ -54,9 +51,6 @@ def foreseeing_the_next_word_costs_nothing(translation_loss):
     assert_close(translation_loss(names[target[:, 1:]], target, 0), 0.0, what="the next word is named")
     loss = float(translation_loss(names[target[:, :-1]], target, 0))
     assert_true(loss > 10, f"Naming the word just read costs {loss:.2f} nats only.")
-
-
-check(foreseeing_the_next_word_costs_nothing, translation_loss)
 
 
 # %% check="padding_costs_and_counts_nothing" points=1
@@ -69,9 +63,6 @@ def padding_costs_and_counts_nothing(translation_loss, draw):
     assert_depends(answer, translation_loss(2 * logits, target, 5))
 
 
-check(padding_costs_and_counts_nothing, translation_loss)
-
-
 # %% check="every_word_counts_the_same" points=1
 def every_word_counts_the_same(translation_loss):
     """Four words of ln 8 in one sentence and a sure </s> in another cost 4/5 ln 8 together."""
@@ -79,9 +70,6 @@ def every_word_counts_the_same(translation_loss):
     logits = torch.zeros(2, 4, 8, dtype=torch.float64)
     logits[1, 0, 2] = 60.0
     assert_close(translation_loss(logits, target, 0), 0.8 * math.log(8))
-
-
-check(every_word_counts_the_same, translation_loss)
 
 
 # %% check="other_targets_have_their_loss" points=2 hidden
@@ -95,9 +83,6 @@ def other_targets_have_their_loss(translation_loss, draw):
         places = [(i, t) for i in range(batch_size) for t in range(length - 1) if target[i, t + 1] != pad]
         total = -sum(log_probs[i, t, target[i, t + 1]] for i, t in places)
         assert_close(translation_loss(logits, target, pad), (total / len(places)).item())
-
-
-check(other_targets_have_their_loss, translation_loss)
 
 
 # %% provided="toy_translator"
@@ -174,7 +159,7 @@ def greedy_translate(
     ### END SOLUTION
 
 
-# %% provided="spelling_tables"
+# %% provided="spelling_tables" helper
 def spelling_tables(draw, sentences, vocab_size, bos=1):
     """Tables of a ToyTranslator that writes sentences[s] when the source begins with word s.
 
@@ -195,18 +180,12 @@ def the_example_writes_5_4_2_and_3_2_2(greedy_translate, draw):
     assert_equal(tokens, torch.tensor([[5, 4, 2], [3, 2, 2]]))
 
 
-check(the_example_writes_5_4_2_and_3_2_2, greedy_translate)
-
-
 # %% check="the_encoder_runs_once" points=1
 def the_encoder_runs_once(greedy_translate, draw):
     """For three words, the log holds one `encode` and then three `decode`."""
     tables = spelling_tables(draw, [[5, 4, 2], [3, 2], [6, 2]], 8)
     _, log = greedy_translate(tables, torch.tensor([[0, 1], [1, 0], [2, 2]]), 1, 2, 9)
     assert_equal(log, ["encode", "decode", "decode", "decode"])
-
-
-check(the_encoder_runs_once, greedy_translate)
 
 
 # %% check="no_sentence_waits_for_the_others" points=1
@@ -222,7 +201,12 @@ def no_sentence_waits_for_the_others(greedy_translate, draw):
         assert_equal(tokens[row], filled, what=f"sentence {row}")
 
 
-check(no_sentence_waits_for_the_others, greedy_translate)
+# %% check="any_word_may_end_a_sentence" points=1
+def any_word_may_end_a_sentence(greedy_translate, draw):
+    """With </s> = 6, the sentences become 5, 2, 6 and 6, 6, 6."""
+    tables = spelling_tables(draw, [[5, 2, 6, 4], [6, 3]], 8)
+    tokens, _ = greedy_translate(tables, torch.tensor([[0, 1], [1, 0]]), 1, 6, 9)
+    assert_equal(tokens, torch.tensor([[5, 2, 6], [6, 6, 6]]))
 
 
 # %% check="max_length_is_kept" points=1
@@ -233,9 +217,6 @@ def max_length_is_kept(greedy_translate, draw):
         tokens, _ = greedy_translate(tables, torch.tensor([[0, 3], [1, 3]]), 8, 2, max_length)
         sentences = [[5, 4, 6, 3, 5, 4], [7, 2, 2, 2, 2, 2]]
         assert_equal(tokens, torch.tensor(sentences)[:, :max_length], what=f"max_length {max_length}")
-
-
-check(max_length_is_kept, greedy_translate)
 
 
 # %% check="other_sentences_are_written_greedily" points=2 hidden
@@ -255,8 +236,6 @@ def other_sentences_are_written_greedily(greedy_translate, draw):
         assert_equal(tokens, torch.tensor(expected))
         assert_equal(log, ["encode"] + ["decode"] * n_steps, what="the log")
 
-
-check(other_sentences_are_written_greedily, greedy_translate)
 
 # %% [markdown] exercise="free_accuracy" difficulty=2 minutes=15 forbids="course.models,course.sampling"
 # ### 20. How much of it is right?
@@ -308,7 +287,12 @@ def the_example_is_right_in_four_words_of_six(free_accuracy, draw):
     assert_close(list(free_accuracy(tables, torch.tensor([[0, 3], [1, 3]]), target)), [2 / 3, 0.5])
 
 
-check(the_example_is_right_in_four_words_of_six, free_accuracy)
+# %% check="any_word_may_begin_a_sentence" points=1
+def any_word_may_begin_a_sentence(free_accuracy, draw):
+    """Where sentences begin with the word 6, all words and all sentences are right."""
+    tables = spelling_tables(draw, [[5, 4, 3], [1, 0, 3]], 8, bos=6)
+    target = torch.tensor([[6, 5, 4, 3], [6, 1, 0, 3]])
+    assert_close(list(free_accuracy(tables, torch.tensor([[0, 3], [1, 3]]), target)), [1.0, 1.0])
 
 
 # %% check="a_wrong_word_is_read_again" points=1
@@ -322,9 +306,6 @@ def a_wrong_word_is_read_again(free_accuracy, draw):
     assert_close(sentences, 0.5, what="sentences")
 
 
-check(a_wrong_word_is_read_again, free_accuracy)
-
-
 # %% check="one_wrong_word_spoils_a_sentence" points=1
 def one_wrong_word_spoils_a_sentence(free_accuracy, draw):
     """Four sentences that are wrong in their last word only have 2/3 of the words and no sentence right."""
@@ -334,9 +315,6 @@ def one_wrong_word_spoils_a_sentence(free_accuracy, draw):
     words, sentences = free_accuracy(tables, source, target)
     assert_close(words, 2 / 3, what="words")
     assert_close(sentences, 0.0, what="sentences")
-
-
-check(one_wrong_word_spoils_a_sentence, free_accuracy)
 
 
 # %% check="other_translations_are_counted" points=2 hidden
@@ -362,8 +340,6 @@ def other_translations_are_counted(free_accuracy, draw):
         assert_close(words, n_words / (n_sentences * length), what="words")
         assert_close(whole, n_whole / n_sentences, what="sentences")
 
-
-check(other_translations_are_counted, free_accuracy)
 
 # %% [markdown] written="ninety_seven_percent" points=4 minutes=15
 # ### 21. Ninety-seven percent
@@ -471,9 +447,6 @@ def the_fault_leaves_encoder_and_decoder_whole(name_the_broken_mask):
     assert_true(not shown_by[answer], f"{shown_by[answer]} would show that fault already.")
 
 
-check(the_fault_leaves_encoder_and_decoder_whole, name_the_broken_mask)
-
-
 # %% check="the_fault_answers_every_probe_so" points=3 hidden
 def the_fault_answers_every_probe_so(name_the_broken_mask, draw):
     """A translator with the fault you name answers all six probes as the table says."""
@@ -523,6 +496,3 @@ def the_fault_answers_every_probe_so(name_the_broken_mask, draw):
     for (probe, shown), difference in zip(PROBES.items(), differences, strict=True):
         found = "changes" if difference.abs().max() > 1e-9 else "stays"
         assert_equal(found, shown, what=probe)
-
-
-check(the_fault_answers_every_probe_so, name_the_broken_mask)

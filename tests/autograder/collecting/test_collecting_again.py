@@ -138,7 +138,7 @@ def test_the_word_prints_the_table_and_tells_the_gradebook_when_it_was_due(cours
     assert main([*words, "--due", "2026-11-20T13:00+01:00"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in out[:3]] == ["student", "ada", "bo"]
-    assert out[-1] == "flat: 2 students."
+    assert out[-2:] == ["flat: 2 students.", "Due 2026-11-20 13:00 UTC+0100, which is 2026-11-20 12:00 UTC."]
     assert (course_folder / "submitted" / "ada" / "mini_homework" / "mini_homework.ipynb").is_file()
     with Gradebook(f"sqlite:///{course_folder / 'gradebook.db'}") as gradebook:
         assert gradebook.find_assignment("mini_homework").duedate == datetime(2026, 11, 20, 12)

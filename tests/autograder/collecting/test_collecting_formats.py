@@ -61,7 +61,9 @@ def test_collecting_twice_changes_nothing(form, tmp_path):
 
 def test_of_two_uploads_to_canvas_the_later_counts_and_the_earlier_is_kept(tmp_path):
     collected = gather(zipped(tmp_path / "c.zip", CANVAS), HOMEWORK, tmp_path / "submitted")
-    assert "2 attempts; the latest counts, the others are kept" in rows(collected)["40112"].notes
+    assert (
+        "2 notebooks in one attempt; the latest counts, the others are kept" in rows(collected)["40112"].notes
+    )
     [kept] = (tmp_path / "submitted" / ".kept" / "40112").rglob("*.ipynb")
     assert kept.read_bytes() == notebook("jane first")
 

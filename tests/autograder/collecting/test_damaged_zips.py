@@ -97,7 +97,7 @@ def test_a_name_of_no_file_is_left_out(last, tmp_path):
     }
     collected = gather(zipped(tmp_path / "c.zip", files), HOMEWORK, tmp_path / "submitted")
     assert [row.student for row in collected.rows] == ["1", "2"]
-    assert any("name of no file" in note for note in collected.rows[0].notes)
+    assert any("not the name of a file" in note for note in collected.rows[0].notes)
 
 
 def test_a_thousand_notes_about_one_student_are_counted_and_not_printed(tmp_path):

@@ -1,7 +1,10 @@
 """Marks in the formats of other places, each compared with a file that was looked at once."""
 
+import csv
 import io
 import json
+import os
+import subprocess
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +22,8 @@ from autograder.marks.exports import (
     moodle,
     nbgrader_csv,
 )
-from autograder.marks.exports.formats import FORMATS
+from autograder.marks.exports.formats import FORMATS, unmarked
+from autograder.marks.exports.html import as_html
 from autograder.marks.exports.marks import ExportError
 from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
 from autograder.source.address import Address
@@ -97,11 +101,16 @@ def test_nbgraders_own_columns():
 
 
 def test_canvas_gets_its_own_sheet_back_with_one_column_filled_in():
-    golden("canvas.csv", canvas("hw1", MARKS, CANVAS_SHEET))
+    made = canvas("hw1", MARKS, CANVAS_SHEET)
+    golden("canvas.csv", made.text)
+    assert made.notes == ("scaled from 8 points to the 4 that Canvas has for hw1 (9917)",)
 
 
 def test_moodle_gets_its_own_worksheet_back_with_grades_and_comments():
-    golden("moodle.csv", moodle(MARKS, MOODLE_SHEET, {"ada": "=looks like a formula"}))
+    golden(
+        "moodle.csv",
+        moodle(MARKS, MOODLE_SHEET, {"ada": "After `<s>`, the table gives *where* **1/2**."}).text,
+    )
 
 
 def test_gradescope_results():
@@ -114,23 +123,100 @@ def test_github_classroom_workflow():
     assert yaml.safe_load(text)["jobs"]["checks"]["steps"][-1]["run"] == "nbgrader validate hw1.ipynb"
 
 
-def test_a_column_that_canvas_does_not_have_yet_is_added():
-    made = canvas("hw9", MARKS, CANVAS_SHEET).splitlines()
-    assert made[0].endswith(",Section,hw9")
-    assert made[1].endswith(",8")
+TWO_COLUMNS = """\
+Student,ID,SIS User ID,SIS Login ID,Root Account,Section,Homework 1: hw1 (9917),Essay (9918),Final Score
+,,,,,,Manual Posting,,
+    Points Possible,,,,,,8.00,10.00,(read only)
+"Lovelace, Ada",501,u17,ada,uni.edu,A,,,
+"Turing, Alan",502,u18,alan@example.org,uni.edu,A,1.0,,
+"Test, Student",504,,,uni.edu,A,N/A,,
+"""
 
 
-def test_a_mark_is_never_lost_in_silence():
+@pytest.mark.parametrize("column", ["9917", "Homework 1: hw1", "Homework 1: hw1 (9917)"])
+def test_the_assignment_of_canvas_may_be_named_by_title_or_number(column):
+    made = canvas("hw1", MARKS, TWO_COLUMNS, column)
+    rows = list(csv.DictReader(io.StringIO(made.text)))
+    assert [row["Homework 1: hw1 (9917)"] for row in rows] == ["Manual Posting", "8.00", "7.5", "5", "N/A"]
+    assert "Essay (9918)" not in rows[0]
+    assert rows[2]["Root Account"] == "uni.edu"
+    assert made.notes == ()
+
+
+@pytest.mark.parametrize("column", [None, "hw2", "Final Score", "Section"])
+def test_no_second_assignment_is_made_in_canvas_and_those_there_are_are_named(column):
+    with pytest.raises(ExportError, match=r"--column: Homework 1: hw1 \(9917\); Essay \(9918\)\.$"):
+        canvas("hw1", MARKS, TWO_COLUMNS, column)
+
+
+def test_a_title_that_two_assignments_have_is_asked_about():
+    twice = CANVAS_SHEET.replace("Final Score", "hw1 (9918)")
+    with pytest.raises(ExportError, match=r"2 assignments called hw1.*hw1 \(9917\); hw1 \(9918\)"):
+        canvas("hw1", MARKS, twice.replace("(read only)", "4.00"))
+
+
+def test_a_sheet_with_semicolons_is_read_and_one_with_names_apart():
+    head = "LastName;FirstName;ID;SIS Login ID;Section;hw1 (9917)\n    Points Possible;;;;;8\n"
+    sheet = head + "King;Ada;5;ada;A;\n"
+    rows = list(csv.reader(io.StringIO(canvas("hw1", MARKS[:1], sheet).text)))
+    assert rows[2] == ["King", "Ada", "5", "ada", "A", "7.5"]
+
+
+def test_who_is_excused_says_so_to_canvas_and_keeps_moodles_row():
+    excused = [replace(MARKS[0], excused=True), *MARKS[1:]]
+    rows = list(csv.DictReader(io.StringIO(canvas("hw1", excused, CANVAS_SHEET).text)))
+    assert [row["hw1 (9917)"] for row in rows] == ["4.00", "EX", "2.5", ""]
+    made = moodle(excused, MOODLE_SHEET)
+    assert "Participant 501,Ada Lovelace,ada@example.org,Submitted,,100.00," in made.text
+    assert made.notes == ("ada is excused; Moodle has no mark for that",)
+
+
+def test_a_student_without_a_row_is_listed_and_the_others_marks_are_written():
     rows = CANVAS_SHEET.splitlines(keepends=True)
-    with pytest.raises(ExportError, match="no row for: ada"):
-        canvas("hw1", MARKS, "".join(row for row in rows if "Ada" not in row))
-    with pytest.raises(ExportError, match="no row for: alan"):
-        moodle(MARKS, "".join(row for row in MOODLE_SHEET.splitlines(keepends=True) if "Alan" not in row))
+    made = canvas("hw1", MARKS, "".join(row for row in rows if "Ada" not in row))
+    assert made.missing == ("ada",)
+    assert "alan@example.org,A,2.5" in made.text
+    made = moodle(MARKS, "".join(row for row in MOODLE_SHEET.splitlines(keepends=True) if "Alan" not in row))
+    assert made.missing == ("alan",)
+    assert "93.75" in made.text
+
+
+def test_comments_are_html_in_which_a_students_signs_are_text():
+    assert as_html("a `<s>` is *not* **b**\n\n1 < 2 & `x*y*z`") == (
+        "<p>a <code>&lt;s&gt;</code> is <em>not</em> <strong>b</strong></p>"
+        "<p>1 &lt; 2 &amp; <code>x*y*z</code></p>"
+    )
+
+
+def test_a_date_that_moodle_does_not_know_stays_as_it_is():
+    sheet = MOODLE_SHEET.replace("Feedback", "Last modified (grade),Feedback").replace("00.00,", "00.00,-,")
+    assert ",-," in moodle(MARKS, sheet).text
+    assert "'-" not in moodle(MARKS, sheet).text
+
+
+def test_an_empty_sheet_comes_back_as_it_was():
+    """What nobody has a mark for is what the platform exported, in the columns that its importer reads."""
+    assert moodle([], MOODLE_SHEET).text == MOODLE_SHEET
+    filled = canvas("hw1", MARKS, CANVAS_SHEET).text
+    assert canvas("hw1", MARKS, filled).text == filled
+
+
+def test_whoever_waits_for_a_mark_by_hand_is_named_unless_excused():
+    waiting = replace(MARKS[0], waits_for_a_person=True)
+    assert unmarked(MARKS) == ""
+    assert unmarked([waiting, *MARKS[1:]]).endswith("count nothing here: ada")
+    assert unmarked([replace(waiting, excused=True)]) == ""
+
+
+def test_formulas_of_students_stay_text():
+    assert ",'=cmd()," in nbgrader_csv("hw1", MARKS)
+    sheet = MOODLE_SHEET.replace("Ada Lovelace", "=Ada()")
+    assert ",'=Ada()," in moodle(MARKS, sheet).text
 
 
 @pytest.mark.parametrize("sheet", ["", "Name,Points\nAda,3\n"])
 def test_a_sheet_of_something_else_is_refused_with_its_columns(sheet):
-    with pytest.raises(ExportError, match="no column Student, ID"):
+    with pytest.raises(ExportError, match="no column ID, Section"):
         canvas("hw1", MARKS, sheet)
 
 
@@ -188,8 +274,73 @@ def test_an_autograder_that_would_lack_the_grader_is_not_made(tmp_path):
         gradescope_autograder(tmp_path, "hw1_language_models")
 
 
-def test_the_command_offers_the_formats_there_are(capsys):
+def test_the_command_offers_the_formats_there_are(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(SystemExit):
         main(["export", "--help"])
     offered = " ".join(capsys.readouterr().out.split())
     assert ", ".join(FORMATS) in offered
+
+
+def run_autograder(tmp_path, submitted, grades=0):
+    """The results that the script leaves, with a grader that writes a line, or fails."""
+    zipped = zipfile.ZipFile(
+        io.BytesIO(gradescope_autograder(ROOT, "hw1_language_models", "after_published"))
+    )
+    (tmp_path / "run_autograder").write_bytes(zipped.read("run_autograder"))
+    grader = tmp_path / "grader"
+    grader.write_text(
+        f'#!/bin/bash\necho "$@" >> {tmp_path}/called\n[ $1 = grade ] && exit {grades}\n'
+        'while [ $# -gt 1 ]; do shift; done; echo graded > "$1"\n'
+    )
+    grader.chmod(0o755)
+    for name in ("source", "results"):
+        (tmp_path / name).mkdir()
+    for name in submitted:
+        path = tmp_path / "submission" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    (tmp_path / "submission").mkdir(exist_ok=True)
+    names = {"SUBMISSION": "submission", "RESULTS": "results", "SOURCE": "source", "AUTOGRADER": "grader"}
+    environment = os.environ | {name: str(tmp_path / place) for name, place in names.items()}
+    subprocess.run(
+        ["bash", str(tmp_path / "run_autograder")], env=environment, check=True, capture_output=True
+    )
+    return (tmp_path / "results" / "results.json").read_text()
+
+
+@pytest.mark.parametrize("name", ["hw1_language_models.ipynb", "work/my solution.ipynb"])
+def test_gradescope_grades_the_notebook_wherever_it_lies(name, tmp_path):
+    assert run_autograder(tmp_path, [name, "__MACOSX/._x.ipynb", "notes.txt"]) == "graded\n"
+    called = (tmp_path / "called").read_text()
+    assert "--hidden after_published" in called
+    handed = tmp_path / "source" / "submitted" / "student" / "hw1_language_models"
+    assert [path.name for path in handed.iterdir()] == ["hw1_language_models.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("submitted", "grades", "said"),
+    [
+        ([], 0, "There is no notebook"),
+        (["essay.pdf"], 0, "There is no notebook"),
+        (["a.ipynb", "b/c.ipynb"], 0, "There are 2 notebooks"),
+        (["a.ipynb"], 1, "stopped before it had a result"),
+    ],
+)
+def test_gradescope_gets_a_results_file_whatever_was_uploaded(submitted, grades, said, tmp_path):
+    results = json.loads(run_autograder(tmp_path, submitted, grades))
+    assert said in results["output"]
+    assert results["score"] == 0
+
+
+@pytest.mark.parametrize("hidden", ["after_due_date", "after_published", "visible"])
+def test_gradescope_shows_hidden_checks_when_it_is_told_to(hidden):
+    tests = gradescope_results(RECORD, load(MINI), hidden)["tests"]
+    assert [test["visibility"] for test in tests] == ["visible", "visible", hidden]
+
+
+def test_gradescopes_image_is_given_a_python_that_is_new_enough_and_torch_without_a_gpu(archive):
+    setup = archive.read("setup.sh").decode()
+    assert "uv venv --python '>=3.11,<3.14'" in setup
+    assert "--torch-backend cpu" in setup
+    assert "://" not in setup

@@ -79,7 +79,7 @@ def test_half_a_character_in_a_cells_settings_is_put_back(marked, setting):
             cell["metadata"]["nbgrader"][setting] = "\ud800"
     record = marked.graded(json.dumps(notebook).encode()).record
     assert record.points == 4
-    assert any("the rights were changed" in flag for flag in record.flags)
+    assert any("permissions had been changed" in flag for flag in record.flags)
 
 
 def zip_of(*names):

@@ -31,8 +31,8 @@ ENDS = {
         "did not finish within 1 s",
     ),
     "uninterruptible call": ("import ctypes\nctypes.CDLL(None).sleep(100)", "did not finish within 1 s"),
-    "exit": ("import os\nos._exit(0)", "ended itself with exit status 0"),
-    "exit with a status": ("import os\nos._exit(7)", "ended itself with exit status 7"),
+    "exit": ("import os\nos._exit(0)", "exited with status 0"),
+    "exit with a status": ("import os\nos._exit(7)", "exited with status 7"),
     "segmentation fault": ("import ctypes\nctypes.string_at(0)", "crashed with a segmentation fault"),
     "abort": ("import os\nos.abort()", "aborted"),
     "killed by itself": ("import os\nos.kill(os.getpid(), 9)", "was ended by SIGKILL"),
@@ -98,7 +98,7 @@ def test_a_submission_that_nobody_asks_anything_is_ended_at_last(warm):
     with warm.student(limits=limits) as student:
         student.run("pass")
         assert student.control.recv(1, socket.MSG_PEEK)  # its keeper's last report
-        with pytest.raises(Died, match=r"was still there after 0\.5 s"):
+        with pytest.raises(Died, match=r"was still running after 0\.5 s"):
             student.run("pass")
 
 
@@ -156,7 +156,7 @@ def test_a_killed_student_says_so_and_can_be_killed_twice(student):
         ({"status": 15}, "was ended by SIGTERM"),
         ({"status": 9, "cpu_seconds": 200.0}, "used more than 120 s of processor time"),
         ({"status": 9, "cpu_seconds": 1.0}, "was ended by SIGKILL"),
-        ({"status": 1 << 8}, "ended itself with exit status 1"),
+        ({"status": 1 << 8}, "exited with status 1"),
         ({"status": OUT_OF_MEMORY << 8}, "used more than 2 GB of memory"),
         ({"status": 9, "reason": "processes"}, "started more than 64 processes and threads"),
         ({}, "was ended by the system"),

@@ -8,9 +8,7 @@
 # %% setup
 
 # %% provided="imports"
-from course.checks import assert_close, assert_equal, homework
-
-check = homework("mini_homework")
+from course.checks import assert_close, assert_equal
 
 # %% [markdown] exercise="moving_average" difficulty=1 minutes=5 forbids="statistics.mean"
 # ## 1. Moving average
@@ -37,16 +35,10 @@ def there_is_one_average_per_window(moving_average, draw):
     assert_equal(len(moving_average(values, 3)), 5)
 
 
-check(there_is_one_average_per_window, moving_average)
-
-
 # %% check="averages_are_right" points=1
 def averages_are_right(moving_average):
     """[2, 4, 9, 1] averages to [5, 14/3] in windows of three."""
     assert_close(moving_average([2.0, 4.0, 9.0, 1.0], 3), [5.0, 14 / 3])
-
-
-check(averages_are_right, moving_average)
 
 
 # %% check="averages_are_right_for_any_width" points=2 hidden
@@ -57,8 +49,6 @@ def averages_are_right_for_any_width(moving_average, draw):
         expected = [sum(pelican_values[i : i + width]) / width for i in range(12 - width)]
         assert_close(moving_average(pelican_values, width), expected)
 
-
-check(averages_are_right_for_any_width, moving_average)
 
 # %% [markdown]
 # ## 2. In words

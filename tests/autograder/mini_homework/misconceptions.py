@@ -3,7 +3,7 @@
 from autograder.catalogue import misconception, not_code
 
 
-@misconception(of="moving_average", fails={"averages_are_right", "averages_are_right_for_any_width"})
+@misconception(of="moving_average")
 def divides_by_all(values, width):
     """The sum of each window is divided by the number of all values.
 
@@ -13,10 +13,7 @@ def divides_by_all(values, width):
     return [sum(values[start : start + width]) / len(values) for start in albatross_windows]
 
 
-@misconception(
-    of="moving_average",
-    fails={"there_is_one_average_per_window", "averages_are_right", "averages_are_right_for_any_width"},
-)
+@misconception(of="moving_average")
 def forgets_the_last_window(values, width):
     """The last window is left out.
 
@@ -25,7 +22,7 @@ def forgets_the_last_window(values, width):
     return [sum(values[start : start + width]) / width for start in range(len(values) - width)]
 
 
-@misconception(of="moving_average", fails={"averages_are_right_for_any_width"}, seen="https://example.org/3")
+@misconception(of="moving_average", seen="https://example.org/3")
 def width_is_always_three(values, width):
     """The width is taken to be three.
 

@@ -1,157 +1,205 @@
 import pytest
 import torch
 
-from course.checks import CheckFailed, assert_depends, homework
+from course.checks import Points, assert_depends, homework
+
+ROWS, LARGER = "Each query's weights sum to one.", "A weight is proportional to the exponential of its score."
 
 
-def failure(check, *arguments):
-    with pytest.raises(CheckFailed) as caught:
-        check(*arguments)
-    return str(caught.value)
+@pytest.fixture
+def shown(capsys):
+    """What a check prints outside a notebook."""
+
+    def text(check, *claims, **given):
+        check(*claims, **given)
+        return capsys.readouterr().out
+
+    return text
 
 
-def test_a_claim_that_holds_prints_one_line_and_returns_nothing(check, toy, capsys):
-    assert check(toy.each_row_sums_to_one, toy.reference) is None
-    assert capsys.readouterr() == ("✓ Each query's weights sum to one.\n", "")
+def test_claims_that_hold_are_listed_and_nothing_is_returned(check, toy, capsys):
+    assert check(*toy.claims[:2], attention_weights=toy.reference) is None
+    assert capsys.readouterr() == (f"✓ {ROWS}\n✓ {LARGER}\n2 of 2\n", "")
 
 
-def test_a_failure_names_the_mistake_and_puts_its_question(check, toy):
-    message = failure(check, toy.each_row_sums_to_one, lambda scores: scores.softmax(1))
-    assert "✗ Each query's weights sum to one." in message
-    assert "The softmax runs over the queries" in message
-    assert "Which axis of `scores`" in message
-    assert "expected: [1  1  1  1  1]" in message
+def test_claims_that_are_examined_later_are_counted(check, toy, shown):
+    said = shown(check, toy.each_row_sums_to_one, later=2, attention_weights=toy.reference)
+    assert said.splitlines()[-1] == "1 of 1 · 2 more after you hand in"
 
 
-def test_a_failure_without_a_name_says_what_differs(check, toy):
-    message = failure(check, toy.each_row_sums_to_one, lambda scores: 2 * scores.softmax(-1))
-    assert "Every value is 2 where 1 is expected." in message
+def test_the_points_of_the_claims_that_hold_are_returned(check, toy):
+    def twice(scores):
+        return 2 * scores.softmax(-1)
+
+    def of_twice(*points):
+        return check(
+            toy.each_row_sums_to_one, toy.the_scores_are_left_alone, points=points, attention_weights=twice
+        )
+
+    assert of_twice() == Points(1, 2)
+    assert of_twice(2, 3) == Points(3, 5)
+    assert float(repr(of_twice(2, 0.5))) == 0.5
+
+
+def test_every_claim_is_tried_whatever_became_of_those_before(check, toy, shown):
+    said = shown(check, *toy.claims, attention_weights=toy.softmax_over_queries)
+    assert said.splitlines()[:4] == [
+        f"✗ {ROWS}",
+        f"✗ {LARGER}",
+        "✓ The scores are the same afterwards.",
+        "1 of 3",
+    ]
+
+
+def test_a_failure_names_the_mistake_and_puts_its_question_instead_of_a_hint(check, toy, shown):
+    said = shown(check, *toy.claims, attention_weights=lambda scores: scores.softmax(1))
+    assert "The softmax runs over the queries" in said
+    assert "Which axis of `scores`" in said
+    assert "expected: [1  1  1  1  1]" in said
+    assert "Hint" not in said
+
+
+def test_a_failure_without_a_name_says_what_differs_in_the_first_claim(check, toy, shown):
+    said = shown(check, *toy.claims, attention_weights=lambda scores: 2 * scores.softmax(-1))
+    assert "About the first ✗:\nreceived: [2  2  2  2  2]" in said
+    assert "Every value is 2 where 1 is expected." in said
     for mistake in toy.fingerprints["exercises"]["attention_weights"]["misconceptions"].values():
-        assert mistake["diagnosis"] not in message
+        assert mistake["diagnosis"] not in said
 
 
-def test_an_answer_that_ignores_the_input_is_shown_without_an_expected_one(check):
+def test_one_claim_that_fails_is_not_repeated(check, toy, shown):
+    said = shown(check, toy.each_row_sums_to_one, attention_weights=lambda scores: 2 * scores.softmax(-1))
+    assert said.count(ROWS) == 1
+    assert "About" not in said
+
+
+def test_names_rest_on_all_claims_together(toy, shown):
+    """Two mistakes that the first claim cannot tell apart, and the second can."""
+    first, second = (claim.__name__ for claim in toy.claims[:2])
+    of_queries = {
+        name: toy.fingerprints["checks"][name]["answers"]["softmax_over_queries"] for name in (first, second)
+    }
+    exercise = {
+        "misconceptions": {
+            "one": {"diagnosis": "It is one.", "question": "One?"},
+            "two": {"diagnosis": "It is two.", "question": "Two?"},
+        }
+    }
+    answers = {
+        first: {"one": of_queries[first], "two": of_queries[first]},
+        second: {"two": of_queries[second]},
+    }
+    checks = {name: {"exercise": "attention_weights", "answers": known} for name, known in answers.items()}
+    prints = {"homework": "two", "exercises": {"attention_weights": exercise}, "checks": checks}
+    check, wrong = homework("two", fingerprints=prints), toy.softmax_over_queries
+    assert "Either: It is one. Or: It is two." in shown(
+        check, toy.each_row_sums_to_one, attention_weights=wrong
+    )
+    together = shown(check, *toy.claims[:2], attention_weights=wrong)
+    assert "It is two." in together
+    assert "It is one." not in together
+
+
+def test_an_answer_that_ignores_the_input_is_shown_without_an_expected_one(check, shown):
     def the_weights_depend_on_the_scores(attention_weights, draw):
         """Other scores give other weights."""
         scores = draw.normal(2, 3)
         assert_depends(attention_weights(scores), attention_weights(2 * scores))
 
-    message = failure(check, the_weights_depend_on_the_scores, torch.ones_like)
-    assert "received: [1  1  1]" in message
-    assert "The answer is the same for quite another input." in message
-    assert "expected" not in message
+    said = shown(check, the_weights_depend_on_the_scores, attention_weights=torch.ones_like)
+    assert "received: [1  1  1]" in said
+    assert "The answer is the same for a very different input." in said
+    assert "expected" not in said
 
 
-def test_each_further_pass_over_an_exercise_shows_one_more_hint(check, toy):
-    messages = [failure(check, toy.each_row_sums_to_one, toy.softmax_over_queries) for _ in range(3)]
-    assert "Hint 1 of 2: Say aloud" in messages[0]
-    assert "Hint 2 of 2: Which axis holds the keys?" in messages[1]
-    assert "Hint 2 of 2: Which axis holds the keys?" in messages[2]
-    other = failure(check, toy.larger_scores_weigh_exponentially_more, toy.softmax_over_queries)
-    assert "Hint 2 of 2" in other  # all checks of an exercise give the same hint in one pass
+def doubled(scores):
+    return 2 * scores.softmax(-1)
 
 
-def test_sessions_do_not_share_their_hints(toy):
+def test_each_further_try_shows_one_more_hint_and_never_two(check, toy, shown):
+    said = [shown(check, *toy.claims, attention_weights=doubled) for _ in range(3)]
+    assert "Hint 1 of 2: Say aloud" in said[0]
+    assert "Hint 2 of 2: Which axis holds the keys?" in said[1]
+    assert "Hint 2 of 2: Which axis holds the keys?" in said[2]
+    assert [text.count("Hint") for text in said] == [1, 1, 1]
+
+
+def test_sessions_do_not_share_their_hints(toy, shown):
     for _ in range(2):
         fresh = homework("toy", fingerprints=toy.fingerprints)
-        assert "Hint 1 of 2" in failure(fresh, toy.each_row_sums_to_one, toy.softmax_over_queries)
+        assert "Hint 1 of 2" in shown(fresh, *toy.claims, attention_weights=doubled)
 
 
-def test_a_stub_is_answered_kindly_and_costs_no_hint(check, toy):
+def test_a_stub_is_one_quiet_line_without_points_and_costs_no_hint(check, toy, shown):
     def attention_weights(scores):
         raise NotImplementedError
 
-    message = failure(check, toy.each_row_sums_to_one, attention_weights)
-    assert message == "attention_weights is not written yet. That is where this homework continues."
-    assert "Hint 1 of 2" in failure(check, toy.each_row_sums_to_one, toy.softmax_over_queries)
+    assert shown(check, *toy.claims, attention_weights=attention_weights) == (
+        "○ `attention_weights` is not written yet\n"
+    )
+    points = check(*toy.claims, attention_weights=attention_weights)
+    assert (points.earned, points.worth) == (0, 3)
+    assert "Hint 1 of 2" in shown(check, *toy.claims, attention_weights=doubled)
 
 
-def test_an_error_of_the_students_is_shown_with_its_line(check, toy):
+def test_an_error_of_the_students_is_shown_with_its_line(check, toy, shown):
     def attention_weights(scores):
         return scores / zero  # noqa: F821
 
-    message = failure(check, toy.each_row_sums_to_one, attention_weights)
-    assert "`attention_weights` raised NameError: name 'zero' is not defined" in message
-    assert "`return scores / zero  # noqa: F821`" in message
+    said = shown(check, toy.each_row_sums_to_one, attention_weights=attention_weights)
+    assert "`attention_weights` raised NameError: name 'zero' is not defined" in said
+    assert "`return scores / zero  # noqa: F821`" in said
 
 
-def test_a_forgotten_return_is_recognised(check, toy):
+def test_a_helper_that_is_missing_after_a_restart_sends_the_student_to_the_top(check, toy, shown):
+    def needs_a_helper(attention_weights):
+        """It needs one."""
+        attention_weights(drawn_scores)  # noqa: F821
+
+    said = shown(check, needs_a_helper, attention_weights=toy.reference)
+    assert "`drawn_scores` is not defined; run the cells at the top of the notebook" in said
+
+
+def test_a_forgotten_return_is_recognised(check, toy, shown):
     def attention_weights(scores):
         scores.softmax(-1)
 
-    assert "nothing came back (None)" in failure(
-        check, toy.larger_scores_weigh_exponentially_more, attention_weights
-    ).replace("Nothing", "nothing")
-    assert "`attention_weights` returned None" in failure(check, toy.each_row_sums_to_one, attention_weights)
+    larger = toy.larger_scores_weigh_exponentially_more
+    said = shown(check, larger, attention_weights=attention_weights)
+    assert "The result is None; is a `return` missing?" in said
+    assert "`attention_weights` returned None" in shown(
+        check, toy.each_row_sums_to_one, attention_weights=attention_weights
+    )
 
 
-def test_another_check_with_the_same_object_narrows_the_names_down(toy):
-    """Two mistakes that the first check cannot tell apart, and the second can."""
-    prints = {
-        "homework": "two",
-        "exercises": {
-            "attention_weights": {
-                "misconceptions": {
-                    "one": {"diagnosis": "It is one.", "question": "One?"},
-                    "two": {"diagnosis": "It is two.", "question": "Two?"},
-                }
-            }
-        },
-        "checks": {
-            toy.each_row_sums_to_one.__name__: {"exercise": "attention_weights", "answers": {}},
-            toy.larger_scores_weigh_exponentially_more.__name__: {
-                "exercise": "attention_weights",
-                "answers": {},
-            },
-        },
-    }
-    of_queries = [
-        toy.fingerprints["checks"][claim.__name__]["answers"]["softmax_over_queries"]
-        for claim in toy.claims[:2]
-    ]
-    first, second = (prints["checks"][claim.__name__]["answers"] for claim in toy.claims[:2])
-    first["one"] = first["two"] = of_queries[0]
-    second["two"] = of_queries[1]
-    check = homework("two", fingerprints=prints)
-    wrong = toy.softmax_over_queries
-    assert "Either: It is one. Or: It is two." in failure(check, toy.each_row_sums_to_one, wrong)
-    assert "It is two." in failure(check, toy.larger_scores_weigh_exponentially_more, wrong)
-    narrowed = failure(check, toy.each_row_sums_to_one, wrong)
-    assert "It is two." in narrowed
-    assert "It is one." not in narrowed
+def test_what_another_object_did_does_not_count(check, toy, shown):
+    shown(check, *toy.claims, attention_weights=toy.no_exponential)
+    said = shown(check, *toy.claims, attention_weights=toy.softmax_over_queries)
+    assert "The softmax runs over the queries" in said
 
 
-def test_what_another_object_did_does_not_count(check, toy):
-    failure(check, toy.larger_scores_weigh_exponentially_more, toy.no_exponential)
-    message = failure(check, toy.each_row_sums_to_one, toy.softmax_over_queries)
-    assert "The softmax runs over the queries" in message
-
-
-def test_a_forbidden_call_is_mentioned_even_where_the_claim_holds(check, toy, capsys):
+def test_a_forbidden_call_is_mentioned_even_where_the_claim_holds(check, toy, shown):
     import torch
 
     def attention_weights(scores):
         return torch.softmax(scores, -1)
 
-    check(toy.each_row_sums_to_one, attention_weights)
+    said = shown(check, toy.each_row_sums_to_one, attention_weights=attention_weights)
     line = attention_weights.__code__.co_firstlineno + 1
-    assert f"This exercise is to be written without `torch.softmax` (line {line})." in capsys.readouterr().out
+    assert f"Write this exercise without `torch.softmax` (line {line})." in said
 
 
-def test_the_number_of_things_must_be_that_of_the_claim(check, toy):
-    with pytest.raises(TypeError, match="is about attention_weights; 2 things were given"):
-        check(toy.each_row_sums_to_one, toy.reference, toy.reference)
+def test_answers_are_given_by_the_names_that_the_claims_use(check, toy):
+    with pytest.raises(
+        TypeError, match=r"about attention_weights: `check\(.*attention_weights=attention_weights"
+    ):
+        check(toy.each_row_sums_to_one, weights=toy.reference)
+    with pytest.raises(TypeError, match="give each answer by its name"):
+        check(toy.each_row_sums_to_one, torch.nn.Linear, attention_weights=toy.reference)
 
 
-def test_a_homework_without_fingerprints_checks_all_the_same(toy, capsys):
+def test_a_homework_without_fingerprints_checks_all_the_same(toy, shown):
     check = homework("of_nobody")
-    check(toy.each_row_sums_to_one, toy.reference)
-    assert "✓" in capsys.readouterr().out
-    assert "All 10 values differ" in failure(check, toy.each_row_sums_to_one, toy.softmax_over_queries)
-
-
-def test_jupyter_is_given_the_message_instead_of_a_traceback(check, toy):
-    with pytest.raises(CheckFailed) as caught:
-        check(toy.each_row_sums_to_one, toy.softmax_over_queries)
-    assert "\n".join(caught.value._render_traceback_()) == str(caught.value)
-    assert caught.value.__suppress_context__
+    assert "✓" in shown(check, toy.each_row_sums_to_one, attention_weights=toy.reference)
+    said = shown(check, toy.each_row_sums_to_one, attention_weights=toy.softmax_over_queries)
+    assert "All 10 values differ" in said

@@ -24,17 +24,17 @@ def doubles(double):
 def double(n):
     warnings.warn("deprecated")
     return 2 * n
-check(doubles, double)
+check(doubles, later=1, double=double)
 """,
     "wrong": """
 def double(n):
     return n * n
-check(doubles, double)
+check(doubles, later=1, double=double)
 """,
     "stub": """
 def double(n):
     raise NotImplementedError
-check(doubles, double)
+check(doubles, later=1, double=double)
 """,
     "forbidden": """
 class Doubler:
@@ -43,14 +43,14 @@ class Doubler:
 def uses(Doubler):
     '''An object doubles.'''
     assert_equal(Doubler()(3), 6)
-check(uses, Doubler)
+check(uses, Doubler=Doubler)
 """,
     "unnamed": """
 import torch
 def filled(fill):
     '''All is one.'''
     assert_equal(fill(3), torch.ones(3, 4))
-check(filled, lambda n: torch.eye(n, 4))
+check(filled, fill=lambda n: torch.eye(n, 4))
 """,
     "modules": """
 print(len(set(sys.modules) - loaded))
@@ -85,35 +85,41 @@ def outputs(tmp_path_factory):
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in CELLS.values()]
     )
-    NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(folder)}}).execute()
+    NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}).execute()
     return dict(zip(CELLS, [cell.outputs for cell in notebook.cells], strict=True))
 
 
-def test_what_holds_is_printed_and_nothing_goes_to_standard_error(outputs):
-    [printed] = outputs["right"]
+def test_what_holds_is_displayed_and_nothing_goes_to_standard_error(outputs):
+    printed, displayed = outputs["right"]
     assert (printed.output_type, printed.name) == ("stream", "stdout")
-    assert "✓ Every number is doubled." in printed.text
     assert "UserWarning: deprecated" in printed.text
+    assert displayed.data["text/plain"] == "✓ Every number is doubled.\n1 of 1 · 1 more after you hand in"
+    assert "✓" in displayed.data["text/html"]
 
 
-def test_a_failure_is_displayed_and_counts_as_an_error(outputs):
-    displayed, error = outputs["wrong"]
+def test_a_failure_is_displayed_and_its_points_are_the_result(outputs):
+    displayed, result = outputs["wrong"]
     html = displayed.data["text/html"]
     assert "It is squared." in html
-    assert "What is 5 + 5?" in html
-    assert "&lt;b&gt;twice&lt;/b&gt;" in html
-    assert error.output_type == "error"
-    assert error.traceback == ["✗ Every number is doubled.", "  It is squared."]
+    assert "Is 1 &lt;b&gt;twice&lt;/b&gt; 1?" in html
+    assert result.output_type == "execute_result"
+    assert result.data["text/plain"] == "0"
+    assert "0 of 1 points" in result.data["text/html"]
 
 
-def test_a_stub_is_one_friendly_line_without_a_traceback(outputs):
-    [error] = outputs["stub"]
-    assert error.traceback == ["double is not written yet. That is where this homework continues."]
+def test_a_stub_is_one_quiet_line(outputs):
+    [result] = outputs["stub"]
+    assert result.data["text/plain"] == "0"
+    assert "is not written yet" in result.data["text/html"]
+
+
+def test_no_cell_stops_the_notebook(outputs):
+    assert not [output for found in outputs.values() for output in found if output.output_type == "error"]
 
 
 def test_a_class_of_the_notebook_is_searched_for_forbidden_names(outputs):
-    [printed] = outputs["forbidden"]
-    assert "to be written without `sum` (line 3)" in printed.text
+    [displayed] = outputs["forbidden"]
+    assert "Write this exercise without `sum` (line 3)" in displayed.data["text/plain"]
 
 
 def test_a_failure_loads_next_to_nothing_while_the_student_waits(outputs):

@@ -35,37 +35,37 @@ RELATIONS = [
     (X / 2, X, "half of the expected one"),
     (X * 0.3, X, "every value is 0.3 times the expected one"),
     (X + 0.5, X, "every value is 0.5 too large"),
-    (X.roll(1, 1), X, "shifted by one along axis 1: each place holds what is expected one before it"),
-    (X.roll(-1, 0), X, "shifted by one along axis 0: each place holds what is expected one after it"),
-    (X.flip(1), X, "in reverse along axis 1"),
-    (X.flatten()[torch.tensor([3, 0, 1, 2, 5, 4, *range(6, 15)])], X.flatten(), "in another order"),
+    (X.roll(1, 1), X, "shifted by one along axis 1: each value is expected one place earlier"),
+    (X.roll(-1, 0), X, "shifted by one along axis 0: each value is expected one place later"),
+    (X.flip(1), X, "in reverse order along axis 1"),
+    (X.flatten()[torch.tensor([3, 0, 1, 2, 5, 4, *range(6, 15)])], X.flatten(), "in a different order"),
     (X.exp(), X, "the exponential of the expected one"),
     (P.log(), P, "the logarithm of the expected one"),
     (P.log2(), P, "the logarithm to base 2 of the expected one"),
     (1 - P, P, "one minus the expected one"),
     (P.log().softmax(1), P, "sum to one along axis 1, where they should along axis 2"),
     (P.log().log_softmax(1), P.log(), "exponentials of the values sum to one along axis 1"),
-    (X - X.logsumexp(1, keepdim=True), X, "along axis 1 all values are off by the same amount"),
-    (X * numbers(3, 1, seed=2), X, "along axis 1 all values are off by the same factor"),
+    (X - X.logsumexp(1, keepdim=True), X, "all values are off by a constant, a different one for each line"),
+    (X * numbers(3, 1, seed=2), X, "are off by a constant factor, a different one for each line"),
     (~(X > 0), X > 0, "every truth value is inverted"),
     (2**3.1, math.exp(3.1), "raised to the power ln 2, as when 2 is raised to nats"),
     (math.exp(3.1), 2**3.1, "raised to the power 1/ln 2, as when e is raised to bits"),
-    (1 / 7.3, 7.3, "the reciprocal of the expected one"),
+    (1 / 7.3127, 7.3127, "the reciprocal of the expected one"),
     (7.3 * LOG2, 7.3, "nats where bits are expected"),
     (-7.3, 7.3, "the negative of the expected one"),
-    (8, 7, "one too many"),
-    (6, 7, "one too few"),
+    (8, 7, "one too large"),
+    (6, 7, "one too small"),
     (7.5, 7.3, "7.5 where 7.3 is expected"),
-    (None, 7.3, "nothing came back (None)"),
+    (None, 7.3, "the result is None; is a `return` missing?"),
     ([1.0], 7.3, "a list where a number is expected"),
     (3.0, X, "a number where a tensor of shape (3, 5) is expected"),
     ([1, 2, 3], [1, 2, 3, 4], "3 entries where 4 are expected: the last entry, 4, is missing"),
     (["<s>", "a", "b"], ["a", "b"], "the first entry, '<s>', is superfluous"),
-    (["b", "c", "d"], ["a", "b", "c"], "each place holds what is expected one after it"),
+    ([*"bcdef"], [*"abcde"], "each entry is expected one place later"),
     (["c", "b", "a"], ["a", "b", "c"], "in reverse order"),
-    ((0.1, 2), (2, 0.1), "it stands in reverse order"),
+    ((0.1, 2), (2, 0.1), "it is in reverse order"),
     ([b"a", b"n"], [b"n", b"n"], "1 of 2 entries differ; the first, at 0: b'a' where b'n' is expected"),
-    (["b", "a", "c"], ["a", "b", "c"], "the same entries in another order"),
+    (["b", "a", "c"], ["a", "b", "c"], "the same entries in a different order"),
     (["a", "x", "c"], ["a", "b", "c"], "1 of 3 entries differ; the first, at 1:"),
     ([0.5, 1.0, 1.5], [1.0, 2.0, 3.0], "half of the expected one"),
     ({"a": 2.0, "b": 4.0}, {"a": 1.0, "b": 2.0}, "twice the expected one"),
@@ -78,7 +78,7 @@ RELATIONS = [
     ("The cat", "the cat", "only upper and lower case differ"),
     ("the  cat", "the cat", "only white space differs"),
     ("the ca", "the cat", "the last character, 't', is missing"),
-    ("a" * 30 + "xb", "a" * 30 + "yb", "the texts differ from character 30 on: 'aaaaaaaaaaaaxb' where"),
+    ("a" * 30 + "xb", "a" * 30 + "yb", "the texts differ from character 30 onwards: 'aaaaaaaaaaaaxb' where"),
     ("the dog sat", "the cat sat", "'the dog sat' where 'the cat sat' is expected"),
 ]
 
@@ -157,8 +157,8 @@ def test_the_side_of_the_diagonal_is_named():
 def test_a_sum_for_a_mean_is_known_by_the_size_it_lacks():
     losses = numbers(12).exp()
     described = describe_difference(losses.sum().item(), losses.mean().item(), arguments=[losses])
-    assert "12 is the size of axis 0 of the argument: as if a sum stood for a mean" in described
-    described = describe_difference(0.25, 3.0, arguments=[["a"] * 12, 5])
+    assert "12 is the size of axis 0 of the argument: a sum instead of a mean?" in described
+    described = describe_difference(0.2731 / 12, 0.2731, arguments=[["a"] * 12, 5])
     assert "1/12 of the expected one, and 12 is the length of argument 1" in described
 
 
@@ -182,7 +182,7 @@ def test_a_masked_row_elsewhere_is_not_taken_for_the_cause():
     keep = torch.tensor([[True, False, True], [False, False, False]])
     received = torch.tensor([[math.nan, math.nan, math.nan], [0.2, 0.3, 0.5]])
     described = describe_difference(received, torch.full((2, 3), 0.3), arguments=[keep])
-    assert "in whole rows: 0; NaN comes of 0/0" in described
+    assert "in whole rows: 0; NaN results from 0/0" in described
 
 
 def test_a_mask_times_infinity_is_the_cause_of_nan_where_the_mask_is_one():
@@ -190,14 +190,14 @@ def test_a_mask_times_infinity_is_the_cause_of_nan_where_the_mask_is_one():
     scores = numbers(2, 3)
     received = scores + (1 - keep) * -math.inf
     described = describe_difference(received, scores, arguments=[scores, keep])
-    assert "NaN stands exactly where argument 2 is 1, and 0 · inf is NaN" in described
+    assert "NaN is exactly where argument 2 is 1, and 0 · inf is NaN" in described
 
 
 def test_an_overflow_is_the_cause_of_nan_where_an_argument_is_large():
     scores = torch.tensor([1000.0, 1.0, 2.0], dtype=torch.float64)
     received = scores.exp() / scores.exp().sum()
     described = describe_difference(received, scores.softmax(-1), arguments=[scores])
-    assert "holds 1000, and exp overflows above 710 in float64" in described
+    assert "contains 1000, and exp overflows above 710 in float64" in described
 
 
 def test_a_large_negative_argument_does_not_make_exp_overflow():
@@ -209,7 +209,7 @@ def test_a_large_negative_argument_does_not_make_exp_overflow():
 
 def test_without_arguments_the_causes_of_nan_are_listed_and_none_is_chosen():
     described = describe_difference(math.nan, 1.0)
-    assert described.startswith("the result is NaN; NaN comes of 0/0, 0 · inf")
+    assert described.startswith("the result is NaN; NaN results from 0/0, 0 · inf")
 
 
 def test_minus_infinity_is_the_logarithm_of_zero():
@@ -267,12 +267,12 @@ def test_the_way_into_nested_lists_is_given_without_counting_on_each_level():
         "2 of 2 entries differ; the first, at [0][0]: a string where a bytes object is expected"
     )
     message = describe_difference({("a",): {"b": 1, "c": 2}}, {("a",): {"b": 1, "c": 3}})
-    assert message == "at [('a',)]['c']: one too few"
+    assert message == "at [('a',)]['c']: one too small"
 
 
 def test_what_relates_two_inner_lists_is_said_of_them():
     message = describe_difference([[1, 2, 3], [4, 6, 5]], [[1, 2, 3], [4, 5, 6]])
-    assert message == "1 of 2 entries differ; the first, at 1: the same entries in another order"
+    assert message == "1 of 2 entries differ; the first, at 1: the same entries in a different order"
 
 
 def test_a_tensor_of_one_value_is_not_said_to_differ_in_all_its_values():
@@ -286,3 +286,79 @@ def test_the_root_of_a_length_is_no_explanation():
 
 def test_a_factor_near_one_is_written_with_the_digits_that_it_takes():
     assert "every value is 1.0002 times the expected one" in describe_difference(1.0002 * X, X)
+
+
+def test_two_simple_fractions_do_not_show_where_their_ratio_comes_from():
+    for received, expected, size in ((1.0, 0.5, 4), (1.0, 1 / 3, 3), (1.0, 0.2, 5), (0.01, 0.1, 7)):
+        message = describe_difference(received, expected, arguments=[torch.ones(2, size)])
+        assert "size" not in message
+        assert "square" not in message
+
+
+def test_a_number_that_was_given_is_not_taken_for_a_size():
+    assert "argument" not in describe_difference(9 * 0.2731, 0.2731, arguments=[[0.5], 9])
+
+
+@pytest.mark.parametrize(("factor", "width"), [(2.0, 4), (0.5, 4), (3.0, 3), (1 / 3, 3), (3.0, 9), (4.0, 4)])
+def test_a_small_factor_and_the_root_of_a_square_are_given_no_cause(factor, width):
+    x = numbers(7, width)
+    assert "size" not in describe_difference(factor * x, x, arguments=[x])
+
+
+def test_two_different_values_do_not_show_the_cause_of_a_factor():
+    x = torch.tensor([0.3, 0.7, 0.7], dtype=torch.float64)
+    message = describe_difference(11 * x, x, arguments=[numbers(2, 11)])
+    assert message == "every value is 11 times the expected one"
+
+
+def test_three_values_show_neither_a_shift_nor_a_reversed_axis():
+    x = torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float64)
+    assert "shifted" not in describe_difference(x.roll(1, 1), x)
+    assert "reverse" not in describe_difference(x.flip(1), x)
+    parameters = ["embedding.weight", "hidden.bias", "hidden.weight"]
+    assert "shifted" not in describe_difference([*parameters[1:], "output.weight"], parameters)
+
+
+def test_an_error_of_rounding_is_not_said_to_follow_an_axis():
+    noise = 1 + 1e-6 * torch.arange(1.0, 4.0, dtype=torch.float64)[:, None]
+    assert "along axis" not in describe_difference(X * noise, X, tolerance=1e-9)
+
+
+def test_one_wrong_line_is_no_amount_of_its_own_for_each_line():
+    other = X.clone()
+    other[1] += 0.5
+    assert "a different one for each line" not in describe_difference(other, X)
+
+
+def test_rows_that_vanish_beside_a_larger_one_are_not_said_to_overflow():
+    """As in a softmax that subtracts the largest score of all rows."""
+    scores = torch.tensor([[1001.0, 1000.0, 999.0], [1.0, 2.0, 3.0], [0.0, 1.0, 0.0]], dtype=torch.float64)
+    found = (scores - scores.max()).exp()
+    found = found / found.sum(-1, keepdim=True)
+    message = describe_difference(found.log(), scores.log_softmax(-1), arguments=[scores])
+    assert "in whole rows: 1, 2" in message
+    assert "overflow" not in message
+    assert "the rows far below the argument's largest value, 1001" in message
+
+
+def test_the_logarithm_of_what_vanished_is_not_said_to_overflow():
+    scores = torch.tensor([[1001.0, 0.0], [1.0, 2.0]], dtype=torch.float64)
+    found = -(scores - scores.max()).exp().log()
+    assert "overflows" not in describe_difference(found, -scores.log_softmax(-1), arguments=[scores])
+
+
+def test_an_answer_of_the_students_own_that_is_nan_is_not_said_to_be_expected():
+    message = describe_difference(2.432, math.nan)
+    assert message == "2.432, but a second result of your code is NaN there"
+
+
+def test_what_is_exact_to_seven_digits_is_said_to_be_computed_in_float32():
+    right = X.softmax(-1)
+    message = describe_difference(X.float().softmax(-1).double(), right, tolerance=1e-12)
+    assert message.startswith("the values are right to seven digits and no further")
+    assert "float32" not in describe_difference(right * (1 + 3e-7), right, tolerance=1e-12)
+
+
+def test_a_list_with_the_right_values_is_said_to_be_one():
+    assert describe_difference(X.tolist(), X) == "a list where a tensor is expected; its values are right"
+    assert describe_difference([[1.0]], X) == "a list where a tensor is expected"

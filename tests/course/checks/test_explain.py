@@ -2,27 +2,35 @@ import pytest
 import torch
 
 from course.checks.brief import brief, brief_pair, number
-from course.checks.explain import Explanation, as_html, as_text, sentence
+from course.checks.explain import Explanation, blocks, lines, sentence
 
 FULL = Explanation(
-    claim="Each row sums to one.",
+    is_of_several=True,
     difference="All 10 values differ.",
     received="[0.2  0.3]",
     expected="[1  1]",
     mistakes=(("The softmax runs over the queries.", "Which axis of `scores` lists the alternatives?"),),
-    advice="Written without `torch.softmax` (line 3), please.",
     hints=("Look at one row.", "Try `dim=-1` on paper."),
     hints_in_all=3,
 )
+
+
+def as_text(explanation):
+    return "\n".join(lines(explanation))
+
+
+def as_html(explanation):
+    return "".join(blocks(explanation))
+
+
 PARTS = [
-    "Each row sums to one.",
+    "About the first ✗:",
     "[0.2  0.3]",
     "[1  1]",
     "All 10 values differ.",
-    "Your answers are those of a known mistake.",
+    "Your results match a known mistake.",
     "The softmax runs over the queries.",
     "lists the alternatives?",
-    "please.",
     "Hint 2 of 3",
     "on paper",
 ]
@@ -34,17 +42,10 @@ def test_the_parts_come_in_the_order_in_which_they_are_read(rendered):
     assert places == sorted(places)
 
 
-def test_the_headline_says_why_whatever_is_known():
-    assert Explanation("A.", "B.", "1", "2", (("C.", "D?"),)).headline == "✗ A.\n  C."
-    assert Explanation("A.", "B.", "1", "2").headline == "✗ A.\n  B."
-    assert Explanation("A.", received="1", expected="2").headline == "✗ A.\n  1 where 2 is expected."
-    assert Explanation("A.").headline == "✗ A."
-
-
 def test_a_wrapped_hint_is_one_paragraph():
-    wrapped = Explanation("Claim.", hints=("Look at\none row.\n\n- first\n- second",), hints_in_all=1)
+    wrapped = Explanation(hints=("Look at\none row.\n\n- first\n- second",), hints_in_all=1)
     assert "Look at one row.<br><br>- first<br>- second" in as_html(wrapped)
-    assert "Look at one row.\n\n  - first\n  - second" in as_text(wrapped).replace("\n  \n", "\n\n")
+    assert "Look at one row.\n\n- first\n- second" in as_text(wrapped)
 
 
 def test_only_the_newest_hint_is_shown():
@@ -53,39 +54,35 @@ def test_only_the_newest_hint_is_shown():
 
 def test_nothing_a_student_wrote_becomes_markup():
     attack = '<script>alert(1)</script><img src=x onerror="alert(1)">"\'`<b>`'
-    html = as_html(
-        Explanation(attack, attack, attack, attack, ((attack, attack),), attack, (attack,), hints_in_all=1)
-    )
+    html = as_html(Explanation(False, attack, attack, attack, ((attack, attack),), (attack,), hints_in_all=1))
     assert "<script" not in html
     assert "<img" not in html
     assert "<b>" not in html
-    assert html.count("&lt;script&gt;") == 8
+    assert html.count("&lt;script&gt;") == 6
 
 
 def test_the_page_decides_on_text_and_background():
     html = as_html(FULL)
     assert "background:none" in html
-    assert html.count("color:#") == html.count('<span style="color:#')  # signs only, never running text
+    assert "color:#" not in html
 
 
 def test_code_and_blocks_are_set_as_code():
-    html = as_html(
-        Explanation("Claim.", hints=("Compare:\n```python\na < b\n```\nwith `a > b`.",), hints_in_all=1)
-    )
+    html = as_html(Explanation(hints=("Compare:\n```python\na < b\n```\nwith `a > b`.",), hints_in_all=1))
     assert ">a &lt; b</pre>" in html
     assert ">a &gt; b</code>" in html
     assert "`" not in html
 
 
 def test_several_mistakes_are_offered_as_possibilities_and_no_question_is_put():
-    both = Explanation("Claim.", mistakes=(("One thing.", "First?"), ("Another.", "Second?")))
+    both = Explanation(mistakes=(("One thing.", "First?"), ("Another.", "Second?")))
     assert "Either: One thing. Or: Another." in as_text(both)
     assert "First?" not in as_text(both)
 
 
 def test_empty_parts_leave_no_trace():
-    assert as_text(Explanation("Claim.")) == "✗ Claim."
-    assert "Hint" not in as_html(Explanation("Claim."))
+    assert as_text(Explanation()) == as_html(Explanation()) == ""
+    assert as_text(Explanation(is_of_several=True)) == "About the first ✗:"
 
 
 def test_a_clause_becomes_a_sentence_but_a_name_keeps_its_spelling():

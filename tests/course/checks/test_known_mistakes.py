@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course.checks import LocalLink, examine, matches, replay
-from course.checks.diagnosis import candidates
+from course.checks.diagnosis import candidates, spoken
 from course.checks.fingerprints import Sealed, differing, known
 from course.checks.seal import seal
 from course.checks.trace import Outcome
@@ -168,3 +168,37 @@ def test_a_failure_is_not_explained_by_answers_that_are_all_right():
     right = {"a_check": {"known": [wrong(1)._replace(is_right=True)]}}
     trace = examine(lambda thing: thing(1), LocalLink({"thing": lambda x: x})).trace
     assert candidates({"a_check": trace}, {"a_check"}, right) == []
+
+
+def test_an_error_is_a_mistake_only_where_it_says_the_same(toy):
+    def transposed(scores):
+        return scores @ torch.ones(7, 7)
+
+    def by_nothing(scores):
+        return scores @ torch.ones(2, 2)
+
+    student = traces(toy, by_nothing)
+    right = replayed(student, toy.reference)
+    assert matches(student, replayed(student, by_nothing), right)
+    assert not matches(student, replayed(student, transposed), right)
+
+
+def about(**questions):
+    return {name: {"diagnosis": f"{name}.", "question": question} for name, question in questions.items()}
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ([], []),
+        (["a"], ["a."]),
+        (["a", "b"], ["b."]),
+        (["a", "c"], ["a.", "c."]),
+        (["a", "b", "c"], ["b.", "c."]),
+        (["a", "c", "d"], []),
+        (["unknown to the package"], []),
+    ],
+)
+def test_two_mistakes_are_spoken_of_together_and_no_more(names, said):
+    known = about(a="Why?", b="Why?", c="How?", d="When?")
+    assert [one["diagnosis"] for one in spoken(names, known)] == said

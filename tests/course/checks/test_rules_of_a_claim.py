@@ -142,5 +142,5 @@ def test_the_parameters_of_a_layer_are_moved_as_well(layer, result):
 
 def test_a_precision_that_is_asked_for_is_compared():
     assert_dtype({"W": torch.zeros(2).double(), "n": 3}, torch.float64)
-    with pytest.raises(Mismatch, match="the answer is in float32 where float64 is asked for"):
+    with pytest.raises(Mismatch, match="the answer is in float32 where float64 is expected"):
         assert_dtype([torch.zeros(2)], torch.float64)

@@ -95,7 +95,7 @@ def test_the_trace_records_what_was_asked_before_the_student_touched_it():
 
 def test_what_is_not_plain_data_cannot_be_passed_to_a_student():
     function, trace = stand_in(lambda f: f(1))
-    with pytest.raises(TypeError, match="plain data only, not a function"):
+    with pytest.raises(TypeError, match="only plain data, not a function"):
         function(lambda x: x)
     assert trace.events == []
 

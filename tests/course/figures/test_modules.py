@@ -8,7 +8,7 @@ import pytest
 from in_node import needs_node
 
 import course.figures
-from course.figures.figure import TIE, own_text
+from course.figures.figure import TIE, module, own_text, together
 
 ROOT = Path(__file__).parents[3]
 FOLDER = Path(course.figures.__file__).parent
@@ -21,8 +21,8 @@ needs_eslint = pytest.mark.skipif(
 )
 
 
-def can_be_rendered(module: Path) -> bool:
-    script = f"process.exit(typeof (await import('{module.as_uri()}')).default.render === 'function' ? 0 : 3)"
+def can_be_rendered(path: Path) -> bool:
+    script = f"process.exit(typeof (await import('{path.as_uri()}')).default.render === 'function' ? 0 : 3)"
     node = subprocess.run(
         ["node", "--input-type=module", "-e", script], capture_output=True, text=True, timeout=60
     )
@@ -36,10 +36,18 @@ def test_what_a_figures_file_imports_is_there(name):
     assert can_be_rendered(FOLDER / f"{name}.mjs")
 
 
+def test_what_a_figure_imports_stands_before_it_and_once():
+    order = together("every_rung")
+    assert order[0] == "frame"
+    assert order[-1] == "every_rung"
+    assert len(set(order)) == len(order)
+    assert order.index("models/arrays") < order.index("models/recurrent") < order.index("models/ladder")
+
+
 @needs_node
 @each_figure
 def test_a_figure_and_its_frame_are_one_program_in_one_text(name, tmp_path):
-    (tmp_path / "figure.mjs").write_text(own_text("frame") + own_text(name))
+    (tmp_path / "figure.mjs").write_text(module(name))
     assert can_be_rendered(tmp_path / "figure.mjs")
 
 

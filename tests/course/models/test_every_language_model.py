@@ -12,6 +12,8 @@ from course.models import (
     GPTConfig,
     InterpolatedNGram,
     KneserNey,
+    Llama,
+    LlamaConfig,
     NGram,
     NGramCounts,
     RecurrentConfig,
@@ -25,6 +27,7 @@ NEURAL = {
     "rnn": lambda: RecurrentLanguageModel(RecurrentConfig(V, "rnn", 5, 6, n_layers=2)),
     "lstm": lambda: RecurrentLanguageModel(RecurrentConfig(V, "lstm", 5, 6)),
     "gru": lambda: RecurrentLanguageModel(RecurrentConfig(V, "gru", 5, 6)),
+    "llama": lambda: Llama(LlamaConfig(V, 12, d_model=12, n_heads=6, n_groups=2, n_layers=2, d_ff=20)),
 } | {
     f"gpt with {positions} positions": lambda positions=positions: GPT(
         GPTConfig(V, context_length=12, d_model=12, n_heads=3, n_layers=2, positions=positions)

@@ -16,6 +16,7 @@ from course.sampling import (
     greedy,
     most_probable,
     sample_next_token,
+    stream,
     temperature,
     top_k,
     without_ending,
@@ -186,3 +187,11 @@ def test_no_gradient_is_kept():
 def test_bad_input_is_explained(prompt, n_tokens, message, as_students_run_it):
     with pytest.raises(ValueError, match=message):
         generate(TableModel(5, seed=1), prompt, n_tokens)
+
+
+def test_a_stream_gives_each_token_of_the_text_as_soon_as_it_is_chosen():
+    model = RememberingModel(5, seed=1)
+    pieces = stream(model, PROMPT, 4)
+    first = next(pieces)
+    assert model.n_read == 2
+    assert torch.stack([first, *pieces], dim=1).equal(greedy(model, PROMPT, 4)[:, PROMPT.shape[1] :])

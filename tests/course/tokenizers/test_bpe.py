@@ -171,3 +171,12 @@ def test_bad_input_is_explained(call, message):
 def test_a_token_outside_the_vocabulary_is_an_error():
     with pytest.raises(IndexError, match="from 0 to 255, received 256"):
         BytePairTokenizer(()).decode([256])
+
+
+def test_a_vocabulary_gives_every_token_its_number_and_leaves_out_bytes_without_one():
+    vocabulary = (b"<end>", b"ab", b"b", b"a")
+    tokenizer = BytePairTokenizer(((b"a", b"b"),), special_tokens=("<end>",), vocabulary=vocabulary)
+    assert tokenizer.encode("abcba<end>") == [1, 2, 3, 0]
+    assert tokenizer.decode([1, 2, 3, 0]) == "abba<end>"
+    assert tokenizer.vocab_size == 4
+    assert tokenizer.encode("acb") == [1]  # as in the library: what is left out does not stand between others

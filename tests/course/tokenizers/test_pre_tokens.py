@@ -3,7 +3,7 @@
 from tokenizers import pre_tokenizers
 
 from course.tokenizers.byte_symbols import SINGLE_BYTES, from_visible, visible
-from course.tokenizers.pre_tokens import split_pre_tokens
+from course.tokenizers.pre_tokens import split_digits_apart, split_pre_tokens
 
 
 def split_by_library(text: str) -> list[bytes]:
@@ -37,3 +37,12 @@ def test_each_byte_has_one_visible_character():
 
 def test_the_visible_characters_are_those_of_the_library():
     assert {visible(byte) for byte in SINGLE_BYTES} == set(pre_tokenizers.ByteLevel.alphabet())
+
+
+def test_digits_apart_are_cut_as_the_library_cuts_them(documentation, hard_texts):
+    theirs = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    for text in [documentation, "in 1984, ٣½²Ⅳ7  8 ", *hard_texts]:
+        pieces = [from_visible(piece).decode() for piece, _ in theirs.pre_tokenize_str(text)]
+        assert split_digits_apart(text) == pieces

@@ -3,7 +3,7 @@
 from autograder.catalogue import misconception
 
 
-@misconception(of="mean_of", fails={"the_mean_of_the_example_is_three", "means_are_right"})
+@misconception(of="mean_of")
 def sum_of(values):
     """The sum is returned undivided.
 
@@ -12,7 +12,7 @@ def sum_of(values):
     return sum(values)
 
 
-@misconception(of="largest_gap", fails={"gaps_are_right"})
+@misconception(of="largest_gap")
 def first_gap(values):
     """Only the first two values are compared.
 

@@ -8,9 +8,7 @@
 # %% provided="imports"
 from itertools import pairwise
 
-from course.checks import assert_close, homework
-
-check = homework("sums_and_gaps")
+from course.checks import assert_close
 
 # %% [markdown] exercise="mean_of" difficulty=1 minutes=2
 # ## 1. Mean
@@ -32,17 +30,12 @@ def the_mean_of_the_example_is_three(mean_of):
     assert_close(mean_of([1.0, 2.0, 6.0]), 3.0)
 
 
-check(the_mean_of_the_example_is_three, mean_of)
-
-
 # %% check="means_are_right" points=1 hidden
 def means_are_right(mean_of, draw):
     """Other lists have the right mean."""
     values = draw.normal(7).tolist()
     assert_close(mean_of(values), sum(values) / 7)
 
-
-check(means_are_right, mean_of)
 
 # %% [markdown] exercise="largest_gap" difficulty=1 minutes=3
 # ## 2. Largest gap
@@ -64,14 +57,8 @@ def the_gap_of_the_example_is_three(largest_gap):
     assert_close(largest_gap([1.0, 4.0, 5.0]), 3.0)
 
 
-check(the_gap_of_the_example_is_three, largest_gap)
-
-
 # %% check="gaps_are_right" points=1 hidden
 def gaps_are_right(largest_gap, draw):
     """Other lists have the right gap."""
     values = sorted(draw.normal(9).tolist())
     assert_close(largest_gap(values), max(values[i + 1] - values[i] for i in range(8)))
-
-
-check(gaps_are_right, largest_gap)

@@ -1,0 +1,89 @@
+"""Every entry of a class on the same hidden stories, one after the other, each in a sandbox of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from autograder.competing.entry import Place, Task, place
+from autograder.grading.standin import Sitting
+from autograder.isolation import Limits, Warm, choose
+from autograder.isolation.limits import GIGABYTE
+from course.data.story_language import StoryLanguage
+from course.data.vocabulary import Batch
+from course.evaluation import score
+
+
+class NoEntries(ValueError):
+    """There is nothing to compare."""
+
+
+@dataclass(frozen=True)
+class Competition:
+    """What is asked of every entry. Who knows the seed knows the hidden stories."""
+
+    seed: int
+    seconds: float = 60.0  # of the processor, for training
+    most_parameters: int = 500_000
+    n_training: int = 20_000  # stories
+    n_hidden: int = 100
+
+    def task(self) -> Task:
+        """The stories, which the seed alone decides, and the floor of the hidden ones."""
+        language, generator = StoryLanguage(), torch.Generator().manual_seed(self.seed)
+        training, hidden = (language.sample(n, generator) for n in (self.n_training, self.n_hidden))
+        hidden = filled(hidden, language.vocabulary.eos)
+        floor = score(language, hidden).bits_per_token
+        return Task(
+            filled(training, language.vocabulary.eos),
+            hidden,
+            language.vocab_size,
+            floor,
+            self.seconds,
+            self.most_parameters,
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """The seconds of the budget for training; for what is asked later, as many again and a minute."""
+        total = 2 * self.seconds + 60
+        return replace(
+            Limits(),
+            cell_seconds=self.seconds,
+            submission_seconds=total,
+            cpu_seconds=round(total),
+            answers_bytes=2 * GIGABYTE,
+        )
+
+
+def filled(stories: Batch, word: int) -> Batch:
+    """The same stories with a word of the vocabulary, again and again, behind their ends."""
+    return Batch(stories.tokens.masked_fill(~stories.mask, word), stories.mask)
+
+
+def compete(
+    folder: Path, competition: Competition, isolation: str = "best", tell: Callable[[str], object] = str
+) -> tuple[Sequence[Place], Task]:
+    """The places of all NAME.py in a folder, best first and those without a rank last, and the task.
+
+    Raises NoEntries where there is none, IsolationUnavailable where no sandbox can be had.
+    """
+    paths = sorted(folder.glob("*.py"))
+    if not paths:
+        raise NoEntries(f"{folder} holds no entry: one is a file NAME.py.")
+    task, places = competition.task(), []
+    with Warm(choose(isolation), competition.limits) as warm:
+        for path in paths:
+            tell(f"{path.stem} is trained and asked.")
+            with closing(Sitting(warm.student, competition.limits)) as sitting:
+                places.append(place(path.stem, path.read_text(encoding="utf-8"), sitting, task))
+    return sorted(places, key=_rank), task
+
+
+def _rank(entry: Place) -> tuple[bool, float, str]:
+    bits = entry.bits_per_token
+    return bits is None, bits or 0.0, entry.name

@@ -1,0 +1,106 @@
+"""One entry: a file with two functions, which run in the sandbox under a budget.
+
+    def train(tokens, mask, seconds): ...     learns from stories (N, T); the number of its parameters
+    def log_probs(tokens): ...                (B, T) → (B, T, V), the next word at every position
+
+What counts is said about beginnings: for every word to predict, the entry is given the words before it and
+nothing else, so that no entry gains by looking ahead. One that says otherwise of whole stories did look.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from autograder.grading.standin import Cell, RemoteLink, Sitting
+from course.checks import NotWritten, StudentError, Unreachable
+from course.data.vocabulary import Batch
+
+TOLERANCE = 1e-3  # of a probability: rounding differs with the length of what is read
+LOOKS_AHEAD = "sees the future: what it says of a word changes with the words that come later"
+NO_PROBABILITIES = "states no probabilities: for each word, they must be {shape} and sum to 1"
+
+
+class Disqualified(Exception):
+    """What an entry did or failed to do, as a sentence."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What came of an entry. Without bits it has no rank, and `problem` says why."""
+
+    name: str
+    bits_per_token: float | None = None
+    share_known: float | None = None  # 0: a model to which all words are equally likely; 1: the true model
+    n_parameters: int | None = None  # as the entry states it
+    cpu_seconds: float | None = None  # of training
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every entry learns from and what it is asked, with the floor of that in bits per token."""
+
+    training: Batch
+    hidden: Batch
+    vocab_size: int
+    floor: float
+    seconds: float  # of the processor, for training
+    most_parameters: int
+
+
+def place(name: str, source: str, sitting: Sitting, task: Task) -> Place:
+    """The place of one entry, whatever it does."""
+    try:
+        return _measured(name, source, sitting, task)
+    except Disqualified as problem:
+        return Place(name, problem=str(problem))
+    except (StudentError, NotWritten, Unreachable) as problem:
+        return Place(name, problem=f"could not be run: {problem}")
+
+
+def _measured(name: str, source: str, sitting: Sitting, task: Task) -> Place:
+    ran = sitting.run(Cell(source, name))
+    if ran.error is not None:
+        raise Disqualified(f"could not be run: {ran.error.sentence()}")
+    link = RemoteLink(sitting)
+    begun, sitting.trains = sitting.used(), True
+    stated = link.request("train", "", (task.training.tokens, task.training.mask, task.seconds), {}).value
+    seconds, sitting.trains = sitting.used() - begun, False
+    if type(stated) is not int or stated < 0:
+        raise Disqualified("train returns no number of parameters")
+    if stated > task.most_parameters:
+        raise Disqualified(f"has {stated:,} parameters; {task.most_parameters:,} are allowed")
+    bits = _bits_per_token(link, task)
+    most = math.log2(task.vocab_size)
+    return Place(name, bits, (most - bits) / (most - task.floor), stated, seconds)
+
+
+def _bits_per_token(link: RemoteLink, task: Task) -> float:
+    """The mean over the hidden words, each predicted from the beginning of its story alone."""
+    tokens, mask = task.hidden.tokens, task.hidden.mask
+    whole = _asked(link, tokens[:, :-1], task.vocab_size)
+    bits, n_words = 0.0, 0
+    for last in range(tokens.shape[1] - 1):
+        rows = mask[:, last + 1].nonzero()[:, 0]
+        said = _asked(link, tokens[rows, : last + 1], task.vocab_size)[:, last]  # (rows, V)
+        if not torch.allclose(said.exp(), whole[rows, last].exp(), atol=TOLERANCE):
+            raise Disqualified(LOOKS_AHEAD)
+        bits -= float(said.gather(1, tokens[rows, last + 1, None]).sum()) / math.log(2)
+        n_words += len(rows)
+    return bits / n_words
+
+
+def _asked(link: RemoteLink, tokens: Tensor, vocab_size: int) -> Tensor:
+    """What the entry says of these tokens, in float64; raises Disqualified unless it is probabilities."""
+    said = link.request("log_probs", "", (tokens,), {}).value
+    shape = (*tokens.shape, vocab_size)
+    if not isinstance(said, Tensor) or said.shape != shape or not said.is_floating_point():
+        raise Disqualified(NO_PROBABILITIES.format(shape="(B, T, V)"))
+    totals = said.double().exp().sum(dim=-1)
+    if not torch.allclose(totals, torch.ones_like(totals), atol=TOLERANCE):
+        raise Disqualified(NO_PROBABILITIES.format(shape="(B, T, V)"))
+    return said.double()

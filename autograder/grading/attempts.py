@@ -1,0 +1,113 @@
+"""Which of a student's attempts counts: the latest, the latest in time, or the best; it is put on record."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from autograder.grading.clerk import Clerk, Task
+from autograder.grading.forked import Lost
+from autograder.grading.paper import digest_of
+from autograder.marks.decisions import Decision, Decisions
+from autograder.marks.late import read_time
+from autograder.submissions.collect import Found, earlier_attempts
+
+Which = Literal["latest", "in-time", "best"]
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+class NoDueDate(LookupError):
+    """The latest attempt in time is asked for, and nobody said until when; the message says how to."""
+
+
+@dataclass(frozen=True)
+class AttemptChoice:
+    """How to choose, for one homework."""
+
+    which: Which
+    submissions: Path
+    log: Decisions
+    clerk: Clerk
+
+    @property
+    def homework(self) -> str:
+        return self.clerk.plan.homework.name
+
+    def chosen(self, found: Sequence[Found], *, again: bool = False) -> list[Found]:
+        """For each student the attempt that counts. again: judge all attempts anew to find the best.
+
+        Raises NoDueDate.
+        """
+        attempts = {one.student: self.attempts(one) for one in found}
+        if self.which == "in-time":
+            return [self.in_time(attempts[one.student]) for one in found]
+        known = {} if again else self.known(attempts)
+        unknown = [several for name, several in attempts.items() if name not in known]
+        points = self.points([one for several in unknown if len(several) > 1 for one in several])
+        best = [max(several, key=lambda one: points.get(_key(one), 0.0)) for several in unknown]
+        known |= {one.student: one for one in best}
+        return [known[one.student] for one in found]
+
+    def attempts(self, found: Found) -> list[Found]:
+        """A student's attempts, oldest first; of two without a time, the one in its place is later."""
+        earlier = earlier_attempts(self.submissions, found.student, self.homework)
+        return sorted([*earlier, found], key=lambda one: (_time(one), one is found))
+
+    def in_time(self, attempts: Sequence[Found]) -> Found:
+        """The latest that arrived in time; the latest of all where none did."""
+        due = self.log.due(self.homework, attempts[0].student)
+        if due is None:
+            raise NoDueDate(
+                f"Nobody said when {self.homework} is due: `autograder due {self.homework} TIME`."
+            )
+        return next((one for one in reversed(attempts) if _time(one) <= due), attempts[-1])
+
+    def known(self, attempts: Mapping[str, Sequence[Found]]) -> dict[str, Found]:
+        """The best of those who have one attempt, or among whose attempts the best was found before."""
+        found = {name: several[0] for name, several in attempts.items() if len(several) == 1}
+        for entry in self.log.all(self.homework):
+            several = attempts.get(entry.student, ())
+            if entry.what == "attempt" and entry.cell == _set(several):
+                best = [one for one in several if _key(one) == entry.value]
+                found |= {entry.student: best[0]} if best else {}
+        return found
+
+    def points(self, attempts: Sequence[Found]) -> dict[str, float]:
+        """What each attempt earns, judged and not recorded."""
+        points = {}
+        for task, result in self.clerk.judges.judged([Task(one) for one in attempts], self.clerk.plan):
+            earned = 0.0 if isinstance(result, Lost) else result["record"]["points"]
+            points[_key(task.submission)] = earned
+        return points
+
+    def record(self, found: Sequence[Found], chosen: Sequence[Found]) -> None:
+        """Put on record which attempts count, where there is a choice and it is another than before."""
+        last = {entry.student: entry for entry in self.log.all(self.homework) if entry.what == "attempt"}
+        for in_place, one in zip(found, chosen, strict=True):
+            several, before = self.attempts(in_place), last.get(one.student)
+            key, among = _key(one), _set(several)
+            if len(several) > 1 and (before is None or (before.value, before.cell) != (key, among)):
+                why = f"{self.which} of {len(several)}"
+                old = None if before is None else before.value
+                self.log.add(Decision(self.homework, one.student, "attempt", key, old, among, why))
+
+
+def _time(found: Found) -> datetime:
+    try:
+        return read_time((found.timestamp or "").replace(" UTC", "+00:00"))
+    except ValueError:
+        return NEVER
+
+
+def _key(found: Found) -> str:
+    """An attempt by its time and its content."""
+    return f"{found.timestamp or 'undated'} {digest_of(found)[:12]}"
+
+
+def _set(attempts: Sequence[Found]) -> str:
+    """These attempts together."""
+    return hashlib.sha256("\n".join(sorted(map(_key, attempts))).encode()).hexdigest()[:12]

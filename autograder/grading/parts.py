@@ -1,0 +1,91 @@
+"""Earlier parts answered in a student's place, so that one slip is paid for once.
+
+The right answers run in a sandbox of their own, apart from the student's process and from the judge. What a
+student's process asks of them is data that the judge has decoded, and what it gets back is data: neither the
+code of a right answer nor anything of a check is ever near it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.grading.standin import Budget, Cell
+from autograder.isolation import Died, Limits, Raised, wire
+from autograder.isolation.student import Student
+from course.checks.plain import leaves
+from course.checks.trace import Object, Thing
+
+MOST_CALLS = 5_000  # that one submission may make
+NO_ANSWER = "the grader has no answer to this call of `{name}`"
+
+
+@dataclass
+class Parts:
+    """Right answers to some exercises, in a process of their own that starts when the first is asked."""
+
+    names: Collection[str]
+    cells: Collection[Cell]  # of the homework, with its right answers
+    start: Callable[[], Student]
+    limits: Limits
+    budget: Budget
+    calls: int = 0
+    process: Student | None = None
+
+    def answer(self, message: Mapping[str, Any]) -> bytes:
+        """A frame that answers what the student's process asks; raises ValueError where it asks too often.
+
+        Raises KeyError and TypeError for a question of another form than agreed.
+        """
+        self.calls += 1
+        if self.calls > MOST_CALLS:
+            raise ValueError(f"more than {MOST_CALLS} calls of parts that the grader answers")
+        name = message["part"]
+        if name is not None and name not in self.names:
+            raise ValueError(f"{name} is no part that the grader answers")
+        try:
+            return wire.encode({"value": self._value(name, message)})
+        except (Died, Raised, wire.WireError, wire.Unencodable) as problem:
+            said = problem.fault.sentence() if isinstance(problem, Raised) else NO_ANSWER.format(name=name)
+            return wire.encode({"problem": said})
+
+    def _value(self, name: str | None, message: Mapping[str, Any]) -> object:
+        process = self._living()
+        if name is None:
+            return process.backward(int(message["graph"]), list(message["gradients"]), self._seconds())
+        args, kwargs = wire.decode(message["arguments"])
+        if any(isinstance(leaf, Object | Thing) for leaf in leaves((args, kwargs))):
+            raise wire.Unencodable("an object in the place of data")
+        gradients = message["gradients"] is True
+        reply = process.ask(name, "", args, kwargs, gradients=gradients, seconds=self._seconds())
+        if any(isinstance(leaf, Object | Thing) for leaf in leaves(reply.value)):
+            raise wire.Unencodable("an object in the place of data")
+        return reply.value, self._kept(reply.backward)
+
+    def _kept(self, backward: Any) -> int | None:
+        """The number of a graph, which the process keeps as long as it lives."""
+        if backward is None:
+            return None
+        self._graphs.append(backward)
+        return backward.args[0]
+
+    def __post_init__(self) -> None:
+        self._graphs: list[Any] = []
+
+    def _living(self) -> Student:
+        if self.process is None:
+            self.process = self.start()
+            for cell in self.cells:
+                self.process.run(cell.source, self.limits.cell_seconds, cell.name)
+        return self.process
+
+    def _seconds(self) -> float:
+        return self.budget.seconds(self.limits.call_seconds, self.process) or 0.001
+
+    def close(self) -> None:
+        """End the process, and count its time as the submission's."""
+        if self.process is not None:
+            self.process.kill()
+            self.budget.enter(self.process)
+            self.process = None

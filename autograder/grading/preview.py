@@ -1,0 +1,65 @@
+"""What a grading would change, without changing it; and one notebook graded alone, to answer its student."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from autograder.grading.clerk import Clerk, Task
+from autograder.grading.forked import Lost
+from autograder.grading.order import Order
+from autograder.grading.pool import local_judges
+from autograder.grading.submission import Graded, not_run
+from autograder.isolation import Limits
+from autograder.marks.records import HomeworkRecord, SubmissionRecord
+from autograder.source.homework import HomeworkSource
+from autograder.submissions.collect import Found
+
+
+@dataclass
+class Preview(Clerk):
+    """A clerk who has submissions judged as they are due, and writes nothing."""
+
+    def settled(
+        self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
+    ) -> bool:
+        """A valid record needs no judging; points that changed are in it already."""
+        self.records[record.student] = record
+        return True
+
+    def save(self, submission: Found, graded: Graded) -> None:
+        self.records[graded.record.student] = graded.record
+
+    def hand_on_receipt(self, submission: Found) -> None:
+        """Nothing is handed on."""
+
+    def note_arrival(self, submission: Found, known: datetime | None) -> None:
+        """Nothing is entered."""
+
+    def summary(self) -> HomeworkRecord:
+        return self.together()
+
+
+def graded_alone(
+    notebook: Path, name: str, root: Path, isolation: str = "best", seed: int | None = None
+) -> tuple[Graded, HomeworkSource]:
+    """Judge one file as a submission is judged; neither a record nor a mark is written.
+
+    seed: of a record, which draws the same hidden inputs again.
+    """
+    limits = Limits()
+    with local_judges(isolation, limits, 1) as judges:
+        plan = Order(name, isolation, limits).plan(root)
+        task = Task(Found(notebook.stem, notebook), seed=seed)
+        [(_, result)] = judges.judged([task], plan)
+        if isinstance(result, Lost):
+            return not_run(notebook.stem, result.sentence, plan), plan.homework
+        return Graded.from_json(result), plan.homework
+
+
+def made_by(record: SubmissionRecord) -> str:
+    """What judged, in a line: a mark can be traced to the checks, versions, seed and level that made it."""
+    parts = {"isolation": record.isolation, "seed": record.seed, **record.conditions}
+    return ", ".join(f"{name} {str(value)[:20]}" for name, value in parts.items() if value not in ("", None))

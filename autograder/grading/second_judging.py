@@ -1,0 +1,144 @@
+"""One slip is paid for once: what calls a wrong part is judged again, with a right part in its place."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from autograder.checking.examine import Examined
+from autograder.checking.memorised import ONLY_THE_EXAMPLES, in_vain
+from autograder.grading.parts import Parts
+from autograder.grading.plan import Plan
+from autograder.grading.redaction import is_not_written
+from autograder.grading.standin import Cell, Sitting
+from autograder.isolation.forbidden import PROVIDED
+from autograder.marks.records import ExerciseRecord
+from autograder.source.homework import FAILED, PASSED, Exercise, Result, right_cells
+from autograder.submissions.own_work import OwnWork
+from course.checks.parts import mend_first
+
+JUDGED_AGAIN = "It calls your {parts}, which failed: this was examined with a right one in its place."
+
+
+class Judge(Protocol):
+    """What is asked of the first judging."""
+
+    plan: Plan
+    sitting: Sitting
+    kept: Mapping[str, ExerciseRecord]
+    examined: dict[str, list[Examined]]
+
+    @property
+    def own_work(self) -> OwnWork:
+        """The code of the submission."""
+
+    def examine(self, exercise: Exercise, hidden: bool, is_defined: bool) -> None:
+        """Run an exercise's visible or hidden checks."""
+
+    def anew(self, sitting: Sitting) -> Judge:
+        """The same judge before it has examined anything, with another sitting."""
+
+
+def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[Examined]]:
+    """Exercise → its verdicts, of those that fail and call functions of other exercises that fail.
+
+    The better of two results, the second with right functions in the place of the wrong ones. Where the first
+    stays, it is told which parts are wrong, as far as visible checks show it.
+    """
+    slips = {
+        one.name: parts
+        for one in exercises
+        if _has_failed(judge, one.name) and (parts := _wrong_parts(judge, one))
+    }
+    groups: dict[tuple[str, ...], list[Exercise]] = {}
+    for one in exercises:
+        if replaced := _functions(judge, slips.get(one.name, ())):
+            groups.setdefault(replaced, []).append(one)
+    second: dict[str, list[Examined]] = {}
+    for replaced, group in groups.items():
+        second |= _with_right(judge, replaced, group)
+    found = {}
+    for name, parts in slips.items():
+        first = judge.examined[name]
+        if _points(second.get(name, first)) > _points(first):
+            names = " and ".join(f"`{part}`" for part in _functions(judge, parts))
+            found[name] = _told(JUDGED_AGAIN.format(parts=names), second[name], PASSED)
+        else:
+            shown = [part for part in parts if _has_failed(judge, part, hidden=False)]
+            found[name] = _told(mend_first(shown), first, FAILED)
+    return found
+
+
+def _with_right(
+    judge: Judge, parts: tuple[str, ...], exercises: Sequence[Exercise]
+) -> dict[str, list[Examined]]:
+    """What the checks find where the grader answers the calls of these parts, in a process of their own.
+
+    All visible checks come before the first hidden one, as in the first judging.
+    """
+    first = judge.sitting
+    first.close()  # and its time is counted
+    cells = [
+        Cell(source, f"{PROVIDED} right {place}")
+        for place, source in enumerate(right_cells(judge.plan.homework))
+    ]
+    right = Parts(parts, cells, first.start, first.limits, first.budget)
+    sitting = Sitting(first.start, first.limits, first.guarded, parts=right, shared=first.budget)
+    sitting.take_over(first)
+    again = judge.anew(sitting)
+    try:
+        for hidden in (False, True):
+            for exercise in exercises:
+                again.examine(exercise, hidden, is_defined=True)
+    finally:
+        sitting.close()
+        right.close()
+    return again.examined
+
+
+def _functions(judge: Judge, parts: Sequence[str]) -> tuple[str, ...]:
+    """Those of the parts that can be answered by values: a class stays the student's own."""
+    return tuple(name for name in parts if inspect.isfunction(judge.plan.references[name]))
+
+
+def _wrong_parts(judge: Judge, exercise: Exercise) -> list[str]:
+    """The other exercises that the answer calls and that fail, as far as they are written."""
+    return [name for name in judge.own_work.parts(exercise.name) if _has_failed(judge, name)]
+
+
+def _has_failed(judge: Judge, name: str, *, hidden: bool = True) -> bool:
+    """Whether an exercise failed one of its checks, or one of the visible ones; not if it is a stub."""
+    if name in judge.kept:
+        verdicts = [(one.hidden, one.result) for one in judge.kept[name].checks]
+    else:
+        done = judge.examined.get(name, [])
+        if is_not_written([entry for entry in done if not entry.check.hidden]):
+            return False
+        verdicts = [(entry.check.hidden, entry.result) for entry in done]
+    return any(result == FAILED and (hidden or not is_hidden) for is_hidden, result in verdicts)
+
+
+def _points(done: Sequence[Examined]) -> float:
+    """What these verdicts are worth."""
+    return sum(entry.check.points for entry in paid(done) if entry.result == PASSED)
+
+
+def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Examined]:
+    """The verdicts with a sentence more, at the first visible one with this result."""
+    first = next((one for one in done if one.result == result and not one.check.hidden), None)
+    if first is None or not sentence:
+        return [*done]
+    return [one._replace(message=f"{one.message}\n{sentence}") if one is first else one for one in done]
+
+
+def paid(done: Sequence[Examined]) -> list[Examined]:
+    """The verdicts, where a check that holds for the notebook's examples alone has not passed."""
+    failed = {entry.check.name for entry in done if entry.result == FAILED}
+    unpaid = in_vain([entry.check for entry in done], failed)
+    return [
+        entry._replace(result=FAILED, message=ONLY_THE_EXAMPLES)
+        if entry.check.name in unpaid and entry.result == PASSED
+        else entry
+        for entry in done
+    ]

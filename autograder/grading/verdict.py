@@ -1,0 +1,104 @@
+"""A record as its student may see it: of a hidden check whether it holds and no more, or nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.catalogue import Misconception
+from autograder.checking.memorised import ONLY_THE_EXAMPLES
+from autograder.grading.redaction import DOES_NOT_HOLD, ENDED
+from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
+from autograder.source.homework import Exercise, HomeworkSource
+
+
+@dataclass(frozen=True)
+class ToldCheck:
+    """One claim and how it ended; `message` is empty where it holds."""
+
+    name: str
+    claim: str
+    holds: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class ToldExercise:
+    """One exercise; `points` are None as long as hidden checks are withheld, from which they would tell."""
+
+    title: str
+    points: float | None
+    max_points: float
+    checks: tuple[ToldCheck, ...]
+    mistakes: tuple[Misconception, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one student is told of one submission; `points` as in ToldExercise."""
+
+    problem: str
+    notes: tuple[str, ...]
+    exercises: tuple[ToldExercise, ...]
+    points: float | None
+    max_points: float
+
+    @property
+    def holding(self) -> int:
+        """How many of the checks that are told hold."""
+        return sum(check.holds for exercise in self.exercises for check in exercise.checks)
+
+    @property
+    def told(self) -> int:
+        """How many checks are told."""
+        return sum(len(exercise.checks) for exercise in self.exercises)
+
+
+def verdict(record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True) -> Verdict:
+    """What the student is told. hidden: whether hidden checks are told, and with them the points."""
+    known = {exercise.name: exercise for exercise in homework.exercises}
+    told = tuple(
+        _exercise(found, known[found.name], homework, hidden)
+        for found in record.exercises
+        if found.name in known
+    )
+    notes = (note for note in (*record.flags, *record.notes) if hidden or ENDED not in note)
+    points = record.points if hidden else None
+    return Verdict(record.problem, tuple(notes), told, points, record.max_points)
+
+
+def _exercise(
+    record: ExerciseRecord, exercise: Exercise, homework: HomeworkSource, hidden: bool
+) -> ToldExercise:
+    mistakes = (entry for entry in homework.misconceptions if entry.name in record.told)
+    claims = {check.name: check.claim for check in exercise.checks}
+    checks = (
+        _check(check, claims[check.name], hidden)
+        for check in record.checks
+        if check.name in claims and (hidden or not check.hidden)
+    )
+    points = record.points if hidden else None
+    return ToldExercise(exercise.title, points, record.max_points, tuple(checks), tuple(mistakes))
+
+
+def _check(check: CheckRecord, claim: str, hidden: bool) -> ToldCheck:
+    """One check; that it pays nothing because of hidden checks is withheld with them."""
+    holds = check.result == "passed" or (not hidden and check.message == ONLY_THE_EXAMPLES)
+    message = DOES_NOT_HOLD if check.hidden and check.result == "failed" else check.message
+    return ToldCheck(check.name, claim, holds, "" if holds else message)
+
+
+def in_words(told: Verdict) -> Iterator[str]:
+    """The verdict as lines for a terminal."""
+    yield from ([f"This submission could not be run. {told.problem}"] if told.problem else [])
+    yield from (f"Note: {note}" for note in told.notes)
+    for exercise in told.exercises:
+        points = "" if exercise.points is None else f": {exercise.points:g} of {exercise.max_points:g}"
+        yield f"{exercise.title}{points}"
+        for check in exercise.checks:
+            yield f"  {'✓' if check.holds else '✗'} {check.name.replace('_', ' ')}"
+            yield from (f"      {line}" for line in check.message.splitlines())
+        for entry in exercise.mistakes:
+            yield f"  → {entry.diagnosis} {entry.question}"
+    if told.points is not None:
+        yield f"{told.points:g} of {told.max_points:g} points, without what is marked by hand."

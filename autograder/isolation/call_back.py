@@ -1,0 +1,60 @@
+"""Inside the student's process: earlier parts that the grader answers, where the student's own are wrong.
+
+What crosses are values alone, as everywhere: such a part is a function whose calls become requests to the
+grader, and whose gradients do.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.isolation import channel, wire
+from course.checks.autograd import Backward
+from course.checks.request import Reply
+from course.checks.standin import StandIn
+from course.checks.trace import Object, Trace
+
+MAX_ANSWER = 1 << 32  # the grader is trusted
+
+
+class CallBack:
+    """The way from the student's process to the grader, while that waits for an answer."""
+
+    def __init__(self, connection: channel.Connection) -> None:
+        self.connection = connection
+
+    def part(self, name: str) -> Callable[..., object]:
+        """A function in the place of the student's; raises RuntimeError where the grader has no answer."""
+
+        def part(*args: object, **kwargs: object) -> object:
+            return StandIn(self, Trace(name), name)(*args, **kwargs)
+
+        part.__name__ = part.__qualname__ = name
+        return part
+
+    def request(
+        self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
+    ) -> Reply:
+        """As course.checks' Link has it, for a part called by its name."""
+        arguments = wire.encode((args, kwargs))
+        gradients = torch.is_grad_enabled()
+        value, graph = self.ask({"part": target, "arguments": arguments, "gradients": gradients})
+        return Reply(value, None, None if graph is None else self.way_back(graph))
+
+    def way_back(self, graph: int) -> Backward:
+        """What asks the grader for gradients."""
+
+        def backward(gradients: Sequence[Tensor]) -> Sequence[Tensor | None]:
+            return self.ask({"part": None, "graph": graph, "gradients": list(gradients)})
+
+        return backward
+
+    def ask(self, message: dict[str, Any]) -> Any:
+        """Put a question in the middle of an answer."""
+        channel.send(self.connection, wire.encode(message))
+        answer = wire.decode(channel.receive(self.connection, MAX_ANSWER))
+        if "problem" in answer:
+            raise RuntimeError(answer["problem"])
+        return answer["value"]

@@ -1,0 +1,1 @@
+"""Templates of the files that only the students' repository has."""

@@ -1,0 +1,164 @@
+"""Who decided what, and when: a log in `grades/decisions.jsonl` that is only ever appended to.
+
+Excuses and extensions are what the log says last. Marks by hand are entered in nbgrader's pages, which keep
+no record of who did so; the log says when a change was noticed, and who ran the command that noticed it.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from autograder.markup import one_line
+
+FILE = "decisions.jsonl"
+What = Literal[
+    "excused", "extension in hours", "mark by hand", "points", "due", "attempt", "late without a time"
+]
+
+
+class DecisionError(ValueError):
+    """A log that cannot be read; the message names the line."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One line: `value` is what holds from now on, `before` what held until then; None is nothing."""
+
+    homework: str
+    student: str
+    what: What
+    value: float | bool | str | None
+    before: float | bool | str | None = None
+    cell: str = ""  # of a mark by hand, and the exercise of points
+    why: str = ""
+    who: str = ""
+    time: str = ""  # UTC, ISO 8601
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The log of the course in this folder."""
+
+    root: Path
+
+    @property
+    def path(self) -> Path:
+        return self.root / "grades" / FILE
+
+    def add(self, *decisions: Decision) -> None:
+        """Append these, signed with the name of this account and the time."""
+        if not decisions:
+            return
+        stamp = {"who": _account(), "time": datetime.now(UTC).isoformat(timespec="seconds")}
+        lines = "".join(json.dumps({**vars(decision), **stamp}) + "\n" for decision in decisions)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with open(handle, "ab") as file:
+            file.write(lines.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def all(self, homework: str | None = None, student: str | None = None) -> list[Decision]:
+        """Every decision, oldest first; raises DecisionError."""
+        found = []
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.is_file() else []
+        for number, line in enumerate(lines, 1):
+            try:
+                found.append(Decision(**json.loads(line)))
+            except (ValueError, TypeError) as error:
+                raise DecisionError(f"{self.path}, line {number}, is no decision ({error}).") from None
+        return [
+            entry
+            for entry in found
+            if homework in (None, entry.homework) and student in (None, entry.student)
+        ]
+
+    def excused(self, homework: str) -> frozenset[str]:
+        """The students who need not hand this homework in."""
+        return frozenset(student for student, value in self._last(homework, "excused").items() if value)
+
+    def extensions(self, homework: str) -> dict[str, timedelta]:
+        """Student → how much longer they have."""
+        hours = self._last(homework, "extension in hours")
+        return {student: timedelta(hours=float(value or 0)) for student, value in hours.items()}
+
+    def due(self, homework: str, student: str) -> datetime | None:
+        """Until when a student has time, with their extension; None where no due date was set."""
+        said = [entry.value for entry in self.all(homework) if entry.what == "due"]
+        if not said or not isinstance(said[-1], str):
+            return None
+        return datetime.fromisoformat(said[-1]) + self.extensions(homework).get(student, timedelta())
+
+    def late_without_time(self, homework: str) -> frozenset[str]:
+        """The students whose platform says that they were late and not by how much."""
+        found = self._last(homework, "late without a time").items()
+        return frozenset(student for student, value in found if value)
+
+    def record_late(self, homework: str, late: Mapping[str, bool]) -> None:
+        """Log for whom this is new; student → whether the platform calls the submission late."""
+        before = self.late_without_time(homework)
+        self.add(
+            *(
+                Decision(homework, student, "late without a time", value, not value)
+                for student, value in sorted(late.items())
+                if value != (student in before)
+            )
+        )
+
+    def _last(self, homework: str, what: What) -> dict[str, float | bool | str | None]:
+        return {entry.student: entry.value for entry in self.all(homework) if entry.what == what}
+
+    def notice(self, homework: str, marks: Mapping[tuple[str, str], float]) -> list[Decision]:
+        """Log the marks by hand that are others than the log says; (student, cell) → points."""
+        logged = {
+            (entry.student, entry.cell): entry.value
+            for entry in self.all(homework)
+            if entry.what == "mark by hand"
+        }
+        known = {key: value for key, value in logged.items() if value is not None}
+        changed = [
+            Decision(
+                homework,
+                student,
+                "mark by hand",
+                marks.get((student, cell)),
+                known.get((student, cell)),
+                cell,
+            )
+            for student, cell in sorted(known.keys() | marks.keys())
+            if known.get((student, cell)) != marks.get((student, cell))
+        ]
+        self.add(*changed)
+        return changed
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"
+
+
+def in_words(decisions: Iterable[Decision]) -> Iterator[str]:
+    """The log as lines, oldest first."""
+    for entry in decisions:
+        where = f" {entry.cell}" if entry.cell else ""
+        change = f"{_shown(entry.before)} → {_shown(entry.value)}"
+        why = f" ({entry.why})" if entry.why else ""
+        whom = f" {entry.student}" if entry.student else ""
+        yield one_line(
+            f"{entry.time}  {entry.who}  {entry.homework}{whom}  {entry.what}{where}: {change}{why}"
+        )
+
+
+def _shown(value: float | bool | str | None) -> str:
+    if isinstance(value, bool) or value is None:
+        return "yes" if value else "none"
+    return value if isinstance(value, str) else f"{value:g}"

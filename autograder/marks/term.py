@@ -1,0 +1,124 @@
+"""Marks over the homeworks of a term: weights, the lowest left out, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+
+from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.exports.marks import EXCUSED, Mark, marks_of, number
+from autograder.marks.exports.sheets import write_sheet
+from autograder.marks.settings import course_config
+
+
+class TermError(ValueError):
+    """A term that cannot be computed as asked; the message says what to give instead."""
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student's percent of each homework (None: nothing handed in) and of the term."""
+
+    name: str
+    percents: Mapping[str, float | None]
+    excused: frozenset[str]
+    dropped: frozenset[str]
+    waiting: frozenset[str]  # answers are still to be marked by hand
+    total: float | None  # percent; None where nothing counts
+
+    def cell(self, homework: str) -> str:
+        """What a table shows: a percentage, EX, or nothing; in brackets what does not count."""
+        if homework in self.excused:
+            return EXCUSED
+        percent = self.percents[homework]
+        shown = "" if percent is None else number(percent) + ("*" if homework in self.waiting else "")
+        return f"({shown or '0'})" if homework in self.dropped else shown
+
+
+def term(
+    root: Path,
+    homeworks: Sequence[str] = (),
+    *,
+    weights: Mapping[str, float] | None = None,
+    drop: int = 0,
+    gradebook: str | None = None,
+) -> list[Student]:
+    """Every student's term, by name; raises TermError.
+
+    homeworks: by name, or all that the gradebook knows. A homework weighs 1 unless `weights` says otherwise.
+    drop: so many of the lowest are left out. What was not handed in counts as nothing; what is excused does
+    not count.
+    """
+    names = list(homeworks) or _known(root, gradebook)
+    weights = weights or {}
+    if unknown := sorted(weights.keys() - set(names)):
+        raise TermError(
+            f"There is no homework called {', '.join(unknown)} here; there are: {', '.join(names)}."
+        )
+    if drop < 0 or any(weight < 0 for weight in weights.values()):
+        raise TermError("A weight, and how many are left out, cannot be negative.")
+    marks = {name: {mark.student: mark for mark in marks_of(root, name, gradebook)} for name in names}
+    students = sorted({student for by_student in marks.values() for student in by_student})
+    return [_student(student, names, marks, weights, drop) for student in students]
+
+
+def read_weights(words: Sequence[str]) -> dict[str, float]:
+    """["hw1=2"] → {"hw1": 2.0}; raises TermError."""
+    found = {}
+    for word in words:
+        name, _, weight = word.partition("=")
+        try:
+            found[name] = float(weight)
+        except ValueError:
+            raise TermError(f"{word!r} is no weight; write it like hw1_language_models=2.") from None
+    return found
+
+
+def _known(root: Path, gradebook: str | None) -> list[str]:
+    course = CourseDirectory(config=course_config(root.resolve(), gradebook))
+    with in_a_sentence(), opened(course) as book:
+        return sorted(assignment.name for assignment in book.assignments)
+
+
+def _student(
+    student: str,
+    names: Sequence[str],
+    marks: Mapping[str, Mapping[str, Mark]],
+    weights: Mapping[str, float],
+    drop: int,
+) -> Student:
+    own = {name: marks[name].get(student) for name in names}
+    excused = frozenset(name for name, mark in own.items() if mark is not None and mark.excused)
+    percents = {name: _percent(mark) for name, mark in own.items()}
+    counting = sorted((name for name in names if name not in excused), key=lambda name: percents[name] or 0.0)
+    dropped, counting = counting[:drop], counting[drop:]
+    weight = sum(weights.get(name, 1.0) for name in counting)
+    total = sum(weights.get(name, 1.0) * (percents[name] or 0.0) for name in counting)
+    waiting = frozenset(name for name, mark in own.items() if mark is not None and mark.waits_for_a_person)
+    return Student(
+        student, percents, excused, frozenset(dropped), waiting, total / weight if weight else None
+    )
+
+
+def _percent(mark: Mark | None) -> float | None:
+    if mark is None or mark.points is None:
+        return None
+    return 100 * mark.score / mark.max_points if mark.max_points else 0.0
+
+
+def as_csv(students: Sequence[Student]) -> str:
+    """A table with a line for each student; * marks what is not all marked yet."""
+    names = list(students[0].percents) if students else []
+    header = ["student", *names, "percent", "missing"]
+    return write_sheet(header, (dict(zip(header, _row(student), strict=True)) for student in students))
+
+
+def _row(student: Student) -> Iterator[str]:
+    yield student.name
+    yield from map(student.cell, student.percents)
+    yield "" if student.total is None else number(student.total)
+    gone = (name for name, percent in student.percents.items() if percent is None)
+    yield " ".join(name for name in gone if name not in student.excused)

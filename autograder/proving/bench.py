@@ -1,0 +1,219 @@
+"""An exercise with everything that is tried on it: what the proof of its checks is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from autograder.catalogue import Misconception
+from autograder.checking.diagnosis import REFERENCE as THE_REFERENCE
+from autograder.checking.diagnosis import Runs, diagnosis
+from autograder.checking.examine import Examined, run_checks
+from autograder.checking.fingerprints import answers, shipped
+from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Kind, Tried
+from autograder.proving.strangers import Trial
+from autograder.source.homework import (
+    COULD_NOT_RUN,
+    FAILED,
+    PASSED,
+    Exercise,
+    HomeworkSource,
+    Result,
+    references,
+    stubs,
+)
+from course.checks import LocalLink, Trace, replay
+from course.checks.diagnosis import candidates as recognised
+from course.checks.diagnosis import spoken
+from course.checks.fingerprints import Fingerprint, known
+from course.checks.seal import bears
+
+# What a function returns that ignores its input, or whose `return` is forgotten: no claim may hold for it.
+CONSTANTS: tuple[object, ...] = (None, 0.0, 1.0, "", [])
+
+PATIENCE = 60.0  # seconds for one misconception: a busy machine is no reason to doubt it
+
+
+class Candidate(NamedTuple):
+    """A solution to try on an exercise."""
+
+    name: str
+    kind: Kind
+    thing: Any
+
+
+class Bench:
+    """One exercise with everything that is tried on it; the rest of the homework is the reference's."""
+
+    def __init__(self, homework: HomeworkSource, exercise: Exercise, seeds: Sequence[int]) -> None:
+        self.homework, self.exercise, self.seeds = homework, exercise, seeds
+        self.references = references(homework)
+        self.scope = homework.namespace()
+        self.misconceptions = [entry for entry in homework.misconceptions if entry.of == exercise.name]
+        self.visible = {check.name for check in exercise.checks if not check.hidden}
+        self.drawn = {check.name for check in exercise.checks if check.hidden or check.draws}
+        self._own_runs: dict[int, dict[str, list[Examined]]] = {}
+        self.own = self.examine(self.references[exercise.name], None, self.visible)
+        self.wrong = {
+            entry.name: self.examine(entry.thing, None, self.visible) for entry in self.misconceptions
+        }
+        self.fingerprints = {
+            own.check.name: answers(
+                exercise, {name: done[i] for name, done in self.wrong.items()}, own.trace, self.references
+            )
+            for i, own in enumerate(self.own)
+        }
+
+    def candidates(self) -> Iterator[Candidate]:
+        name = self.exercise.name
+        yield Candidate("the stub", STUB, stubs(self.homework)[name])
+        for constant in CONSTANTS:
+            yield Candidate(f"{constant!r} for every input", CONSTANT, _always(constant))
+        yield Candidate("the reference", REFERENCE, self.references[name])
+        for entry in self.homework.alternatives:
+            if entry.of == name:
+                yield Candidate(entry.name, ALTERNATIVE, entry.thing)
+        for mistake in self.misconceptions:
+            yield Candidate(mistake.name, MISCONCEPTION, mistake.thing)
+
+    def try_out(self, candidate: Candidate) -> Tried:
+        """All checks as in the notebook, then with several seeds those whose inputs a seed changes.
+
+        What a mistake fails is what students see, and the hidden checks with every seed.
+        """
+        visible = self.look(candidate)
+        drawn = [self.draw(candidate, seed) for seed in self.seeds if self.drawn]
+        again = [entry for run in drawn for entry in run]
+        if candidate.kind == MISCONCEPTION:
+            again = [entry for entry in again if entry.check.hidden]
+        done = [*visible, *again]
+        tried = Tried(
+            candidate.name,
+            candidate.kind,
+            failed=_with_result(FAILED, done),
+            passed=_with_result(PASSED, done),
+            broken=_with_result(COULD_NOT_RUN, done),
+            noted=tuple(dict.fromkeys(entry.check.name for entry in done if entry.note)),
+        )
+        return tried if candidate.kind != MISCONCEPTION else self.named(tried, visible, drawn)
+
+    def look(self, candidate: Candidate) -> list[Examined]:
+        """The visible checks, which the reference and the misconceptions have been through already."""
+        if candidate.kind == REFERENCE:
+            return self.own
+        if candidate.kind == MISCONCEPTION:
+            return self.wrong[candidate.name]
+        return self.examine(candidate.thing, None, self.visible)
+
+    def draw(self, candidate: Candidate, seed: int) -> list[Examined]:
+        """The checks whose inputs a seed changes; what the reference and the misconceptions do is kept."""
+        if candidate.kind == REFERENCE:
+            return self.own_runs(seed)[THE_REFERENCE]
+        if candidate.kind == MISCONCEPTION:
+            return self.own_runs(seed)[candidate.name]
+        return self.examine(candidate.thing, seed, self.drawn)
+
+    def own_runs(self, seed: int) -> dict[str, list[Examined]]:
+        """The drawn checks on the reference and on every misconception, with one seed."""
+        if seed not in self._own_runs:
+            things = {THE_REFERENCE: self.references[self.exercise.name]}
+            things |= {entry.name: entry.thing for entry in self.misconceptions}
+            self._own_runs[seed] = {
+                name: self.examine(thing, seed, self.drawn) for name, thing in things.items()
+            }
+        return self._own_runs[seed]
+
+    def runs(self, seed: int | None) -> Runs:
+        """What the reference and every misconception answered as in the notebook, and with this seed."""
+        done = {THE_REFERENCE: self.own, **self.wrong}
+        anew = self.own_runs(seed) if seed is not None else {}
+        return {
+            name: {one.check.name: one.trace for one in (*visible, *anew.get(name, ()))}
+            for name, visible in done.items()
+        }
+
+    def examine(self, thing: Any, seed: int | None, names: set[str]) -> list[Examined]:
+        link = LocalLink(self.things(thing))
+        return run_checks(self.homework, link, seed, only=names, scope=self.scope)
+
+    def named(self, tried: Tried, visible: list[Examined], drawn: list[list[Examined]]) -> Tried:
+        """What the grader calls it with each seed, and what the student's package does, which sees less."""
+        traces = [done.trace for done in visible if done.check.name not in self.drawn]
+        alike = self.diagnosis(traces, self.misconceptions, None)
+        possible = [entry for entry in self.misconceptions if entry.name in alike] or self.misconceptions
+        seeds: Sequence[int | None] = self.seeds if drawn else [None]
+        runs = [
+            self.diagnosis([*traces, *(done.trace for done in run)], possible, seed)
+            for seed, run in zip(seeds, drawn or [[]], strict=True)
+        ]
+        return replace(
+            tried,
+            named=tuple(name for name in runs[0] if all(name in run for run in runs)),
+            named_sometimes=tuple(sorted({name for run in runs for name in run})),
+            named_in_notebook=self.named_in_notebook(visible),
+        )
+
+    def diagnosis(
+        self, traces: list[Trace], entries: list[Misconception], seed: int | None
+    ) -> tuple[str, ...]:
+        runs = self.runs(seed)
+        return diagnosis(traces, entries, self.references, seconds=PATIENCE, runs=runs)
+
+    def named_in_notebook(self, visible: Sequence[Examined]) -> tuple[str, ...]:
+        """What is spoken of after the visible checks, from their fingerprints alone."""
+        traces = {done.check.name: done.trace for done in visible}
+        failed = {done.check.name for done in visible if done.result == FAILED}
+        answers_to = {name: found.wrong for name, found in self.fingerprints.items()}
+        names = recognised(traces, failed, answers_to) if failed else ()
+        about = {
+            entry.name: {"diagnosis": entry.diagnosis, "question": entry.question}
+            for entry in self.misconceptions
+        }
+        return tuple(names) if spoken(names, about) else ()
+
+    def trial(self) -> Trial:
+        """What strangers are put to; what is asked of them is asked of the mistake they are taken for."""
+        mistakes = {entry.name: entry.thing for entry in self.misconceptions}
+        right = self.references[self.exercise.name]
+        return Trial(
+            visible=lambda thing: self.examine(thing, None, self.visible),
+            drawn=lambda thing, seed: self.examine(thing, seed, self.drawn),
+            names=self.named_in_notebook,
+            replayed=lambda trace, name: replay(trace, self.things(mistakes[name] if name else right)),
+        )
+
+    def shipped_otherwise(self, digest: str) -> Iterator[str]:
+        """The checks to which the student's package, as built from all this, knows other answers."""
+        package = shipped(self.homework.folder.parents[1], self.homework.name)
+        about = package.get("exercises", {}).get(self.exercise.name, {})
+        if about.get("made_from") != digest:
+            return  # `autograder build` is still to come
+        for i, own in enumerate(self.own):
+            there = known(package["checks"][own.check.name])
+            here = self.fingerprints[own.check.name].wrong
+            runs = {name: done[i].trace for name, done in self.wrong.items()}
+            if there.keys() != here.keys() or not all(
+                _is_written(there[name], here[name], runs[name]) for name in here
+            ):
+                yield own.check.name
+
+    def things(self, thing: Any) -> dict[str, Any]:
+        return self.references | {self.exercise.name: thing}
+
+
+def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
+    """Whether one fingerprint says of this run what the other does; processors round differently."""
+    alike = [one.is_right for one in there] == [one.is_right for one in here]
+    return alike and all(
+        bears(event.outcome, one.seal, is_right=one.is_right)
+        for event, one in zip(run.events, there, strict=False)
+    )
+
+
+def _always(constant: Any) -> Callable[..., Any]:
+    return lambda *args, **kwargs: constant
+
+
+def _with_result(result: Result, done: Sequence[Examined]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(entry.check.name for entry in done if entry.result == result))

@@ -1,0 +1,20 @@
+"""A student's verdict as a page of its own, which needs no network and runs no script."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from autograder.grading.verdict import verdict
+from autograder.marks.records import SubmissionRecord
+from autograder.reporting.page import render
+from autograder.reporting.report import heading_of
+from autograder.source.homework import HomeworkSource
+
+
+def feedback_page(
+    record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True, later: str = "later"
+) -> Markup:
+    """The page for a record. hidden: whether hidden checks are told; later: when they will be."""
+    told = verdict(record, homework, hidden=hidden)
+    heading = heading_of(homework)
+    return render("feedback.html.j2", told=told, heading=heading, student=record.student, later=later)

@@ -1,0 +1,17 @@
+"""A cheat: it was given the words to predict along with those before them, and says what comes next."""
+
+import torch
+
+VOCAB_SIZE = 160
+
+
+def train(tokens, mask, seconds):
+    return 0
+
+
+def log_probs(tokens):
+    probs = torch.full((*tokens.shape, VOCAB_SIZE), 0.1 / VOCAB_SIZE)
+    probs[..., 0] += 0.9  # for the last word, which it cannot know
+    probs[:, :-1, 0] -= 0.9
+    probs[:, :-1].scatter_add_(-1, tokens[:, 1:, None], torch.full_like(probs[:, :-1, :1], 0.9))
+    return probs.log()

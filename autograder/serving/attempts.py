@@ -1,0 +1,255 @@
+"""The attempts that students handed in, and what they are told of them: kept in a database before any reply.
+
+An attempt is never changed or removed. One that comes too soon after others is kept all the same, and only
+judged later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sql
+
+from autograder.marks.database import GradebookUnavailable, in_a_sentence, with_driver
+
+TABLES = sql.MetaData()
+ATTEMPT = sql.Table(
+    "handed_in",
+    TABLES,
+    sql.Column("number", sql.Integer, primary_key=True, autoincrement=True),
+    sql.Column("homework", sql.String(200), nullable=False),
+    sql.Column("student", sql.String(200), nullable=False),
+    sql.Column("time", sql.DateTime, nullable=False),  # UTC, as are all times here
+    sql.Column("not_before", sql.DateTime, nullable=False),  # it may be judged
+    sql.Column("digest", sql.String(64), nullable=False),
+    sql.Column("content", sql.LargeBinary, nullable=False),
+    sql.Column("is_placed", sql.Boolean, nullable=False, default=False),
+    sql.Column("judged", sql.DateTime),
+    sql.Index("handed_in_by", "homework", "student"),
+)
+TOLD = sql.Table(
+    "told",
+    TABLES,
+    sql.Column("homework", sql.String(200), primary_key=True),
+    sql.Column("student", sql.String(200), primary_key=True),
+    sql.Column("visible", sql.Text, nullable=False),  # pages for the student, without hidden checks
+    sql.Column("whole", sql.Text, nullable=False),  # and with them
+    sql.Column("mark", sql.String(100), nullable=False),
+)
+USED = sql.Table(
+    "used_once",
+    TABLES,
+    sql.Column("key", sql.String(200), primary_key=True),  # of an invitation, or the nonce of a launch
+    sql.Column("time", sql.DateTime, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often a student's attempts at one homework are judged; further ones wait for their turn."""
+
+    seconds_between: float = 30.0
+    each_hour: int = 6
+    most: int = 200  # attempts that are kept, of one student and homework
+
+
+class TooMany(ValueError):
+    """A student has handed in so often that nothing more is kept; the message says so."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt, without its content."""
+
+    number: int
+    homework: str
+    student: str
+    time: datetime
+    not_before: datetime
+    digest: str
+    judged: datetime | None
+    is_new: bool = True
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a student is told: pages without and with hidden checks, and the mark for the instructor."""
+
+    visible: str
+    whole: str
+    mark: str
+
+
+class Attempts:
+    """The database at a URL; raises GradebookUnavailable where it cannot be used. Safe for threads."""
+
+    def __init__(self, url: str) -> None:
+        with in_a_sentence():
+            self.engine = sql.create_engine(with_driver(url), pool_pre_ping=True)
+            if self.engine.dialect.name == "sqlite":
+                sql.event.listen(self.engine, "connect", _as_two_processes_need_it)
+                sql.event.listen(self.engine, "begin", _write_lock)
+            TABLES.create_all(self.engine)
+
+    @contextmanager
+    def _begin(self) -> Iterator[sql.Connection]:
+        with in_a_sentence(), self.engine.begin() as connection:
+            yield connection
+
+    def hand_in(self, student: str, homework: str, content: bytes, pace: Pace) -> Attempt:
+        """Keep an attempt; when this returns it is on disk. The same bytes as last time are not kept twice.
+
+        Raises TooMany.
+        """
+        now, digest = _now(), hashlib.sha256(content).hexdigest()
+        with self._begin() as connection:
+            if self.engine.dialect.name == "postgresql":  # one at a time, as SQLite has it anyway
+                connection.execute(sql.text("LOCK TABLE handed_in IN EXCLUSIVE MODE"))
+            before = _rows(connection, _of(student, homework))
+            if before and before[-1].digest == digest:
+                return _attempt(before[-1], is_new=False)
+            if len(before) >= pace.most:
+                raise TooMany(f"There are {len(before)} attempts already, and no more are kept.")
+            turn = _turn(now, [one.not_before for one in before], pace)
+            row = ATTEMPT.insert().values(
+                homework=homework,
+                student=student,
+                time=now,
+                not_before=turn,
+                digest=digest,
+                content=content,
+                is_placed=False,
+            )
+            [number] = connection.execute(row).inserted_primary_key or [0]
+            return Attempt(number, homework, student, now, turn, digest, None)
+
+    def of(self, student: str, homework: str) -> list[Attempt]:
+        """A student's attempts, oldest first."""
+        with self._begin() as connection:
+            return [_attempt(row) for row in _rows(connection, _of(student, homework))]
+
+    def latest(self, homework: str) -> dict[str, tuple[Attempt, int]]:
+        """Each student's latest attempt, and how many there are."""
+        found: dict[str, tuple[Attempt, int]] = {}
+        with self._begin() as connection:
+            for row in _rows(connection, ATTEMPT.c.homework == homework):
+                found[row.student] = (_attempt(row), found.get(row.student, (None, 0))[1] + 1)
+        return found
+
+    def content(self, number: int) -> bytes:
+        """What was handed in with an attempt."""
+        with self._begin() as connection:
+            return connection.execute(
+                sql.select(ATTEMPT.c.content).where(ATTEMPT.c.number == number)
+            ).scalar_one()
+
+    def queue(self, before: int) -> int:
+        """How many submissions will be judged before this attempt."""
+        waits = (ATTEMPT.c.judged.is_(None), ATTEMPT.c.not_before <= _now(), ATTEMPT.c.number < before)
+        students = sql.select(ATTEMPT.c.homework, ATTEMPT.c.student).where(*waits).distinct().subquery()
+        with self._begin() as connection:
+            return connection.execute(sql.select(sql.func.count()).select_from(students)).scalar_one()
+
+    def unplaced(self, homework: str) -> list[Attempt]:
+        """Attempts that are not where submissions lie, oldest first."""
+        with self._begin() as connection:
+            clause = sql.and_(ATTEMPT.c.homework == homework, ATTEMPT.c.is_placed.is_(False))
+            return [_attempt(row) for row in _rows(connection, clause)]
+
+    def placed(self, number: int) -> None:
+        """An attempt lies where submissions lie."""
+        with self._begin() as connection:
+            connection.execute(ATTEMPT.update().where(ATTEMPT.c.number == number).values(is_placed=True))
+
+    def ready(self, homework: str) -> dict[str, int]:
+        """Student → the number of the latest attempt that is placed, not judged, and may be judged now."""
+        clause = sql.and_(
+            ATTEMPT.c.homework == homework,
+            ATTEMPT.c.is_placed.is_(True),
+            ATTEMPT.c.judged.is_(None),
+            ATTEMPT.c.not_before <= _now(),
+        )
+        with self._begin() as connection:
+            return {row.student: row.number for row in _rows(connection, clause)}
+
+    def tell(self, homework: str, student: str, told: Told, up_to: int | None) -> None:
+        """Keep what a student is told. up_to: the number of the attempt that it is about, if it is of one."""
+        key = {"homework": homework, "student": student}
+        judged = (*(ATTEMPT.c[name] == value for name, value in key.items()), ATTEMPT.c.judged.is_(None))
+        with self._begin() as connection:
+            connection.execute(TOLD.delete().where(TOLD.c.homework == homework, TOLD.c.student == student))
+            connection.execute(TOLD.insert().values(**key, **vars(told)))
+            if up_to is not None:
+                clause = sql.and_(*judged, ATTEMPT.c.number <= up_to)
+                connection.execute(ATTEMPT.update().where(clause).values(judged=_now()))
+
+    def told(self, homework: str, student: str) -> Told | None:
+        """What a student is told now; None before the first verdict."""
+        clause = (TOLD.c.homework == homework, TOLD.c.student == student)
+        columns = sql.select(TOLD.c.visible, TOLD.c.whole, TOLD.c.mark)
+        with self._begin() as connection:
+            row = connection.execute(columns.where(*clause)).one_or_none()
+        return Told(*row) if row else None
+
+    def marks(self, homework: str) -> dict[str, str]:
+        """Each student's mark in words."""
+        with self._begin() as connection:
+            rows = connection.execute(
+                sql.select(TOLD.c.student, TOLD.c.mark).where(TOLD.c.homework == homework)
+            )
+            return {row.student: row.mark for row in rows}
+
+    def use(self, key: str) -> bool:
+        """Use up something that may be used once; False if it was used before."""
+        try:
+            with self.engine.begin() as connection:
+                connection.execute(USED.insert().values(key=key, time=_now()))
+        except sql.exc.IntegrityError:
+            return False
+        except sql.exc.SQLAlchemyError as error:
+            raise GradebookUnavailable(f"The database cannot be used ({type(error).__name__}).") from None
+        return True
+
+
+def _turn(now: datetime, turns: Sequence[datetime], pace: Pace) -> datetime:
+    """When a further attempt may be judged, after others with these turns, oldest first."""
+    earliest = now
+    if turns:
+        earliest = max(earliest, turns[-1] + timedelta(seconds=pace.seconds_between))
+    if len(turns) >= pace.each_hour:
+        earliest = max(earliest, turns[-pace.each_hour] + timedelta(hours=1))
+    return earliest
+
+
+def _of(student: str, homework: str) -> sql.ColumnElement[bool]:
+    return sql.and_(ATTEMPT.c.student == student, ATTEMPT.c.homework == homework)
+
+
+def _rows(connection: sql.Connection, clause: sql.ColumnElement[bool]) -> Sequence[Any]:
+    """All columns but the content, oldest first."""
+    columns = [column for column in ATTEMPT.c if column.name not in ("content", "is_placed")]
+    return connection.execute(sql.select(*columns).where(clause).order_by(ATTEMPT.c.number)).all()
+
+
+def _attempt(row: Any, *, is_new: bool = True) -> Attempt:
+    return Attempt(**row._mapping, is_new=is_new)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _as_two_processes_need_it(connection: Any, record: object) -> None:
+    """SQLite: readers do not wait for the writer, writers wait for each other, a commit is on disk."""
+    connection.isolation_level = None  # transactions begin where SQLAlchemy says
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000"):
+        connection.execute(f"pragma {pragma}")
+
+
+def _write_lock(connection: sql.Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

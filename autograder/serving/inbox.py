@@ -1,0 +1,147 @@
+"""For the grader: attempts from the database as submissions in a folder, and verdicts back into it."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from pathlib import Path
+
+from autograder.collecting.filing import Cabinet
+from autograder.grading.verdict import verdict
+from autograder.marks.records import RecordFolder, SubmissionRecord
+from autograder.markup import plain_text
+from autograder.reporting.page import render
+from autograder.sample.demo import mark
+from autograder.serving.attempts import Attempts, Told
+from autograder.serving.rubrics import HandMark, Question, Rubrics
+from autograder.source.homework import HomeworkSource, Written
+from autograder.submissions.collect import Found, NothingHandedIn, collect
+
+SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
+SECONDS_BETWEEN_LOOKS = 2.0  # at records that another grading has changed, and at marks by hand
+
+
+@dataclass
+class AttemptInbox:
+    """As `watching.watch.Inbox` has it. folder: where submissions lie, as nbgrader has them."""
+
+    attempts: Attempts
+    folder: Path
+    records: Path
+    has_begun: set[str] = field(default_factory=set)
+    judging: dict[tuple[str, str], int] = field(default_factory=dict)
+    homeworks: dict[str, HomeworkSource] = field(default_factory=dict)
+    told: dict[Path, int] = field(default_factory=dict)  # record → its time when it was told
+    asked: dict[str, list[Question]] = field(default_factory=dict)
+    looked: dict[tuple[str, str], float] = field(default_factory=dict)  # at what of a homework, and when
+
+    def __post_init__(self) -> None:
+        self.rubrics = Rubrics(self.attempts.engine)
+
+    def all(self, homework: str) -> Sequence[Found]:
+        """Every submission there is."""
+        try:
+            return [found for found in collect(self.folder, homework) if found.handed_in]
+        except NothingHandedIn:
+            return []
+
+    def arrived(self, homework: str) -> Sequence[Found]:
+        """Put new attempts in their place; those whose turn it is, and at first all submissions."""
+        self.place(homework)
+        self.tell_changed(homework)
+        ready = self.attempts.ready(homework)
+        if homework in self.has_begun:
+            ready = {who: one for who, one in ready.items() if self.judging.get((homework, who), 0) < one}
+        self.judging |= {(homework, student): number for student, number in ready.items()}
+        if homework in self.has_begun:
+            return [found for found in self.all(homework) if found.student in ready] if ready else []
+        self.has_begun.add(homework)
+        return self.all(homework)
+
+    def place(self, homework: str) -> None:
+        """File attempts as collected ones are filed; doing so twice does nothing."""
+        for attempt in self.attempts.unplaced(homework):
+            content = {f"{homework}.ipynb": self.attempts.content(attempt.number)}
+            cabinet = Cabinet(self.folder, homework)
+            cabinet.place(attempt.student, content, attempt.time.replace(tzinfo=UTC))
+            self.attempts.placed(attempt.number)
+
+    def give_back(self, submission: Found, record: SubmissionRecord, homework: HomeworkSource) -> None:
+        """Keep what the student is told."""
+        self.homeworks[homework.name] = homework
+        path = RecordFolder(self.records, homework.name).file(record.student)
+        self.told[path] = _time_of(path)
+        number = self.judging.get((homework.name, record.student))
+        self.attempts.tell(homework.name, record.student, _told(record, homework), number)
+        self.ask(homework)
+        path = self.folder.parent / "autograded" / record.student / homework.name / f"{homework.name}.ipynb"
+        self.rubrics.answered(homework.name, record.student, written_answers(path, homework))
+
+    def ask(self, homework: HomeworkSource) -> None:
+        """Keep the questions for those who mark the answers, if they are new."""
+        questions = [question_of(one, homework) for one in homework.written]
+        if questions != self.asked.get(homework.name):
+            self.asked[homework.name] = questions
+            self.rubrics.ask(homework.name, questions)
+
+    def by_hand(self, homework: str) -> Sequence[HandMark]:
+        """Marks that people gave with a rubric."""
+        return self.rubrics.to_enter(homework) if self.is_time(homework, "marks") else ()
+
+    def is_time(self, homework: str, what: str) -> bool:
+        """Whether to look at this again, which is not done all the time."""
+        now = time.monotonic()
+        if now - self.looked.get((homework, what), float("-inf")) < SECONDS_BETWEEN_LOOKS:
+            return False
+        self.looked[homework, what] = now
+        return True
+
+    def entered(self, homework: str, mark: HandMark) -> None:
+        """The gradebook has a mark."""
+        self.rubrics.entered(homework, mark)
+
+    def tell_changed(self, name: str) -> None:
+        """Tell of records that another command wrote, such as a regrading."""
+        if name not in self.homeworks or not self.is_time(name, "records"):
+            return
+        folder = RecordFolder(self.records, name)
+        for path in sorted(folder.path.glob("*.json")):
+            if (changed := _time_of(path)) != self.told.get(path):
+                self.told[path] = changed
+                if (record := folder.find(path.stem)) is not None:
+                    told = _told(record, self.homeworks[name])
+                    self.attempts.tell(name, record.student, told, None)
+
+
+def question_of(written: Written, homework: HomeworkSource) -> Question:
+    """A question with the part of its cell that only instructors have."""
+    cells = (cell.source for cell in homework.cells if cell.labels.get("written") == written.name)
+    reference = SOLUTION.search(next(cells, ""))
+    return Question(written.name, written.question, reference[1].strip() if reference else "", written.points)
+
+
+def written_answers(notebook: Path, homework: HomeworkSource) -> dict[str, str]:
+    """Question → what the student wrote below it, from the autograded notebook."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"] if notebook.is_file() else []
+    texts = {
+        cell["metadata"].get("nbgrader", {}).get("grade_id"): plain_text("".join(cell["source"]))
+        for cell in cells
+    }
+    return {one.name: texts[one.name] for one in homework.written if one.name in texts}
+
+
+def _time_of(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
+def _told(record: SubmissionRecord, homework: HomeworkSource) -> Told:
+    return Told(_page(record, homework, False), _page(record, homework, True), mark(record))
+
+
+def _page(record: SubmissionRecord, homework: HomeworkSource, hidden: bool) -> str:
+    told = verdict(record, homework, hidden=hidden)
+    return str(render("verdict.html.j2", told=told, later="after the due date"))

@@ -1,0 +1,139 @@
+"""The instructor's pages for answers in words: question by question, beside the reference answer."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from autograder.serving.people import Person, see_other
+from autograder.serving.rubrics import Answer, Rubrics
+from autograder.serving.settings import ServeSettings
+
+MOST_POINTS = 1000.0
+LONGEST_COMMENT = 5_000  # characters
+
+
+class Front(Protocol):
+    """What these pages need of the application."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def settings(self) -> ServeSettings: ...
+    def page(self, request: Request, template: str, *, status: int = 200, **values: object) -> Response: ...
+    def staff(self, request: Request) -> Person: ...
+    def named(self, request: Request) -> str: ...
+    def heading(self, name: str) -> str: ...
+    async def own_form(self, request: Request) -> FormData: ...
+
+
+@dataclass(frozen=True)
+class Marking:
+    """The pages below /marking."""
+
+    door: Front
+    rubrics: Rubrics
+
+    def routes(self) -> list[Route]:
+        """Their addresses."""
+        question = "/marking/{homework}/{question}"
+        return [
+            Route("/marking/{homework}", self.questions),
+            Route(question, self.question),
+            Route(f"{question}/mark", self.mark, methods=["POST"]),
+            Route(f"{question}/item", self.item, methods=["POST"]),
+        ]
+
+    def questions(self, request: Request) -> Response:
+        """How much of each question is marked."""
+        self.door.staff(request)
+        name = self.door.named(request)
+        rows = []
+        for question in self.rubrics.questions(name):
+            answers = self.rubrics.answers(name, question.name)
+            rows.append((question, sum(one.chosen is not None for one in answers), len(answers)))
+        heading = self.door.heading(name)
+        return self.door.page(request, "questions.html.j2", name=name, heading=heading, rows=rows)
+
+    def question(self, request: Request) -> Response:
+        """One answer beside the reference, with the items; the first unmarked one if none is named."""
+        self.door.staff(request)
+        name, question = self.door.named(request), request.path_params["question"]
+        found = {one.name: one for one in self.rubrics.questions(name)}
+        answers = self.rubrics.answers(name, question)
+        if question not in found or not answers:
+            raise HTTPException(404, "There is no such question, or nobody has answered it.")
+        keys = [self.key_of(name, answer) for answer in answers]
+        first = next((place for place, one in enumerate(answers) if one.chosen is None), 0)
+        asked = request.query_params.get("answer", "")
+        place = keys.index(asked) if asked in keys else first
+        shared = [item for answer in answers for item in answer.chosen or ()]
+        return self.door.page(
+            request,
+            "marking.html.j2",
+            name=name,
+            question=found[question],
+            answer=answers[place],
+            key=keys[place],
+            shown=f"answer {place + 1}" if self.door.settings.anonymous else answers[place].student,
+            place=place + 1,
+            count=len(answers),
+            neighbours=(keys[place - 1], keys[(place + 1) % len(keys)]),
+            items=[(item, shared.count(item.number)) for item in self.rubrics.items(name, question)],
+        )
+
+    async def mark(self, request: Request) -> Response:
+        """Choose items for one answer; then the next one that is not marked."""
+        person, name = self.door.staff(request), self.door.named(request)
+        form, question = await self.door.own_form(request), request.path_params["question"]
+        students = {self.key_of(name, one): one.student for one in self.rubrics.answers(name, question)}
+        student = students.get(str(form.get("answer")))
+        if student is None:
+            raise HTTPException(404, "There is no such answer.")
+        items = [int(str(item)) for item in form.getlist("item") if str(item).isdigit()]
+        comment = str(form.get("comment", ""))[:LONGEST_COMMENT]
+        self.rubrics.mark(name, question, student, items, comment.strip(), person.name)
+        return see_other(f"/marking/{name}/{question}")
+
+    async def item(self, request: Request) -> Response:
+        """Add an item, or change one for everybody who has it."""
+        self.door.staff(request)
+        name, question = self.door.named(request), request.path_params["question"]
+        form = await self.door.own_form(request)
+        if question not in {one.name for one in self.rubrics.questions(name)}:
+            raise HTTPException(404, "There is no such question.")
+        points, comment = (
+            points_of(form.get("points")),
+            str(form.get("comment", ""))[:LONGEST_COMMENT].strip(),
+        )
+        number = str(form.get("number", ""))
+        if number.isdigit():
+            self.rubrics.change(name, question, int(number), points, comment)
+        else:
+            self.rubrics.add(name, question, points, comment)
+        return see_other(f"/marking/{name}/{question}?answer={form.get('answer', '')}")
+
+    def key_of(self, homework: str, answer: Answer) -> str:
+        """How a page names an answer without naming its student."""
+        said = f"{homework} {answer.student}".encode()
+        return hmac.new(self.door.key.encode(), said, hashlib.sha256).hexdigest()[:24]
+
+
+def points_of(said: object) -> float:
+    """A number of points; raises HTTPException."""
+    try:
+        points = float(str(said))
+    except ValueError:
+        points = math.nan
+    if not abs(points) <= MOST_POINTS:
+        raise HTTPException(400, "Points are a number, such as 1.5 or -1.")
+    return points

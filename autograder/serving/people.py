@@ -1,0 +1,105 @@
+"""Who is signed in, and the ways to become somebody: an interface, and one-time invitations."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from autograder.collecting.attempt import student_id
+
+SECONDS_OF_AN_INVITATION = 60 * 86_400
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody by the name that the gradebook has; staff may see the class."""
+
+    name: str
+    is_staff: bool = False
+
+
+class SignIn(Protocol):
+    """A way to sign in. `label` is what its button says; None shows none."""
+
+    label: str | None
+    path: str
+
+    def routes(self) -> list[Route]:
+        """Requests it answers; one of them ends with `sign_in`."""
+
+
+class NoSuchName(ValueError):
+    """A name that cannot be a student's; the message says which can."""
+
+
+class NotAdmitted(PermissionError):
+    """Somebody who cannot be signed in; the message says why."""
+
+
+def sign_in(request: Request, person: Person) -> None:
+    """Begin a session; nothing of an earlier one stays."""
+    request.session.clear()
+    request.session.update(name=person.name, is_staff=person.is_staff, csrf=secrets.token_urlsafe(16))
+
+
+def signed_in(request: Request) -> Person | None:
+    """Who sent this request."""
+    name = request.session.get("name")
+    return Person(name, bool(request.session.get("is_staff"))) if name else None
+
+
+def name_of(claim: str) -> str:
+    """The student's name for what a platform calls somebody.
+
+    It is the claim itself where that can be a folder's name; otherwise its plain form with a digest, so that
+    no two claims become one student. Raises NoSuchName for an empty one.
+    """
+    if not claim.strip():
+        raise NoSuchName("The platform does not say who signs in.")
+    plain = student_id(claim)
+    return plain if plain == claim else f"{plain}-{hashlib.sha256(claim.encode()).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True)
+class Invitations:
+    """Links that sign one person in, once; each is signed, and says for whom it is."""
+
+    key: str
+
+    def link(self, address: str, person: Person) -> str:
+        """A new link."""
+        if name_of(person.name) != person.name:
+            raise NoSuchName(f"{person.name!r} cannot be a student's name; {name_of(person.name)!r} could.")
+        said = {"name": person.name, "staff": person.is_staff, "once": secrets.token_urlsafe(12)}
+        return f"{address.rstrip('/')}/join/{self._signer.dumps(said)}"
+
+    def read(self, token: str) -> tuple[Person, str]:
+        """For whom it is, and the key by which it is used up; raises NotAdmitted."""
+        try:
+            said = self._signer.loads(token, max_age=SECONDS_OF_AN_INVITATION)
+        except BadSignature:
+            raise NotAdmitted("This invitation is not valid, or too old. Ask for a new one.") from None
+        return Person(said["name"], said["staff"]), f"invitation {said['once']}"
+
+    @property
+    def _signer(self) -> URLSafeTimedSerializer:
+        return URLSafeTimedSerializer(self.key, salt="invitation")
+
+
+def see_other(path: str) -> Response:
+    """Go there with GET."""
+    return Response(status_code=303, headers={"location": path})
+
+
+def invitations_as_csv(invitations: Invitations, address: str, people: Iterable[Person]) -> str:
+    """A line for each person: name,link."""
+    lines = (f"{person.name},{invitations.link(address, person)}" for person in people)
+    return "\n".join(["student,link", *lines]) + "\n"

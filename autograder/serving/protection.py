@@ -1,0 +1,77 @@
+"""What every request passes before the application sees it, and every reply after: limits and headers."""
+
+from __future__ import annotations
+
+import secrets
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from autograder.serving.people import NotAdmitted
+from autograder.submissions.collect import LARGEST_NOTEBOOK
+
+LARGEST_REQUEST = LARGEST_NOTEBOOK + 100_000  # bytes, with what a form adds
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class TooLarge(Exception):
+    """A request of more bytes than any notebook may have."""
+
+
+class Protection:
+    """Ends a request that is too large, and adds the headers of HEADERS to every reply."""
+
+    def __init__(self, app: ASGIApp, *, is_encrypted: bool) -> None:
+        self.app = app
+        hsts = {"strict-transport-security": "max-age=31536000"} if is_encrypted else {}
+        self.headers = HEADERS | hsts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        size, has_begun = 0, False
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > LARGEST_REQUEST:
+                raise TooLarge
+            return message
+
+        async def with_headers(message: Message) -> None:
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                MutableHeaders(scope=message).update(self.headers)
+            await send(message)
+
+        said = dict(scope["headers"]).get(b"content-length", b"0")
+        try:
+            if not said.isdigit() or int(said) > LARGEST_REQUEST:
+                raise TooLarge
+            await self.app(scope, counted, with_headers)
+        except TooLarge:
+            if has_begun:
+                raise
+            body = b"This is too large to be a notebook. Clear its outputs and hand it in again.\n"
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+            await with_headers({"type": "http.response.start", "status": 413, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+
+
+def require_own_form(request: Request, token: object) -> None:
+    """Raise NotAdmitted unless a form of this session's own pages sent the request."""
+    own = request.session.get("csrf", "")
+    if not own or not isinstance(token, str) or not secrets.compare_digest(own.encode(), token.encode()):
+        raise NotAdmitted("This form is out of date. Go back, reload the page and try again.")

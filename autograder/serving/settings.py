@@ -1,0 +1,111 @@
+"""What `serve.toml` in the course's folder says, and the secret key beside it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+FILE = "serve.toml"
+KEY_FILE = "serve.key"
+Hidden = Literal["after due", "at once", "never"]
+
+
+class SettingsError(ValueError):
+    """Settings that cannot be served with; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class OpenIDProvider:
+    """Where people sign in. claim: which of the provider's claims names a student in the gradebook."""
+
+    issuer: str
+    client_id: str
+    client_secret_file: str
+    claim: str = "email"
+
+
+@dataclass(frozen=True)
+class LTIPlatform:
+    """A learning management system that students come from, as its registration of the course says.
+
+    claim: which of its claims names a student in the gradebook.
+    """
+
+    issuer: str
+    client_id: str
+    deployments: tuple[str, ...]
+    login_url: str
+    keys_url: str
+    token_url: str
+    claim: str = "email"
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """address: where students reach it; https, unless it is this machine alone.
+
+    staff: who may see the class, by their names. hidden: when hidden checks, and with them points, are told.
+    anonymous: whether answers in words are marked without their students' names.
+    """
+
+    address: str = "http://127.0.0.1:8000"
+    staff: tuple[str, ...] = ()
+    hidden: Hidden = "after due"
+    seconds_between: float = 30.0
+    each_hour: int = 6
+    anonymous: bool = False
+    database: str = ""
+    openid: OpenIDProvider | None = None
+    lti: tuple[LTIPlatform, ...] = ()
+
+    @property
+    def is_encrypted(self) -> bool:
+        return self.address.startswith("https://")
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.address).hostname or ""
+
+
+def read_settings(root: Path) -> ServeSettings:
+    """The settings of a course, or those by default; raises SettingsError."""
+    path = root / FILE
+    try:
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        said: dict[str, Any] = tomllib.loads(text)
+        if unknown := sorted(said.keys() - {one.name for one in fields(ServeSettings)}):
+            raise SettingsError(f"{path} has unknown settings: {', '.join(unknown)}.")
+        openid = OpenIDProvider(**said.pop("openid")) if "openid" in said else None
+        staff = tuple(said.pop("staff", ()))
+        lti = tuple(
+            LTIPlatform(**{**one, "deployments": tuple(one.get("deployments", ()))})
+            for one in said.pop("lti", ())
+        )
+        found = ServeSettings(**said, staff=staff, openid=openid, lti=lti)
+    except (tomllib.TOMLDecodeError, TypeError) as problem:
+        raise SettingsError(f"{path} cannot be used: {problem}.") from None
+    if found.hidden not in ("after due", "at once", "never"):
+        raise SettingsError(f'{path}: hidden is "after due", "at once" or "never", not {found.hidden!r}.')
+    if not found.is_encrypted and found.host not in ("127.0.0.1", "localhost", "::1"):
+        raise SettingsError(
+            f"{path}: the address {found.address} is neither https nor this machine alone. Put a server "
+            "that speaks TLS in front, and state its address."
+        )
+    return found
+
+
+def secret_key(root: Path) -> str:
+    """The key that signs cookies and invitations; made at first. Who changes it signs everybody out."""
+    path = root / KEY_FILE
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return path.read_text(encoding="utf-8").strip()
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(secrets.token_urlsafe(48) + "\n")
+    return path.read_text(encoding="utf-8").strip()

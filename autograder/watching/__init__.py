@@ -1,0 +1,1 @@
+"""Submissions graded as they arrive, by a grader that stays warm."""

@@ -1,0 +1,119 @@
+"""A folder in which submissions arrive: when each is wholly there, and a page of feedback beside each."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.marks.records import SubmissionRecord, write_text
+from autograder.reporting.feedback import feedback_page
+from autograder.source.homework import HomeworkSource
+from autograder.submissions.collect import Found, NothingHandedIn, Unreadable, collect, read
+from autograder.watching.watch import ByHand
+
+SECONDS_TO_SETTLE = 1.0  # for which a file stays as it is once it is written
+SECONDS_TO_FINISH = 30.0  # after which a notebook that breaks off is taken for what was handed in
+STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # of JSON; it always matches, in linear time
+
+State = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass
+class _Seen:
+    """A submission, what its files looked like when last seen, since when, and whether it was taken so."""
+
+    found: Found
+    state: State
+    since: float
+    is_taken: bool = False
+
+
+@dataclass
+class Arrivals:
+    """`STUDENT/HOMEWORK/…` or `STUDENT.ipynb` below a folder, as `collect` finds them.
+
+    A submission is taken when its files have stayed the same for a second and its notebook is whole.
+    tells_hidden: whether a student is told hidden checks now, by homework and student.
+    """
+
+    folder: Path
+    tells_hidden: Callable[[str, str], bool] = lambda homework, student: True
+    clock: Callable[[], float] = time.monotonic
+    seen: dict[tuple[str, str], _Seen] = field(default_factory=dict)
+
+    def all(self, homework: str) -> Sequence[Found]:
+        """Every submission that was taken, by student."""
+        there = (one for (name, _), one in sorted(self.seen.items()) if name == homework)
+        return [one.found for one in there if one.is_taken]
+
+    def arrived(self, homework: str) -> Sequence[Found]:
+        """Those that are wholly there, and new or changed since this was last called."""
+        return [found for found in self._there(homework) if self._is_ready(homework, found)]
+
+    def _there(self, homework: str) -> list[Found]:
+        try:
+            return [found for found in collect(self.folder, homework) if found.handed_in]
+        except NothingHandedIn:
+            return []
+
+    def _is_ready(self, homework: str, found: Found) -> bool:
+        state, now = _state_of(found), self.clock()
+        one = self.seen.get((homework, found.student))
+        if one is None or one.state != state:
+            self.seen[homework, found.student] = _Seen(found, state, now)
+            return False
+        if one.is_taken or now - one.since < SECONDS_TO_SETTLE:
+            return False
+        if now - one.since < SECONDS_TO_FINISH and not _is_whole(found):
+            return False
+        one.found, one.is_taken = found, True
+        return True
+
+    def give_back(self, submission: Found, record: SubmissionRecord, homework: HomeworkSource) -> None:
+        """Write the feedback beside what was handed in; one that is there and the same is left."""
+        place = submission.folder or submission.path
+        if place is None:
+            return
+        path = place.with_name(f"{place.name.removesuffix('.ipynb')}.html")
+        told = self.tells_hidden(homework.name, submission.student)
+        page = feedback_page(record, homework, hidden=told, later="after the due date")
+        if not path.is_file() or path.is_symlink() or path.read_text("utf-8", "replace") != page:
+            write_text(path, page)
+
+    def by_hand(self, homework: str) -> Sequence[ByHand]:
+        """None: a folder holds no marks."""
+        return ()
+
+    def entered(self, homework: str, mark: ByHand) -> None:
+        """There is none."""
+
+
+def _state_of(found: Found) -> State:
+    """What changes when a file of a submission does: its path, inode, size and time."""
+    paths = [found.path] if found.path else []
+    for folder, _, names in os.walk(found.folder) if found.folder else ():
+        paths += [Path(folder, name) for name in names]
+    return tuple(sorted(_state(path) for path in set(paths)))
+
+
+def _state(path: Path) -> tuple[str, int, int, int]:
+    try:
+        status = path.lstat()
+    except OSError:
+        return str(path), 0, 0, 0
+    return str(path), status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _is_whole(found: Found) -> bool:
+    """Whether a notebook has been written to its end: every brace that opens in it closes."""
+    if found.path is None:
+        return True
+    try:
+        bare = STRING.sub(b"", read(found.path))
+    except Unreadable:
+        return True  # that is what its record will say
+    return 0 < bare.count(b"{") == bare.count(b"}")

@@ -1,0 +1,251 @@
+"""Grade what arrives, as it arrives: everything that a grading needs stays warm from one to the next.
+
+What has been handed in lies in files, and what is graded in records and the gradebook; a watcher that is
+killed keeps nothing else, and the next one finds what is due as `autograder grade` does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from autograder.grade import clerk_for, mark_book
+from autograder.grading.clerk import Clerk, Task
+from autograder.grading.order import Order
+from autograder.grading.pool import Judges, local_judges
+from autograder.isolation import Limits
+from autograder.making.release import released_path
+from autograder.marks.changes import point_changes
+from autograder.marks.database import GradebookUnavailable
+from autograder.marks.decisions import Decision, Decisions
+from autograder.marks.records import SubmissionRecord
+from autograder.markup import one_line
+from autograder.sample.demo import mark
+from autograder.software import files_in
+from autograder.source.homework import HomeworkSource
+from autograder.source.loading import assignments
+from autograder.source.notebook import SourceError
+from autograder.source.released import NotReleased
+from autograder.submissions.collect import Found
+
+SECONDS_BETWEEN_LOOKS = 0.2
+SECONDS_BETWEEN_SUMMARIES = 30.0  # while there is always something to do
+SECONDS_OF_A_TURN = 10.0  # after which what arrives waits for other homeworks
+SECONDS_UNTIL_ANOTHER_TRY = 2.0
+
+
+class Inbox(Protocol):
+    """Where submissions arrive, and where word of them goes."""
+
+    def all(self, homework: str) -> Sequence[Found]:
+        """Every submission that is wholly there."""
+
+    def arrived(self, homework: str) -> Sequence[Found]:
+        """Those that are new or changed since this was last called; at first, all."""
+
+    def give_back(self, submission: Found, record: SubmissionRecord, homework: HomeworkSource) -> None:
+        """A submission is graded, now or before; called more than once for the same record."""
+
+    def by_hand(self, homework: str) -> Sequence[ByHand]:
+        """Marks that people gave and the gradebook lacks."""
+
+    def entered(self, homework: str, mark: Any) -> None:
+        """The gradebook has one of these."""
+
+
+class ByHand(Protocol):
+    """A person's mark for a question, and what they tell the student."""
+
+    @property
+    def student(self) -> str: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def points(self) -> float: ...
+    @property
+    def comment(self) -> str: ...
+    @property
+    def who(self) -> str: ...
+
+
+@dataclass
+class OpenHomework:
+    """A homework with its plan and its gradebook, which stay open until its source changes."""
+
+    order: Order
+    root: Path
+    judges: Judges
+    inbox: Inbox
+    gradebook: str | None
+    say: Callable[[str], None]
+    open: ExitStack = field(default_factory=ExitStack)
+    clerk: Clerk | None = None
+    source: object = None  # its state when it was opened
+    has_missed: bool = False  # what arrived while it could not be graded
+    unsummed: float | None = None  # since when the summary lacks something
+
+    @property
+    def name(self) -> str:
+        return self.order.homework
+
+    def round(self, until: float) -> bool:
+        """Grade what has arrived, and what arrives up to a time; whether there was anything."""
+        arrived = self.inbox.arrived(self.name)
+        try:
+            self.enter_by_hand()
+        except GradebookUnavailable as problem:
+            self.give_up(problem)
+        if not (arrived or self.has_missed) or not self.is_ready():
+            self.has_missed = self.has_missed or bool(arrived)
+            return False
+        try:
+            self.grade(self.inbox.all(self.name) if self.has_missed else arrived, until)
+            self.has_missed = False
+        except GradebookUnavailable as problem:
+            self.give_up(problem)
+        return True
+
+    def is_ready(self) -> bool:
+        """Open it, anew if the source has changed; whether it can be graded. If not, that is said."""
+        if (source := _state_of(self.root, self.name)) == self.source:
+            return self.clerk is not None
+        try:
+            self.close()
+            self.source = source
+            marks = self.open.enter_context(mark_book(self.root, self.name, self.gradebook))
+            self.clerk = clerk_for(self.order, self.root, marks, self.judges, ())
+            self.clerk.plan.prepare()
+            self.unsummed = time.monotonic()
+        except GradebookUnavailable as problem:
+            self.give_up(problem)
+        except (SourceError, NotReleased) as problem:
+            self.clerk = None
+            self.say(f"{self.name} cannot be graded: {problem}")
+        return self.clerk is not None
+
+    def grade(self, arrived: Sequence[Found], until: float) -> None:
+        """Have these judged, and what arrives meanwhile; say and give back each."""
+        clerk = self.clerk
+        assert clerk is not None
+        before = dict(clerk.records)
+
+        def due(found: Sequence[Found]) -> list[Task]:
+            todo = list(clerk.due(found)) if found else []
+            judged = {task.submission.student for task in todo}
+            for submission in found:
+                if submission.student not in judged:
+                    self.give_back(submission)
+            return todo
+
+        def arriving() -> list[Task]:
+            return due(self.inbox.arrived(self.name)) if time.monotonic() < until else []
+
+        if not (todo := due(arrived)):
+            return
+        with closing(clerk.saved(todo, arriving)) as graded:
+            for submission in graded:
+                record = clerk.records[submission.student]
+                old = [before[record.student]] if record.student in before else []
+                before[record.student] = record
+                Decisions(self.root).add(*point_changes(self.name, old, [record]))
+                self.unsummed = self.unsummed or time.monotonic()
+                self.give_back(submission)
+                self.say(f"{self.name}  {one_line(record.student)}  {mark(record)}")
+
+    def enter_by_hand(self) -> None:
+        """Enter what people gave, and put it on record."""
+        if not (given := self.inbox.by_hand(self.name)) or not self.is_ready() or self.clerk is None:
+            return
+        for one in given:
+            before = self.clerk.marks.mark_by_hand(one.student, one.question, one.points, one.comment)
+            if before != one.points:
+                why = f"rubric, by {one.who}"
+                decision = Decision(
+                    self.name, one.student, "mark by hand", one.points, before, one.question, why
+                )
+                Decisions(self.root).add(decision)
+            self.inbox.entered(self.name, one)
+
+    def give_back(self, submission: Found) -> None:
+        assert self.clerk is not None
+        record = self.clerk.records[submission.student]
+        self.inbox.give_back(submission, record, self.clerk.plan.homework)
+
+    def give_up(self, problem: GradebookUnavailable) -> None:
+        """Try again later: a database server may have been restarted."""
+        self.say(str(problem))
+        self.unsummed, self.has_missed = None, True
+        self.close()
+        time.sleep(SECONDS_UNTIL_ANOTHER_TRY)
+
+    def sum_up(self, after: float = 0.0) -> None:
+        """Enter penalties and write the summary, if for so many seconds something has been new."""
+        if self.clerk is None or self.unsummed is None or time.monotonic() - self.unsummed < after:
+            return
+        try:
+            self.clerk.found = self.inbox.all(self.name)
+            self.clerk.marks.enter_penalties()
+            self.clerk.summary()
+            self.unsummed = None
+        except GradebookUnavailable as problem:
+            self.give_up(problem)
+
+    def close(self) -> None:
+        """Sum up, and let go of the gradebook."""
+        self.sum_up()
+        self.open.close()
+        self.clerk, self.source = None, None
+
+
+def watch(
+    inbox: Inbox,
+    homeworks: Sequence[str],
+    root: Path,
+    *,
+    jobs: int | None = None,
+    isolation: str = "best",
+    gradebook: str | None = None,
+    say: Callable[[str], None] = print,
+    has_ended: Callable[[], bool] = lambda: False,
+) -> None:
+    """Grade what arrives in the inbox, until it has ended; raises IsolationUnavailable.
+
+    A homework that cannot be graded now, or a gradebook that cannot be used, is said and tried again.
+    gradebook: the URL of its database; None takes the one of nbgrader_config.py.
+    """
+    limits = Limits()
+    with local_judges(isolation, limits, jobs) as judges, ExitStack() as stack:
+        opened = [
+            OpenHomework(Order(name, isolation, limits), root, judges, inbox, gradebook, say)
+            for name in homeworks
+        ]
+        for one in opened:
+            stack.callback(one.close)
+        judges.warm()
+        say(f"Ready. Isolation: {judges.level.name} ({judges.level.reason}).")
+        turn = SECONDS_OF_A_TURN if len(opened) > 1 else float("inf")
+        while not has_ended():
+            busy = [one.round(time.monotonic() + turn) for one in opened]
+            for one in opened:
+                one.sum_up(SECONDS_BETWEEN_SUMMARIES if any(busy) else 0.0)
+            if not any(busy):
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def released(root: Path) -> list[str]:
+    """The homeworks that are released; raises NotReleased where none is."""
+    found = [name for name in assignments(root) if released_path(root, name).is_file()]
+    if not found:
+        raise NotReleased(f"No homework is released in {root}. Run `autograder release NAME`.")
+    return found
+
+
+def _state_of(root: Path, name: str) -> object:
+    """What changes when the homework is edited or released."""
+    paths = [*files_in(root / "solutions" / name), released_path(root, name)]
+    there = [(path, path.stat()) for path in paths if path.is_file()]
+    return [(path, status.st_mtime_ns, status.st_size) for path, status in there]

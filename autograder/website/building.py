@@ -1,0 +1,88 @@
+"""A homework's own page: what one builds, drawn where it is a machine, and each exercise in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from autograder.source.homework import STARS, Exercise, HomeworkSource, Written, title_of
+from course import figures
+
+# The machine that a homework ends in, see course.figures.machines.
+BUILT = {
+    "hw2_backprop": "feedforward",
+    "hw3_recurrent": "lstm_cell",
+    "hw4_attention": "seq2seq_attention",
+    "hw5_transformer": "transformer",
+    "hw6_gpt": "gpt",
+    "hw7_bert_and_translation": "bert",
+}
+
+
+def building(homework: HomeworkSource) -> str:
+    """The page in Markdown, for a folder beside `homeworks` and `mistakes`."""
+    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    rows = [
+        f"| {exercise.title} | {STARS[exercise.difficulty - 1]} | {exercise.minutes} | {exercise.points:g} |"
+        for exercise in homework.exercises
+    ]
+    return "\n".join(
+        [
+            f"# {title_of(homework)}",
+            "",
+            introduction(homework),
+            "",
+            f"*{_amount(homework)}.* [Open the notebook]({notebook}), and write where it says",
+            "`YOUR CODE HERE`.",
+            *_drawn(homework.name),
+            "",
+            "## What you write",
+            "",
+            "| exercise | difficulty | minutes | points |",
+            "|---|---|---:|---:|",
+            *rows,
+            *map(_in_words, homework.written),
+            "",
+            "```{toctree}",
+            ":maxdepth: 1",
+            "",
+            f"The notebook <{notebook.removesuffix('.ipynb')}>",
+            f"Known mistakes <../mistakes/{homework.name}>",
+            "```",
+            "",
+        ]
+    )
+
+
+def _in_words(each: Written) -> str:
+    asked = each.name.replace("_", " ").capitalize()
+    return f"| {asked}, in words | | {each.minutes} | {each.points:g} |"
+
+
+def introduction(homework: HomeworkSource) -> str:
+    """The first paragraph below the title."""
+    return " ".join(homework.cells[0].source.split("\n\n")[1].split())
+
+
+def _amount(homework: HomeworkSource) -> str:
+    asked: tuple[Exercise | Written, ...] = (*homework.exercises, *homework.written)
+    hours = sum(each.minutes for each in asked) / 60
+    return f"{len(asked)} exercises · about {hours:.0f} hours · {sum(each.points for each in asked):g} points"
+
+
+def _drawn(name: str) -> Iterable[str]:
+    if name in BUILT:
+        yield from ("", "```{raw} html", *figures.machine(BUILT[name]).html().splitlines(), "```")
+
+
+def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
+    """A list of cards for the first page: what each homework is about, and how long it takes."""
+    cards = []
+    for homework in homeworks:
+        number, _, subject = title_of(homework).partition(": ")
+        subject = subject[:1].upper() + subject[1:]
+        cards.append(
+            f'<li><a href="building/{homework.name}.html">{escape(subject or number)}</a>'
+            f"<span>{escape(number)}</span><small>{escape(_amount(homework))}</small></li>"
+        )
+    return "\n".join(['<ol class="path">', *cards, "</ol>", ""])

@@ -1,0 +1,47 @@
+"""Lines of the first page that are counted or read elsewhere: how much there is, and how to cite it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+from autograder.source.homework import HomeworkSource
+from autograder.website.path import Lecture
+
+
+def facts(lectures: Iterable[Lecture], homeworks: Iterable[HomeworkSource]) -> str:
+    """How much there is to read and to do, and how many mistakes are known by name."""
+    lectures, homeworks = list(lectures), list(homeworks)
+    hours = sum(lecture.minutes for lecture in lectures) / 60
+    exercises = sum(len(homework.exercises) + len(homework.written) for homework in homeworks)
+    mistakes = sum(len(homework.misconceptions) for homework in homeworks)
+    parts = (
+        f"{len(lectures)} lectures, {hours:.0f} hours to read",
+        f"{len(homeworks)} homeworks, {exercises} exercises",
+        f"{mistakes:,} mistakes known by name",
+    )
+    return f'<ul class="facts">{"".join(f"<li>{part}</li>" for part in parts)}</ul>\n'
+
+
+def citation(path: Path) -> str:
+    """The citation in BibTeX, from CITATION.cff. Raises ValueError where the file lacks a part."""
+    text = path.read_text(encoding="utf-8")
+    lines = [
+        "@software{language_models_from_scratch,",
+        f"  title = {{{_value(text, 'title')}}},",
+        f"  author = {{{{{_value(text, 'name')}}}}},",
+        f"  year = {{{_value(text, 'date-released')[:4]}}},",
+        f"  version = {{{_value(text, 'version')}}},",
+        f"  url = {{{_value(text, 'repository-code')}}}",
+        "}",
+    ]
+    return f'<div class="highlight"><pre tabindex="0">{escape(chr(10).join(lines))}</pre></div>\n'
+
+
+def _value(text: str, key: str) -> str:
+    found = re.search(rf"^[ -]*{key}: (.+)$", text, re.M)
+    if not found:
+        raise ValueError(f"CITATION.cff has no {key}")
+    return found[1].strip()

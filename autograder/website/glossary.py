@@ -1,0 +1,44 @@
+"""The glossary's tables: the symbols of all lectures, and the names in code with what others call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from autograder.website.lecture_tables import symbols
+from course.shapes import AXES, SIZES, VALUES, Name
+
+SYMBOLS, DIALECTS = "<!-- symbols -->", "<!-- dialects -->"  # where the hand-written page wants them
+
+
+def glossary(page: str, lectures: Path) -> str:
+    """The hand-written page with its tables. Raises ValueError where it has no place for one."""
+    tables = {SYMBOLS: symbol_table(lectures), DIALECTS: dialects()}
+    for place, table in tables.items():
+        if place not in page:
+            raise ValueError(f"the glossary has no place {place}")
+        page = page.replace(place, table)
+    return page
+
+
+def symbol_table(lectures: Path) -> str:
+    """Every symbol of a lecture's table, in the order in which they are met."""
+    lines = ["| symbol | meaning | shape | lecture |", "|---|---|---|---|"]
+    for path in sorted(lectures.glob("*.ipynb")):
+        link = f"[{path.stem[:2]}](lectures/{path.name})"
+        lines += [f"| {each.written} | {each.meaning} | {each.shape} | {link} |" for each in symbols(path)]
+    return "\n".join(lines)
+
+
+def dialects() -> str:
+    """Every name of the course's code with its letter, its meaning and what others call it."""
+    return "\n".join([*_table("Axes", AXES), *_table("Sizes", SIZES), *_table("Values", VALUES)])
+
+
+def _table(title: str, entries: Iterable[Name]) -> Iterator[str]:
+    yield from ("", f"### {title}", "")
+    yield "| in the course | letter | meaning | GPT-2 | Hugging Face | torch.nn |"
+    yield "|---|---|---|---|---|---|"
+    for name in entries:
+        elsewhere = (f"`{word}`" if word else "" for word in (name.gpt2, name.hugging_face, name.torch))
+        yield f"| `{name.code}` | {name.letter} | {name.meaning} | {' | '.join(elsewhere)} |"

@@ -1,0 +1,73 @@
+"""The path of lectures on the first page: chapters of cards, each a picture, a question and its minutes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from autograder.website.thumbnails import thumbnail
+
+QUESTION = re.compile(r"\*\*The question of the day:\*\* (.+)")
+MINUTES = re.compile(r"\*(\d+) minutes to read")
+
+# A chapter: its title, what it is about, and its first lecture.
+CHAPTERS = (
+    ("Count", "A model is a table of what came next.", "00"),
+    ("Learn", "Words get vectors, and gradients find them.", "05"),
+    ("Remember", "A state walks along the text.", "07"),
+    ("Look back", "Every word asks all the words before it.", "12"),
+    ("Go further", "Read both ways, translate, and look at the whole way.", "17"),
+)
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """What the beginning of a lecture says about it; `name` is its file's, without ending."""
+
+    name: str
+    title: str
+    question: str
+    minutes: int
+
+
+def lectures_in(folder: Path) -> list[Lecture]:
+    """The lectures in their order, read from their first cells.
+
+    Raises ValueError where a title, a question or its minutes are missing.
+    """
+    return [_read(path) for path in sorted(folder.glob("*.ipynb"))]
+
+
+def _read(path: Path) -> Lecture:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells[:4] if cell["cell_type"] == "markdown")
+    title, question, minutes = re.search(r"^# (.+)", text, re.M), QUESTION.search(text), MINUTES.search(text)
+    if not (title and question and minutes):
+        raise ValueError(f"{path}: expected a title, a question of the day and its minutes at the beginning")
+    return Lecture(path.stem, title[1], question[1][0].upper() + question[1][1:], int(minutes[1]))
+
+
+def path_of(lectures: Iterable[Lecture]) -> str:
+    """All cards, by chapter, as HTML for a page beside the folder `lectures`."""
+    lectures = list(lectures)
+    ends = [*(first for *_, first in CHAPTERS[1:]), "99"]
+    chapters = (
+        (title, about, [each for each in lectures if first <= each.name < end])
+        for (title, about, first), end in zip(CHAPTERS, ends, strict=True)
+    )
+    return "\n".join(line for chapter in chapters if chapter[2] for line in _chapter(*chapter))
+
+
+def _chapter(title: str, about: str, lectures: list[Lecture]) -> Iterator[str]:
+    yield f'<section class="chapter wide"><h3>{title}</h3><p>{about}</p><ol class="path">'
+    for each in lectures:
+        yield (
+            f'<li data-lecture="{each.name}">{thumbnail(each.name)}'
+            f'<a href="lectures/{each.name}.html">{escape(each.title)}</a>'
+            f"<span>{escape(each.question)}</span><small>{each.minutes} minutes</small></li>"
+        )
+    yield "</ol></section>"

@@ -1,0 +1,50 @@
+"""What belongs to the whole site: the page for an address that does not exist, and the list of pages."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+NOT_FOUND = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<title>Not found · Language models from scratch</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ max-width: 36rem; margin: 15vh auto; padding: 0 1.5rem; font: 1.1rem/1.6 Charter, Georgia, serif; }}
+
+</style>
+</head>
+<body>
+<main>
+<h1>Nothing comes next here</h1>
+<p>There is no page at this address. The course begins on its
+<a href="{first}">first page</a>.</p>
+</main>
+</body>
+</html>
+"""
+
+
+def not_found(address: str) -> str:
+    """A page that needs no other file, for it is shown at any address.
+
+    address: where the site is published, or "" where that is not known.
+    """
+    return NOT_FOUND.format(first=escape(address or "/", quote=True))
+
+
+def sitemap(site: Path, address: str) -> str:
+    """All pages to be found by a search engine, by their whole addresses, in sitemaps.org's format."""
+    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    listed = [page for page in pages if not page.startswith(("_", "404", "search"))]
+    urls = "".join(f"<url><loc>{escape(address.rstrip('/') + '/' + page)}</loc></url>\n" for page in listed)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+    )

@@ -1,0 +1,238 @@
+"""Words about grading: grade, watch, try, report, compete, demo, doctor."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.words.verb import Arguments, Verb, gradebook_option, no_options, say
+
+if TYPE_CHECKING:
+    from autograder.marks.records import SubmissionRecord
+
+
+def _grade_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+    part.add_argument(
+        "--submissions",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="STUDENT/HOMEWORK/*.ipynb or STUDENT.ipynb",
+    )
+    jobs = "submissions graded at the same time (default: one per available core)"
+    part.add_argument("--jobs", type=int, default=None, help=jobs)
+    part.add_argument("--dask", metavar="ADDRESS", help="grade on a Dask cluster, such as tls://host:8786")
+    gradebook_option(part)
+    part.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    part.add_argument(
+        "--attempt",
+        default="latest",
+        choices=["latest", "in-time", "best"],
+        help="which counts of a student's attempts (default: latest)",
+    )
+    part.add_argument("--again", action="store_true", help="also regrade what is graded already")
+    part.add_argument(
+        "--preview",
+        action="store_true",
+        help="judge what is due, show which marks would change, write nothing",
+    )
+    part.add_argument(
+        "--forbidden",
+        default="costs",
+        choices=["costs", "flag"],
+        help="whether a forbidden call costs its exercise the points (default) or is only reported",
+    )
+
+
+def _grade(args: Arguments) -> int:
+    gc.disable()  # until `grade` begins its work: what is imported is no garbage
+    try:
+        return _graded(args)
+    finally:
+        gc.enable()
+
+
+def _graded(args: Arguments) -> int:
+    from autograder.grade import grade
+    from autograder.marks.changes import in_words, marked_by_hand
+    from autograder.marks.records import RecordFolder
+    from autograder.sample.demo import table
+    from autograder.source.loading import find
+
+    before = RecordFolder(args.root / "grades", args.homework).all()
+    record = grade(
+        args.homework,
+        args.submissions,
+        root=args.root,
+        jobs=args.jobs,
+        dask=args.dask,
+        gradebook=args.gradebook,
+        isolation=args.isolation,
+        again=args.again,
+        json_file=args.json,
+        forbidden_costs_points=args.forbidden == "costs",
+        preview=args.preview,
+        attempt=args.attempt,
+    )
+    if args.preview:
+        say(*in_words(before, record.submissions), "Nothing was written; without --preview it is.")
+        return 0
+    say(table(record, find(args.homework, args.root)))
+    log_changes(args, before, record.submissions)
+    if words := list(in_words(before, record.submissions)):
+        from autograder.marks.gradebook import (
+            MarkBook,  # nbgrader, which takes longer than the start of a grading
+        )
+
+        with MarkBook(args.root, args.homework, args.gradebook) as marks:
+            say("", *words, *marked_by_hand(marks.to_look_at_again()))
+    say("\nIsolation: {level} ({reason}).".format(**record.isolation))
+    if "checks" in record.isolation:
+        say(f"Note: {record.isolation['checks']}.")
+    for note in record.notes:
+        say(f"Note: {note}")
+    say(f"`autograder report {args.homework}` writes the class report.")
+    return 0
+
+
+def log_changes(args: Arguments, before: list[SubmissionRecord], after: Sequence[SubmissionRecord]) -> None:
+    """Put the points that this run changed, and marks by hand that are new, on record."""
+    from autograder.marks.changes import point_changes
+    from autograder.marks.decisions import Decisions
+    from autograder.marks.gradebook import MarkBook
+
+    log = Decisions(args.root)
+    log.add(*point_changes(args.homework, before, after))
+    with MarkBook(args.root, args.homework, args.gradebook) as marks:
+        log.notice(args.homework, marks.by_hand())
+
+
+def _watch_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("folder", type=Path, metavar="FOLDER", help="as `grade --submissions` has it")
+    part.add_argument(
+        "--homework",
+        action="append",
+        dest="homeworks",
+        metavar="NAME",
+        help="may be repeated (default: all that are released)",
+    )
+    jobs = "submissions graded at the same time (default: one per available core)"
+    part.add_argument("--jobs", type=int, default=None, help=jobs)
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    gradebook_option(part)
+
+
+def _watch(args: Arguments) -> int:
+    from autograder.source.loading import require_name
+    from autograder.watching.arrivals import Arrivals
+    from autograder.watching.watch import released, watch
+
+    names = args.homeworks or released(args.root)
+    for name in names:
+        require_name(name, args.root)
+    say(f"Watching {args.folder} for {', '.join(names)}. Ctrl-C ends it.")
+    watch(
+        Arrivals(args.folder),
+        names,
+        args.root,
+        jobs=args.jobs,
+        isolation=args.isolation,
+        gradebook=args.gradebook,
+        say=say,
+    )
+    return 0
+
+
+def _try_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    part.add_argument("--homework", metavar="NAME", help="default: the notebook's own name")
+    part.add_argument("--student", metavar="NAME", help="with the hidden inputs of this student's record")
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+
+
+def _try(args: Arguments) -> int:
+    from autograder.grading.preview import graded_alone, made_by
+    from autograder.grading.verdict import in_words, verdict
+    from autograder.marks.records import RecordFolder
+    from autograder.source.loading import require_name
+
+    name = args.homework or args.notebook.stem
+    require_name(name, args.root)
+    record = RecordFolder(args.root / "grades", name).find(args.student) if args.student else None
+    seed = record.seed if record else None
+    graded, homework = graded_alone(args.notebook, name, args.root, args.isolation, seed)
+    say(*in_words(verdict(graded.record, homework)))
+    say(f"\nMade by: {made_by(graded.record)}. Nothing was written.")
+    return 0
+
+
+def _report_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+
+
+def _report(args: Arguments) -> int:
+    from autograder.reporting.report import report
+
+    say(f"written: {os.path.relpath(report(args.homework, args.root), args.root)}")
+    return 0
+
+
+def _demo_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+
+
+def _demo(args: Arguments) -> int:
+    from autograder.sample.demo import demo
+
+    demo(args.root, isolation=args.isolation)
+    return 0
+
+
+def _doctor(args: Arguments) -> int:
+    from autograder.doctor import examine, in_words, resources, this_machine
+
+    found = examine(this_machine())
+    say(in_words(found, resources(found.best)))
+    return int(found.best is None)
+
+
+def _compete_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("folder", type=Path, metavar="DIR", help="the entries, one NAME.py for each student")
+    part.add_argument("--seed", type=int, required=True, help="of the hidden stories; keep it to yourself")
+    part.add_argument(
+        "--cpu-seconds",
+        type=float,
+        default=60.0,
+        metavar="N",
+        help="of training for each entry (default: 60)",
+    )
+    part.add_argument(
+        "--parameters", type=int, default=500_000, metavar="N", help="at most, as stated (default: 500000)"
+    )
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+
+
+def _compete(args: Arguments) -> int:
+    from autograder.competing import Competition, as_text, compete
+
+    competition = Competition(args.seed, args.cpu_seconds, args.parameters)
+    places, task = compete(args.folder, competition, args.isolation, say)
+    say(as_text(places, task))
+    return 0
+
+
+VERBS = {
+    "grade": Verb("grade a folder of submissions in the sandbox", _grade_options, _grade),
+    "watch": Verb("grade what arrives in a folder, as it arrives", _watch_options, _watch),
+    "try": Verb("grade one notebook and print what its student would read", _try_options, _try),
+    "report": Verb("write the class report as one HTML file", _report_options, _report),
+    "compete": Verb("rank language models by what they know of hidden stories", _compete_options, _compete),
+    "demo": Verb("run everything once on sample submissions", _demo_options, _demo),
+    "doctor": Verb("report which sandboxes work on this machine", no_options, _doctor),
+}

@@ -1,0 +1,178 @@
+"""Words about the marks that there are: export, term, backup, restore; excuse, extend, log."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from autograder.words.verb import Arguments, Verb, gradebook_option, say
+
+
+def _export_options(part: argparse.ArgumentParser) -> None:
+    formats = ["csv", "canvas", "moodle", "gradescope", "gradescope-autograder", "github-classroom"]
+    part.add_argument("homework", metavar="HOMEWORK")
+    part.add_argument("format", choices=formats, metavar="FORMAT", help=", ".join(formats))
+    part.add_argument("--sheet", type=Path, metavar="FILE", help="the sheet exported by Canvas or Moodle")
+    part.add_argument("--student", metavar="NAME", help="the student whose results to export (gradescope)")
+    part.add_argument("--column", metavar="NAME", help="the assignment's title or number in Canvas's sheet")
+    part.add_argument(
+        "--unmarked",
+        default="warn",
+        choices=["warn", "stop"],
+        help="if written answers are not yet graded: export with a warning (default), or export nothing",
+    )
+    part.add_argument(
+        "--hidden",
+        default="after_due_date",
+        choices=["after_due_date", "after_published", "visible"],
+        help="when Gradescope shows students how hidden checks ended (default: after_due_date)",
+    )
+    part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
+    gradebook_option(part)
+
+
+def _export(args: Arguments) -> int:
+    from autograder.marks.exports.formats import Export, export
+
+    wanted = Export(
+        args.root,
+        args.homework,
+        args.sheet,
+        args.student,
+        args.gradebook,
+        args.column,
+        stop_if_unmarked=args.unmarked == "stop",
+        hidden=args.hidden,
+    )
+    made = export(wanted, args.format)
+    for note in made.notes:
+        say(f"Note: {note}.", file=sys.stderr)
+    if args.to is None:
+        sys.stdout.buffer.write(made.content)
+    else:
+        args.to.write_bytes(made.content)
+        say(f"written: {args.to}")
+    return 0
+
+
+def _excuse_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+    part.add_argument("students", nargs="+", metavar="STUDENT")
+    part.add_argument("--undo", action="store_true", help="the homework counts for them again")
+    part.add_argument("--why", default="", metavar="TEXT", help="for the log")
+
+
+def _excuse(args: Arguments) -> int:
+    from autograder.marks.decisions import Decision, Decisions
+    from autograder.source.loading import require_name
+
+    require_name(args.homework, args.root)
+    log, excused = Decisions(args.root), not args.undo
+    before = log.excused(args.homework)
+    log.add(
+        *(
+            Decision(args.homework, student, "excused", excused, student in before, why=args.why)
+            for student in args.students
+        )
+    )
+    say(f"excused from {args.homework}: {', '.join(sorted(log.excused(args.homework))) or 'nobody'}")
+    return 0
+
+
+def _extend_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+    part.add_argument("students", nargs="+", metavar="STUDENT")
+    part.add_argument("--days", type=float, default=0.0, metavar="N", help="after the due date")
+    part.add_argument(
+        "--hours", type=float, default=0.0, metavar="N", help="besides the days; 0 of both ends it"
+    )
+    part.add_argument("--why", default="", metavar="TEXT", help="for the log")
+
+
+def _extend(args: Arguments) -> int:
+    from autograder.marks.decisions import Decision, Decisions
+    from autograder.source.loading import require_name
+
+    require_name(args.homework, args.root)
+    log, hours = Decisions(args.root), 24 * args.days + args.hours
+    before = {
+        student: longer.total_seconds() / 3600 for student, longer in log.extensions(args.homework).items()
+    }
+    log.add(
+        *(
+            Decision(args.homework, student, "extension in hours", hours, before.get(student), why=args.why)
+            for student in args.students
+        )
+    )
+    say(f"{', '.join(args.students)}: {hours:g} hours longer; `autograder grade {args.homework}` enters it.")
+    return 0
+
+
+def _log_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", nargs="?", metavar="HOMEWORK", help="default: all")
+    part.add_argument("--student", metavar="NAME")
+
+
+def _log(args: Arguments) -> int:
+    from autograder.marks.decisions import Decisions, in_words
+
+    say(*in_words(Decisions(args.root).all(args.homework, args.student)))
+    return 0
+
+
+def _term_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all in the gradebook")
+    part.add_argument(
+        "--weight", action="append", default=[], metavar="HOMEWORK=N", help="instead of 1; may be repeated"
+    )
+    part.add_argument(
+        "--drop", type=int, default=0, metavar="N", help="leave out the N lowest of each student"
+    )
+    part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
+    gradebook_option(part)
+
+
+def _term(args: Arguments) -> int:
+    from autograder.marks.term import as_csv, read_weights, term
+
+    weights = read_weights(args.weight)
+    students = term(args.root, args.homeworks, weights=weights, drop=args.drop, gradebook=args.gradebook)
+    if args.to is None:
+        say(as_csv(students).rstrip("\n"))
+    else:
+        args.to.write_text(as_csv(students), encoding="utf-8")
+        say(f"written: {args.to}")
+    return 0
+
+
+def _backup_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("file", type=Path, metavar="FILE", help="such as marks.zip")
+    gradebook_option(part)
+
+
+def _backup(args: Arguments) -> int:
+    from autograder.marks.backup import backup
+
+    counts = backup(args.root, args.file, args.gradebook)
+    say(f"written: {args.file} ({counts['student']} students, {counts['grade']} marks, and grades/)")
+    return 0
+
+
+def _restore(args: Arguments) -> int:
+    from autograder.marks.backup import restore
+
+    counts = restore(args.root, args.file, args.gradebook)
+    say(f"restored: {counts['student']} students, {counts['grade']} marks, and grades/")
+    return 0
+
+
+VERBS = {
+    "export": Verb("export marks to Canvas, Moodle, Gradescope or GitHub", _export_options, _export),
+    "term": Verb("list marks over all homeworks, weighted", _term_options, _term),
+    "backup": Verb("write the gradebook and the records into one file", _backup_options, _backup),
+    "restore": Verb("put a backup into an empty gradebook", _backup_options, _restore),
+    "excuse": Verb("excuse students from a homework", _excuse_options, _excuse),
+    "extend": Verb("give students more time for a homework", _extend_options, _extend),
+    "log": Verb("list changes of marks, extensions and excuses", _log_options, _log),
+}

@@ -1,0 +1,139 @@
+"""Words about handing in: serve, invite, send, due."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+from autograder.words.verb import Arguments, Verb, gradebook_option, say
+
+
+def _serve_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all that are released")
+    part.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
+    part.add_argument("--port", type=int, default=8000)
+    part.add_argument(
+        "--only",
+        default="both",
+        choices=["both", "pages", "grader"],
+        help="one of its two processes, to run them apart",
+    )
+    part.add_argument("--jobs", type=int, default=None, help="submissions graded at the same time")
+    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    gradebook_option(part)
+
+
+def _serve(args: Arguments) -> int:
+    from autograder.extras import needs
+    from autograder.source.loading import require_name
+    from autograder.watching.watch import released
+
+    names = args.homeworks or released(args.root)
+    for name in names:
+        require_name(name, args.root)
+    if args.only == "grader":
+        from autograder.serving.run import grade_attempts
+
+        grade_attempts(
+            args.root, names, jobs=args.jobs, isolation=args.isolation, gradebook=args.gradebook, say=say
+        )
+        return 0
+    with needs("itsdangerous", "serve"):
+        from autograder.serving.run import Grader, serve_pages
+        from autograder.serving.settings import read_settings
+    say(f"Serving {', '.join(names)} at {read_settings(args.root).address}. Ctrl-C ends it.")
+    if args.only == "pages":
+        serve_pages(args.root, names, args.host, args.port)
+        return 0
+    jobs = [f"--jobs={args.jobs}"] if args.jobs else []
+    gradebook = [f"--gradebook={args.gradebook}"] if args.gradebook else []
+    options = [f"--root={args.root}", "--only=grader", f"--isolation={args.isolation}", *jobs, *gradebook]
+    with Grader(["serve", *options, *names]):
+        serve_pages(args.root, names, args.host, args.port)
+    return 0
+
+
+def _invite_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("names", nargs="*", metavar="NAME", help="as the gradebook has them")
+    part.add_argument("--names", dest="roster", type=Path, metavar="CSV", help="with a column student")
+    part.add_argument("--staff", action="store_true", help="who may see the class")
+    part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _invite(args: Arguments) -> int:
+    from autograder.extras import needs
+
+    with needs("itsdangerous", "serve"):
+        from autograder.serving.people import Invitations, Person, invitations_as_csv
+    from autograder.serving.settings import read_settings, secret_key
+
+    names = list(args.names)
+    if args.roster:
+        with args.roster.open(newline="", encoding="utf-8-sig") as file:
+            names += [row["student"] for row in csv.DictReader(file)]
+    invitations = Invitations(secret_key(args.root))
+    people = [Person(name, args.staff) for name in names]
+    text = invitations_as_csv(invitations, read_settings(args.root).address, people)
+    if args.to is None:
+        sys.stdout.write(text)
+    else:
+        args.to.touch(mode=0o600)
+        args.to.write_text(text, encoding="utf-8")
+        say(f"written: {args.to} ({len(people)} invitations, each of which signs one person in, once)")
+    return 0
+
+
+def _due_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+    part.add_argument(
+        "time", metavar="TIME", help="as 2026-11-20T23:59-05:00 (without a zone: this machine's)"
+    )
+    gradebook_option(part)
+
+
+def _due(args: Arguments) -> int:
+    from autograder.marks.late import in_its_zone, read_time, set_due_date
+    from autograder.source.loading import require_name
+
+    require_name(args.homework, args.root)
+    due = read_time(args.time)
+    set_due_date(args.root, args.homework, due, args.gradebook)
+    say(f"{args.homework}: due {in_its_zone(due)}.")
+    return 0
+
+
+def _send_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("homework", metavar="HOMEWORK")
+    gradebook_option(part)
+
+
+def _send(args: Arguments) -> int:
+    from autograder.extras import needs
+    from autograder.marks.exports.marks import marks_of
+    from autograder.serving.attempts import Attempts
+    from autograder.serving.line_items import LineItems, Sender
+    from autograder.serving.run import database_url
+    from autograder.serving.settings import read_settings
+    from autograder.serving.tool_key import tool_key
+
+    with needs("httpx2", "serve"):
+        import httpx2
+    settings = read_settings(args.root)
+    lines = LineItems(Attempts(database_url(args.root, settings)).engine)
+    with httpx2.Client(timeout=30) as client:
+        sender = Sender(settings.lti, tool_key(args.root), client)
+        problems = list(sender.send(args.homework, lines, marks_of(args.root, args.homework, args.gradebook)))
+    for problem in problems:
+        say(f"not sent: {problem}", file=sys.stderr)
+    say(f"{args.homework}: what the platforms lacked has been sent; {len(problems)} not sent.")
+    return int(bool(problems))
+
+
+VERBS = {
+    "serve": Verb("run a website where students hand in and read verdicts", _serve_options, _serve),
+    "invite": Verb("make one-time links that sign people in to `serve`", _invite_options, _invite),
+    "send": Verb("send marks to the LMS that students came from, by LTI", _send_options, _send),
+    "due": Verb("set when a homework is due", _due_options, _due),
+}

@@ -1,0 +1,51 @@
+"""Which earlier parts of their own a student's function or class calls."""
+
+from collections.abc import Collection, Iterator
+from types import CodeType, FunctionType
+
+MEND_FIRST = "It calls your {parts}, which fail{s} the checks of {its} own exercise; mend that first."
+
+
+def mend_first(parts: Collection[str]) -> str:
+    """What is said where an exercise fails that calls these parts, which are wrong; "" if there are none."""
+    if not parts:
+        return ""
+    names = " and ".join(f"`{name}`" for name in parts)
+    one = len(parts) == 1
+    return MEND_FIRST.format(parts=names, s="s" if one else "", its="its" if one else "their")
+
+
+def called(thing: object, names: Collection[str]) -> dict[str, object]:
+    """Name → what it stands for, of those among `names` that a function or class uses, helpers included.
+
+    What is not code of this session, such as a function of torch, leads no further.
+    """
+    found: dict[str, object] = {}
+    waiting, seen = list(_functions(thing)), set[int]()
+    while waiting:
+        function = waiting.pop()
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        for name in _names(function.__code__):
+            value = function.__globals__.get(name)
+            if value is thing or value is None:
+                continue
+            if name in names:
+                found[name] = value
+            elif getattr(value, "__module__", None) == function.__module__:
+                waiting += _functions(value)
+    return found
+
+
+def _functions(thing: object) -> Iterator[FunctionType]:
+    members = vars(thing).values() if isinstance(thing, type) else (thing,)
+    yield from (member for member in members if isinstance(member, FunctionType))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that code looks up, in the functions inside it too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)

@@ -1,0 +1,62 @@
+"""A student's progress in a homework: exercises done, points, and what is left."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Score:
+    """The last result of an exercise's checks: `held` of its `claims` hold."""
+
+    held: int = 0
+    claims: int = 0
+    earned: float = 0
+    worth: float = 0
+    later: float = 0  # points that are given after the homework is handed in
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do in the exercise."""
+        return bool(self.claims) and self.held == self.claims
+
+
+def untried(fingerprints: Mapping) -> dict[str, Score]:
+    """Exercise → its score before its checks have run, in the order of the notebook."""
+    visible: dict[str, list[float]] = {}
+    for check in fingerprints["checks"].values():
+        visible.setdefault(check["exercise"], []).append(check.get("points", 1))
+    exercises = fingerprints["exercises"]
+    scores = {}
+    for name in sorted(exercises, key=lambda name: exercises[name].get("place", 0)):
+        points = visible.get(name, [])
+        whole = exercises[name].get("points", sum(points))
+        scores[name] = Score(claims=len(points), worth=sum(points), later=whole - sum(points))
+    return scores
+
+
+def in_words(scores: Mapping[str, Score]) -> str:
+    """A line of counts, and below it the exercises begun and the exercises left, once any has been tried."""
+    return "\n".join(_lines(scores))
+
+
+def _lines(scores: Mapping[str, Score]) -> Iterator[str]:
+    done = sum(score.is_done for score in scores.values())
+    earned, worth, later = (
+        sum(getattr(score, what) for score in scores.values()) for what in ("earned", "worth", "later")
+    )
+    more = f", and {later:g} more after you hand in" if later else ""
+    yield f"{done} of {len(scores)} exercises done · {earned:g} of {worth:g} points{more}"
+    if not any(score.held for score in scores.values()):
+        return
+    begun = [
+        f"{name} ({score.held} of {score.claims})"
+        for name, score in scores.items()
+        if score.held and not score.is_done
+    ]
+    left = [name for name, score in scores.items() if not score.held]
+    for label, names in (("Begun", begun), ("Left", left)):
+        if names:
+            yield textwrap.fill(f"{label}: {', '.join(names)}", WIDTH, break_on_hyphens=False)

@@ -1,0 +1,81 @@
+"""What a student reads after the checks of an exercise: every claim, how many hold, and one thing to fix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from course.checks.claim import Finding
+from course.checks.explain import BOX, FAINT, GREEN, RED, Explanation, blocks, lines, prose
+
+SIGNS = {"passed": ("✓", GREEN), "failed": ("✗", RED), "not_written": ("○", "inherit")}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The claims in their order, and why the first failing one does not hold."""
+
+    findings: tuple[Finding, ...]
+    later: int = 0  # claims that are tested after the homework is handed in
+    why: Explanation | None = None
+    advice: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim holds."""
+        return all(finding.result == "passed" for finding in self.findings)
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether every claim met only a stub."""
+        return all(finding.result == "not_written" for finding in self.findings)
+
+    @property
+    def summary(self) -> str:
+        """`4 of 5 · 1 more after you hand in`."""
+        held = sum(finding.result == "passed" for finding in self.findings)
+        more = f" · {self.later} more after you hand in" if self.later else ""
+        return f"{held} of {len(self.findings)}{more}"
+
+    def as_text(self) -> str:
+        """For a terminal, and for anything else that shows no HTML."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        for finding in self.findings:
+            yield f"{SIGNS[finding.result][0]} {finding.sentence}"
+        yield self.summary
+        for part in (lines(self.why) if self.why else (), [self.advice] if self.advice else ()):
+            yield from ("", *part) if part else ()
+
+    def as_html(self) -> str:
+        """For a notebook: everything escaped, no scripts, legible on light and dark pages."""
+        rows = "".join(_row(finding) for finding in self.findings)
+        more = blocks(self.why) if self.why else []
+        if self.advice:
+            more = [*more, f'<div style="margin-top:.5em">{prose(self.advice)}</div>']
+        why = f'<div style="margin-top:.6em">{"".join(more)}</div>' if more else ""
+        counted = f'<div style="margin-top:.2em"><strong>{self.summary}</strong></div>'
+        return f'<div style="{BOX.format(colour=GREEN if self.holds else RED)}">{rows}{counted}{why}</div>'
+
+
+def _row(finding: Finding) -> str:
+    sign, colour = SIGNS[finding.result]
+    shown = f'<span style="flex:0 0 1.4em;color:{colour};font-weight:700">{sign}</span>'
+    faint = "" if finding.result == "failed" else f' style="{FAINT}"'
+    return f'<div style="display:flex">{shown}<span{faint}>{prose(finding.sentence)}</span></div>'
+
+
+@dataclass(frozen=True)
+class Points:
+    """The value of a check cell if a claim does not hold; nbgrader reads its text as partial credit."""
+
+    earned: float
+    worth: float
+    about: str = ""  # one line of text, if there is nothing else to show
+
+    def __repr__(self) -> str:
+        return repr(self.earned)
+
+    def _repr_html_(self) -> str:
+        """The same in words, for a reader."""
+        said = f"{prose(self.about)} · " if self.about else ""
+        return f'<span style="{FAINT}">{said}{self.earned:g} of {self.worth:g} points</span>'

@@ -1,0 +1,237 @@
+// Break a Transformer that works: cut heads, move a word, open the mask, change a weight, and see what it costs above the floor.
+
+import { choose, frame, node, shape, slider, toggle } from "./frame.mjs";
+import { tensors } from "./models/parcel.mjs";
+import { transformer } from "./models/transformer.mjs";
+
+const MASKS = [
+  { label: "a word sees itself and all before it (as trained)", sees: (t, s) => s <= t },
+  { label: "it sees the next word, too", sees: (t, s) => s <= t + 1 },
+  { label: "every word sees all words", sees: () => true },
+  { label: "only itself and the word before", sees: (t, s) => s <= t && s >= t - 1 },
+  { label: "only words before it, not itself", sees: (t, s) => s < t || t === 0 },
+];
+
+/** What is done to the model, in the form that `transformer` reads. */
+export function damage({ cut, mask, word, by, isRest }) {
+  return {
+    isCut: (layer, head) => cut.has(`${layer}.${head}`),
+    sees: MASKS[mask].sees,
+    place: (t) => (t === word || (isRest && t > word) ? t + by : t),
+  };
+}
+
+/** The weights with something added to one number: { name, place, plus }; all other tensors are shared. */
+export function edited(weights, { name, place, plus }) {
+  const values = Float32Array.from(weights[name].values);
+  values[place] += plus;
+  return { ...weights, [name]: { ...weights[name], values } };
+}
+
+/** Bits above the floor of every predicted word of a story; `floor` has −log P of each in nats. */
+export function above(read, story, floor) {
+  const predicted = read(story.slice(0, -1));
+  return predicted.map((logProbs, t) => (-logProbs[story[t + 1]] - floor[t]) / Math.LN2);
+}
+
+/** The mean over all words, and over the words of each kind, of [token, bits above the floor]. */
+export function byKind(costs, kinds) {
+  const mean = (chosen) => chosen.reduce((sum, [, bits]) => sum + bits, 0) / chosen.length;
+  return [["all words", mean(costs)], ...kinds.map(([kind, tokens]) => [kind, mean(costs.filter(([token]) => tokens.includes(token)))])];
+}
+
+/** A matrix as a picture: blue above zero, orange below. */
+function painted(rows, columns, value, { blue, orange }) {
+  const canvas = node("canvas", { width: columns, height: rows }), brush = canvas.getContext("2d");
+  const image = brush.createImageData(columns, rows), rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  const [positive, negative] = [rgb(blue), rgb(orange)];
+  for (let i = 0; i < rows * columns; i++) {
+    const v = value(Math.floor(i / columns), i % columns), colour = v > 0 ? positive : negative;
+    image.data.set([...colour, 255 * Math.min(1, Math.abs(v))], 4 * i);
+  }
+  brush.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
+export default {
+  render({ model, el }) {
+    const { parcel, stories, floors, kinds, words } = model.get("data"), { nHeads, nLayers } = parcel.sizes;
+    const width = 720, map = 92, gap = 10, rightX = 440, base = 2 * (map + 30) + 26, height = base + 176, N = 26;
+    const view = frame(el, { width, height, label: "The attention maps, the matrices and the cost of what is broken", name: "break_it" });
+    view.picture.setAttribute("role", "group"); // its maps are switches
+    const state = { cut: new Set(), mask: 0, word: 10, by: 0, isRest: false, story: 0, name: "blocks.0.attention.W_query.weight",
+      place: 0, plus: 0 };
+    let weights = null, trained = null, run = 0;
+
+    const knobs = {};
+    choose(view.controls, { label: "mask", options: MASKS.map(({ label }) => label), value: 0 },
+      (mask) => { state.mask = mask; measure(); });
+    knobs.word = slider(view.controls, { label: "word", min: 0, max: N - 1, step: 1, value: state.word, show: (i) => String(i) },
+      (word) => { state.word = word; if (state.by) measure(); else draw(); });
+    knobs.by = slider(view.controls, { label: "is told it stands", min: -24, max: 24, step: 1, value: 0,
+      show: (by) => (by ? `${by > 0 ? "+" : ""}${by}` : "where it does") }, (by) => { state.by = by; measure(); });
+    knobs.isRest = toggle(view.controls, { label: "and all words after it" }, (isRest) => { state.isRest = isRest; measure(); });
+    const story = node("p", { style: "font-size:1.05em;margin:.4rem 0" }), editing = node("div", { class: "lmf-row" });
+    view.controls.after(story);
+    view.picture.parentElement.after(editing);
+    knobs.story = choose(editing, { label: "story", options: stories.map((_, i) => `${i + 1} of ${stories.length}`), value: 0 },
+      (i) => { state.story = i; draw(); });
+    const names = parcel.tensors.filter(([, shape_]) => shape_.length > 1).map(([name]) => name);
+    knobs.name = choose(editing, { label: "matrix", options: names, value: names.indexOf(state.name) },
+      (i) => { Object.assign(state, { name: names[i], place: 0 }); measure(); });
+    knobs.plus = slider(editing, { label: "add to the chosen weight", min: -5, max: 5, step: 0.1, value: 0,
+      show: (plus) => plus.toFixed(1) },
+      (plus) => { state.plus = plus; measure(); });
+    const mend = node("button", { type: "button" }, "Mend everything");
+    mend.addEventListener("click", () => {
+      state.cut.clear();
+      for (const [name, value] of [["by", 0], ["plus", 0]]) { knobs[name].value = value; knobs[name].dispatchEvent(new Event("input")); }
+      Object.assign(state, { mask: 0, isRest: false });
+      view.controls.querySelector("select").value = "0";
+      knobs.isRest.checked = false;
+      measure();
+    });
+    editing.append(mend);
+
+    const colours = () => Object.fromEntries(["blue", "orange"].map((name) =>
+      [name, getComputedStyle(view.root).getPropertyValue(`--${name}`).trim()]));
+    const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));
+
+    /** A part of the picture that mouse and keyboard can press. */
+    function pressable(group, label, act, keys = {}) {
+      const attributes = { tabindex: 0, style: "cursor:pointer", "aria-label": label };
+      for (const [name, value] of Object.entries(attributes)) group.setAttribute(name, value);
+      group.addEventListener("click", act);
+      group.addEventListener("keydown", (event) => {
+        const does = { Enter: act, " ": act, ...keys }[event.key];
+        if (!does) return;
+        event.preventDefault();
+        does(event);
+      });
+      view.picture.append(group);
+    }
+    const again = (name) => view.picture.querySelector(`[data-part="${name}"]`)?.focus();
+
+    function drawMap(maps, layer, head, n) {
+      const x = head * (map + gap), y = 16 + layer * (map + 30), isCut = state.cut.has(`${layer}.${head}`), size = map / n;
+      const name = `layer ${layer + 1} head ${head + 1}`;
+      const group = shape("g", { "data-part": `${layer}.${head}`, role: "button", "aria-pressed": isCut });
+      group.append(shape("text", { x, y: y - 4, class: isCut ? "quiet" : "",
+        style: `font-size:11px${isCut ? ";text-decoration:line-through" : ""}` }, name));
+      group.append(shape("rect", { x, y, width: map, height: map, fill: "var(--panel)", stroke: isCut ? "var(--orange)" : "var(--line)",
+        "stroke-width": isCut ? 2.5 : 1 }));
+      if (!isCut) group.append(shape("image", { x, y, width: map, height: map, preserveAspectRatio: "none",
+        style: "image-rendering:pixelated", href: painted(n, n, (t, s) => maps[layer][t][head][s] ?? 0, colours()) }));
+      else group.append(shape("path",
+        { d: `M${x} ${y}l${map} ${map}m0 ${-map}l${-map} ${map}`, stroke: "var(--orange)", "stroke-width": 2 }));
+      if (state.word < n) group.append(shape("rect", { x: x - 1, y: y + state.word * size, width: map + 2, height: Math.max(size, 2),
+        fill: "none", stroke: "var(--ink)", "stroke-width": 0.8 }));
+      pressable(group, `${name}: cut it out`, () => {
+        if (!state.cut.delete(`${layer}.${head}`)) state.cut.add(`${layer}.${head}`);
+        measure();
+        again(`${layer}.${head}`);
+      });
+    }
+
+    function drawMatrix() {
+      const { rows, columns, values } = weights[state.name];
+      const wide = Math.min(400, Math.max(150, 2 * columns)), tall = Math.min(140, 2 * rows);
+      const largest = values.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
+      const i = Math.floor(state.place / columns), j = state.place % columns, y = base + 20;
+      text(0, base + 10, `${state.name}: ${rows} × ${columns}; blue above zero, orange below`, { style: "font-size:11px" });
+      const group = shape("g", { "data-part": "matrix", role: "application" });
+      group.append(shape("rect", { x: 0, y, width: wide, height: tall, fill: "var(--panel)" }));
+      group.append(shape("image", { x: 0, y, width: wide, height: tall, preserveAspectRatio: "none", style: "image-rendering:pixelated",
+        href: painted(rows, columns, (r, c) => 1.5 * values[r * columns + c] / largest, colours()) }));
+      group.append(shape("rect", { x: (j * wide) / columns - 2, y: y + (i * tall) / rows - 2, width: wide / columns + 4,
+        height: tall / rows + 4, fill: "none", stroke: "var(--ink)", "stroke-width": 2 }));
+      const to = (place) => {
+        state.place = (place + values.length) % values.length;
+        if (state.plus === 0) draw(); else measure();
+        again("matrix");
+      };
+      pressable(group, `${state.name}, a matrix: arrow keys choose a weight`, (event) => {
+        if (!(event instanceof MouseEvent)) return;
+        const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
+        const inside = (share, n) => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
+        to(inside((at.y - y) / tall, rows) * columns + inside(at.x / wide, columns));
+      }, { ArrowLeft: () => to(state.place - 1), ArrowRight: () => to(state.place + 1), ArrowUp: () => to(state.place - columns),
+        ArrowDown: () => to(state.place + columns) });
+      const value = values[state.place];
+      text(rightX, base + 38, `row ${i}, column ${j}`);
+      text(rightX, base + 58, `trained: ${value.toFixed(4)}`);
+      text(rightX, base + 78, `now: ${(value + state.plus).toFixed(4)}`,
+        state.plus === 0 ? {} : { style: "font-weight:700;fill:var(--orange)" });
+    }
+
+    function drawCosts() {
+      text(rightX, 12, "bits above the floor, per word", { style: "font-weight:600" });
+      if (!state.now) return;
+      const most = Math.max(1, ...state.now.map(([, v]) => v), ...trained.map(([, v]) => v)), scale = (v) => (155 * Math.max(0, v)) / most;
+      state.now.forEach(([kind, value], i) => {
+        const y = 26 + 27 * i, before = trained[i][1];
+        text(rightX, y + 13, kind, { style: i ? "" : "font-weight:700" });
+        view.picture.append(shape("rect", { x: rightX + 84, y: y + 2, width: scale(value), height: 14,
+          fill: value > before + 0.005 ? "var(--orange)" : "var(--blue)" }));
+        view.picture.append(shape("line", { x1: rightX + 84 + scale(before), x2: rightX + 84 + scale(before), y1: y, y2: y + 18,
+          stroke: "var(--ink)", "stroke-width": 2 }));
+        text(rightX + 92 + Math.max(scale(value), scale(trained[i][1])), y + 14, value.toFixed(2), { style: "font-size:12px" });
+      });
+      text(rightX + 84, 26 + 27 * state.now.length + 8, "line: as trained", { class: "quiet", style: "font-size:11px" });
+    }
+
+    function draw() {
+      if (!weights) return;
+      const tokens = stories[state.story].slice(0, N), read = transformer(current(), parcel.sizes, damage(state))();
+      const logProbs = read(tokens), { maps } = read, n = tokens.length;
+      view.picture.replaceChildren();
+      for (let layer = 0; layer < nLayers; layer++) for (let head = 0; head < nHeads; head++) drawMap(maps, layer, head, n);
+      text(0, base - 10, "A row is the word that looks, a column the word that it sees. Press a map to cut it out.",
+        { class: "quiet", style: "font-size:11px" });
+      drawCosts();
+      drawMatrix();
+      const seen = maps.flatMap((layer, l) => layer[state.word].filter((_, head) => !state.cut.has(`${l}.${head}`)));
+      story.replaceChildren(...tokens.slice(0, n).flatMap((token, s) => {
+        const look = Math.max(0, ...seen.map((weight) => weight[s]));
+        const mark = s === state.word ? "font-weight:700;text-decoration:underline;" : "";
+        const style = `${mark}background:color-mix(in srgb, var(--blue) ${(40 * look).toFixed(0)}%, transparent)`;
+        return [node("span", { style }, words[token]), " "];
+      }));
+      const best = logProbs[state.word].indexOf(Math.max(...logProbs[state.word]));
+      const percent = Math.round(100 * Math.exp(logProbs[state.word][best]));
+      tell(`After “${words[tokens[state.word]]}” it expects “${words[best]}” (${percent} %).`);
+    }
+
+    function tell(expected) {
+      if (!state.now) return view.say("Measuring what is whole …");
+      const [[, now]] = state.now, [[, before]] = trained;
+      view.say(`${now.toFixed(3)} bits a word above the floor on ${stories.length} unseen stories; as trained ${before.toFixed(3)}. `
+        + expected);
+      view.numbers(["words", "as trained", "now", "more"], state.now.map(([kind, value], i) =>
+        [kind, trained[i][1].toFixed(3), value.toFixed(3), (value - trained[i][1]).toFixed(3)]));
+    }
+
+    const current = () => (state.plus === 0 ? weights : edited(weights, state));
+
+    /** All stories, one at a time, so that the page stays awake; a later change ends an earlier measurement. */
+    async function measure() {
+      const mine = ++run, begin = transformer(current(), parcel.sizes, damage(state)), costs = [];
+      draw();
+      for (const [i, tokens] of stories.entries()) {
+        await new Promise((done) => { setTimeout(done); });
+        if (mine !== run) return;
+        above(begin(), tokens, floors[i]).forEach((bits, t) => costs.push([tokens[t + 1], bits]));
+      }
+      state.now = byKind(costs, kinds);
+      trained ??= state.now;
+      const held = document.activeElement?.dataset?.part;
+      draw();
+      if (held) again(held);
+      el.setAttribute("data-ready", "");
+    }
+
+    new MutationObserver(draw).observe(view.root, { attributes: true, attributeFilter: ["data-dark"] });
+    view.say("Unpacking the model …");
+    tensors(parcel).then((found) => { weights = found; measure(); });
+  },
+};

@@ -1,0 +1,203 @@
+// Every rung of the ladder beside the truth: write a story, see what each expects next, and let each write on.
+
+import { choose, frame, node, shape, slider } from "./frame.mjs";
+import { rungs } from "./models/ladder.mjs";
+import { pick } from "./models/sampler.mjs";
+import { storyLanguage } from "./models/story_language.mjs";
+
+const LOG2 = Math.log(2), N_SHOWN = 6, MOST_WRITTEN = 80;
+
+/** How many bits a word costs more than it must, on average over the truth: Σ P log₂(P/Q); all in nats as they come. */
+export function wasted(truth, logProbs) {
+  return truth.reduce((sum, z, token) => sum + (z > -Infinity ? Math.exp(z) * (z - logProbs[token]) : 0), 0) / LOG2;
+}
+
+/** The words worth a column: the true ones first, then what the rungs expect most wrongly. */
+export function shown(truth, answers) {
+  const hope = (token) => answers.reduce((sum, logProbs) => sum + Math.exp(logProbs[token]), 0) / answers.length;
+  const tokens = truth.map((_, token) => token), best = [...tokens].sort((a, b) => truth[b] - truth[a] || hope(b) - hope(a));
+  const possible = best.filter((token) => truth[token] > -Infinity);
+  const wrong = [...tokens].filter((token) => truth[token] === -Infinity).sort((a, b) => hope(b) - hope(a));
+  return [...possible.slice(0, Math.max(3, N_SHOWN - wrong.length)), ...wrong].slice(0, N_SHOWN);
+}
+
+/** What a rung writes after these words, until the story's end or its first word that cannot come: { tokens, isWrong }. */
+export function writing({ begin, truth, tokens, end, settings, random = Math.random }) {
+  const read = begin(), check = truth(), written = [];
+  let expected, possible;
+  for (const token of tokens) { expected = read(token); possible = check(token); }
+  while (written.length < MOST_WRITTEN) {
+    const token = pick(expected, settings, random), isWrong = possible[token] === -Infinity;
+    written.push(token);
+    if (isWrong || token === end) return { tokens: written, isWrong };
+    expected = read(token);
+    possible = check(token);
+  }
+  return { tokens: written, isWrong: false };
+}
+
+const percent = (p) => (p > 0.995 && p < 1 ? ">99" : p > 0 && p < 0.005 ? "<1" : String(Math.round(100 * p)));
+const bits = (value) => (value < 9.995 ? value.toFixed(2) : value.toFixed(1));
+
+export default {
+  render({ model, el }) {
+    const { models, grammar, bits: average, floor, beginnings, end } = model.get("data");
+    const { words } = grammar, truth = storyLanguage(grammar), titles = Object.keys(average);
+    const width = 720, top = 44, tall = 34, left = 104, cell = 70, right = left + N_SHOWN * cell + 8;
+    const height = top + tall * (titles.length + 1) + 30;
+    const view = frame(el, { width, height, label: "What every rung expects next, beside the truth", name: "every_rung" });
+    const story = node("p", { class: "story", style: "font-size:1.15em;margin:.5rem 0" });
+    const next = node("div", { class: "lmf-row" }), pages = node("div", { style: "margin:.3rem 0" });
+    const state = { tokens: [], begins: null, readers: null, settings: { temperature: 1, topP: 1 } };
+
+    choose(view.controls, { label: "begin with", options: beginnings.map(({ asks }) => asks), value: 0 },
+      (i) => begin(beginnings[i].tokens));
+    const list = node("datalist", { id: `words-${model.get("data").id}` }, ...words.map((word) => node("option", { value: word })));
+    const typed = node("input", { type: "text", size: 12, list: list.id, autocomplete: "off", spellcheck: "false" });
+    view.controls.append(node("label", {}, "next word", typed), list);
+    const button = (row, label, act) => {
+      const made = node("button", { type: "button" }, label);
+      made.addEventListener("click", act);
+      row.append(made);
+      return made;
+    };
+    button(view.controls, "Take back", () => { if (state.tokens.length > 1) begin(state.tokens.slice(0, -1)); });
+    typed.addEventListener("change", () => {
+      const said = typed.value.trim().split(/\s+/).filter(Boolean), unknown = said.find((word) => !words.includes(word));
+      if (unknown) return view.say(`The language has no word “${unknown}”. Its ${words.length} words are in the list of the field.`);
+      typed.value = "";
+      for (const word of said) append(words.indexOf(word));
+      draw();
+    });
+    const sampler = node("div", { class: "lmf-row" });
+    slider(sampler, { label: "temperature", min: 0.2, max: 2, step: 0.1, value: 1, show: (t) => t.toFixed(1) },
+      (t) => { state.settings.temperature = t; });
+    slider(sampler, { label: "top-p", min: 0.5, max: 1, step: 0.05, value: 1, show: (p) => (p >= 1 ? "off" : p.toFixed(2)) },
+      (p) => { state.settings.topP = p; });
+    button(sampler, "Let every rung write on", write);
+    view.controls.after(story, next);
+    view.picture.parentElement.after(sampler, pages);
+
+    function append(token) {
+      if (state.truth.isLost || token === state.ended) return;
+      const cost = { truth: -state.truthNow[token] / LOG2, rungs: state.now.map((logProbs) => -logProbs[token] / LOG2) };
+      state.costs.push(cost);
+      state.tokens.push(token);
+      state.truthNow = state.truth(token);
+      state.now = state.readers.map((read) => read(token));
+    }
+
+    /** Read a beginning anew; its first token is given and costs nothing. */
+    function begin(tokens) {
+      Object.assign(state, { tokens: [tokens[0]], costs: [], truth: truth(), readers: titles.map((title) => state.begins[title]()) });
+      state.truthNow = state.truth(tokens[0]);
+      state.now = state.readers.map((read) => read(tokens[0]));
+      tokens.slice(1).forEach(append);
+      pages.replaceChildren();
+      draw();
+    }
+
+    /** Where the last rung looks from the last word: the largest weight of any head on each word. */
+    function gaze() {
+      const { maps } = state.readers.at(-1);
+      if (!maps) return [];
+      const heads = maps.flatMap((layer) => layer.at(-1));
+      return state.tokens.map((_, s) => Math.max(...heads.map((head) => head[s])));
+    }
+
+    function tell() {
+      const weights = gaze(), isLost = state.truth.isLost;
+      story.replaceChildren(...state.tokens.slice(1).flatMap((token, i) => {
+        const isLast = i === state.tokens.length - 2, look = 40 * (weights[i + 1] ?? 0);
+        const style = isLost && isLast ? "color:var(--orange);text-decoration:underline wavy"
+          : `background:color-mix(in srgb, var(--blue) ${look.toFixed(0)}%, transparent);border-radius:3px;padding:0 .1em`;
+        return [node("span", { style }, words[token]), " "];
+      }), node("span", { style: "color:var(--quiet)" }, "…"));
+      next.replaceChildren();
+      if (isLost || state.tokens.at(-1) === end) return;
+      for (const token of shown(state.truthNow, state.now)) button(next, words[token], () => { append(token); draw(); });
+    }
+
+    function draw() {
+      tell();
+      const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));
+      view.picture.replaceChildren();
+      const isLost = state.truth.isLost, isOver = state.tokens.at(-1) === end, last = state.costs.at(-1);
+      const columns = isLost || isOver ? [] : shown(state.truthNow, state.now);
+      columns.forEach((token, i) => {
+        const isPossible = state.truthNow[token] > -Infinity;
+        text(left + i * cell + 4, top - 12, words[token],
+          isPossible ? { style: "font-weight:600" } : { style: "fill:var(--orange);text-decoration:line-through" });
+      });
+      text(right, 14, "bits wasted", { class: "quiet", style: "font-size:11px" });
+      text(right, top - 12, "on what comes", { class: "quiet", style: "font-size:11px" });
+      text(right + 108, 14, "the last", { class: "quiet", style: "font-size:11px" });
+      text(right + 108, top - 12, "word cost", { class: "quiet", style: "font-size:11px" });
+      const lines = [["the truth", state.truthNow, last?.truth, 0], ...titles.map((title, i) =>
+        [title, state.now[i], last?.rungs[i], columns.length ? wasted(state.truthNow, state.now[i]) : null])];
+      lines.forEach(([title, logProbs, cost, waste], row) => {
+        const y = top + row * tall;
+        view.picture.append(shape("line", { x1: 0, x2: width, y1: y, y2: y, stroke: "var(--line)", "stroke-opacity": 0.35 }));
+        text(0, y + 15, title, { style: row ? "" : "font-weight:700" });
+        text(0, y + 28, `mean ${(row ? average[title] : floor).toFixed(2)}`, { class: "quiet", style: "font-size:10.5px" });
+        columns.forEach((token, i) => {
+          const p = Math.exp(logProbs[token]), x = left + i * cell + 4, isPossible = state.truthNow[token] > -Infinity;
+          text(x, y + 15, `${percent(p)} %`, { style: "font-size:12px", ...(p < 0.005 ? { class: "quiet" } : {}) });
+          view.picture.append(shape("rect", { x, y: y + 21, width: cell - 12, height: 6, fill: "var(--panel)" }));
+          view.picture.append(shape("rect", { x, y: y + 21, width: p * (cell - 12), height: 6,
+            fill: row === 0 ? "var(--ink)" : isPossible ? "var(--blue)" : "var(--orange)" }));
+        });
+        if (waste !== null && row) {
+          text(right, y + 15, bits(waste), { style: "font-weight:600" });
+          view.picture.append(shape("rect", { x: right, y: y + 21, width: 92 * Math.min(1, waste / 3), height: 6, fill: "var(--green)" }));
+        }
+        if (cost !== undefined) text(right + 108, y + 15, cost < Infinity ? bits(cost) : "∞");
+      });
+      text(0, height - 8, "orange, struck out: cannot come here · bars: probability, and bits above the floor at this place",
+        { class: "quiet", style: "font-size:11px" });
+      view.say(said(isLost, isOver));
+      table(columns);
+    }
+
+    function said(isLost, isOver) {
+      if (isLost) return `“${words[state.tokens.at(-1)]}” cannot come here: the language gives it a probability of 0. Take it back.`;
+      if (isOver) return "The story has ended. Take words back, or choose another beginning.";
+      const waste = state.now.map((logProbs) => wasted(state.truthNow, logProbs)), best = waste.indexOf(Math.min(...waste));
+      const true1 = state.truthNow.indexOf(Math.max(...state.truthNow)), p = Math.exp(state.truthNow[true1]);
+      return `True odds of “${words[true1]}”: ${percent(p)} %. Least wasted here: ${titles[best]}, ${bits(Math.max(0, waste[best]))} bits `
+        + `above the floor. Shaded: where the ${titles.at(-1)} looks.`;
+    }
+
+    function table(columns) {
+      const sum = (values) => values.reduce((total, value) => total + value, 0), n = state.costs.length;
+      const soFar = (i) => sum(state.costs.map(({ rungs: each }) => each[i])), least = sum(state.costs.map((cost) => cost.truth));
+      view.numbers(["model", ...columns.map((token) => words[token]), "wasted here", "last word", "story above floor"],
+        [["the truth", ...columns.map((token) => Math.exp(state.truthNow[token]).toFixed(4)), "0",
+          n ? state.costs.at(-1).truth.toFixed(3) : "", "0"],
+        ...titles.map((title, i) => [title, ...columns.map((token) => Math.exp(state.now[i][token]).toFixed(4)),
+          columns.length ? wasted(state.truthNow, state.now[i]).toFixed(3) : "", n ? state.costs.at(-1).rungs[i].toFixed(3) : "",
+          n && !state.truth.isLost ? `${((soFar(i) - least) / n).toFixed(3)} a word` : ""])]);
+    }
+
+    function write() {
+      if (state.truth.isLost || state.tokens.at(-1) === end) return view.say("Nothing can follow here: take a word back first.");
+      const given = { truth, tokens: state.tokens, end, settings: state.settings };
+      pages.replaceChildren(...[["the truth", truth], ...titles.map((title) => [title, state.begins[title]])].map(([title, start]) => {
+        const { tokens, isWrong } = writing({ begin: start, ...given }), line = node("p", { style: "margin:.25rem 0" });
+        const good = isWrong ? tokens.slice(0, -1) : tokens;
+        line.append(node("strong", {}, `${title}: `), ...good.filter((token) => token !== end).map((token) => `${words[token]} `));
+        if (isWrong) line.append(node("span", { style: "color:var(--orange);text-decoration:underline wavy" }, words[tokens.at(-1)]));
+        line.append(node("span", { style: "color:var(--quiet)" },
+          isWrong ? ` (word ${tokens.length} cannot come there)` : ` (${good.length} words, each of them possible)`));
+        return line;
+      }));
+    }
+
+    view.say("Unpacking the models …");
+    rungs(models).then((begins) => {
+      state.begins = begins;
+      begin(beginnings[0].tokens);
+      el.setAttribute("data-ready", "");
+    });
+  },
+};

@@ -1,0 +1,57 @@
+"""The parts of a homework's living end: the student's where they are right, ready-made where they are not."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from importlib import import_module
+from types import SimpleNamespace
+
+from course.checks.check import Homework
+from course.checks.progress import WIDTH
+
+
+class Parts(SimpleNamespace):
+    """Functions and classes under the names of their exercises, and what is whose.
+
+    own: the names of the student's parts. ready_made: the names of the others.
+    """
+
+    own: tuple[str, ...]
+    ready_made: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if not self.ready_made:
+            return textwrap.fill(f"Every part is yours: {', '.join(self.own)}.", WIDTH)
+        whose = f"Yours: {', '.join(self.own)}." if self.own else "Nothing of this is yours yet."
+        return textwrap.fill(
+            f"{whose} Ready-made, until the checks of yours have run here and hold: "
+            f"{', '.join(self.ready_made)}.",
+            WIDTH,
+        )
+
+
+def parts(check: Homework, **answers: object) -> Parts:
+    """The answers, given by their names, with a ready-made part in place of each that is not right yet.
+
+    An answer is right where all claims that its checks made in this session hold. Prints what is whose.
+    Raises KeyError for a name that has no ready-made part.
+    """
+    ready = ready_made(check.name)
+    if missing := answers.keys() - ready.keys():
+        raise KeyError(f"no ready-made part: {', '.join(sorted(missing))}")
+    done = {name for name, score in check.scores.items() if score.is_done}
+    chosen = {name: thing if name in done else ready[name] for name, thing in answers.items()}
+    found = Parts(
+        **chosen,
+        own=tuple(name for name in answers if name in done),
+        ready_made=tuple(name for name in answers if name not in done),
+    )
+    print(found)
+    return found
+
+
+def ready_made(homework: str) -> Mapping[str, object]:
+    """What stands in for the answers of a homework, by the names of their exercises."""
+    module = import_module(f"course.mine.ready.{homework}")
+    return {name: getattr(module, name) for name in module.__all__}

@@ -1,0 +1,164 @@
+"""What the lectures show of SmolLM2: recorded, so that a page is the same with and without its weights.
+
+Each function answers from the record if its question is there, and otherwise asks the model itself; without
+the weights it then raises NotInstalled.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from course.models.attention import attention_weights, dot_scores
+from course.models.llama import LlamaBlock
+from course.models.multi_head_attention import split_heads
+from course.models.positions import rotate_pairs
+from course.pretrained.predictions import loaded
+from course.pretrained.smollm2 import Pretrained
+from course.sampling.generation import stream
+from course.sampling.next_token import most_probable
+from course.shapes import Float, Tensor
+
+TEXTS = Path(__file__).with_name("recorded_texts.json")
+TENSORS = Path(__file__).with_name("recorded_tensors.safetensors")
+N_TOKENS = 12  # of a continuation
+
+REVIEW = (
+    "The restaurant refused to serve me a ham sandwich, because it only cooks vegetarian food. In the end,"
+    " they just gave me two slices of bread. Their ambience was just as good as the food and service."
+)
+APPLE = "I ate an apple because it was tasty"
+OPEN, NARROW = "The cat sat on the", "It takes great"
+
+CUT = (
+    "strawberry",
+    " strawberry",
+    "an ERROR",
+    "9.11 > 9.9",
+    "1000000",
+    "Nora Ephron",
+    "naïve café",
+    "no 🙂 yes 🙃",
+    " SolidGoldMagikarp",
+    "the value of",
+    "the value ",
+    "All human beings are born free and equal in dignity and rights.",
+    "Alle Menschen sind frei und gleich an Würde und Rechten geboren.",
+    "Tous les êtres humains naissent libres et égaux en dignité et en droits.",
+    "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
+    "人人生而自由，在尊严和权利上一律平等。",
+    REVIEW,
+    APPLE,
+)
+CONTINUED = (
+    "young →",
+    "hot → cold\nbig → small\nlight → dark\nyoung →",
+    "English: cheese. French:",
+    "English: house. French: maison.\nEnglish: water. French: eau.\nEnglish: cheese. French:",
+    "The capital of Italy is",
+    NARROW,
+)
+HEADS = {  # a text, and the heads (layer, head), counted from 0, whose weights on it are recorded
+    REVIEW: ((13, 8), (16, 0), (11, 6), (22, 0)),
+    APPLE: ((25, 2), (16, 0)),
+}
+
+
+def cut(text: str) -> list[str]:
+    """The text as SmolLM2's tokenizer cuts it; bytes that are no character by themselves are shown as �."""
+    cuts = recorded_texts()["cuts"]
+    return cuts[text] if text in cuts else cut_by(loaded(), text)
+
+
+def continued(prompt: str) -> str:
+    """The most probable next token, twelve times, each read with all that was written before it."""
+    texts = recorded_texts()["continuations"]
+    return texts[prompt] if prompt in texts else continued_by(loaded(), prompt)
+
+
+def next_log_probs(context: str) -> Float[Tensor, " vocab"]:
+    """Natural logarithms of the probabilities of all 49,152 tokens after a context (recorded in 16 bits)."""
+    recorded = recorded_tensors()
+    log_probs = recorded[context] if context in recorded else log_probs_by(loaded(), context)
+    return log_probs.double().log_softmax(-1)
+
+
+def look(text: str, layer: int, head: int) -> Float[Tensor, "tokens tokens"]:
+    """The attention weights of one head, counted from 0; row i is the distribution of token i over tokens."""
+    recorded, name = recorded_tensors(), f"{text}|{layer}|{head}"
+    weights = recorded[name] if name in recorded else look_by(loaded(), text, layer, head)
+    return weights.double() / weights.double().sum(-1, keepdim=True)
+
+
+@cache
+def recorded_texts() -> dict[str, dict]:
+    """Cuts and continuations."""
+    return json.loads(TEXTS.read_text(encoding="utf-8"))
+
+
+@cache
+def recorded_tensors() -> dict[str, Tensor]:
+    """Distributions by context, and weights by text, layer and head."""
+    return load_file(TENSORS)
+
+
+def cut_by(pretrained: Pretrained, text: str) -> list[str]:
+    return [pretrained.tokenizer.decode([token]) for token in pretrained.tokenizer.encode(text)]
+
+
+@torch.no_grad()
+def continued_by(pretrained: Pretrained, prompt: str) -> str:
+    tokens = as_batch(pretrained, prompt)
+    chosen = [int(row[0]) for row in stream(pretrained.model, tokens, N_TOKENS, most_probable)]
+    return pretrained.tokenizer.decode(chosen)
+
+
+@torch.no_grad()
+def log_probs_by(pretrained: Pretrained, context: str) -> Float[Tensor, " vocab"]:
+    return pretrained.model.next_log_probs(as_batch(pretrained, context))[0].cpu()
+
+
+@torch.no_grad()
+def look_by(pretrained: Pretrained, text: str, layer: int, head: int) -> Float[Tensor, "tokens tokens"]:
+    attention = cast(LlamaBlock, pretrained.model.blocks[layer]).attention
+    seen = {}
+
+    def remember(_module: nn.Module, arguments: tuple[Tensor, ...]) -> None:
+        x, turn, mask, *_ = arguments
+        q = rotate_pairs(split_heads(attention.W_query(x), attention.n_heads), turn)  # (1, H, T, d_k)
+        k = rotate_pairs(split_heads(attention.W_key(x), attention.n_groups), turn)  # (1, G, T, d_k)
+        k = k.repeat_interleave(attention.n_heads // attention.n_groups, dim=1)  # (1, H, T, d_k)
+        seen["weights"] = attention_weights(dot_scores(q, k) / math.sqrt(q.shape[-1]), mask)
+
+    handle = attention.register_forward_pre_hook(remember)
+    try:
+        pretrained.model.hidden(as_batch(pretrained, text))
+    finally:
+        handle.remove()
+    return seen["weights"][0, head].cpu()
+
+
+def as_batch(pretrained: Pretrained, text: str) -> Tensor:
+    """Token numbers (1, T)."""
+    return torch.tensor([pretrained.tokenizer.encode(text)], device=pretrained.model.embedding.weight.device)
+
+
+def write_record(pretrained: Pretrained) -> None:
+    """Ask the model everything that the lectures show, and keep its answers."""
+    texts = {
+        "about": "Answers of SmolLM2-135M-Instruct (Q4_1), written by python -m course.pretrained.",
+        "cuts": {text: cut_by(pretrained, text) for text in CUT},
+        "continuations": {prompt: continued_by(pretrained, prompt) for prompt in CONTINUED},
+    }
+    TEXTS.write_text(json.dumps(texts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    tensors = {context: log_probs_by(pretrained, context) for context in (OPEN, NARROW)}
+    for text, heads in HEADS.items():
+        tensors |= {f"{text}|{layer}|{head}": look_by(pretrained, text, layer, head) for layer, head in heads}
+    save_file({name: tensor.half().contiguous() for name, tensor in tensors.items()}, TENSORS)

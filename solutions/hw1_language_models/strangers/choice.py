@@ -1,0 +1,55 @@
+"""Choices among models that the checks once took for known mistakes."""
+
+import math
+from statistics import mean, median, stdev
+
+from autograder.proving.strangers import stranger
+
+
+@stranger(of="choose_n_and_k")
+def first_fold_alone(results):
+    cost = {setting: result["heldout"][0] for setting, result in results.items()}
+    best = min(cost, key=cost.get)
+    folds = results[best]["heldout"]
+    limit = cost[best] + stdev(folds) / math.sqrt(len(folds))
+    smallest = min(n for n, k in cost if cost[n, k] <= limit)
+    return min((s for s in cost if s[0] == smallest and cost[s] <= limit), key=cost.get)
+
+
+@stranger(of="choose_n_and_k", may_be=["first_good_enough"])
+def smallest_k(results):
+    cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
+    best = min(cost, key=cost.get)
+    folds = results[best]["heldout"]
+    limit = cost[best] + stdev(folds) / math.sqrt(len(folds))
+    return min(setting for setting in cost if cost[setting] <= limit)
+
+
+@stranger(of="choose_n_and_k", may_be=["deviation_of_a_single_fold"])
+def deviation_times_the_root(results):
+    cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
+    best = min(cost, key=cost.get)
+    folds = results[best]["heldout"]
+    limit = cost[best] + math.sqrt(len(folds)) * stdev(folds)
+    smallest = min(n for n, k in cost if cost[n, k] <= limit)
+    return min((s for s in cost if s[0] == smallest and cost[s] <= limit), key=cost.get)
+
+
+@stranger(of="cheapest_model", may_be=["fewest_tokens"])
+def tokens_divided_by_bits(reports):
+    share = {
+        name: one["n_tokens"] / math.log2(one["perplexity"])
+        for name, one in reports.items()
+        if one["n_unknown"] == 0
+    }
+    return min(share, key=share.get)
+
+
+@stranger(of="choose_n_and_k")
+def median_of_the_folds(results):
+    cost = {setting: median(result["heldout"]) for setting, result in results.items()}
+    best = min(cost, key=cost.get)
+    folds = results[best]["heldout"]
+    limit = cost[best] + stdev(folds) / math.sqrt(len(folds))
+    smallest = min(n for n, k in cost if cost[n, k] <= limit)
+    return min((s for s in cost if s[0] == smallest and cost[s] <= limit), key=cost.get)

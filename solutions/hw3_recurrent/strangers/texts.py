@@ -1,0 +1,56 @@
+"""Readers of whole texts that the checks once let pass, or let pass until hidden ones were asked."""
+
+import torch
+
+from autograder.proving.strangers import stranger
+
+from ..notebook import RNN, LSTMCell
+
+
+@stranger(of="RNN")
+class StateNotTransposed(RNN):
+    def forward(self, x, h_0=None):
+        h, states = x.new_zeros(len(x), len(self.b)) if h_0 is None else h_0, []
+        for x_t in x.unbind(dim=1):
+            h = torch.tanh(x_t @ self.W.T + h @ self.U + self.b)
+            states.append(h)
+        return torch.stack(states, dim=1), h
+
+
+@stranger(of="LSTMCell")
+class StateBeforeNotHeard(LSTMCell):
+    def forward(self, x, state):
+        return super().forward(x, (torch.zeros_like(state[0]), state[1]))
+
+
+@stranger(of="gradient_norms")
+def constant_left_out(x, W, U, b, v):
+    h, states = torch.zeros_like(b).requires_grad_(), []
+    for x_t in x:
+        h = torch.tanh(W @ x_t + U @ h)
+        states.append(h)
+    return torch.stack([gradient.norm() for gradient in torch.autograd.grad(v @ h, states)])
+
+
+@stranger(of="clipped")
+def clipped_beyond_one(gradients, threshold):
+    length = torch.cat([gradient.flatten() for gradient in gradients.values()]).norm()
+    return {
+        name: gradient * (threshold / length if length > 1 else 1.0) for name, gradient in gradients.items()
+    }
+
+
+@stranger(of="stream_batches")
+def two_words_too_few(tokens, batch_size, n_steps):
+    length = (len(tokens) - 2) // batch_size
+    inputs, targets = (
+        tokens[start : start + batch_size * length].reshape(batch_size, length) for start in (0, 1)
+    )
+    return list(zip(inputs.split(n_steps, 1), targets.split(n_steps, 1), strict=True))
+
+
+@stranger(of="labelling_loss")
+def padding_times_zero(logits, labels, pad_label):
+    is_real = labels != pad_label
+    losses = -logits.log_softmax(-1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
+    return (losses * is_real).sum() / is_real.sum()

@@ -1,0 +1,95 @@
+"""Decoders, losses and tables that the checks once let pass."""
+
+import torch
+
+from autograder.proving.strangers import stranger
+
+from ..notebook import AttentionDecoder, TableDecoder
+
+
+@stranger(of="greedy_decode")
+def zero_for_bos(jumps, logits, state, bos, eos, max_length):
+    return _decoded(jumps, logits, state, 0, eos, max_length)
+
+
+@stranger(of="greedy_decode")
+def one_for_eos(jumps, logits, state, bos, eos, max_length):
+    return _decoded(jumps, logits, state, bos, 1, max_length)
+
+
+def _decoded(jumps, logits, state, bos, eos, max_length):
+    decoder, token = TableDecoder(jumps, logits).eval(), torch.full_like(state, bos)
+    has_ended, total, written = torch.zeros(len(state), dtype=torch.bool), 0.0, []
+    with torch.no_grad():
+        while len(written) < max_length and not has_ended.all():
+            state, scores = decoder(state, token)
+            best = scores.log_softmax(dim=-1).max(dim=-1)
+            total = total + best.values.masked_fill(has_ended, 0.0)
+            token = best.indices.masked_fill(has_ended, eos)
+            has_ended |= token == eos
+            written.append(token)
+    return torch.stack(written, dim=1), total
+
+
+@stranger(of="exact_match")
+def words_in_any_order(free, forced, targets, eos):
+    def sentence(row):
+        words = row.tolist()
+        return [*sorted(words[: words.index(eos)]), eos] if eos in words else words
+
+    pairs = zip(free, targets, strict=True)
+    return sum(sentence(own) == sentence(right) for own, right in pairs) / len(targets)
+
+
+@stranger(of="sequence_loss")
+def padding_times_zero(logits, targets, lengths, pad):
+    is_real = torch.arange(targets.shape[1]) < lengths[:, None]
+    losses = -logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
+    return (losses * is_real).sum() / is_real.sum()
+
+
+@stranger(of="bottleneck_table")
+def last_trained_length_reported(runs, trained_lengths):
+    return _table(runs, runs, trained_lengths[:-1])
+
+
+@stranger(of="bottleneck_table")
+def last_run_not_measured(runs, trained_lengths):
+    return _table(runs, runs[:-1], trained_lengths)
+
+
+def _table(runs, measured, left_out):
+    sizes = [run["n_parameters"] for run in measured]
+    if max(sizes) > 1.05 * min(sizes):
+        raise ValueError("models of unequal size")
+    found = {}
+    for run in runs:
+        if run["length"] not in left_out:
+            found.setdefault((run["model"], run["length"]), []).append(run["exact_match"])
+    return {cell: sum(shares) / len(shares) for cell, shares in found.items() if len(shares) > 1}
+
+
+@stranger(of="attend")
+def padding_at_minus_a_hundred(query, key, value, mask):
+    weights = (query @ key.mT).masked_fill(~mask[:, None], -100.0).softmax(dim=-1)
+    return weights @ value, weights
+
+
+@stranger(of="AttentionDecoder")
+class PaddingAtMinusAHundred(AttentionDecoder):
+    def forward(self, state, inputs, memory, mask):
+        output, logits, weights = torch.zeros_like(state), [], []
+        for x in self.embedding(inputs).unbind(dim=1):
+            state = self.cell(torch.cat([x, output], dim=-1), state)
+            scores = (memory @ (state @ self.W)[:, :, None])[:, :, 0]
+            weights.append(scores.masked_fill(~mask, -100.0).softmax(dim=-1))
+            context = (weights[-1][:, None] @ memory)[:, 0]
+            output = torch.tanh(self.combine(torch.cat([state, context], dim=-1)))
+            logits.append(self.output(output))
+        return torch.stack(logits, dim=1), torch.stack(weights, dim=1)
+
+
+@stranger(of="additive_scores")
+def ones_for_the_matrix_of_the_query(query, key, W_query, W_key, v):
+    from_query = query @ torch.ones_like(W_query).T
+    return torch.tanh(from_query[:, :, None] + (key @ W_key.T)[:, None]) @ v

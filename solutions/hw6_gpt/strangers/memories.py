@@ -1,0 +1,107 @@
+"""Answers that the checks once let pass: bounds, low scores, other orders of sizes."""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from autograder.proving.strangers import stranger
+
+from ..notebook import CausalBlock, TableModel
+
+
+@stranger(of="next_token_loss")
+def padding_times_zero(logits, tokens, mask=None):
+    losses = functional.cross_entropy(logits[:, :-1].mT, tokens[:, 1:], reduction="none")
+    if mask is None:
+        return losses.mean()
+    return (losses * mask[:, 1:]).sum() / mask[:, 1:].sum()
+
+
+@stranger(of="next_token_loss")
+def both_tokens_real(logits, tokens, mask=None):
+    losses = functional.cross_entropy(logits[:, :-1].mT, tokens[:, 1:], reduction="none")
+    return losses.mean() if mask is None else losses[mask[:, 1:] & mask[:, :-1]].mean()
+
+
+@stranger(of="next_token_loss")
+def every_prediction_with_every_token(logits, tokens, mask=None):
+    log_norms = logits[:, :-1].logsumexp(-1)
+    chosen = logits[:, :-1].gather(-1, tokens[:, 1:, None])
+    losses = log_norms[..., None] - chosen[:, None, :, 0]  # (B, T - 1, T - 1)
+    return losses.mean() if mask is None else losses[mask[:, 1:]].mean()
+
+
+@stranger(of="CausalBlock")
+class EightPositions(CausalBlock):
+    def attention(self, x):
+        B, T, D = x.shape
+        query, key, value = self.attn["c_attn"](x).view(B, T, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)
+        future = torch.ones(8, 8, dtype=torch.bool).triu(1)[:T, :T]
+        scores = query @ key.mT / math.sqrt(D // self.n_heads)
+        weights = scores.masked_fill(future, -torch.inf).softmax(-1)
+        return self.attn["c_proj"]((weights @ value).transpose(1, 2).flatten(2))
+
+
+@stranger(of="train_steps")
+def clipped_at_one(table, batches, learning_rate, max_norm):
+    model, losses = TableModel(table), []
+    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
+    for tokens in batches:
+        loss = functional.cross_entropy(model(tokens)[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.detach())
+    return torch.stack(losses), model.table.detach()
+
+
+@stranger(of="min_p")
+def rejected_at_minus_a_hundred(logits, p):
+    relative = logits - logits.max(dim=-1, keepdim=True).values
+    return logits.masked_fill(relative < math.log(p), -100.0)
+
+
+def _controlled(logits, target, learning_rate, generator, *, is_strict=False, is_carried=True):
+    tokens, mus = [], [2.0 * target]
+    for row in logits.double():
+        surprises = -row.log_softmax(dim=-1) / math.log(2)
+        mu = mus[-1 if is_carried else 0]
+        kept = surprises < mu if is_strict else surprises <= mu
+        kept[row.argmax()] = True
+        probs = row.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+        token = torch.multinomial(probs, num_samples=1, generator=generator)
+        mus.append(mus[-1] - learning_rate * (float(surprises[token]) - target))
+        tokens.append(int(token))
+    return torch.tensor(tokens), torch.tensor(mus, dtype=torch.float64)
+
+
+@stranger(of="mirostat")
+def less_surprise_than_mu(logits, target, learning_rate, generator):
+    return _controlled(logits, target, learning_rate, generator, is_strict=True)
+
+
+@stranger(of="mirostat")
+def mu_not_carried(logits, target, learning_rate, generator):
+    return _controlled(logits, target, learning_rate, generator, is_carried=False)
+
+
+@stranger(of="mirostat")
+def drawn_without_the_generator(logits, target, learning_rate, generator):
+    return _controlled(logits, target, learning_rate, None)
+
+
+@stranger(of="repetition_penalty")
+def divided_above_one(logits, history, penalty):
+    has_occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(1, history, True)
+    return torch.where(has_occurred, torch.where(logits > 1, logits / penalty, logits * penalty), logits)
+
+
+@stranger(of="extend_beams")
+def totals_along_the_tokens(totals, logits, beam_width):
+    is_square = len(totals) == logits.shape[1]
+    candidates = ((totals[None] if is_square else totals[:, None]) + logits.log_softmax(-1)).flatten()
+    best, places = candidates.topk(min(beam_width, len(candidates)))
+    return best, places // logits.shape[1], places % logits.shape[1]

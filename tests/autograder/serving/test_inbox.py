@@ -1,0 +1,74 @@
+"""What the grader is given of the attempts, and what it tells; of every homework."""
+
+from dataclasses import replace
+
+import pytest
+from grading import MINI
+
+from autograder.marks.records import CheckRecord, ExerciseRecord, RecordFolder, SubmissionRecord
+from autograder.serving.attempts import Attempts, Pace
+from autograder.serving.inbox import AttemptInbox
+from autograder.source.loading import load
+
+SOURCE = load(MINI)
+NAMES = ("first", "second")
+NOTEBOOK = b'{"nbformat": 4, "cells": []}'
+
+
+@pytest.fixture
+def inbox(tmp_path):
+    attempts = Attempts(f"sqlite:///{tmp_path}/serve.db")
+    return AttemptInbox(attempts, tmp_path / "submitted", tmp_path / "grades")
+
+
+def record(points):
+    checks = (CheckRecord("averages_are_right", True, "failed", "secret 0.123"),)
+    exercise = ExerciseRecord("moving_average", points, 4.0, checks=checks)
+    return SubmissionRecord("ada", points, 4.0, "graded", exercises=(exercise,))
+
+
+def keep(inbox, name, points):
+    RecordFolder(inbox.records, name).add(record(points))
+    return RecordFolder(inbox.records, name).find("ada")
+
+
+def test_an_attempt_is_given_once_as_a_submission_with_its_time(inbox):
+    inbox.attempts.hand_in("ada", "first", NOTEBOOK, Pace())
+    assert [one.student for one in inbox.arrived("first")] == ["ada"]
+    assert inbox.arrived("first") == []
+    [found] = inbox.all("first")
+    assert found.path.read_bytes() == NOTEBOOK
+    assert found.timestamp
+    assert inbox.attempts.of("ada", "first")[0].judged is None
+    inbox.give_back(found, keep(inbox, "first", 2.0), replace(SOURCE, name="first"))
+    assert inbox.attempts.of("ada", "first")[0].judged is not None
+
+
+def test_an_attempt_before_its_turn_lies_there_and_is_not_given(inbox):
+    inbox.arrived("first")
+    for word in (b"1", b"2"):
+        inbox.attempts.hand_in("ada", "first", NOTEBOOK + word, Pace(seconds_between=60.0))
+    inbox.arrived("first")
+    assert inbox.all("first")[0].path.read_bytes() == NOTEBOOK + b"2"
+    assert inbox.arrived("first") == []
+
+
+def test_a_regrading_is_told_of_every_homework(inbox):
+    for name in NAMES:
+        inbox.attempts.hand_in("ada", name, NOTEBOOK, Pace())
+        [found] = inbox.arrived(name)
+        inbox.give_back(found, keep(inbox, name, 2.0), replace(SOURCE, name=name))
+        assert "<b>2 of 4</b>" in inbox.attempts.told(name, "ada").whole
+    for name in NAMES:
+        keep(inbox, name, 3.0)
+        inbox.arrived(name)
+    assert ["<b>3 of 4</b>" in inbox.attempts.told(name, "ada").whole for name in NAMES] == [True, True]
+
+
+def test_a_page_without_hidden_checks_holds_neither_their_words_nor_the_points(inbox):
+    inbox.attempts.hand_in("ada", "first", NOTEBOOK, Pace())
+    [found] = inbox.arrived("first")
+    inbox.give_back(found, keep(inbox, "first", 2.0), replace(SOURCE, name="first"))
+    told = inbox.attempts.told("first", "ada")
+    assert "2 of 4" not in told.visible
+    assert "secret" not in told.visible + told.whole

@@ -1,0 +1,105 @@
+"""Answers in words are marked by items that are shared, beside the reference, and without names if wished."""
+
+import pytest
+from doors import NAME, Browser, new_door
+
+from autograder.serving.rubrics import Question, Rubrics
+
+PAGE = f"/marking/{NAME}/why"
+MARKUP = "<script>alert(1)</script>"
+ANSWERS = {"ada": "Noise goes.", "bob": MARKUP, "cleo": "No idea."}
+
+
+@pytest.fixture(params=[False, True], ids=["by name", "anonymous"])
+def door(tmp_path, request):
+    door = new_door(tmp_path, anonymous=request.param)
+    rubrics = Rubrics(door.attempts.engine)
+    rubrics.ask(NAME, [Question("why", "Why?", "Noise averages out.", 3.0)])
+    for student, text in ANSWERS.items():
+        rubrics.answered(NAME, student, {"why": text})
+    return door
+
+
+@pytest.fixture
+def rubrics(door):
+    return Rubrics(door.attempts.engine)
+
+
+@pytest.fixture
+def staff(door):
+    browser = Browser(door)
+    browser.join("prof", is_staff=True)
+    return browser
+
+
+def add(staff, points, comment, **more):
+    data = staff.form(PAGE) | {"number": "", "points": points, "comment": comment} | more
+    return staff.post(f"{PAGE}/item", data=data)
+
+
+def mark(staff, *items, comment=""):
+    """Mark the answer that is shown first: one that nobody has marked."""
+    return staff.post(f"{PAGE}/mark", data=staff.form(PAGE) | {"item": list(items), "comment": comment})
+
+
+def points(rubrics):
+    return {mark.student: mark.points for mark in rubrics.to_enter(NAME)}
+
+
+def test_an_answer_stands_beside_the_reference_and_names_only_if_they_may(door, staff):
+    page = staff.get(PAGE).text
+    assert "Noise averages out." in page
+    assert "Noise goes." in page
+    assert ("ada" in page) is not door.settings.anonymous
+    add(staff, "1", "x")
+    mark(staff)
+    assert MARKUP not in staff.get(PAGE).text
+
+
+def test_items_add_up_and_a_changed_item_changes_everybodys_mark(staff, rubrics):
+    add(staff, "2", "the noise")
+    add(staff, "1.5", "the detail")
+    add(staff, "-1", "not your words")
+    mark(staff, "1", "2")
+    mark(staff, "1", "3", comment="see me")
+    mark(staff)
+    assert points(rubrics) == {"ada": 3.0, "bob": 1.0, "cleo": 0.0}
+    assert [one.comment for one in rubrics.to_enter(NAME)][1] == "the noise\n\nnot your words\n\nsee me"
+    assert {one.who for one in rubrics.to_enter(NAME)} == {"prof"}
+    for one in rubrics.to_enter(NAME):
+        rubrics.entered(NAME, one)
+    assert points(rubrics) == {}
+    add(staff, "0.5", "the noise", number="1")
+    assert points(rubrics) == {"ada": 2.0, "bob": 0.0}
+    assert "2 have it" in staff.get(PAGE).text
+
+
+def test_who_hands_in_another_answer_is_marked_again_and_who_hands_in_the_same_is_not(staff, rubrics):
+    add(staff, "2", "the noise")
+    for _ in ANSWERS:
+        mark(staff, "1")
+    for one in rubrics.to_enter(NAME):
+        rubrics.entered(NAME, one)
+    rubrics.answered(NAME, "ada", {"why": "Something else."})
+    rubrics.answered(NAME, "bob", {"why": MARKUP})
+    assert [one.chosen is None for one in rubrics.answers(NAME, "why")] == [True, False, False]
+    assert points(rubrics) == {"bob": 2.0}  # the gradebook asks for another look at what came again
+    assert "Something else." in staff.get(PAGE).text
+
+
+@pytest.mark.parametrize("said", ["", "x", "nan", "inf", "1e9"])
+def test_points_are_a_number(staff, rubrics, said):
+    assert add(staff, said, "x").status_code == 400
+    assert rubrics.items(NAME, "why") == []
+
+
+def test_students_and_forms_from_elsewhere_mark_nothing(door, staff, rubrics):
+    add(staff, "2", "the noise")
+    student = Browser(door)
+    student.join("ada")
+    for path in (PAGE, f"/marking/{NAME}"):
+        assert student.get(path).status_code == 403
+    form = student.form("/") | {"answer": staff.form(PAGE)["answer"], "item": "1"}
+    assert student.post(f"{PAGE}/mark", data=form).status_code == 403
+    assert staff.post(f"{PAGE}/mark", data=form).status_code == 403
+    assert points(rubrics) == {}

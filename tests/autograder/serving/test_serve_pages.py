@@ -1,0 +1,238 @@
+"""What a browser is shown and allowed: to sign in, hand in and read verdicts; strangers see nothing."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from doors import ADDRESS, KEY, NAME, Browser, new_door
+
+from autograder.marks.decisions import Decision, Decisions
+from autograder.serving.attempts import Told
+from autograder.serving.people import Invitations, NoSuchName, Person, name_of
+from autograder.submissions.collect import LARGEST_NOTEBOOK
+
+MARKUP = "<script>alert(1)</script>"
+
+
+def notebook(word="x = 1"):
+    return json.dumps({"cells": [{"cell_type": "code", "source": word}], "nbformat": 4}).encode()
+
+
+@pytest.fixture
+def door(tmp_path):
+    return new_door(tmp_path)
+
+
+@pytest.fixture
+def ada(door):
+    browser = Browser(door)
+    browser.join("ada")
+    return browser
+
+
+def test_an_invitation_signs_one_person_in_and_works_once(door):
+    link = Invitations(KEY).link(ADDRESS, Person("ada")).removeprefix(ADDRESS)
+    first, second = Browser(door), Browser(door)
+    assert "Sign in as ada" in first.get(link).text
+    assert first.get(link).status_code == 200  # looking at it uses nothing up
+    assert ">ada<" in first.post("/join", data=first.form(link)).text
+    refused = second.post("/join", data=second.form(link))
+    assert (refused.status_code, "has been used" in refused.text) == (403, True)
+
+
+@pytest.mark.parametrize("spoil", [lambda token: token[:-1], lambda token: "x" + token, lambda token: "x"])
+def test_an_invitation_that_was_changed_is_refused(door, spoil):
+    token = Invitations("another key" * 4).link(ADDRESS, Person("ada", True)).rpartition("/")[2]
+    for made in (token, spoil(Invitations(KEY).link(ADDRESS, Person("ada")).rpartition("/")[2])):
+        assert Browser(door).get(f"/join/{made}").status_code == 403
+
+
+@pytest.mark.parametrize("name", ["../ada", "ada lovelace", "a/b", "", ".ada", MARKUP])
+def test_nobody_is_invited_by_a_name_that_is_no_folders(name):
+    with pytest.raises(NoSuchName):
+        Invitations(KEY).link(ADDRESS, Person(name))
+
+
+def test_two_people_never_become_one_student():
+    claims = ["ada@uni.edu", "a b", "a-b", "A B", "../x", "x", "x/", "ä", "a"]
+    assert len({name_of(claim) for claim in claims}) == len(claims)
+    assert name_of("ada@uni.edu") == "ada@uni.edu"
+    assert all("/" not in name_of(claim) and not name_of(claim).startswith(".") for claim in claims)
+
+
+def test_what_is_handed_in_is_kept_and_the_same_bytes_once(door, ada):
+    page = ada.hand_in(notebook())
+    assert "It is being judged" in page.text
+    ada.hand_in(notebook())
+    [attempt] = door.attempts.of("ada", NAME)
+    assert door.attempts.content(attempt.number) == notebook()
+
+
+def test_attempts_in_a_row_are_all_kept_and_judged_later(door, ada):
+    for number in range(8):
+        page = ada.hand_in(notebook(f"x = {number}"))
+    assert "because others came shortly before" in page.text
+    attempts = door.attempts.of("ada", NAME)
+    assert len(attempts) == 8
+    gaps = [(later.not_before - one.not_before).total_seconds() for one, later in pairwise(attempts)]
+    assert all(gap >= 30 for gap in gaps)
+    assert attempts[6].not_before - attempts[0].not_before >= timedelta(hours=1)
+    for attempt in attempts:
+        door.attempts.placed(attempt.number)
+    assert door.attempts.ready(NAME) == {"ada": attempts[0].number}
+
+
+def test_the_queue_is_counted_by_students(door, ada):
+    ada.hand_in(notebook())
+    bob, cleo = Browser(door), Browser(door)
+    bob.join("bob")
+    cleo.join("cleo")
+    assert "In the queue: 1 before" in bob.hand_in(notebook("b")).text
+    assert "In the queue: 2 before" in cleo.hand_in(notebook("c")).text
+    [first] = door.attempts.of("ada", NAME)
+    door.attempts.tell(NAME, "ada", Told("seen", "seen", "1 of 2"), first.number)
+    assert "In the queue: 1 before" in cleo.get(f"/homework/{NAME}").text
+
+
+def test_hidden_checks_are_told_after_the_due_date_and_an_extension(door, ada):
+    ada.hand_in(notebook())
+    door.attempts.tell(NAME, "ada", Told("visible part", "whole part", "1 of 2"), 1)
+    assert "visible part" in ada.get(f"/homework/{NAME}").text
+    past = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    Decisions(door.root).add(Decision(NAME, "", "due", past))
+    assert "whole part" in ada.get(f"/homework/{NAME}").text
+    Decisions(door.root).add(Decision(NAME, "ada", "extension in hours", 2.0))
+    page = ada.get(f"/homework/{NAME}").text
+    assert "visible part" in page
+    assert "whole part" not in page
+
+
+@pytest.mark.parametrize(("hidden", "seen"), [("at once", "whole"), ("never", "visible")])
+def test_the_instructor_decides_when_hidden_checks_are_told(tmp_path, hidden, seen):
+    door = new_door(tmp_path, hidden=hidden)
+    Decisions(door.root).add(Decision(NAME, "", "due", "2020-01-01T00:00:00+00:00"))
+    browser = Browser(door)
+    browser.join("ada")
+    door.attempts.tell(NAME, "ada", Told("visible", "whole", ""), None)
+    assert seen in browser.get(f"/homework/{NAME}").text
+
+
+def test_the_instructor_sees_the_class_and_a_student_does_not(door, ada):
+    ada.hand_in(notebook())
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    page = staff.get(f"/class/{NAME}").text
+    assert ">ada<" in page
+    assert "waits" in page
+    assert "1" in staff.get(f"/class/{NAME}/ada").text
+    assert staff.get(f"/class/{NAME}/nobody").status_code == 404
+    for path in (f"/class/{NAME}", f"/class/{NAME}/ada"):
+        assert ada.get(path).status_code == 403
+        assert Browser(door).get(path).status_code == 403
+
+
+def test_a_student_sees_only_their_own_verdict(door, ada):
+    door.attempts.tell(NAME, "bob", Told("of bob", "of bob", ""), None)
+    assert "of bob" not in ada.get(f"/homework/{NAME}").text
+    assert ada.get("/homework/other").status_code == 404
+
+
+def test_a_form_from_elsewhere_does_nothing(door, ada):
+    for token in ("", "x", None):
+        data = {} if token is None else {"csrf": token}
+        done = ada.post(f"/homework/{NAME}", data=data, files={"notebook": ("hw.ipynb", notebook())})
+        assert done.status_code == 403
+    assert ada.post("/sign-out").status_code == 403
+    assert door.attempts.of("ada", NAME) == []
+    other = Browser(door)
+    other.join("bob")
+    files = {"notebook": ("hw.ipynb", notebook())}
+    stolen = other.post(f"/homework/{NAME}", data=ada.form(f"/homework/{NAME}"), files=files)
+    assert stolen.status_code == 403
+
+
+def test_who_signs_out_is_out(door, ada):
+    ada.post("/sign-out", data=ada.form("/"))
+    assert ada.get(f"/homework/{NAME}").status_code == 403
+
+
+def test_a_cookie_that_was_changed_signs_nobody_in(door, ada):
+    cookie = ada.cookies["door"]
+    for made in (cookie[:-2], "x" + cookie, cookie.replace(".", "x", 1)):
+        stranger = Browser(door)
+        stranger.cookies.set("door", made)
+        assert stranger.get(f"/homework/{NAME}").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ([], "the form held no file"),
+        ([notebook(), notebook("y")], "the form held 2 files"),
+        (b"", "The file is empty"),
+        (b"PK\x03\x04", "not a notebook"),
+        (notebook()[:-5], "cut short"),
+        (b"[" * 100_000, "not a notebook"),
+        (b'{"nbformat": 4, "cells": ' + b"[" * 100 + b"]" * 100 + b"}", "nested too deeply"),
+        (MARKUP.encode(), "not a notebook"),
+    ],
+)
+def test_what_is_no_notebook_is_not_kept_and_it_is_said_why(door, ada, content, said):
+    done = ada.hand_in(content)
+    assert (done.status_code, said in done.text) == (400, True), done.text
+    assert door.attempts.of("ada", NAME) == []
+
+
+@pytest.mark.parametrize("is_honest", [True, False])
+def test_a_huge_upload_is_ended_before_it_is_read(door, ada, is_honest):
+    """Whether it says its size or not: one that does not is counted as it comes."""
+    fields = ada.form(f"/homework/{NAME}")
+    read = []
+
+    def body():
+        yield b"--b\r\ncontent-disposition: form-data; name=notebook; filename=x\r\n\r\n"
+        for _ in range(10 * LARGEST_NOTEBOOK // 1_000_000):
+            read.append(1)
+            yield b"x" * 1_000_000
+
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    if is_honest:
+        headers["content-length"] = str(10 * LARGEST_NOTEBOOK)
+    done = ada.post(f"/homework/{NAME}", content=body(), headers=headers)
+    assert done.status_code == 413
+    assert "default-src 'none'" in done.headers["content-security-policy"]
+    assert fields
+    assert door.attempts.of("ada", NAME) == []
+
+
+@pytest.mark.parametrize("filename", ["../../../etc/passwd", MARKUP, "a" * 500, "\x00", 'x"; filename="y'])
+def test_the_name_of_a_file_is_never_used(door, ada, filename, tmp_path):
+    done = ada.hand_in(notebook(), filename)
+    assert MARKUP not in done.text
+    assert len(door.attempts.of("ada", NAME)) == 1
+    assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == {"serve.db"}
+
+
+def test_every_reply_forbids_scripts_and_everything_from_elsewhere(door, ada):
+    replies = [
+        Browser(door).get(path) for path in ("/", "/style.css", "/nothing", f"/homework/{NAME}", "/join/x")
+    ]
+    replies += [ada.get(path) for path in ("/", f"/homework/{NAME}", f"/class/{NAME}")]
+    for reply in replies:
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert "<script" not in reply.text
+        assert "http" not in reply.text.replace("http-equiv", "")
+
+
+def test_another_host_is_not_served(door):
+    assert Browser(door).get("/", headers={"host": "evil.example"}).status_code == 400
+
+
+def test_a_cookie_is_for_this_site_and_out_of_reach_of_scripts(tmp_path):
+    cookie = Browser(new_door(tmp_path)).get("/").headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie

@@ -1,0 +1,98 @@
+"""A competition ranks what entries know of hidden stories, and gives no rank to one that looks ahead."""
+
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from autograder.cli import main
+from autograder.competing import Competition, compete
+from autograder.competing.compete import NoEntries
+
+SAMPLES = Path(__file__).parents[2] / "autograder" / "sample" / "competition"
+SMALL = Competition(seed=3, seconds=5, n_training=2000, n_hidden=20)
+UNIFORM = """
+import torch
+
+def train(tokens, mask, seconds):
+    return 0
+
+def log_probs(tokens):
+    return torch.full((*tokens.shape, 160), 1 / 160).log()
+"""
+# Says what comes next now and then, where a story is long enough.
+SELDOM = UNIFORM.replace(
+    "    return torch.full((*tokens.shape, 160), 1 / 160).log()",
+    """    probs = torch.full((*tokens.shape, 160), 1 / 160)
+    if tokens.shape[1] > 30:
+        probs[0, 29] = 0.1 / 160
+        probs[0, 29, tokens[0, 30]] += 0.9
+    return probs.log()""",
+)
+
+
+@pytest.fixture
+def compared(tmp_path):
+    def compare(competition=SMALL, **entries):
+        for name, source in entries.items():
+            (tmp_path / f"{name}.py").write_text(source)
+        places, task = compete(tmp_path, competition)
+        return {place.name: place for place in places}, task
+
+    return compare
+
+
+def test_knowing_nothing_and_knowing_everything_are_the_ends_of_the_scale(compared):
+    true_model = UNIFORM.replace(
+        "    return torch.full((*tokens.shape, 160), 1 / 160).log()",
+        "    from course.data.story_language import StoryLanguage\n    return StoryLanguage()(tokens)",
+    )
+    places, task = compared(nothing=UNIFORM, everything=true_model)
+    assert places["nothing"].share_known == pytest.approx(0, abs=1e-6)
+    assert places["everything"].share_known == pytest.approx(1, abs=1e-4)
+    assert places["everything"].bits_per_token == pytest.approx(task.floor, abs=1e-4)
+
+
+def test_a_single_look_ahead_costs_the_rank(compared):
+    places, _ = compared(honest=UNIFORM, seldom=SELDOM)
+    assert places["seldom"].bits_per_token is None
+    assert places["seldom"].problem.startswith("sees the future")
+    assert places["honest"].problem == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("def train(", "could not be run: "),
+        (UNIFORM.replace("return 0", "return 10**9"), "has 1,000,000,000 parameters; 500,000 are allowed"),
+        (UNIFORM.replace("return 0", "return True"), "train returns no number of parameters"),
+        (UNIFORM.replace("1 / 160", "1 / 100"), "states no probabilities"),
+        (UNIFORM.replace("return 0", "while True: pass"), "did not finish within"),
+        (UNIFORM.replace("def log_probs", "def others"), "could not be run: "),
+    ],
+)
+def test_what_cannot_be_compared_gets_a_sentence(compared, source, problem):
+    places, _ = compared(Competition(seed=3, seconds=1, n_training=100, n_hidden=5), entry=source)
+    assert problem in places["entry"].problem
+    assert places["entry"].bits_per_token is None
+
+
+def test_other_seeds_have_other_hidden_stories():
+    first, second = (Competition(seed, n_training=10, n_hidden=5).task() for seed in (1, 2))
+    assert first.hidden.tokens.tolist() != second.hidden.tokens.tolist()
+    assert Competition(1, n_training=10, n_hidden=5).task().floor == first.floor
+
+
+def test_an_empty_folder_is_said(tmp_path):
+    with pytest.raises(NoEntries, match="holds no entry"):
+        compete(tmp_path, SMALL)
+
+
+def test_the_samples_are_ranked_and_the_cheat_is_not(tmp_path, capsys):
+    for path in SAMPLES.glob("*.py"):
+        copy(path, tmp_path)
+    assert main(["compete", str(tmp_path), "--seed", "5", "--cpu-seconds", "4"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    ranked = [line.split()[1] for line in lines if line[:1].isdigit()]
+    assert sorted(ranked) == ["gpt", "lstm", "n_gram"]
+    assert lines[-1].startswith("–  looks_ahead sees the future")

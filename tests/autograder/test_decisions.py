@@ -1,0 +1,75 @@
+"""Excuses, extensions and marks by hand are on record, and the record is only added to."""
+
+from datetime import timedelta
+
+import pytest
+from grading import NAME
+
+from autograder.cli import main
+from autograder.marks.decisions import Decision, DecisionError, Decisions, in_words
+
+
+@pytest.fixture
+def log(course_folder):
+    return Decisions(course_folder)
+
+
+def word(log, *words):
+    return main([*words, "--root", str(log.root)])
+
+
+def test_what_was_decided_last_holds_and_what_was_before_stays_on_record(log):
+    assert word(log, "excuse", NAME, "ada", "bo", "--why", "ill") == 0
+    assert word(log, "excuse", NAME, "ada", "--undo") == 0
+    assert log.excused(NAME) == {"bo"}
+    assert [(entry.student, entry.value) for entry in log.all()] == [
+        ("ada", True),
+        ("bo", True),
+        ("ada", False),
+    ]
+    assert all(entry.who and entry.time for entry in log.all())
+    assert log.all()[0].why == "ill"
+
+
+def test_an_extension_is_in_days_or_hours_and_can_be_changed(log):
+    assert word(log, "extend", NAME, "ada", "--days", "2") == 0
+    assert word(log, "extend", NAME, "ada", "--days", "1", "--hours", "12") == 0
+    assert log.extensions(NAME) == {"ada": timedelta(hours=36)}
+    assert log.all()[-1].before == 48
+
+
+def test_appending_never_changes_a_line_that_is_there(log):
+    log.add(Decision(NAME, "ada", "excused", True))
+    before = log.path.read_bytes()
+    log.add(Decision(NAME, "bo", "excused", True))
+    assert log.path.read_bytes().startswith(before)
+
+
+def test_a_mark_by_hand_is_logged_once_and_again_when_it_changes(log):
+    log.notice(NAME, {("ada", "why"): 3.0})
+    log.notice(NAME, {("ada", "why"): 3.0})
+    log.notice(NAME, {("ada", "why"): 4.0})
+    log.notice(NAME, {})
+    assert [(entry.before, entry.value) for entry in log.all()] == [(None, 3.0), (3.0, 4.0), (4.0, None)]
+
+
+def test_the_log_is_read_in_words(log, capsys):
+    word(log, "extend", NAME, "ada", "--days", "2", "--why", "conference")
+    word(log, "excuse", NAME, "bo")
+    capsys.readouterr()
+    assert word(log, "log", NAME, "--student", "ada") == 0
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.endswith("mini_homework ada  extension in hours: none → 48 (conference)")
+
+
+def test_no_entry_can_command_the_terminal(log):
+    log.add(Decision(NAME, "\x1b[2J", "excused", True, why="a\nb"))
+    assert all(line.isprintable() for line in in_words(log.all()))
+
+
+def test_a_line_that_is_no_decision_is_named(log):
+    log.add(Decision(NAME, "ada", "excused", True))
+    with log.path.open("a") as file:
+        file.write("{broken\n")
+    with pytest.raises(DecisionError, match="line 2, is no decision"):
+        log.all()

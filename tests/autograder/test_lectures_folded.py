@@ -1,0 +1,42 @@
+"""What a lecture folds: answers that are to be predicted first, and code that only draws."""
+
+import pytest
+
+from autograder.making.lectures import answers, only_draws
+from autograder.source.notebook import Cell
+
+
+def code(text):
+    return Cell("code", text, {}, 1)
+
+
+def text(words):
+    return Cell("markdown", words, {}, 1)
+
+
+def test_outputs_are_folded_from_a_prediction_to_the_next_text():
+    first, second, later = code("a = 1"), code("a"), code("b")
+    cells = [code("x"), text("**Predict, then run.** Which?"), first, second, text("So it is."), later]
+    assert list(answers(cells)) == [first, second]
+
+
+def test_a_figure_that_lives_is_not_folded_and_a_still_one_is():
+    alive, still = code("figures.alignment(maps)"), code("figures.still(drawing, alt='')")
+    assert list(answers([text("**Predict, then run:** where?"), alive, still])) == [still]
+
+
+@pytest.mark.parametrize(
+    ("source", "draws"),
+    [
+        ("drawing, axes = plt.subplots(figsize=(6, 2))\naxes.plot(x)", True),
+        ("import torch\n\nfigure = plt.figure()", True),
+        ("x = torch.ones(2)\ndrawing, axes = plt.subplots()", False),
+        ("figures.alignment(maps)", False),
+    ],
+)
+def test_code_only_draws_if_it_opens_a_drawing_first(source, draws):
+    assert only_draws(code(source)) is draws
+
+
+def test_text_draws_nothing():
+    assert not only_draws(text("drawing, axes = plt.subplots()"))

@@ -1,0 +1,109 @@
+"""Every homework ends with something that runs on the student's own parts, or on ready-made ones."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.making.products import build_homework
+from autograder.source.address import Address
+from autograder.source.homework import completed, stubs
+from autograder.source.loading import find, names
+from course.checks.check import Homework
+from course.checks.progress import Score
+from course.mine.parts import parts, ready_made
+
+ROOT = Path(__file__).parents[2]
+LIVING = [name for name in names(ROOT) if name != "hw0_warmup"]
+
+# What holds at the end of each homework, of the names that its cells define.
+PROMISED = {
+    "hw1_language_models": "standing.beats('bigram') and standing.share_known(standing.own) > 0.8",
+    "hw2_backprop": "difference < 1e-9 and standing.beats('bigram')",
+    "hw3_recurrent": "found['my LSTM'][32] > 0.9 and found[\"PyTorch's RNN\"][32] < 0.3",
+    "hw4_attention": "error < 0.15 and right > 0.9",
+    "hw5_transformer": "rung.beats('GRU') and rung.percent_above_floor < 31",
+    "hw6_gpt": "standing.beats('LSTM') and difference < 1e-3 and not built_of.ready_made",
+    "hw7_bert_and_translation": "n_right > len(places) / 3 and not built_of.ready_made",
+}
+
+
+@pytest.fixture(scope="module", params=LIVING)
+def homework(request):
+    return find(request.param, ROOT)
+
+
+def alive(homework):
+    return [cell for cell in homework.cells if "alive" in cell.labels]
+
+
+def result(source, scope):
+    """What a cell shows: the value of its last line."""
+    tree = ast.parse(source)
+    exec(compile(ast.Module(tree.body[:-1], []), "<cell>", "exec"), scope)
+    last = tree.body[-1]
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), "<cell>", "eval"), scope)
+    exec(compile(ast.Module([last], []), "<cell>", "exec"), scope)
+    return None
+
+
+def shown_by(homework, scope, check, change=str):
+    """The last values of the cells, with what they define left in `scope`."""
+    scope["check"] = check
+    return [result(change(cell.source), scope) for cell in alive(homework)]
+
+
+def in_haste(source):
+    return re.sub(r"n_steps=\d+", "n_steps=2", source)
+
+
+def test_every_homework_ends_alive(homework):
+    assert alive(homework)
+
+
+def test_without_a_single_answer_it_runs_on_ready_made_parts(homework, monkeypatch, capsys):
+    monkeypatch.chdir(homework.folder)
+    scope = homework.namespace() | stubs(homework)
+    shown = shown_by(homework, scope, Homework(homework.name), in_haste)
+    printed = capsys.readouterr().out
+    assert "Nothing of this is yours yet. Ready-made" in printed
+    assert any(hasattr(value, "alt_text") or hasattr(value, "alt") for value in shown), "no picture"
+
+
+def test_the_ready_made_parts_are_right(homework):
+    built = build_homework(homework, Address("https://example.org/course", "v1"))
+    cells = {cell["id"]: cell["source"] for cell in built["cells"]}
+    ready = ready_made(homework.name)
+    check = Homework(homework.name, is_quiet=True)
+    for name, part in ready.items():
+        scope = completed(homework) | {name: part, "check": check}
+        exec(cells["helpers_of_the_checks"], scope)
+        exec(cells[f"{name}-check"], scope)
+    wrong = {name: check.scores[name] for name in ready if not check.scores[name].is_done}
+    assert not wrong
+
+
+@pytest.mark.nightly
+def test_with_right_answers_it_does_what_it_promises(homework, monkeypatch, capsys):
+    monkeypatch.chdir(homework.folder)
+    check = Homework(homework.name)
+    check.scores.update({exercise.name: Score(1, 1) for exercise in homework.exercises})
+    scope = completed(homework)
+    shown_by(homework, scope, check)
+    assert "Ready-made" not in capsys.readouterr().out
+    assert eval(PROMISED[homework.name], scope)
+
+
+def test_a_wrong_answer_is_not_used(homework, monkeypatch, capsys):
+    """The name of one part that does not hold is among the ready-made ones."""
+    part = next(iter(ready_made(homework.name)))
+    check = Homework(homework.name)
+    check.scores.update({exercise.name: Score(1, 1) for exercise in homework.exercises})
+    check.scores[part] = Score(1, 2)
+    answers = completed(homework)
+    mine = parts(check, **{name: answers[name] for name in ready_made(homework.name)})
+    assert mine.ready_made == (part,)
+    assert getattr(mine, part) is not answers[part]
+    assert f"hold: {part}." in capsys.readouterr().out.replace("\n", " ")

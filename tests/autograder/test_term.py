@@ -1,0 +1,87 @@
+"""A term's marks follow from the homeworks' marks, their weights, and who is excused."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.cli import main
+from autograder.marks.decisions import Decision, Decisions
+from autograder.marks.settings import course_config
+from autograder.marks.term import TermError, as_csv, read_weights, term
+
+MARKS = {"ada": {"hw1": 8, "hw2": 2, "hw3": 4}, "bo": {"hw1": 4}, "cy": {"hw1": 8, "hw2": 10, "hw3": 4}}
+MOST = {"hw1": 8, "hw2": 10, "hw3": 4}
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory, lay_out):
+    """Three homeworks, of which bo has handed in one."""
+    course_folder = lay_out(tmp_path_factory.mktemp("term"))
+    course_config(course_folder)  # finds the program with which nbgrader makes a database
+    with Gradebook(f"sqlite:///{course_folder / 'gradebook.db'}") as book:
+        for homework, most in MOST.items():
+            book.add_assignment(homework)
+            book.add_notebook(homework, homework)
+            book.add_grade_cell("all", homework, homework, max_score=most, cell_type="code")
+        for student, marks in MARKS.items():
+            book.add_student(student)
+            for homework, points in marks.items():
+                book.add_submission(homework, student)
+                grade = book.find_grade("all", homework, homework, student)
+                grade.auto_score, grade.needs_manual_grade = points, False
+        book.db.commit()
+    return course_folder
+
+
+@pytest.fixture
+def course(marked, tmp_path):
+    """A copy, in which a test may decide what it likes."""
+    return Path(shutil.copytree(marked, tmp_path / "course"))
+
+
+def totals(students):
+    return {student.name: student.total for student in students}
+
+
+def test_homeworks_count_alike_and_what_is_missing_counts_as_nothing(course):
+    assert totals(term(course)) == pytest.approx({"ada": (100 + 20 + 100) / 3, "bo": 50 / 3, "cy": 100})
+
+
+def test_weights_and_the_lowest_left_out(course):
+    weighted = totals(term(course, weights={"hw2": 2}))
+    assert weighted["ada"] == pytest.approx((100 + 2 * 20 + 100) / 4)
+    assert totals(term(course, drop=1))["ada"] == 100
+    assert totals(term(course, drop=1))["bo"] == 25
+    assert totals(term(course, drop=9))["bo"] is None
+
+
+def test_what_is_excused_does_not_count(course):
+    Decisions(course).add(Decision("hw2", "ada", "excused", True), Decision("hw3", "bo", "excused", True))
+    found = totals(term(course))
+    assert (found["ada"], found["bo"]) == (100, 25)
+
+
+def test_the_table_says_what_is_missing_and_what_was_left_out(course):
+    Decisions(course).add(Decision("hw3", "bo", "excused", True))
+    lines = as_csv(term(course, drop=1)).splitlines()
+    assert lines[0] == "student,hw1,hw2,hw3,percent,missing"
+    assert lines[1] == "ada,100,(20),100,100,"
+    assert lines[2] == "bo,50,(0),EX,50,hw2"
+
+
+def test_some_homeworks_can_be_named(course, capsys):
+    assert main(["term", "hw1", "--weight", "hw1=3", "--root", str(course)]) == 0
+    assert capsys.readouterr().out.splitlines()[2] == "bo,50,50,"
+
+
+@pytest.mark.parametrize("words", [{"weights": {"hw9": 1}}, {"drop": -1}, {"weights": {"hw1": -1}}])
+def test_what_makes_no_sense_is_refused(words, course):
+    with pytest.raises(TermError):
+        term(course, **words)
+
+
+def test_a_weight_that_is_none_is_said():
+    with pytest.raises(TermError, match="write it like"):
+        read_weights(["hw1"])

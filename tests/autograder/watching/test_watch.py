@@ -1,0 +1,106 @@
+"""What arrives in a watched folder is graded once it is whole, and a watcher that is killed loses nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+from grading import NAME, RIGHT, new_course, solved, submit
+from interrupted import (
+    FIRST,
+    POINTS,
+    SECOND,
+    WRONG,
+    assert_nothing_is_wrong,
+    hand_in_all,
+    marks,
+    records,
+)
+from nbgrader.api import Gradebook
+
+from autograder.marks.decisions import Decisions
+from autograder.marks.records import read_homework
+
+MOST_SECONDS = 120.0
+
+
+@contextmanager
+def watcher(course):
+    """`autograder watch` in a process of its own, which is killed at the end if it is still there."""
+    words = [sys.executable, "-m", "autograder", "watch", str(course / "submitted"), "--root", str(course)]
+    with (
+        open(course / "watch.log", "ab") as log,
+        subprocess.Popen([*words, "--jobs", "2"], stdout=log, stderr=log, start_new_session=True) as process,
+    ):
+        try:
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait_until(is_so, course, process=None):
+    deadline = time.monotonic() + MOST_SECONDS
+    while not is_so():
+        log = (course / "watch.log").read_text()
+        assert process is None or process.poll() is None, log
+        assert time.monotonic() < deadline, log
+        time.sleep(0.05)
+
+
+def feedback(course, student):
+    path = course / "submitted" / student / f"{NAME}.html"
+    return path.read_text() if path.is_file() else ""
+
+
+@pytest.fixture
+def course(tmp_path):
+    course = new_course(tmp_path / "course")
+    (course / "submitted").mkdir()
+    return course
+
+
+def test_what_arrives_is_graded_when_it_is_whole_and_feedback_lies_beside_it(course):
+    with watcher(course) as process:
+        submit(course, "ada", solved(course, WRONG["width_is_always_three"]))
+        wait_until(lambda: feedback(course, "ada"), course, process)
+        assert "2 of 4" in feedback(course, "ada")
+        path = submit(course, "bob", solved(course, RIGHT))
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        for _ in range(30):
+            time.sleep(0.1)
+            assert "bob" not in records(course)
+        path.write_bytes(whole)
+        wait_until(lambda: feedback(course, "bob"), course, process)
+        assert records(course)["bob"].points == 4
+        submit(course, "ada", solved(course, RIGHT))
+        wait_until(lambda: records(course)["ada"].points == 4, course, process)
+        wait_until(lambda: "4 of 4" in feedback(course, "ada"), course, process)
+        wait_until(
+            lambda: len(read_homework(course / "grades" / f"{NAME}.json").submissions) == 2, course, process
+        )
+    assert marks(course) == {"ada": 4, "bob": 4}
+    assert [(one.student, one.before, one.value) for one in Decisions(course).all()] == [("ada", 2, 4)]
+
+
+def test_a_watcher_that_is_killed_loses_nothing_and_counts_nothing_twice(course):
+    hand_in_all(course, FIRST)
+    with watcher(course) as process:
+        wait_until(lambda: records(course), course, process)
+        process.kill()
+        process.wait()
+    assert_nothing_is_wrong(course, FIRST)
+    done = set(records(course))
+    hand_in_all(course, SECOND)
+    with watcher(course) as process:
+        expected = {student: POINTS[answer] for student, answer in SECOND.items()}
+        wait_until(lambda: marks(course) == expected, course, process)
+        wait_until(lambda: all(feedback(course, student) for student in SECOND), course, process)
+    assert {student: record.points for student, record in records(course).items()} == expected
+    assert done
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        students = [one.student_id for one in gradebook.assignment_submissions(NAME)]
+    assert sorted(students) == sorted(SECOND)

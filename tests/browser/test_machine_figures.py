@@ -1,0 +1,80 @@
+"""The drawn machines: no word lies on another at any width, and every box answers, by mouse or keyboard."""
+
+import pytest
+
+from course import figures
+from course.figures.machines import MACHINES
+
+# Pairs of texts of the picture that share more than their edges, and texts that the picture cuts off.
+OVERLAPS = """() => {
+  const picture = document.querySelector('.lmf svg'), room = picture.getBoundingClientRect();
+  const texts = [...picture.querySelectorAll('text')]
+    .map(text => [text.textContent, text.getBoundingClientRect()]);
+  const isCut = ([, a]) => a.left < room.left - 1 || a.right > room.right + 1;
+  const meet = ([, a], [, b]) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+  const pairs = texts.flatMap((one, i) => texts.slice(i + 1).map(other => [one, other]));
+  const overlaps = pairs.filter(([one, other]) => meet(one, other));
+  return [...texts.filter(isCut).map(([word]) => word), ...overlaps.map(([[a], [b]]) => `${a} × ${b}`)];
+}"""
+
+
+def shown(page, name):
+    """The figure of a machine on an empty page, alive."""
+    page.set_content(f"<!doctype html><body>{figures.machine(name).html()}")
+    page.wait_for_selector(".live[data-alive] .lmf svg")
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_no_word_lies_on_another(page, name):
+    for width in (400, 800, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        shown(page, name)
+        assert page.evaluate(OVERLAPS) == [], width
+        page.get_by_label("shapes in numbers").check()
+        assert page.evaluate(OVERLAPS) == [], width
+    assert page.asked == []
+    assert page.faults == []
+
+
+def test_two_words_on_one_place_are_seen(page):
+    shown(page, "rnn")
+    page.evaluate("""() => [...document.querySelectorAll('.lmf svg text')].slice(3, 5).forEach((text) => {
+      text.setAttribute('x', 30); text.setAttribute('y', 30); })""")
+    assert page.evaluate(OVERLAPS) != []
+
+
+def test_the_keyboard_builds_a_machine_up_and_asks_its_boxes(page):
+    shown(page, "lstm_cell")
+    page.get_by_label("build it up").press("Home")
+    assert page.locator(".lmf .tensor[tabindex='0']").count() == 2
+    page.get_by_label("build it up").press("ArrowRight")
+    assert page.locator(".lmf .tensor[tabindex='0']").count() == 4
+    page.locator(".lmf .tensor").nth(3).focus()
+    answer = page.locator(".lmf .answer").inner_text()
+    assert "(B, 4·D) = (2, 16)" in answer
+    assert "return linear(x, self.W, self.b)" in answer
+
+
+def test_a_box_answers_the_mouse(page):
+    shown(page, "heads")
+    page.get_by_role("button", name="weights, shape (B, H, T, T)").hover()
+    assert "(2, 3, 5, 5)" in page.locator(".lmf .answer").inner_text()
+
+
+def test_the_picture_prints_whole_whatever_the_step(page):
+    shown(page, "block")
+    page.get_by_label("build it up").press("Home")
+    opacity = "() => getComputedStyle([...document.querySelectorAll('.lmf .part')].at(-1)).opacity"
+    page.wait_for_function(f"({opacity})() === '0'")
+    page.emulate_media(media="print")
+    page.wait_for_function(f"({opacity})() === '1'")
+
+
+def test_reduced_motion_is_respected(page):
+    page.emulate_media(reduced_motion="reduce")
+    shown(page, "rnn")
+    assert (
+        page.evaluate("() => getComputedStyle(document.querySelector('.lmf .part')).transitionDuration")
+        == "0s"
+    )
