@@ -89,7 +89,7 @@ def at_work(lock, kind, events, number, may_leave):
 @pytest.fixture
 def enter(tmp_path):
     """Have a process take the lock: enter(kind, number) → the event that lets it leave."""
-    processes, events, lock = [], FORK.Queue(), SharedLock(tmp_path)
+    processes, events, lock = [], FORK.SimpleQueue(), SharedLock(tmp_path)
 
     def start(kind, number):
         may_leave = FORK.Event()
