@@ -89,21 +89,22 @@ def at_work(lock, kind, events, number, may_leave):
 @pytest.fixture
 def enter(tmp_path):
     """Have a process take the lock: enter(kind, number) → the event that lets it leave."""
-    processes, events, lock = [], FORK.SimpleQueue(), SharedLock(tmp_path)
+    with FORK.Manager() as manager:  # whose queue keeps the order in which several processes put
+        processes, events, lock = [], manager.Queue(), SharedLock(tmp_path)
 
-    def start(kind, number):
-        may_leave = FORK.Event()
-        processes.append(FORK.Process(target=at_work, args=(lock, kind, events, number, may_leave)))
-        processes[-1].start()
-        return may_leave
+        def start(kind, number):
+            may_leave = FORK.Event()
+            processes.append(FORK.Process(target=at_work, args=(lock, kind, events, number, may_leave)))
+            processes[-1].start()
+            return may_leave
 
-    start.next = lambda: events.get(timeout=30)
-    start.nothing = events.empty
-    start.entrance = tmp_path / "entrance"
-    yield start
-    for process in processes:
-        process.kill()
-        process.join()
+        start.next = lambda: events.get(timeout=30)
+        start.nothing = events.empty
+        start.entrance = tmp_path / "entrance"
+        yield start
+        for process in processes:
+            process.kill()
+            process.join()
 
 
 def test_one_is_alone_and_nobody_overtakes_who_wants_to_be(enter):
