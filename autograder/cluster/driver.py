@@ -20,7 +20,7 @@ from autograder.extras import needs
 from autograder.grading.forked import Lost
 from autograder.grading.order import Order
 from autograder.grading.plan import Plan
-from autograder.grading.pool import SomeTask, Task, seconds_for_a_judge
+from autograder.grading.pool import JudgesUnavailable, SomeTask, Task, seconds_for_a_judge
 from autograder.isolation import Level
 
 with needs("distributed", "cluster"):
@@ -41,7 +41,7 @@ LEVELS = ("none", "landlock", "bwrap")  # the weakest first
 KEPT = "What is finished is kept; run the same command again."
 
 
-class ClusterUnavailable(RuntimeError):
+class ClusterUnavailable(JudgesUnavailable):
     """The cluster cannot be reached, or its workers cannot judge; the message says which and why."""
 
 

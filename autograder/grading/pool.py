@@ -25,6 +25,10 @@ MEMORY_OF_A_JUDGE = 3 * GIGABYTE  # beyond what it is born with
 GRACE_SECONDS = 60.0  # for a judge, beyond what its submission may use
 
 
+class JudgesUnavailable(RuntimeError):
+    """Nobody can judge now, but may later; the message says why. What is finished is kept."""
+
+
 class Task(Protocol):
     """A submission to be judged, read only when its turn comes."""
 

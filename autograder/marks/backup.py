@@ -1,100 +1,163 @@
-"""The gradebook and the records in one zip, and back: into SQLite or PostgreSQL, whichever it came from.
+"""The gradebook, what `serve` keeps, and the records in one zip, and back: into SQLite or PostgreSQL.
 
-Every row is copied as it is, so marks by hand, comments, due dates and extensions come along.
+Every row is copied as it is, so marks by hand, comments, due dates, extensions and attempts come along.
 """
 
 from __future__ import annotations
 
-import io
+import os
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from nbgrader.api import Base, Gradebook
+import sqlalchemy as sql
+from nbgrader.api import Base, Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy import func, insert, select
-from sqlalchemy.orm import Session
 
-from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.database import in_a_sentence, opened, with_driver
 from autograder.marks.records import write_bytes
 from autograder.marks.settings import course_config
 
-DATABASE, RECORDS = "gradebook.db", "grades"
-ROWS_AT_ONCE = 1_000
+RECORDS = "grades"
+ROWS_AT_ONCE = 100  # of an attempt's rows each holds a notebook
+Connected = AbstractContextManager[sql.Connection]
 
 
 class BackupError(ValueError):
     """A backup that cannot be made or restored; the message says why, and nothing was changed."""
 
 
-def backup(root: Path, to: Path, gradebook: str | None = None) -> dict[str, int]:
+@dataclass(frozen=True)
+class Database:
+    """A database that a backup holds.
+
+    name: of its copy in the zip, a SQLite file. tables: in an order in which each finds what it refers to.
+    kept: the table none of whose rows a restored backup may replace, and what they are.
+    open: a transaction in the database. open_copy: one in the copy at a path.
+    """
+
+    name: str
+    tables: Sequence[sql.Table]
+    kept: tuple[sql.Table, str]
+    open: Callable[[], Connected]
+    open_copy: Callable[[Path], Connected]
+
+
+def database(name: str, url: str, tables: Sequence[sql.Table], kept: tuple[sql.Table, str]) -> Database:
+    """One with these tables at this URL, which are made where they are missing."""
+
+    @contextmanager
+    def connected(url: str) -> Iterator[sql.Connection]:
+        engine = sql.create_engine(with_driver(url))
+        try:
+            with engine.begin() as connection:
+                for table in tables:
+                    table.create(connection, checkfirst=True)
+                yield connection
+        finally:
+            engine.dispose()
+
+    return Database(name, tables, kept, partial(connected, url), lambda path: connected(f"sqlite:///{path}"))
+
+
+def gradebook_of(root: Path, url: str | None) -> Database:
+    """nbgrader's gradebook, at this URL or the one of nbgrader_config.py."""
+
+    @contextmanager
+    def connected(gradebook: Gradebook) -> Iterator[sql.Connection]:
+        with gradebook:
+            yield gradebook.db.connection()
+            gradebook.db.commit()
+
+    course = CourseDirectory(config=course_config(root.resolve(), url))
+    return Database(
+        "gradebook.db",
+        Base.metadata.sorted_tables,
+        (Student.__table__, "students"),
+        lambda: connected(opened(course)),
+        lambda path: connected(Gradebook(f"sqlite:///{path}")),
+    )
+
+
+def backup(root: Path, to: Path, databases: Sequence[Database]) -> dict[str, int]:
     """Write the zip; returns how many rows each table has. Raises BackupError, GradebookUnavailable."""
     if to.exists():
         raise BackupError(f"{to} is there already; give another name.")
-    out = io.BytesIO()
-    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        path = Path(scratch, DATABASE)
-        with in_a_sentence(), _gradebook(root, gradebook) as book, Gradebook(f"sqlite:///{path}") as copy:
-            counts = _copy(book.db, copy.db)
-        archive.write(path, DATABASE)
-        for file in sorted((root / RECORDS).rglob("*")):
-            if file.is_file():
-                archive.write(file, file.relative_to(root).as_posix())
-    write_bytes(to, out.getvalue())
-    to.chmod(0o600)
+    counts: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(dir=to.resolve().parent) as scratch:  # which others cannot read
+        whole = Path(scratch, "whole.zip")
+        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+            for one in databases:
+                path = Path(scratch, one.name)
+                with in_a_sentence(), one.open() as source, one.open_copy(path) as copy:
+                    counts |= _copy(one, source, copy)
+                archive.write(path, one.name)
+            for file in sorted((root / RECORDS).rglob("*")):
+                if file.is_file():
+                    archive.write(file, file.relative_to(root).as_posix())
+        whole.chmod(0o600)
+        os.replace(whole, to)
     return counts
 
 
-def restore(root: Path, source: Path, gradebook: str | None = None) -> dict[str, int]:
-    """Put a backup into a gradebook without students, and its records where there are none.
+def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str, int]:
+    """Put a backup into databases that hold nothing of value, and its records where there are none.
 
-    Returns how many rows of each table there are now. Raises BackupError, GradebookUnavailable.
+    A database that the backup lacks stays as it is. Returns how many rows of each table there are now.
+    Raises BackupError, GradebookUnavailable.
     """
-    try:
-        archive = zipfile.ZipFile(source)
-        database = archive.read(DATABASE)
-    except (zipfile.BadZipFile, KeyError) as error:
-        raise BackupError(f"{source} is no backup of this program ({error}).") from None
-    with archive, tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch, DATABASE)
-        path.write_bytes(database)
-        _require_sound(path, source)
+    counts: dict[str, int] = {}
+    with ExitStack() as stack:
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(source))
+            archive.getinfo(databases[0].name)
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise BackupError(f"{source} is no backup of this program ({error}).") from None
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         records = dict(_records(archive, root))
-        with in_a_sentence(), _gradebook(root, gradebook) as book, Gradebook(f"sqlite:///{path}") as copy:
-            if students := len(book.students):
-                raise BackupError(f"The gradebook holds {students} students; restore into one without any.")
-            _clear(book.db)
-            counts = _copy(copy.db, book.db)
+        stack.enter_context(in_a_sentence())
+        for one in [one for one in databases if one.name in archive.namelist()]:
+            path = Path(archive.extract(one.name, scratch))
+            _require_sound(path, source)
+            destination = stack.enter_context(one.open())
+            table, what = one.kept
+            if there := _rows(destination, table):
+                raise BackupError(f"{one.name} holds {there} {what}; restore into one without any.")
+            counts |= _copy(one, stack.enter_context(one.open_copy(path)), destination)
         for file, content in records.items():
             write_bytes(file, content)
-        return counts
+    return counts
 
 
-def _gradebook(root: Path, url: str | None) -> Gradebook:
-    return opened(CourseDirectory(config=course_config(root.resolve(), url)))
+def _copy(database: Database, source: sql.Connection, destination: sql.Connection) -> dict[str, int]:
+    """Copy every row of every table, in place of what a program enters in a new database."""
+    for table in reversed(database.tables):
+        destination.execute(table.delete())
+    for table in database.tables:
+        rows = source.execution_options(yield_per=ROWS_AT_ONCE).execute(sql.select(table)).mappings()
+        for some in rows.partitions():
+            destination.execute(table.insert(), [dict(row) for row in some])
+        _count_on(destination, table)
+    return {table.name: _rows(destination, table) for table in database.tables}
 
 
-def _copy(source: Session, destination: Session) -> dict[str, int]:
-    """Copy every row of every table, in an order in which each finds what it refers to."""
-    _clear(destination)
-    for table in Base.metadata.sorted_tables:
-        rows = source.execute(select(table)).mappings()
-        while some := rows.fetchmany(ROWS_AT_ONCE):
-            destination.execute(insert(table), [dict(row) for row in some])
-    destination.commit()
-    return {
-        table.name: destination.scalar(select(func.count()).select_from(table)) or 0
-        for table in Base.metadata.sorted_tables
-    }
+def _count_on(destination: sql.Connection, table: sql.Table) -> None:
+    """Have PostgreSQL number further rows after the copied ones, as SQLite does by itself."""
+    column = table.autoincrement_column
+    if column is None or destination.dialect.name != "postgresql":
+        return
+    sequence = sql.func.pg_get_serial_sequence(table.name, column.name)
+    last = sql.select(sql.func.max(column)).scalar_subquery()
+    destination.execute(sql.select(sql.func.setval(sequence, sql.func.coalesce(last, 1), last.isnot(None))))
 
 
-def _clear(session: Session) -> None:
-    """Remove what nbgrader enters in a new database, such as the course; committing is left to the caller."""
-    for table in reversed(Base.metadata.sorted_tables):
-        session.execute(table.delete())
+def _rows(connection: sql.Connection, table: sql.Table) -> int:
+    return connection.execute(sql.select(sql.func.count()).select_from(table)).scalar_one()
 
 
 def _require_sound(path: Path, source: Path) -> None:
@@ -104,7 +167,7 @@ def _require_sound(path: Path, source: Path) -> None:
     except sqlite3.Error as error:
         said = str(error)
     if said != "ok":
-        raise BackupError(f"The gradebook in {source} is damaged ({said}).")
+        raise BackupError(f"{path.name} in {source} is damaged ({said}).")
 
 
 def _records(archive: zipfile.ZipFile, root: Path) -> Iterator[tuple[Path, bytes]]:

@@ -91,10 +91,17 @@ class Decisions:
 
     def due(self, homework: str, student: str) -> datetime | None:
         """Until when a student has time, with their extension; None where no due date was set."""
+        due = self._due(homework)
+        return due + self.extensions(homework).get(student, timedelta()) if due else None
+
+    def _due(self, homework: str) -> datetime | None:
         said = [entry.value for entry in self.all(homework) if entry.what == "due"]
-        if not said or not isinstance(said[-1], str):
-            return None
-        return datetime.fromisoformat(said[-1]) + self.extensions(homework).get(student, timedelta())
+        return datetime.fromisoformat(said[-1]) if said and isinstance(said[-1], str) else None
+
+    def notice_due(self, homework: str, due: datetime | None) -> None:
+        """Log when a homework is due, if nbgrader's pages have set another time since; due has its zone."""
+        if due != (before := self._due(homework)):
+            self.add(Decision(homework, "", "due", _iso(due), _iso(before)))
 
     def late_without_time(self, homework: str) -> frozenset[str]:
         """The students whose platform says that they were late and not by how much."""
@@ -137,6 +144,10 @@ class Decisions:
         ]
         self.add(*changed)
         return changed
+
+
+def _iso(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None
 
 
 def _account() -> str:

@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -218,11 +218,14 @@ class MarkBook:
     def enter_penalties(self) -> list[str]:
         """Take off what the course's policy says about being late, from the points there are now.
 
+        The due date is the gradebook's, where nbgrader's pages may have set it; the log is told of a new one.
         Returns a sentence where the policy cannot be applied, because nobody knows how late a student was.
         """
         policy, decisions = policy_of(self.config), Decisions(Path(self.course.root))
         late = decisions.late_without_time(self.homework)
         with in_a_sentence(), one_transaction(self._gradebook):
+            due = self._gradebook.find_assignment(self.homework).duedate
+            decisions.notice_due(self.homework, due.replace(tzinfo=UTC) if due else None)
             extensions = decisions.extensions(self.homework)
             enter_penalties(
                 self._gradebook, self.homework, policy, extensions=extensions, late_without_time=late

@@ -31,13 +31,14 @@ def grade_attempts(
     *,
     jobs: int | None,
     isolation: str,
+    dask: str | None,
     gradebook: str | None,
     say: Callable[[str], None],
 ) -> None:
     """Grade attempts until this process is ended."""
     attempts = Attempts(database_url(root, read_settings(root)))
     inbox = AttemptInbox(attempts, root / SUBMITTED, root / "grades")
-    watch(inbox, homeworks, root, jobs=jobs, isolation=isolation, gradebook=gradebook, say=say)
+    watch(inbox, homeworks, root, jobs=jobs, isolation=isolation, dask=dask, gradebook=gradebook, say=say)
 
 
 def serve_pages(root: Path, homeworks: Sequence[str], host: str, port: int) -> None:

@@ -7,8 +7,8 @@ killed keeps nothing else, and the next one finds what is due as `autograder gra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from autograder.grade import clerk_for, mark_book
 from autograder.grading.clerk import Clerk, Task
 from autograder.grading.order import Order
-from autograder.grading.pool import Judges, local_judges
+from autograder.grading.pool import Judges, JudgesUnavailable, local_judges
 from autograder.isolation import Limits
 from autograder.making.release import released_path
 from autograder.marks.changes import point_changes
@@ -36,6 +36,8 @@ SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_BETWEEN_SUMMARIES = 30.0  # while there is always something to do
 SECONDS_OF_A_TURN = 10.0  # after which what arrives waits for other homeworks
 SECONDS_UNTIL_ANOTHER_TRY = 2.0
+AWAY = (GradebookUnavailable, JudgesUnavailable)  # and may come back
+JudgesFor = Callable[[Order], AbstractContextManager[Judges]]
 
 
 class Inbox(Protocol):
@@ -78,7 +80,7 @@ class OpenHomework:
 
     order: Order
     root: Path
-    judges: Judges
+    judges_for: JudgesFor
     inbox: Inbox
     gradebook: str | None
     say: Callable[[str], None]
@@ -97,7 +99,7 @@ class OpenHomework:
         arrived = self.inbox.arrived(self.name)
         try:
             self.enter_by_hand()
-        except GradebookUnavailable as problem:
+        except AWAY as problem:
             self.give_up(problem)
         if not (arrived or self.has_missed) or not self.is_ready():
             self.has_missed = self.has_missed or bool(arrived)
@@ -105,7 +107,7 @@ class OpenHomework:
         try:
             self.grade(self.inbox.all(self.name) if self.has_missed else arrived, until)
             self.has_missed = False
-        except GradebookUnavailable as problem:
+        except AWAY as problem:
             self.give_up(problem)
         return True
 
@@ -116,11 +118,12 @@ class OpenHomework:
         try:
             self.close()
             self.source = source
+            judges = self.open.enter_context(self.judges_for(self.order))
             marks = self.open.enter_context(mark_book(self.root, self.name, self.gradebook))
-            self.clerk = clerk_for(self.order, self.root, marks, self.judges, ())
+            self.clerk = clerk_for(self.order, self.root, marks, judges, ())
             self.clerk.plan.prepare()
             self.unsummed = time.monotonic()
-        except GradebookUnavailable as problem:
+        except AWAY as problem:
             self.give_up(problem)
         except (SourceError, NotReleased) as problem:
             self.clerk = None
@@ -175,8 +178,8 @@ class OpenHomework:
         record = self.clerk.records[submission.student]
         self.inbox.give_back(submission, record, self.clerk.plan.homework)
 
-    def give_up(self, problem: GradebookUnavailable) -> None:
-        """Try again later: a database server may have been restarted."""
+    def give_up(self, problem: GradebookUnavailable | JudgesUnavailable) -> None:
+        """Try again later: a server may have been restarted."""
         self.say(str(problem))
         self.unsummed, self.has_missed = None, True
         self.close()
@@ -191,7 +194,7 @@ class OpenHomework:
             self.clerk.marks.enter_penalties()
             self.clerk.summary()
             self.unsummed = None
-        except GradebookUnavailable as problem:
+        except AWAY as problem:
             self.give_up(problem)
 
     def close(self) -> None:
@@ -208,25 +211,25 @@ def watch(
     *,
     jobs: int | None = None,
     isolation: str = "best",
+    dask: str | None = None,
     gradebook: str | None = None,
     say: Callable[[str], None] = print,
     has_ended: Callable[[], bool] = lambda: False,
 ) -> None:
     """Grade what arrives in the inbox, until it has ended; raises IsolationUnavailable.
 
-    A homework that cannot be graded now, or a gradebook that cannot be used, is said and tried again.
+    A homework that cannot be graded now, or a gradebook or cluster that is away, is said and tried again.
+    dask: the address of a Dask cluster whose workers judge; None has them judged here, `jobs` at once.
     gradebook: the URL of its database; None takes the one of nbgrader_config.py.
     """
     limits = Limits()
-    with local_judges(isolation, limits, jobs) as judges, ExitStack() as stack:
+    with shared_judges(isolation, limits, jobs, dask, root, say) as judges_for, ExitStack() as stack:
         opened = [
-            OpenHomework(Order(name, isolation, limits), root, judges, inbox, gradebook, say)
+            OpenHomework(Order(name, isolation, limits), root, judges_for, inbox, gradebook, say)
             for name in homeworks
         ]
         for one in opened:
             stack.callback(one.close)
-        judges.warm()
-        say(f"Ready. Isolation: {judges.level.name} ({judges.level.reason}).")
         turn = SECONDS_OF_A_TURN if len(opened) > 1 else float("inf")
         while not has_ended():
             busy = [one.round(time.monotonic() + turn) for one in opened]
@@ -234,6 +237,23 @@ def watch(
                 one.sum_up(SECONDS_BETWEEN_SUMMARIES if any(busy) else 0.0)
             if not any(busy):
                 time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+@contextmanager
+def shared_judges(
+    isolation: str, limits: Limits, jobs: int | None, dask: str | None, root: Path, say: Callable[[str], None]
+) -> Iterator[JudgesFor]:
+    """The judges of a homework: on this machine the same for all, and ready; on a cluster others for each."""
+    if dask is not None:
+        from autograder.cluster.driver import cluster_judges
+
+        say(f"Ready. Judges: the workers of the Dask cluster at {dask}.")
+        yield lambda order: cluster_judges(dask, order, root)
+        return
+    with local_judges(isolation, limits, jobs) as judges:
+        judges.warm()
+        say(f"Ready. Isolation: {judges.level.name} ({judges.level.reason}).")
+        yield lambda order: nullcontext(judges)
 
 
 def released(root: Path) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.words.verb import Arguments, Verb, gradebook_option, no_options, say
+from autograder.words.verb import Arguments, Verb, dask_option, gradebook_option, no_options, say
 
 if TYPE_CHECKING:
     from autograder.marks.records import SubmissionRecord
@@ -26,7 +26,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
     )
     jobs = "submissions graded at the same time (default: one per available core)"
     part.add_argument("--jobs", type=int, default=None, help=jobs)
-    part.add_argument("--dask", metavar="ADDRESS", help="grade on a Dask cluster, such as tls://host:8786")
+    dask_option(part)
     gradebook_option(part)
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
@@ -125,6 +125,7 @@ def _watch_options(part: argparse.ArgumentParser) -> None:
     jobs = "submissions graded at the same time (default: one per available core)"
     part.add_argument("--jobs", type=int, default=None, help=jobs)
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    dask_option(part)
     gradebook_option(part)
 
 
@@ -143,6 +144,7 @@ def _watch(args: Arguments) -> int:
         args.root,
         jobs=args.jobs,
         isolation=args.isolation,
+        dask=args.dask,
         gradebook=args.gradebook,
         say=say,
     )

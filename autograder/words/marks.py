@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.words.verb import Arguments, Verb, gradebook_option, say
@@ -152,19 +153,27 @@ def _backup_options(part: argparse.ArgumentParser) -> None:
 
 
 def _backup(args: Arguments) -> int:
-    from autograder.marks.backup import backup
+    from autograder.marks.backup import backup, gradebook_of
+    from autograder.serving.kept import kept
 
-    counts = backup(args.root, args.file, args.gradebook)
-    say(f"written: {args.file} ({counts['student']} students, {counts['grade']} marks, and grades/)")
+    counts = backup(args.root, args.file, [gradebook_of(args.root, args.gradebook), *kept(args.root)])
+    say(f"written: {args.file} ({_counted(counts)}, and grades/)")
     return 0
 
 
 def _restore(args: Arguments) -> int:
-    from autograder.marks.backup import restore
+    from autograder.marks.backup import gradebook_of, restore
+    from autograder.serving.kept import kept
 
-    counts = restore(args.root, args.file, args.gradebook)
-    say(f"restored: {counts['student']} students, {counts['grade']} marks, and grades/")
+    counts = restore(args.root, args.file, [gradebook_of(args.root, args.gradebook), *kept(args.root)])
+    say(f"restored: {_counted(counts)}, and grades/")
     return 0
+
+
+def _counted(rows: Mapping[str, int]) -> str:
+    """What a backup holds, from how many rows each table has."""
+    named = {"student": "students", "grade": "marks", "handed_in": "attempts"}
+    return ", ".join(f"{rows[table]} {what}" for table, what in named.items() if table in rows)
 
 
 VERBS = {

@@ -7,7 +7,7 @@ import csv
 import sys
 from pathlib import Path
 
-from autograder.words.verb import Arguments, Verb, gradebook_option, say
+from autograder.words.verb import Arguments, Verb, dask_option, gradebook_option, say
 
 
 def _serve_options(part: argparse.ArgumentParser) -> None:
@@ -22,6 +22,7 @@ def _serve_options(part: argparse.ArgumentParser) -> None:
     )
     part.add_argument("--jobs", type=int, default=None, help="submissions graded at the same time")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    dask_option(part)
     gradebook_option(part)
 
 
@@ -37,7 +38,13 @@ def _serve(args: Arguments) -> int:
         from autograder.serving.run import grade_attempts
 
         grade_attempts(
-            args.root, names, jobs=args.jobs, isolation=args.isolation, gradebook=args.gradebook, say=say
+            args.root,
+            names,
+            jobs=args.jobs,
+            isolation=args.isolation,
+            dask=args.dask,
+            gradebook=args.gradebook,
+            say=say,
         )
         return 0
     with needs("itsdangerous", "serve"):
@@ -49,7 +56,9 @@ def _serve(args: Arguments) -> int:
         return 0
     jobs = [f"--jobs={args.jobs}"] if args.jobs else []
     gradebook = [f"--gradebook={args.gradebook}"] if args.gradebook else []
-    options = [f"--root={args.root}", "--only=grader", f"--isolation={args.isolation}", *jobs, *gradebook]
+    dask = [f"--dask={args.dask}"] if args.dask else []
+    isolation = f"--isolation={args.isolation}"
+    options = [f"--root={args.root}", "--only=grader", isolation, *jobs, *dask, *gradebook]
     with Grader(["serve", *options, *names]):
         serve_pages(args.root, names, args.host, args.port)
     return 0

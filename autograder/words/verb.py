@@ -34,5 +34,9 @@ def gradebook_option(part: argparse.ArgumentParser) -> None:
     )
 
 
+def dask_option(part: argparse.ArgumentParser) -> None:
+    part.add_argument("--dask", metavar="ADDRESS", help="grade on a Dask cluster, such as tls://host:8786")
+
+
 def no_options(part: argparse.ArgumentParser) -> None:
     """For a command that needs none."""

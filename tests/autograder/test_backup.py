@@ -11,12 +11,22 @@ from nbgrader.api import Base, Gradebook
 from sqlalchemy import select
 
 from autograder.cli import main
-from autograder.marks.backup import BackupError, backup, restore
+from autograder.marks.backup import BackupError, gradebook_of
+from autograder.marks.backup import backup as write_backup
+from autograder.marks.backup import restore as put_back
 from autograder.marks.settings import course_config
 
 
 def gradebook(course, name="gradebook.db"):
     return Gradebook(f"sqlite:///{course / name}")
+
+
+def backup(course, file):
+    return write_backup(course, file, [gradebook_of(course, None)])
+
+
+def restore(course, file, gradebook=None):
+    return put_back(course, file, [gradebook_of(course, gradebook)])
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections import Counter
 from multiprocessing.connection import Pipe
 
@@ -21,6 +22,8 @@ from autograder.grading.paper import Paper, paper_of
 from autograder.marks.records import CheckRecord, ExerciseRecord
 from autograder.software import software
 from autograder.submissions.collect import Found
+from autograder.watching.arrivals import Arrivals
+from autograder.watching.watch import watch
 
 distributed = pytest.importorskip("distributed")
 
@@ -240,3 +243,23 @@ def test_a_parcel_holds_the_homework_and_no_other(course, tmp_path):
     arrived.unpack(tmp_path / "there")
     copies = {path.name: path.read_bytes() for path in (tmp_path / "there").rglob("*") if path.is_file()}
     assert copies == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_watcher_waits_for_its_cluster_and_grades_on_it(cluster, course, monkeypatch):
+    """It says that the cluster is away, and tries again until it is back."""
+    said = []
+
+    def watched(address, until):
+        inbox = Arrivals(course / "submitted")
+        deadline = time.monotonic() + 120
+
+        def has_ended():
+            assert time.monotonic() < deadline, said
+            return until()
+
+        watch(inbox, [NAME], course, isolation="none", dask=address, say=said.append, has_ended=has_ended)
+
+    watched("tcp://127.0.0.1:9", lambda: sum("does not answer" in line for line in said) > 1)
+    assert not records(course)
+    watched(cluster.scheduler_address, lambda: (course / "grades" / f"{NAME}.json").is_file())
+    assert marks(course) == EXPECTED | {"torn": None}

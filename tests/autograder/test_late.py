@@ -9,6 +9,7 @@ from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from autograder.grade import grade
+from autograder.marks.decisions import Decisions
 from autograder.marks.gradebook import MarkBook
 from autograder.marks.late import NotATime, PerDay, policy_of, read_time, set_due_date
 
@@ -113,3 +114,16 @@ def test_other_bytes_count_from_when_they_arrived(course, tmp_path):
     grade(NAME, course / "submitted", root=course, limits=SHORT, jobs=1)
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         assert str(gradebook.find_submission(NAME, "late").timestamp) == "2026-11-22 09:00:00"
+
+
+def test_a_due_date_that_was_set_in_nbgraders_pages_is_put_on_record(tmp_path):
+    course = new_course(tmp_path / "course")
+    set_due_date(course, NAME, datetime(2026, 11, 20, 12, tzinfo=UTC))
+    for due in (datetime(2026, 11, 27, 12), None):
+        with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+            gradebook.update_or_create_assignment(NAME, duedate=due)
+        for _ in range(2):
+            with MarkBook(course, NAME) as marks:
+                marks.enter_penalties()
+        assert Decisions(course).due(NAME, "ada") == (due.replace(tzinfo=UTC) if due else None)
+    assert [entry.what for entry in Decisions(course).all(NAME)] == ["due"] * 3

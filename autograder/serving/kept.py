@@ -1,0 +1,22 @@
+"""What `serve` keeps beside the gradebook, for a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.extras import needs
+from autograder.marks.backup import Database, database
+from autograder.serving import attempts, rubrics
+from autograder.serving.run import database_url
+from autograder.serving.settings import FILE, read_settings
+
+
+def kept(root: Path) -> list[Database]:
+    """The database of attempts, verdicts, rubrics and line items, where the course serves; or none."""
+    settings = read_settings(root)
+    if not any((root / name).exists() for name in (FILE, "serve.db")):
+        return []
+    with needs("httpx2", "serve"):
+        from autograder.serving import line_items
+    tables = [table for one in (attempts, rubrics, line_items) for table in one.TABLES.sorted_tables]
+    return [database("serve.db", database_url(root, settings), tables, (attempts.ATTEMPT, "attempts"))]

@@ -1,0 +1,259 @@
+"""A class hands in at `autograder serve`: how soon each student knows, and whether everything is kept.
+
+    python benchmarks/serving.py [--homework NAME] [--students 300] [--minutes 5] [--kill]
+
+Played on this machine alone: every student signs in by an invitation, hands in once at a time drawn evenly,
+and reloads the page as browsers are told to. `--kill` ends the grader, and then the whole server, with
+SIGKILL while the class hands in; who gets no answer tries again. Ends with an error unless every attempt is
+kept once and every record and mark equals what `autograder grade` finds for the same submissions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2 as httpx
+import psutil
+from grading import ROOT
+from nbgrader.api import Gradebook
+
+from autograder.sample.demo import make_course
+from autograder.sample.sample_class import hand_in_ordinary
+from autograder.serving.attempts import Attempts
+from autograder.serving.people import Invitations, Person
+from autograder.serving.run import database_url
+from autograder.serving.settings import read_settings, secret_key
+from autograder.source.loading import find
+
+SETTINGS = 'address = "http://127.0.0.1:{port}"\nhidden = "at once"\nseconds_between = 0.0\n'
+RELOAD = re.compile(r'http-equiv="refresh" content="(\d+)"')
+FIELD = re.compile(r'type="hidden" name="(\w+)" value="([^"]*)"')
+SECONDS_UNTIL_ANOTHER_TRY = 1.0
+SECONDS_AFTER_THE_LAST = 300.0  # before a student who knows nothing yet counts as lost
+
+
+@dataclass
+class Player:
+    """A student with a browser; times are seconds of one clock."""
+
+    name: str
+    notebook: Path
+    link: str
+    address: str
+    at: float  # when this student hands in
+    handed_in: float = 0.0
+    own_turn: float = 0.0  # since when nobody comes before
+    knew: float = 0.0
+
+    async def play(self, homework: str, begin: float) -> None:
+        await asyncio.sleep(max(0.0, begin + self.at - time.monotonic()))
+        async with httpx.AsyncClient(base_url=self.address, follow_redirects=True, timeout=30) as browser:
+            page, content = f"/homework/{homework}", self.notebook.read_bytes()
+            await self.send(browser, self.link, "/join")
+            await self.send(browser, page, page, files={"notebook": (self.notebook.name, content)})
+            self.handed_in = time.monotonic()
+            while not self.knew:
+                text = (await patiently(lambda: browser.get(page))).text
+                now, waits = time.monotonic(), RELOAD.search(text)
+                if "before this one" not in text:
+                    self.own_turn = self.own_turn or now
+                if waits is None:
+                    self.knew = now
+                else:
+                    await asyncio.sleep(int(waits[1]))
+
+    async def send(self, browser: httpx.AsyncClient, page: str, target: str, **more: dict) -> None:
+        """Fill in the form of a page."""
+        fields = dict(FIELD.findall((await patiently(lambda: browser.get(page))).text))
+        answer = await patiently(lambda: browser.post(target, data=fields, **more))
+        if answer.status_code != 200 and "has been used" not in answer.text:
+            raise RuntimeError(f"{self.name}: {target} answers {answer.status_code}")
+
+
+async def patiently(ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
+    """Ask until there is an answer, as somebody does whose browser says that the server is away."""
+    while True:
+        with suppress(httpx.TransportError):
+            return await ask()
+        await asyncio.sleep(SECONDS_UNTIL_ANOTHER_TRY)
+
+
+@dataclass
+class Server:
+    """`autograder serve` in a process of its own, with the most memory that it and its children held."""
+
+    course: Path
+    process: subprocess.Popen | None = None
+    most_bytes: int = 0
+    killed: list[str] = field(default_factory=list)
+
+    def start(self) -> None:
+        port = read_settings(self.course).address.rpartition(":")[2]
+        words = [sys.executable, "-m", "autograder", "serve", f"--root={self.course}", f"--port={port}"]
+        with open(self.course / "serve.log", "ab") as log:
+            self.process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
+
+    def kill(self) -> None:
+        assert self.process is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def kill_grader(self) -> None:
+        assert self.process is not None
+        psutil.Process(self.process.pid).children()[0].kill()
+
+    async def watch_memory(self) -> None:
+        while True:
+            with suppress(psutil.Error):
+                whole = psutil.Process(self.process.pid)
+                family = [whole, *whole.children(recursive=True)]
+                self.most_bytes = max(self.most_bytes, sum(map(share, family)))
+            await asyncio.sleep(1.0)
+
+    async def disturb(self, seconds: float) -> None:
+        """End the grader after a third of the time, and everything after two thirds."""
+        await asyncio.sleep(seconds / 3)
+        self.kill_grader()
+        await asyncio.sleep(seconds / 3)
+        self.kill()
+        self.start()
+        self.killed = ["grader", "server"]
+
+
+def share(process: psutil.Process) -> int:
+    """Bytes of memory, those that processes share counted once."""
+    with suppress(psutil.Error):
+        return process.memory_full_info().pss
+    return 0
+
+
+def main() -> int:
+    options = arguments()
+    with tempfile.TemporaryDirectory() as scratch, a_course(Path(scratch), options) as (course, apart):
+        players = class_of(course, options)
+        server = Server(course)
+        server.start()
+        try:
+            asyncio.run(hand_in_all(players, server, options))
+            problems = differences(course, apart, players, options.homework)
+        finally:
+            server.kill()
+    print(table(players, server))
+    print(*problems, sep="\n")
+    return int(bool(problems))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--homework", default="hw1_language_models")
+    parser.add_argument("--students", type=int, default=300)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--kill", action="store_true", help="end grader and server in the middle")
+    return parser.parse_args()
+
+
+@contextmanager
+def a_course(scratch: Path, options: argparse.Namespace):
+    """A released course that serves, and the same with its class graded by `autograder grade`."""
+    course, apart = scratch / "course", scratch / "apart"
+    make_course(course, ROOT / "solutions" / options.homework, ROOT)
+    shutil.copytree(course, apart)
+    released = json.loads((course / "homeworks" / options.homework / f"{options.homework}.ipynb").read_text())
+    hand_in_ordinary(find(options.homework, apart), released, apart / "submitted", options.students)
+    grade = [sys.executable, "-m", "autograder", "grade", options.homework, "--submissions", "submitted"]
+    subprocess.run(grade, cwd=apart, check=True, capture_output=True)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        (course / "serve.toml").write_text(SETTINGS.format(port=probe.getsockname()[1]))
+    for path in (apart / "submitted").iterdir():
+        (course / "theirs" / path.name).parent.mkdir(exist_ok=True)
+        shutil.copytree(path, course / "theirs" / path.name)
+    yield course, apart
+
+
+def class_of(course: Path, options: argparse.Namespace) -> list[Player]:
+    """The players, in the order in which they hand in."""
+    address, invitations = read_settings(course).address, Invitations(secret_key(course))
+    draw = random.Random(0)
+    players = [
+        Player(
+            path.name,
+            path / options.homework / f"{options.homework}.ipynb",
+            invitations.link(address, Person(path.name, False)),
+            address,
+            draw.uniform(0, 60 * options.minutes),
+        )
+        for path in sorted((course / "theirs").iterdir())
+    ]
+    return sorted(players, key=lambda player: player.at)
+
+
+async def hand_in_all(players: list[Player], server: Server, options: argparse.Namespace) -> None:
+    async with httpx.AsyncClient() as browser:
+        await patiently(lambda: browser.get(players[0].address))
+    seconds, begin = 60 * options.minutes, time.monotonic()
+    beside = [asyncio.create_task(server.watch_memory())]
+    if options.kill:
+        beside.append(asyncio.create_task(server.disturb(seconds)))
+    played = asyncio.gather(*(player.play(options.homework, begin) for player in players))
+    with suppress(TimeoutError):
+        await asyncio.wait_for(played, seconds + SECONDS_AFTER_THE_LAST)
+    for task in beside:
+        task.cancel()
+
+
+def differences(course: Path, apart: Path, players: list[Player], name: str) -> list[str]:
+    """What is lost, counted twice, or other than in the course that was graded at once."""
+    attempts = Attempts(database_url(course, read_settings(course)))
+    problems = [f"{one.name} never knew" for one in players if not one.knew]
+    problems += [f"{one.name}: not 1 attempt" for one in players if len(attempts.of(one.name, name)) != 1]
+    here, there = points(course, name), points(apart, name)
+    problems += [
+        f"{one}: {here.get(one)} here, {there[one]} there" for one in there if here.get(one) != there[one]
+    ]
+    return problems
+
+
+def points(course: Path, name: str) -> dict[str, tuple]:
+    """Each student's points in the record and in the gradebook."""
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        marks = {one.student_id: one.score for one in gradebook.assignment_submissions(name)}
+    records = {path.stem: json.loads(path.read_text()) for path in (course / "grades" / name).glob("*.json")}
+    return {who: (record["points"], marks.get(who)) for who, record in records.items()}
+
+
+def table(players: list[Player], server: Server) -> str:
+    told = [player for player in players if player.knew]
+    rows = {
+        "from handing in to knowing": [one.knew - one.handed_in for one in told],
+        "from one's turn to knowing": [one.knew - max(one.own_turn, one.handed_in) for one in told],
+    }
+    lines = [f"{'seconds':<30}{'median':>8}{'95 %':>8}{'most':>8}"]
+    for what, seconds in rows.items():
+        most = statistics.quantiles(seconds, n=20)[-1]
+        lines.append(f"{what:<30}{statistics.median(seconds):>8.1f}{most:>8.1f}{max(seconds):>8.1f}")
+    killed = f", {' and '.join(server.killed)} killed meanwhile" if server.killed else ""
+    lines.append(f"{len(told)} of {len(players)} know; at most {server.most_bytes / 2**20:.0f} MB{killed}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
