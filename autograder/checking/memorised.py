@@ -1,7 +1,8 @@
 """Whether an answer works for more than the examples in the notebook.
 
 A table of answers passes a check whose inputs everybody can read. Such a check therefore gives points only if
-another check of the exercise holds whose inputs are hidden or drawn for each submission.
+another check of the exercise holds whose inputs are hidden or drawn for each submission, or a known mistake
+gives the same answers for those inputs too.
 """
 
 from __future__ import annotations

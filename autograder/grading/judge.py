@@ -173,7 +173,7 @@ class Judge:
             return self.kept[exercise.name]
         done = self.examined[exercise.name]
         told, found = self.mistakes(exercise, done)
-        verdicts = paid(done)
+        verdicts = paid(done, lambda: bool(found))
         return ExerciseRecord(
             name=exercise.name,
             points=sum(entry.check.points for entry in verdicts if entry.result == PASSED),

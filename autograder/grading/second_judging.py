@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from autograder.checking.examine import Examined
@@ -36,6 +36,11 @@ class Judge(Protocol):
     def examine(self, exercise: Exercise, hidden: bool, is_defined: bool) -> None:
         """Run an exercise's visible or hidden checks."""
 
+    def mistakes(
+        self, exercise: Exercise, done: Sequence[Examined]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The mistakes that the visible checks show, and those that all show."""
+
     def anew(self, sitting: Sitting) -> Judge:
         """The same judge before it has examined anything, with another sitting."""
 
@@ -59,9 +64,9 @@ def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[
     for replaced, group in groups.items():
         second |= _with_right(judge, replaced, group)
     found = {}
-    for name, parts in slips.items():
-        first = judge.examined[name]
-        if _points(second.get(name, first)) > _points(first):
+    for one in (one for one in exercises if one.name in slips):
+        name, parts, first = one.name, slips[one.name], judge.examined[one.name]
+        if name in second and _points(judge, one, second[name]) > _points(judge, one, first):
             names = " and ".join(f"`{part}`" for part in _functions(judge, parts))
             found[name] = _told(JUDGED_AGAIN.format(parts=names), second[name], PASSED)
         else:
@@ -119,9 +124,10 @@ def _has_failed(judge: Judge, name: str, *, hidden: bool = True) -> bool:
     return any(result == FAILED and (hidden or not is_hidden) for is_hidden, result in verdicts)
 
 
-def _points(done: Sequence[Examined]) -> float:
+def _points(judge: Judge, exercise: Exercise, done: Sequence[Examined]) -> float:
     """What these verdicts are worth."""
-    return sum(entry.check.points for entry in paid(done) if entry.result == PASSED)
+    verdicts = paid(done, lambda: bool(judge.mistakes(exercise, done)[1]))
+    return sum(entry.check.points for entry in verdicts if entry.result == PASSED)
 
 
 def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Examined]:
@@ -132,10 +138,16 @@ def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Exami
     return [one._replace(message=f"{one.message}\n{sentence}") if one is first else one for one in done]
 
 
-def paid(done: Sequence[Examined]) -> list[Examined]:
-    """The verdicts, where a check that holds for the notebook's examples alone has not passed."""
+def paid(done: Sequence[Examined], is_known: Callable[[], bool]) -> list[Examined]:
+    """The verdicts, where a check that holds for the notebook's examples alone has not passed.
+
+    is_known: whether a known mistake gives all these answers. One that does was computed, for inputs that
+    nobody could look up, so what holds of it counts.
+    """
     failed = {entry.check.name for entry in done if entry.result == FAILED}
     unpaid = in_vain([entry.check for entry in done], failed)
+    if not unpaid or is_known():
+        return [*done]
     return [
         entry._replace(result=FAILED, message=ONLY_THE_EXAMPLES)
         if entry.check.name in unpaid and entry.result == PASSED

@@ -10,19 +10,23 @@ from grading import MINI, RIGHT, SHORT, catalogue
 from memoriser import memoriser
 from nbformat import from_dict
 
+from autograder.checking.examine import Examined
 from autograder.checking.memorised import ONLY_THE_EXAMPLES
 from autograder.grading.judge import judge
 from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
 from autograder.grading.redaction import DOES_NOT_HOLD, ENDED
+from autograder.grading.second_judging import paid
 from autograder.isolation import CellResult, Warm, choose
 from autograder.making.products import build_homework
 from autograder.source.address import Address
+from autograder.source.homework import FAILED, PASSED
 from autograder.source.loading import load
 from autograder.source.released import source_cells
 from autograder.source.sample_submissions import answered, released
 from autograder.submissions.handed_in import parse
 from autograder.submissions.repair import repair
+from course.checks import Trace
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +253,19 @@ def test_a_table_of_the_visible_checks_answers_earns_nothing(judged, plan):
     judgement = judged("moving_average = None", after=[memoriser(plan.homework)])
     assert results(judgement) == ["failed"] * 3
     assert messages(judgement)[1] == ONLY_THE_EXAMPLES
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_what_holds_for_the_examples_alone_is_paid_if_a_known_mistake_computes_it(plan, is_known):
+    done = [Examined(check, FAILED, "wrong", Trace(check.name)) for check in plan.homework.checks]
+    done[1] = done[1]._replace(result=PASSED)
+    assert done[0].check.draws
+    assert not done[1].check.draws
+    assert [one.result for one in paid(done, lambda: is_known)] == [
+        FAILED,
+        PASSED if is_known else FAILED,
+        FAILED,
+    ]
 
 
 def test_what_holds_for_other_inputs_too_is_paid(judged):

@@ -88,6 +88,13 @@ class Server:
             time.sleep(0.05)
         raise AssertionError("the server did not start")
 
+    def new_database(self):
+        """The URL of a database that nobody has used."""
+        name = f"new_{secrets.token_hex(4)}"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"{self.url.removesuffix('postgres')}{name}"
+
     def stop(self):
         """At once, as when its machine fails; a process forked off this one may do it too."""
         os.kill(self.process.pid, signal.SIGKILL)

@@ -399,7 +399,7 @@ def small_translator(weights):
     return model
 
 
-# %% [markdown] exercise="weights_after" difficulty=2 minutes=20 allows="course.models.seq2seq,course.training,course.translation_experiment" exempt="float64"
+# %% [markdown] exercise="weights_after" difficulty=2 minutes=20 allows="course.models.seq2seq,course.training,course.translation_experiment"
 # ### 18. What a training step does
 #
 # Before a translator is trained for minutes, its steps are worth a look, on a model so small that some of

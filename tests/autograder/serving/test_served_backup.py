@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 from doors import NAME
-from test_kept_attempts import EAGER, server, url  # noqa: F401  fixtures
+from test_kept_attempts import EAGER
+from test_postgresql import server  # noqa: F401  a fixture
 
 from autograder.marks.backup import BackupError, backup, gradebook_of, restore
 from autograder.serving.attempts import Attempts, Told
@@ -23,10 +24,12 @@ def course(lay_out, tmp_path):
     return lay_out(tmp_path / "first")
 
 
-@pytest.fixture
-def moved(lay_out, tmp_path, url):  # noqa: F811
+@pytest.fixture(params=["sqlite", "postgresql"])
+def moved(request, lay_out, tmp_path):
     """Another course's folder, whose attempts are kept in either kind of database."""
     root = lay_out(tmp_path / "second")
+    is_file = request.param == "sqlite"
+    url = f"sqlite:///{root}/serve.db" if is_file else request.getfixturevalue("server").new_database()
     (root / "serve.toml").write_text(f'database = "{url}"\n')
     return root
 
