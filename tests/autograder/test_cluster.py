@@ -247,6 +247,7 @@ def test_a_parcel_holds_the_homework_and_no_other(course, tmp_path):
 
 def test_a_watcher_waits_for_its_cluster_and_grades_on_it(cluster, course, monkeypatch):
     """It says that the cluster is away, and tries again until it is back."""
+    monkeypatch.setattr(driver, "CONNECT_SECONDS", 1)
     said = []
 
     def watched(address, until):
@@ -262,4 +263,4 @@ def test_a_watcher_waits_for_its_cluster_and_grades_on_it(cluster, course, monke
     watched("tcp://127.0.0.1:9", lambda: sum("does not answer" in line for line in said) > 1)
     assert not records(course)
     watched(cluster.scheduler_address, lambda: (course / "grades" / f"{NAME}.json").is_file())
-    assert marks(course) == EXPECTED | {"torn": None}
+    assert marks(course) == EXPECTED  # what is torn may still be being written
