@@ -27,6 +27,7 @@ from autograder.source.homework import COULD_NOT_RUN, PASSED, HomeworkSource, re
 from autograder.source.loading import find
 from autograder.source.notebook import SourceError
 from autograder.source.released import NotReleased, SourceCell, released_texts, source_cells
+from autograder.submissions.copied import of_the_course
 from course.checks import LocalLink
 
 MOST_SECONDS_TO_PREPARE = 30.0  # of processor time
@@ -122,7 +123,7 @@ class Plan:
         _ = self.versions, self.conditions
         if self.homework.in_place:  # its checks run with each student's code, and nothing is known beforehand
             return
-        _ = self.references, self.scope
+        _ = self.references, self.scope, of_the_course()
         with redirect_stdout(None):
             self._rehearse()
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 import course
@@ -14,13 +16,28 @@ from course.checks.forbidden import NEVER
 FEWEST_NODES = 150  # of a syntax tree, about ten lines: what is shorter two people write alike
 MOST_NODES = 5_000  # several times as many as the longest of the course has
 DEEPEST = 3  # functions and classes around one that is compared
+Outline = tuple[type[ast.AST], ...]
 
 
 def copied(tree: ast.AST) -> Iterator[str]:
     """The full names of the course's functions and classes that a tree holds under any name."""
     for node in definitions(tree):
-        if FEWEST_NODES <= size(node) <= MOST_NODES and (name := of_the_course().get(structure(node))):
-            yield name
+        alike = of_the_course().get(outline(node), ())
+        if alike and FEWEST_NODES <= size(node) <= MOST_NODES:
+            own = structure(node)
+            yield from (one.name for one in alike if one.structure == own)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function or class of the course."""
+
+    name: str  # with its module
+    tree: ast.FunctionDef | ast.ClassDef
+
+    @cached_property
+    def structure(self) -> str:
+        return structure(self.tree)
 
 
 def definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
@@ -36,17 +53,26 @@ def definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
 
 
 @cache
-def of_the_course() -> Mapping[str, str]:
-    """Structure → full name, of all that is forbidden and long enough."""
+def of_the_course() -> Mapping[Outline, Sequence[Definition]]:
+    """Outline → the definitions that have it, of all that is forbidden and long enough."""
     root = Path(course.__file__).parent
-    found = {}
+    found: dict[Outline, list[Definition]] = defaultdict(list)
     for path in sorted(root.rglob("*.py")):
         module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
         if not module.startswith(NEVER):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and size(node) >= FEWEST_NODES:
-                    found[structure(node)] = f"{module}.{node.name}"
+            for node in definitions(ast.parse(path.read_text(encoding="utf-8"))):
+                if size(node) >= FEWEST_NODES:
+                    found[outline(node)].append(Definition(f"{module}.{node.name}", node))
     return found
+
+
+def outline(tree: ast.FunctionDef | ast.ClassDef) -> Outline:
+    """The kinds of its statements; what differs in them need not be compared any further."""
+    return tuple(type(statement) for statement in (tree, *without_docstring(tree)))
+
+
+def without_docstring(tree: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
+    return tree.body[1:] if ast.get_docstring(tree, clean=False) is not None else tree.body
 
 
 def size(tree: ast.AST) -> int:
@@ -90,6 +116,5 @@ class _Numbered(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _without_docstring(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
-        if ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
+        node.body = without_docstring(node)
         return self.generic_visit(node)
