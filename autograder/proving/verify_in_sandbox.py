@@ -63,27 +63,31 @@ class SandboxProof:
 
 
 def verify_in_sandbox(
-    name: str, root: Path, isolation: str, *, jobs: int | None = None, limits: Limits | None = None
+    name: str,
+    root: Path,
+    isolation: str,
+    *,
+    jobs: int | None = None,
+    limits: Limits | None = None,
+    mistakes: bool = True,
 ) -> SandboxProof:
     """Hand in the reference, every alternative and every misconception of a homework, and compare.
 
     Right answers must earn every point; each wrong one must fail exactly the checks that the homework's table
     says, and be named. What an exercise forbids costs a right answer its points, as it does a student's;
-    a wrong one is examined all the same. Raises IsolationUnavailable.
+    a wrong one is examined all the same. mistakes: whether wrong answers are handed in too. Raises
+    IsolationUnavailable.
     """
     limits = limits or Limits()
     strict = plan_for(name, root, limits)
     lenient = replace(strict, forbidden_costs_points=False)
-    submissions = Submissions(strict)
+    submissions, wrong = Submissions(strict), strict.homework.misconceptions if mistakes else ()
     with local_judges(isolation, limits, jobs) as judges:
         [(_, reference)] = judged(judges, [submissions.whole()], strict)
         right = {exercise.name: exercise for exercise in reference.record.exercises}
         violations = [f"the reference: {problem}" for problem in lost_points(right.values())]
         violations += [f"the reference is flagged: {flag}" for flag in reference.record.flags]
-        for plan, entries in (
-            (strict, strict.homework.alternatives),
-            (lenient, strict.homework.misconceptions),
-        ):
+        for plan, entries in ((strict, strict.homework.alternatives), (lenient, wrong)):
             rows = [submissions.row(row, right) for row in independent_rows(entries, strict.homework)]
             doubtful = [entry for entry, problems in tried(judges, rows, plan) if problems]
             alone = [submissions.row([entry], right) for entry in doubtful]  # a wrong neighbour may mislead
@@ -94,7 +98,7 @@ def verify_in_sandbox(
         reference.record.points,
         reference.record.max_points,
         len(strict.homework.alternatives),
-        len(strict.homework.misconceptions),
+        len(wrong),
         tuple(violations),
     )
 

@@ -5,14 +5,24 @@ from grading import NAME, ROOT, new_course
 
 from autograder.isolation import choose
 from autograder.proving.verify_in_sandbox import defined_in, verify_in_sandbox
+from autograder.source.loading import assignments
+
+WITH_MISTAKES = ["hw0_warmup", "hw1_language_models"]
 
 
-@pytest.mark.parametrize("homework", ["hw0_warmup", "hw1_language_models"])
+@pytest.mark.parametrize("homework", WITH_MISTAKES)
 def test_right_answers_earn_everything_and_mistakes_fail_as_declared_and_are_named(homework):
     proof = verify_in_sandbox(homework, ROOT, "best", jobs=1)
     assert proof.violations == ()
     assert proof.points == proof.max_points
     assert (proof.alternatives > 0, proof.misconceptions > 0) == (True, True)
+
+
+@pytest.mark.parametrize("homework", [name for name in assignments(ROOT) if name not in WITH_MISTAKES])
+def test_right_answers_earn_everything_in_the_sandbox_too(homework):
+    proof = verify_in_sandbox(homework, ROOT, "best", jobs=1, mistakes=False)
+    assert proof.violations == ()
+    assert (proof.points, proof.alternatives > 0) == (proof.max_points, True)
 
 
 @pytest.fixture
