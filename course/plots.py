@@ -219,7 +219,7 @@ def accuracy_by_distance(accuracy: Mapping[str, Mapping[int, float]], chance: fl
 def by_rank(before: Mapping[str, Tensor], after: Mapping[str, Mapping[str, Tensor]]) -> Picture:
     """What samplers make of distributions: a panel per context, a row per sampler, likely tokens on the left.
 
-    `before[context]` and `after[sampler][context]` are logits (V,). Blue tokens gain probability, orange ones
+    `before[context]` and `after[sampler][context]` are logits (V,). Blue tokens gain probability, red ones
     lose it, grey ones are removed. Each row ends in the number of tokens left, the probability that they had
     before, and the entropy after.
     """
@@ -259,7 +259,9 @@ def _rank_edges(n: int) -> np.ndarray:
 
 
 def _gains(before: Tensor, after: Tensor) -> np.ndarray:
-    """log₂ of each bin's probability after, relative to before; masked where nothing is left."""
+    """log₂ of each bin's probability after, relative to before; masked where all tokens are removed."""
     order, starts = before.argsort(descending=True), _rank_edges(len(before))[:-1]
-    mass = [np.add.reduceat(each.softmax(-1)[order].numpy(), starts) for each in (before, after)]
-    return np.ma.log2(np.ma.masked_equal(mass[1], 0) / mass[0])
+    mass = [np.add.reduceat(each.double().softmax(-1)[order].numpy(), starts) for each in (before, after)]
+    possible = np.logical_or.reduceat(after[order].isfinite().numpy(), starts)
+    least = np.finfo(float).tiny  # a penalty can press a probability below every number
+    return np.ma.masked_where(~possible, np.log2(np.maximum(mass[1], least) / mass[0]))

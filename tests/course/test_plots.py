@@ -158,3 +158,10 @@ def test_what_samplers_leave_is_counted_and_drawn_in_the_order_of_the_ranks():
     assert removed.mask.tolist() == [False, False, True, True]
     assert removed[:2].tolist() == pytest.approx([np.log2(4 / 3)] * 2)
     assert kept.tolist() == pytest.approx([0, 0, 0, 0])
+
+
+def test_what_is_pressed_to_zero_is_not_drawn_as_removed():
+    pressed = LOGITS - torch.tensor([0.0, 1e4, 0.0, 0.0])
+    row = by_rank({"flat": LOGITS}, {"DRY": {"flat": pressed}}).axes[0].collections[0].get_array()[0]
+    assert not np.ma.getmaskarray(row).any()
+    assert row[0] < -100
