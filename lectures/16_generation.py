@@ -196,7 +196,7 @@ alt = f"Most stories cost between {low:.0f} and {high:.0f} bits after their intr
 figures.still(drawing, alt, caption="What is most probable is not what is typical.")
 
 # %% [markdown]
-# Each story in the heap is far less probable than the one by hand, but there are so many of them that practically everything that is ever told is told there. Information theory calls the heap the **typical set** (Holtzman and others, 2020, saw the same for people's English and GPT-2). Search is right where one answer is right, as in translation (lecture 18). For stories, draw.
+# Each story in the heap is far less probable than the one by hand, but there are so many of them that practically everything that is told is told there. Information theory calls the heap the **typical set** (Holtzman and others, 2020, saw the same for people's English and GPT-2). Search is right where one answer is right, as in translation (lecture 18). For stories, draw.
 #
 # ## Two distributions of a real model
 #
@@ -247,7 +247,7 @@ for context, z_next in real.items():
 #
 # $H$ and $P_{(i)}$ are as above, $\sigma(z)$ is the standard deviation of the logits, $c_v$ how often $v$ has occurred, and $n_v$ the length of the longest end of the text that has stood before, followed by $v$ then.
 #
-# Ten likely tokens of the second, to play with before you read on. What does top-p keep when you make one bar tall, and what when all are alike? Raise the temperature to 2.5 with min-p at 0.3, then change the order: how many are left?
+# The ten likeliest tokens of the second, as if there were no others, to play with before you read on. What does top-p keep when you make one bar tall, and what when all are alike? Raise the temperature to 2.5 with min-p at 0.5, then change the order: how many are left?
 
 # %%
 from course.pretrained import predict
@@ -301,7 +301,7 @@ for name, change in ({"as it is": partial(temperature, T=1.0)} | heats).items():
 compare(heats)
 
 # %% [markdown]
-# The ranking stays, only the distances change, so no temperature brings a wrong word to zero. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible. Dynamic temperature cools both places: 7.6 bits are less than half of the 15.6 that 49,152 tokens could have. Quadratic sampling alone lifts good words and presses the tail, but removes nothing either. Filters do.
+# The ranking stays, only the distances change, so no temperature brings a wrong word to zero. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible. Dynamic temperature cools both places: 7.6 bits are less than half of the 15.6 that 49,152 tokens could have. Quadratic sampling evens out the best words and presses the tail, but removes nothing either. Filters do.
 #
 # ## Filters by rank, probability, or logit
 #
@@ -629,8 +629,7 @@ assert report["greedy"][1] < report["min-p 0.1"][1] / 2
 #
 # - Most filters leave about twice as many stories without a mistake as plain sampling, and nearly all the phrases of the language. A low temperature improves quality less and costs more diversity; a high one ruins nearly every story, and min-p repairs it.
 # - Greedy says almost nothing, and not even without mistakes: a mistake once made is made every time.
-# - Penalties and DRY change little that stands out from chance: these texts do not suffer from what they treat.
-# - XTC throws the best words away on purpose. Here it does so at every word, and no story survives that.
+# - Penalties and DRY change little that stands out from chance: these texts do not suffer from what they treat. XTC throws the best words away on purpose. Here it does so at every word, and no story survives that.
 # - Mirostat evens out the surprise. This language is uneven by nature, a free choice here, a forced word there, and so Mirostat flattens what should stay.
 #
 # ## Where it breaks
