@@ -24,7 +24,7 @@ from itertools import product
 import matplotlib.pyplot as plt
 import torch
 
-from course import figures, plots, sampling
+from course import figures, rank_plots, sampling
 from course.data.shuffling import ShuffledStories
 from course.data.story_language import StoryLanguage
 from course.evaluation import score
@@ -283,7 +283,7 @@ def quadratic(z, f, c=1.0):
 def compare(family: dict, before: dict = real) -> figures.Still:
     """What each sampler of a family leaves of distributions."""
     after = {name: {context: change(z) for context, z in before.items()} for name, change in family.items()}
-    picture = plots.by_rank(before, after)
+    picture = rank_plots.by_rank(before, after)
     caption = "Blue tokens gain probability, red ones lose it, grey ones are removed. At the right: tokens left, their probability before, entropy after."
     return figures.still(picture, picture.alt_text, caption)
 

@@ -12,12 +12,12 @@ from course.plots import (
     COLOURS,
     Picture,
     accuracy_by_distance,
-    by_rank,
     heat_map,
     ladder,
     loss_curves,
     smoothed,
 )
+from course.rank_plots import by_rank
 
 LOGITS = torch.tensor([0.125, 0.5, 0.25, 0.125]).log()
 TWO_LEFT = LOGITS.masked_fill(torch.tensor([True, False, False, True]), -torch.inf)
