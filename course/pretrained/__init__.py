@@ -17,7 +17,7 @@ recorded       what the lectures show of it: cuts, continuations, distributions,
 from course.pretrained.chat import Chat, Message, answer, as_text
 from course.pretrained.gguf import GGUFError, GGUFFile, read_gguf
 from course.pretrained.predictions import Candidate, Prediction, predict, read_stored
-from course.pretrained.recorded import continued, cut, look, next_log_probs
+from course.pretrained.recorded import continued, cut, encoded, look, next_log_probs, penalised
 from course.pretrained.smollm2 import DamagedFile, NotInstalled, Pretrained, is_installed, smollm2
 
 __all__ = [
@@ -34,9 +34,11 @@ __all__ = [
     "as_text",
     "continued",
     "cut",
+    "encoded",
     "is_installed",
     "look",
     "next_log_probs",
+    "penalised",
     "predict",
     "read_gguf",
     "read_stored",

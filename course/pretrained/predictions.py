@@ -31,6 +31,8 @@ QUESTIONS = (
     ("The keys to the cabinet", " are"),
     ("The keys to the cabinet", " is"),
     ("Once upon a", " time"),
+    ("Once upon a time there was a", " princess"),
+    ("In the forest there was a small village. The villagers", " loved"),
     ("The cat sat on the", " mat"),
     ("def add(a, b):\n    return", " a + b"),
 )

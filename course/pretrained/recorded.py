@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import cast
 
@@ -24,11 +24,14 @@ from course.pretrained.predictions import loaded
 from course.pretrained.smollm2 import Pretrained
 from course.sampling.generation import stream
 from course.sampling.next_token import most_probable
+from course.sampling.penalties import dry, frequency_penalty, presence_penalty, repetition_penalty
+from course.sampling.pipeline import Transform
+from course.sampling.temperatures import temperature
 from course.shapes import Float, Tensor
 
 TEXTS = Path(__file__).with_name("recorded_texts.json")
 TENSORS = Path(__file__).with_name("recorded_tensors.safetensors")
-N_TOKENS = 12  # of a continuation
+N_TOKENS, N_LOOPING = 12, 60  # of a continuation, and of one that is long enough to repeat itself
 
 REVIEW = (
     "The restaurant refused to serve me a ham sandwich, because it only cooks vegetarian food. In the end,"
@@ -36,6 +39,10 @@ REVIEW = (
 )
 APPLE = "I ate an apple because it was tasty"
 OPEN, NARROW = "The cat sat on the", "It takes great"
+FLAT, PEAKED = "Once upon a time there was a", "The capital of France is"
+CONTEXTS = (OPEN, NARROW, FLAT, PEAKED)  # whose next tokens are recorded
+LOOP = "In the forest there was"  # continued greedily, it says the same sentence for ever
+AGAIN = " The villagers"  # and so this one begins
 
 CUT = (
     "strawberry",
@@ -69,6 +76,14 @@ HEADS = {  # a text, and the heads (layer, head), counted from 0, whose weights 
     REVIEW: ((13, 8), (16, 0), (11, 6), (22, 0)),
     APPLE: ((25, 2), (16, 0)),
 }
+UNCHANGED: Transform = partial(temperature, t=1.0)
+PENALTIES: dict[str, Transform] = {
+    "greedy": UNCHANGED,
+    "presence 1": partial(presence_penalty, penalty=1.0),
+    "frequency 1": partial(frequency_penalty, penalty=1.0),
+    "repetition 1.3": partial(repetition_penalty, penalty=1.3),
+    "DRY 2": partial(dry, multiplier=2.0),
+}
 
 
 def cut(text: str) -> list[str]:
@@ -81,6 +96,18 @@ def continued(prompt: str) -> str:
     """The most probable next token, twelve times, each read with all that was written before it."""
     texts = recorded_texts()["continuations"]
     return texts[prompt] if prompt in texts else continued_by(loaded(), prompt)
+
+
+def encoded(text: str) -> list[int]:
+    """The numbers of the text's tokens."""
+    numbers = recorded_texts()["numbers"]
+    return numbers[text] if text in numbers else loaded().tokenizer.encode(text)
+
+
+def penalised(prompt: str) -> dict[str, str]:
+    """Sixty tokens after the prompt, the most probable each time, under each of the `PENALTIES`."""
+    texts = recorded_texts()["penalised"]
+    return texts[prompt] if prompt in texts else penalised_by(loaded(), prompt)
 
 
 def next_log_probs(context: str) -> Float[Tensor, " vocab"]:
@@ -99,7 +126,7 @@ def look(text: str, layer: int, head: int) -> Float[Tensor, "tokens tokens"]:
 
 @cache
 def recorded_texts() -> dict[str, dict]:
-    """Cuts and continuations."""
+    """Cuts, numbers of tokens and continuations."""
     return json.loads(TEXTS.read_text(encoding="utf-8"))
 
 
@@ -113,11 +140,18 @@ def cut_by(pretrained: Pretrained, text: str) -> list[str]:
     return [pretrained.tokenizer.decode([token]) for token in pretrained.tokenizer.encode(text)]
 
 
-@torch.no_grad()
-def continued_by(pretrained: Pretrained, prompt: str) -> str:
-    tokens = as_batch(pretrained, prompt)
-    chosen = [int(row[0]) for row in stream(pretrained.model, tokens, N_TOKENS, most_probable)]
-    return pretrained.tokenizer.decode(chosen)
+def continued_by(
+    pretrained: Pretrained, prompt: str, n_tokens: int = N_TOKENS, change: Transform = UNCHANGED
+) -> str:
+    def choose(logits: Tensor, history: Tensor) -> Tensor:
+        return most_probable(change(logits, history))
+
+    chosen = stream(pretrained.model, as_batch(pretrained, prompt), n_tokens, choose)
+    return pretrained.tokenizer.decode([int(row[0]) for row in chosen])
+
+
+def penalised_by(pretrained: Pretrained, prompt: str) -> dict[str, str]:
+    return {name: continued_by(pretrained, prompt, N_LOOPING, change) for name, change in PENALTIES.items()}
 
 
 @torch.no_grad()
@@ -152,13 +186,18 @@ def as_batch(pretrained: Pretrained, text: str) -> Tensor:
 
 def write_record(pretrained: Pretrained) -> None:
     """Ask the model everything that the lectures show, and keep its answers."""
+    penalised = penalised_by(pretrained, LOOP)
+    in_the_loop = LOOP + penalised["greedy"] + AGAIN
     texts = {
         "about": "Answers of SmolLM2-135M-Instruct (Q4_1), written by python -m course.pretrained.",
         "cuts": {text: cut_by(pretrained, text) for text in CUT},
         "continuations": {prompt: continued_by(pretrained, prompt) for prompt in CONTINUED},
+        "penalised": {LOOP: penalised},
+        "numbers": {text: pretrained.tokenizer.encode(text) for text in (*CONTEXTS, in_the_loop)},
     }
     TEXTS.write_text(json.dumps(texts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    tensors = {context: log_probs_by(pretrained, context) for context in (OPEN, NARROW)}
+    tensors = {context: log_probs_by(pretrained, context) for context in CONTEXTS}
+    tensors[in_the_loop] = log_probs_by(pretrained, in_the_loop)
     for text, heads in HEADS.items():
         tensors |= {f"{text}|{layer}|{head}": look_by(pretrained, text, layer, head) for layer, head in heads}
     save_file({name: tensor.half().contiguous() for name, tensor in tensors.items()}, TENSORS)

@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+import torch
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
@@ -16,12 +17,19 @@ from course.plots import (
     loss_curves,
     smoothed,
 )
+from course.rank_plots import by_rank
+
+LOGITS = torch.tensor([0.125, 0.5, 0.25, 0.125]).log()
+TWO_LEFT = LOGITS.masked_fill(torch.tensor([True, False, False, True]), -torch.inf)
 
 PICTURES = {
     "loss_curves": lambda: loss_curves({"LSTM": [3.0, 2.0, 1.5], "RNN": [3.0, 2.5, 2.25]}, floor=1.25),
     "ladder": lambda: ladder({"uniform": 7.32, "LSTM": 1.8}, floor=1.47, spread={"LSTM": 0.1}),
     "heat_map": lambda: heat_map(
         [[0.1, 0.9, 0.0], [0.6, 0.2, 0.2]], ["le", "chat"], ["the", "cat", "."], marked=[(0, 1)]
+    ),
+    "by_rank": lambda: by_rank(
+        {"flat": LOGITS}, {"top-k 2": {"flat": TWO_LEFT}, "nothing": {"flat": LOGITS}}
     ),
     "accuracy_by_distance": lambda: accuracy_by_distance(
         {"RNN": {5: 0.9, 40: 0.2}, "LSTM": {5: 1.0, 40: 0.8}}, chance=0.1
@@ -141,3 +149,19 @@ def test_nothing_to_draw_is_refused(draw, nothing):
 
 def test_an_empty_picture_still_says_what_it_is():
     assert repr(Picture("Nothing yet.")) == "<Picture: Nothing yet.>"
+
+
+def test_what_samplers_leave_is_counted_and_drawn_in_the_order_of_the_ranks():
+    picture = PICTURES["by_rank"]()
+    assert "top-k 2, flat 2 · 75% · 0.9 bits; nothing, flat 4 · 100% · 1.8 bits" in picture.alt_text
+    removed, kept = (row for row in picture.axes[0].collections[0].get_array())
+    assert removed.mask.tolist() == [False, False, True, True]
+    assert removed[:2].tolist() == pytest.approx([np.log2(4 / 3)] * 2)
+    assert kept.tolist() == pytest.approx([0, 0, 0, 0])
+
+
+def test_what_is_pressed_to_zero_is_not_drawn_as_removed():
+    pressed = LOGITS - torch.tensor([0.0, 1e4, 0.0, 0.0])
+    row = by_rank({"flat": LOGITS}, {"DRY": {"flat": pressed}}).axes[0].collections[0].get_array()[0]
+    assert not np.ma.getmaskarray(row).any()
+    assert row[0] < -100

@@ -18,7 +18,9 @@ def without_weights(monkeypatch):
 def test_everything_is_recorded(without_weights):
     assert all(recorded.cut(text) for text in recorded.CUT)
     assert all(recorded.continued(prompt) for prompt in recorded.CONTINUED)
-    for context in (recorded.OPEN, recorded.NARROW):
+    in_the_loop = recorded.LOOP + recorded.penalised(recorded.LOOP)["greedy"] + recorded.AGAIN
+    assert len(recorded.encoded(in_the_loop)) > recorded.N_LOOPING
+    for context in (*recorded.CONTEXTS, in_the_loop):
         total = recorded.next_log_probs(context).exp().sum()
         assert torch.isclose(total, torch.ones_like(total))
     for text, heads in recorded.HEADS.items():
@@ -30,7 +32,15 @@ def test_everything_is_recorded(without_weights):
 
 
 @pytest.mark.parametrize(
-    "ask", [recorded.cut, recorded.continued, recorded.next_log_probs, lambda text: recorded.look(text, 0, 0)]
+    "ask",
+    [
+        recorded.cut,
+        recorded.continued,
+        recorded.encoded,
+        recorded.penalised,
+        recorded.next_log_probs,
+        lambda text: recorded.look(text, 0, 0),
+    ],
 )
 def test_what_is_not_recorded_needs_the_weights(without_weights, ask):
     with pytest.raises(NotInstalled):
@@ -47,7 +57,11 @@ def test_the_tokenizer_cuts_as_recorded(smollm2):
 def test_the_model_continues_and_distributes_as_recorded(smollm2):
     for prompt in recorded.CONTINUED:
         assert recorded.continued_by(smollm2, prompt) == recorded.continued(prompt)
-    for context in (recorded.OPEN, recorded.NARROW):
+    penalised = recorded.penalised(recorded.LOOP)
+    assert recorded.penalised_by(smollm2, recorded.LOOP) == penalised
+    in_the_loop = recorded.LOOP + penalised["greedy"] + recorded.AGAIN
+    for context in (*recorded.CONTEXTS, in_the_loop):
+        assert smollm2.tokenizer.encode(context) == recorded.encoded(context)
         live = recorded.log_probs_by(smollm2, context).double()
         assert torch.allclose(live.exp(), recorded.next_log_probs(context).exp(), atol=2e-3)
 
