@@ -310,7 +310,7 @@ def test_looking_for_what_is_due_reads_each_file_once_and_draws_no_seed(course, 
 
 def test_a_homework_that_was_never_built_is_refused_with_the_command_that_builds_it(course):
     (course / "solutions" / NAME / f"{NAME}.ipynb").unlink()
-    with pytest.raises(NotReleased, match=f"is not there. Run `autograder release {NAME}`"):
+    with pytest.raises(NotReleased, match=f"does not exist. Run `autograder release {NAME}`"):
         run(course)
 
 
