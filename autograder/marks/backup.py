@@ -1,6 +1,6 @@
-"""The gradebook and the records in one zip, and back: into SQLite or PostgreSQL, whichever it came from.
+"""Back up the gradebook and the records to one zip, and restore it to SQLite or PostgreSQL.
 
-Every row is copied as it is, so marks by hand, comments, due dates and extensions come along.
+Every row is copied unchanged, so manual marks, comments, due dates and extensions are included.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class BackupError(ValueError):
 def backup(root: Path, to: Path, gradebook: str | None = None) -> dict[str, int]:
     """Write the zip; returns how many rows each table has. Raises BackupError, GradebookUnavailable."""
     if to.exists():
-        raise BackupError(f"{to} is there already; give another name.")
+        raise BackupError(f"{to} exists already; give another name.")
     out = io.BytesIO()
     with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         path = Path(scratch, DATABASE)
@@ -49,7 +49,7 @@ def backup(root: Path, to: Path, gradebook: str | None = None) -> dict[str, int]
 
 
 def restore(root: Path, source: Path, gradebook: str | None = None) -> dict[str, int]:
-    """Put a backup into a gradebook without students, and its records where there are none.
+    """Restore a backup to a gradebook without students, and its records where there are none.
 
     Returns how many rows of each table there are now. Raises BackupError, GradebookUnavailable.
     """
@@ -57,7 +57,7 @@ def restore(root: Path, source: Path, gradebook: str | None = None) -> dict[str,
         archive = zipfile.ZipFile(source)
         database = archive.read(DATABASE)
     except (zipfile.BadZipFile, KeyError) as error:
-        raise BackupError(f"{source} is no backup of this program ({error}).") from None
+        raise BackupError(f"{source} is not a backup made by this program ({error}).") from None
     with archive, tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, DATABASE)
         path.write_bytes(database)
@@ -78,7 +78,7 @@ def _gradebook(root: Path, url: str | None) -> Gradebook:
 
 
 def _copy(source: Session, destination: Session) -> dict[str, int]:
-    """Copy every row of every table, in an order in which each finds what it refers to."""
+    """Copy every row of every table, each after the rows to which it refers."""
     _clear(destination)
     for table in Base.metadata.sorted_tables:
         rows = source.execute(select(table)).mappings()
@@ -108,12 +108,12 @@ def _require_sound(path: Path, source: Path) -> None:
 
 
 def _records(archive: zipfile.ZipFile, root: Path) -> Iterator[tuple[Path, bytes]]:
-    """Where each record goes, and its bytes; raises BackupError where another is there."""
+    """The path and the bytes of each record; raises BackupError if a different one is there."""
     for name in archive.namelist():
         path = Path(name)
         if path.parts[0] != RECORDS or path.is_absolute() or ".." in path.parts:
             continue
         there, content = root / path, archive.read(name)
         if there.exists() and there.read_bytes() != content:
-            raise BackupError(f"{there} is there already, and another; move {root / RECORDS} away.")
+            raise BackupError(f"{there} exists already and differs; move {root / RECORDS} away.")
         yield there, content
