@@ -36,7 +36,7 @@ class Tree:
         raise NotImplementedError
 
     def census(self) -> tuple[int, int]:
-        """The number of threads, and bytes of memory; shared pages are counted in each process: never too few."""
+        """How many threads, and bytes of memory with shared pages counted in each process: never too few."""
         threads = memory = 0
         for pid in self.pids():
             status = status_of(pid)
