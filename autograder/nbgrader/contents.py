@@ -51,7 +51,7 @@ def in_words(cell: SourceCell) -> str:
     About hidden checks it says only what the students' notebook says, too.
     """
     if cell.role == "written":
-        return "Your answer in words"
+        return "Your written answer"
     given = " ".join(cell.released.split())
     claims = [claim for claim in cell.claims.values() if claim in given]
     if len(claims) == 1:
