@@ -115,9 +115,7 @@ class CachedDecoder(nn.Module):
             )
         return first
 
-    def blocks_and_caches(
-        self, cache: KeyValueCache | None
-    ) -> Iterator[tuple[nn.Module, LayerCache | None]]:
+    def blocks_and_caches(self, cache: KeyValueCache | None) -> Iterator[tuple[nn.Module, LayerCache | None]]:
         """Each block with its part of the cache."""
         return zip(self.blocks, [None] * len(self.blocks) if cache is None else cache.layers, strict=True)
 
