@@ -1,6 +1,6 @@
 """How a homework declares known mistakes (misconceptions) and other correct solutions (alternatives).
 
-The decorators only mark what they decorate; whoever loads the module collects the marks.
+The decorators only mark what they decorate; the code that loads the module collects the marks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MARK = "__catalogue__"
 
 
 class CatalogueError(ValueError):
-    """An entry of the catalogue that lacks something; the message says which entry and what."""
+    """An incomplete entry of the catalogue; the message says which entry, and what it lacks."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Misconception:
 
     name: str
     of: str  # the exercise
-    equals: frozenset[str]  # misconceptions that no check can tell from this one
-    seen: str | None  # a link to where the mistake was made in earnest
+    equals: frozenset[str]  # misconceptions that no check can distinguish from this one
+    seen: str | None  # a link to a place where the mistake was really made
     diagnosis: str
     question: str
     thing: Any
@@ -44,7 +44,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class NotCode:
-    """A known mistake that no wrong function can stand for, with the reason."""
+    """A known mistake that no wrong function can represent, with the reason."""
 
     mistake: str  # "8c"
     what: str
@@ -80,7 +80,7 @@ def alternative(*, of: str) -> Callable[[Any], Any]:
 
 
 def not_code(mistake: str, what: str, *, why: str) -> NotCode:
-    """A mistake that no wrong solution can express; stands on a line of its own in the module."""
+    """A mistake that no wrong solution can represent; must be a statement of its own in the module."""
     return NotCode(mistake, what, why)
 
 
@@ -102,7 +102,7 @@ def _marks(module: ModuleType) -> list[object]:
 
 
 def _statements(module: ModuleType) -> list[object]:
-    """`not_code(…)` stands alone on its line and binds no name, so it is found in the text and evaluated."""
+    """`not_code(…)` is a statement that binds no name, so it is found in the source and evaluated."""
     path = getattr(module, "__file__", None)
     text = Path(path).read_text(encoding="utf-8") if path else ""
     calls = [line.value for line in ast.parse(text).body if isinstance(line, ast.Expr)]

@@ -25,7 +25,7 @@ VERBS = {
 
 
 def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | None = None) -> int:
-    """Run one command; an error that the user can fix is told in a sentence, without a traceback."""
+    """Run one command; an error that the user can fix is shown as a sentence, without a traceback."""
     _print_whatever_the_terminal_can_show()
     args = parser(VERBS if verbs is None else verbs).parse_args(arguments)
     try:

@@ -29,7 +29,7 @@ ELSEWHERE = "student code is confined on Linux only: grade in a Linux virtual ma
 KERNEL = "autograder"
 INSTALL_KERNEL = f"jupyter kernelspec install --sys-prefix --name {KERNEL} autograder/jupyter/kernelspec"
 INSTALL = "install it: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
-# For each of OBSTACLES, in its order.
+# One for each of OBSTACLES, in the same order.
 ALLOWANCES = (
     "`sysctl -w user.max_user_namespaces=15000`",
     "`sysctl -w kernel.unprivileged_userns_clone=1`",
@@ -48,14 +48,14 @@ SWITCH_ON = (
 
 @dataclass(frozen=True)
 class Machine:
-    """The facts about a machine that say what is missing."""
+    """The facts about a machine from which it follows what is missing."""
 
     system: str = "linux"
     kernel: tuple[int, ...] = (6, 0)
     bwrap: str | None = "bubblewrap 0.8.0"
     landlock: int = 7
     security_modules: tuple[str, ...] = ()
-    obstacles: tuple[int, ...] = ()  # which of OBSTACLES stand in the way
+    obstacles: tuple[int, ...] = ()  # the numbers of the OBSTACLES found
     is_container: bool = False
 
 
@@ -74,14 +74,14 @@ class Examination:
 
 
 def examine(machine: Machine, tries: Callable[[str], str | None] = attempt) -> Examination:
-    """Try every isolation level; one that does not work comes with what would help."""
+    """Try every isolation level; for one that does not work, say what would help."""
     problems = {level: tries(level) for level in CONFINED}
     remedies = {level: tuple(remedies_for(level, machine)) for level in CONFINED if problems[level]}
     return Examination(problems, remedies, versions(machine))
 
 
 def remedies_for(level: str, machine: Machine) -> Iterator[str]:
-    """What would make a level work, as far as the facts tell."""
+    """What would make a level work, as far as the facts show."""
     if machine.system != "linux":
         yield ELSEWHERE
     elif level == "landlock":
@@ -98,7 +98,7 @@ def remedies_for(level: str, machine: Machine) -> Iterator[str]:
 
 
 def this_machine() -> Machine:
-    """The facts about the machine this runs on."""
+    """The facts about this machine."""
     modules = SECURITY_MODULES.read_text().strip() if SECURITY_MODULES.is_file() else ""
     return Machine(
         system=sys.platform,
@@ -118,7 +118,7 @@ def kernel_version(release: str) -> tuple[int, ...]:
 
 
 def holds(path: str, value: str) -> bool:
-    """Whether a setting of the kernel is there and has this value."""
+    """Whether a kernel setting exists and has this value."""
     try:
         return Path(path).read_text().strip() == value
     except OSError:
@@ -126,7 +126,7 @@ def holds(path: str, value: str) -> bool:
 
 
 def said_by(program: str, option: str) -> str | None:
-    """The first line that a program prints, or None where it is not installed."""
+    """The first line that a program prints, or None if it is not installed."""
     found = shutil.which(program)
     if found is None:
         return None
@@ -158,17 +158,17 @@ def installed(package: str) -> str:
 
 
 def kernel() -> str:
-    """Where Jupyter finds the sandbox as a kernel."""
+    """The folder in which Jupyter finds the sandboxed kernel, or how to install it."""
     return find_kernel_specs().get(KERNEL) or f"not installed; `{INSTALL_KERNEL}`"
 
 
 def resources(level: str | None) -> list[str]:
-    """What grading here may use, and whether the process from which submissions are forked starts."""
+    """The capacity of this machine, and whether the process from which submissions are forked starts."""
     return [*capacity_here().in_words(Limits()), build_of_torch(), *([warm_process(level)] if level else [])]
 
 
 def build_of_torch(driver: Path = NVIDIA_DRIVER) -> str:
-    """For which GPUs torch was built, and whether there is a driver."""
+    """The kind of GPU for which torch was built, and whether there is a driver."""
     import torch
 
     kind = f"CUDA {torch.version.cuda}" if torch.version.cuda else "CPUs"
@@ -177,7 +177,7 @@ def build_of_torch(driver: Path = NVIDIA_DRIVER) -> str:
 
 
 def warm_process(level: str) -> str:
-    """Whether it starts, and which preparations it could not make."""
+    """Whether the warm process starts, and which preparations it could not make."""
     try:
         with Warm(Level(level, "")) as warm:
             done = f"everything but {'; '.join(warm.left_out)}" if warm.left_out else "everything"
@@ -187,7 +187,7 @@ def warm_process(level: str) -> str:
 
 
 def in_words(found: Examination, resources: Sequence[str] = ()) -> str:
-    """What `autograder doctor` prints."""
+    """The lines that `autograder doctor` prints."""
     lines = ["Isolation of student code, best first:"]
     for level in CONFINED:
         problem = found.problems[level]
@@ -197,7 +197,7 @@ def in_words(found: Examination, resources: Sequence[str] = ()) -> str:
     lines.append(f"  {'none':9} only {WORDS['none']}")
     lines += [
         "",
-        "A submission sees of this machine:",
+        "What a submission sees of this machine:",
         *(f"  {line}" for line in what_a_submission_sees(student_room())),
     ]
     lines += ["", "Versions:", *(f"  {name:29} {value}" for name, value in found.versions.items()), ""]

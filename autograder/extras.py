@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are used, with a sentence where they are missing."""
+"""Optional packages: imported where they are used, with a clear message if one is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class NotInstalled(ImportError):
 
 @contextlib.contextmanager
 def needs(package: str, extra: str) -> Iterator[None]:
-    """Import an optional package inside; raises NotInstalled naming the extra that brings it."""
+    """Import an optional package in this block; raises NotInstalled, which names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as missing:

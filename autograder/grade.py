@@ -1,6 +1,6 @@
 """Grade a folder of submissions: judges on every core or every machine, and a single writer of the marks.
 
-What is imported here is small: torch and nbgrader come in while the warm process starts.
+This module imports little: torch and nbgrader are imported while the warm process starts.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ def grade(
     preview: bool = False,
     attempt: Which = "latest",
 ) -> HomeworkRecord:
-    """Grade the submissions that are new or changed, or all of them `again`; the record of all.
+    """Grade the submissions that are new or changed, or all of them `again`; returns the record of all.
 
-    Each student's record is in grades/NAME/ and in the gradebook as soon as it is there; all together are
-    in grades/NAME.json, and in `json_file`. Stopping keeps what is finished. Calls that an exercise forbids
-    are flagged, and cost it its points unless told otherwise.
+    Each student's result is written to grades/NAME/ and to the gradebook as soon as it is finished; all
+    together are written to grades/NAME.json and `json_file`. If grading is stopped, finished work is kept.
+    Calls that an exercise forbids are flagged, and by default cost the points of the exercise.
     dask: the address of a Dask cluster whose workers judge; None has them judged here, `jobs` at once.
     gradebook: the URL of a database; None takes the one of nbgrader_config.py.
     preview: judge what is due and return the records, but write nothing.
-    attempt: which counts of those that `collect` or `serve` keeps; where there is a choice, it is on record.
-    Raises what a person must mend: IsolationUnavailable, NothingHandedIn, NotReleased, GradebookUnavailable,
-    ClusterUnavailable or SourceError.
+    attempt: which of the attempts that `collect` or `serve` keeps counts; a choice among several is recorded.
+    Raises errors that a person must fix: IsolationUnavailable, NothingHandedIn, NotReleased,
+    GradebookUnavailable, ClusterUnavailable or SourceError.
     """
     root = Path(root)
     require_name(name, root)
@@ -62,7 +62,7 @@ def grade(
         from autograder.grading.clerk import Task
 
         clerk = clerk_for(order, root, marks, judges, found, json_file, preview=preview)
-        gc.enable()  # which the command line leaves off while it imports
+        gc.enable()  # which the command line switches off during imports
         if attempt != "latest":
             from autograder.grading.attempts import AttemptChoice
 
@@ -87,7 +87,7 @@ def clerk_for(
     *,
     preview: bool = False,
 ) -> Clerk:
-    """Who grades a homework as it is released now; raises SourceError or NotReleased."""
+    """The clerk for a homework as it is released now; raises SourceError or NotReleased."""
     from autograder.grading.clerk import Clerk
     from autograder.grading.preview import Preview
 
@@ -116,8 +116,8 @@ def judges_for(
 def mark_book(root: Path, name: str, gradebook: str | None) -> MarkBook:
     """The gradebook of a homework.
 
-    Where nbgrader is the first to import jsonschema, jsonschema is left without its grammar of international
-    web addresses: compiling that is two thirds of nbgrader's start, and no notebook has such a format.
+    If nbgrader is the first to import jsonschema, jsonschema is loaded without its grammar of international
+    web addresses: compiling it takes two thirds of nbgrader's start, and no notebook uses that format.
     """
     with not_importable("rfc3987_syntax"):
         from autograder.marks.gradebook import MarkBook
@@ -127,11 +127,11 @@ def mark_book(root: Path, name: str, gradebook: str | None) -> MarkBook:
 
 @contextmanager
 def not_importable(module: str) -> Iterator[None]:
-    """Inside, importing a module fails as if it were not installed, unless it was imported before."""
+    """In this block, importing a module fails as if it were not installed, unless it was imported before."""
     if module in sys.modules:
         yield
         return
-    sys.modules[module] = None  # type: ignore[assignment]  # as Python itself keeps one from being imported
+    sys.modules[module] = None  # type: ignore[assignment]  # Python's own way to prevent an import
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Make what a student wrote harmless to anyone who opens it in a browser, without changing how it reads."""
+"""Make students' text harmless to anyone who opens it in a browser, without changing how it reads."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-# An invisible character that joins words: behind `<` it keeps a tag from opening, in prose and in code alike.
+# An invisible character that joins words: after `<` it prevents a tag, in prose and in code alike.
 WORD_JOINER = "\u2060"
 
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _PICTURE = re.compile(r"!(?=\[)(?=\[[^\[\]\n]{0,200}\]\(attachment:([\w.%-]{1,200})\))?")
 _ODD_LINK = re.compile(r"\](?=[(:](?!\s*(?:https?://|mailto:|#|attachment:)))", re.IGNORECASE)
-_LONG_GAP = re.compile(r"(?<![^\S\n])[^\S\n]{200,}")  # which Markdown takes quadratic time to read
+_LONG_GAP = re.compile(r"(?<![^\S\n])[^\S\n]{200,}")  # which takes Markdown quadratic time
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
-# What MathJax or KaTeX makes links, styles, identifiers, pictures and further commands of.
+# Commands from which MathJax or KaTeX makes links, styles, identifiers, pictures and further commands.
 ACTIVE_LATEX = (
     *("href", "url", "mmlToken", "includegraphics", "unicode", "require", "csname"),
     *("style", "class", "cssId", "data", "bbox", "toggle", "mathtip", "texttip"),
@@ -29,9 +29,9 @@ _STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
 def harmless_markdown(text: str, pictures: Collection[str] = ()) -> str:
-    """Markdown in which no tag opens, no picture is fetched, and links and LaTeX run nothing.
+    """Markdown in which no tag opens, no picture is loaded, and links and LaTeX run nothing.
 
-    pictures: the names of those that lie with it; nbconvert makes no page where one is missing.
+    pictures: the names of attached pictures; nbconvert fails if one is missing.
     """
     text = _LONG_GAP.sub(" " * 200, plain_text(text))
     text = _TAG.sub("<" + WORD_JOINER, text)
@@ -41,7 +41,7 @@ def harmless_markdown(text: str, pictures: Collection[str] = ()) -> str:
 
 
 def plain_text(text: str, *, limit: int | None = None) -> str:
-    """Text without terminal controls, direction marks and lone surrogates, cut where it is too long."""
+    """Text without terminal controls, direction marks and lone surrogates, cut if it is too long."""
     text = _CONTROL.sub("", text)
     if limit is not None and len(text) > limit:
         return f"{text[:limit]} … ({len(text) - limit} more characters)"
@@ -55,7 +55,7 @@ def one_line(text: str) -> str:
 
 
 def harmless_pictures(data: Mapping[str, Any]) -> dict[str, str]:
-    """Of a bundle by media type, the PNG and JPEG pictures that are what they say."""
+    """The pictures in a bundle by media type that really are PNG or JPEG."""
     return {kind: data[kind] for kind in _STARTS if is_picture(kind, data.get(kind))}
 
 

@@ -10,22 +10,23 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("autograder", "course")  # whose code a verdict rests on
+PACKAGES = ("autograder", "course")  # the code on which a verdict depends
 LIBRARIES = ("torch", "numpy")
 
 
 @cache
 def software() -> dict[str, str]:
-    """The name of each part → its version, as it was when this process first asked.
+    """The name of each part → its version at the first call in this process.
 
-    The grader's version is a digest of its code and the course's; only what verdicts may differ by is in it.
+    The grader's version is a digest of its code and the course's. Only parts that can change a verdict are
+    listed.
     """
     libraries = {name: version(name).partition("+")[0] for name in LIBRARIES}
     return {"grader": code_on_disk(), "Python": "{}.{}".format(*sys.version_info), **libraries}
 
 
 def code_on_disk() -> str:
-    """A digest of every Python file of the grader and of the course as they are now."""
+    """A digest of the present contents of every Python file of the grader and of the course."""
     folders = [folder_of(name) for name in PACKAGES]
     return digest(*(text for folder in folders for text in contents(folder, "*.py")))
 
@@ -39,14 +40,14 @@ def folder_of(package: str) -> Path:
 
 
 def contents(folder: Path, pattern: str = "*") -> Iterator[str]:
-    """Of every file in a folder whose name matches: its path within the folder, and its SHA-256."""
+    """The path within the folder and the SHA-256 of every file whose name matches."""
     for path in files_in(folder):
         if path.match(pattern):
             yield f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """The files of a folder except hidden ones and those that Python leaves there."""
+    """The files of a folder, except hidden ones and Python's caches."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
@@ -54,7 +55,7 @@ def files_in(folder: Path) -> Iterator[Path]:
 
 
 def digest(*texts: str) -> str:
-    """SHA-256 of several texts, each with its length, so that none runs into the next."""
+    """SHA-256 of several texts, each with its length, so that no two lists give the same input."""
     whole = hashlib.sha256()
     for text in texts:
         data = text.encode()

@@ -12,53 +12,13 @@ import time
 from collections.abc import Callable
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from llama_in_transformers import in_transformers
+from transformers import LlamaForCausalLM
 
 from course.models import Llama
 from course.pretrained import smollm2
 from course.sampling import greedy
 from course.training import best_device
-
-
-def with_the_same_weights(model: Llama) -> LlamaForCausalLM:
-    """The model in transformers, which rotates two halves of a head: our even and odd dimensions."""
-    c = model.config
-    theirs = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=c.vocab_size,
-            hidden_size=c.d_model,
-            intermediate_size=c.d_ff,
-            num_hidden_layers=c.n_layers,
-            num_attention_heads=c.n_heads,
-            num_key_value_heads=c.n_groups,
-            max_position_embeddings=c.context_length,
-            rms_norm_eps=c.epsilon,
-            rope_theta=c.rotation_base,
-            tie_word_embeddings=True,
-            eos_token_id=None,
-            pad_token_id=0,
-        )
-    )
-    own = model.state_dict()
-    parts = {
-        "self_attn.v_proj": "attention.W_value",
-        "self_attn.o_proj": "attention.W_output",
-        "mlp.gate_proj": "feed_forward.gate",
-        "mlp.up_proj": "feed_forward.expand",
-        "mlp.down_proj": "feed_forward.contract",
-    }
-    weights = {"model.embed_tokens.weight": own["embedding.weight"], "model.norm.weight": own["norm.gain"]}
-    for i in range(c.n_layers):
-        layer, block = f"model.layers.{i}", f"blocks.{i}"
-        weights |= {f"{layer}.{a}.weight": own[f"{block}.{b}.weight"] for a, b in parts.items()}
-        weights[f"{layer}.input_layernorm.weight"] = own[f"{block}.norm_attention.gain"]
-        weights[f"{layer}.post_attention_layernorm.weight"] = own[f"{block}.norm_feed_forward.gain"]
-        for theirs_name, ours_name, n in (("q_proj", "W_query", c.n_heads), ("k_proj", "W_key", c.n_groups)):
-            W = own[f"{block}.attention.{ours_name}.weight"]
-            halves = W.view(n, -1, 2, c.d_model).transpose(1, 2).reshape(W.shape)
-            weights[f"{layer}.self_attn.{theirs_name}.weight"] = halves
-    theirs.load_state_dict(weights, strict=False)  # without lm_head, which is the embedding
-    return theirs.eval()
 
 
 def seconds_of(run: Callable[[], torch.Tensor], device: torch.device) -> tuple[float, torch.Tensor]:
@@ -114,7 +74,7 @@ def main() -> None:
     print(f"SmolLM2-135M, prompts of {options.prompt} tokens, {options.tokens} more; {card}")
     print(f"{'':<10}{'batch':>6}{'ours, /s':>12}{'transformers':>14}{'ratio':>8}{'same tokens':>14}")
     ours = smollm2().model
-    theirs = with_the_same_weights(ours)
+    theirs = in_transformers(ours)
     for kind in options.dtypes:
         dtype = getattr(torch, kind)
         pair = [copy.deepcopy(model).to(device, dtype) for model in (ours, theirs)]

@@ -1,7 +1,7 @@
 """The grading server beside a Dask worker: one homework, one warm process, one judge forked per submission.
 
-It has a single thread, as a process that forks must, while the worker has many. Started as
-`python -m autograder.cluster.desk DESCRIPTOR` by `autograder.cluster.worker`; it ends when the worker does.
+It has a single thread, because it forks; the worker has many. `autograder.cluster.worker` starts it as
+`python -m autograder.cluster.desk DESCRIPTOR`; it ends when the worker does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autograder.isolation import Level, Warm
 from autograder.isolation.confinement import die_first, die_with_parent
 from autograder.software import software
 
-IDLE_SECONDS = 3600.0  # after which a desk that its driver has forgotten closes
+IDLE_SECONDS = 3600.0  # without a submission, after which it closes
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Desk:
     lock: SharedLock
 
     def answer(self, paper: Paper) -> dict[str, Any]:
-        """Have a submission judged beside others, and again by itself if that verdict does not count."""
+        """Have a submission judged alongside others, and again alone if that verdict does not count."""
         with self.lock.together():
             first = self.tried(paper)
         if counts(first):
@@ -67,7 +67,7 @@ class AnotherVersion(RuntimeError):
 
 @contextmanager
 def opened(parcel: Parcel) -> Iterator[Desk]:
-    """A desk for the parcel's homework, which is unpacked in a private directory meanwhile."""
+    """A desk for the parcel's homework, which is unpacked in a private directory while the desk is open."""
     order = parcel.order
     here = software()
     if others := [name for name, version in parcel.software.items() if here.get(name) != version]:
@@ -80,7 +80,7 @@ def opened(parcel: Parcel) -> Iterator[Desk]:
 
 
 def serve(control: socket.socket, desk: Desk) -> None:
-    """Fork a process for each submission that arrives, until the worker is gone or has long sent none."""
+    """Fork a process for each submission that arrives, until the worker ends or has long sent none."""
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps them
@@ -94,7 +94,7 @@ def serve(control: socket.socket, desk: Desk) -> None:
 
 
 def attend(connection: Connection, desk: Desk, parent: int) -> NoReturn:
-    """In a separate process: read a submission, have it judged, answer; an error is an answer too."""
+    """In a separate process: read a submission, have it judged, and send the result or the error."""
     status = 1
     try:
         die_with_parent()
@@ -132,7 +132,7 @@ def main() -> None:
 def end_judges() -> None:
     """End the judges still at work, before their sandboxes are removed."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    os.killpg(os.getpid(), signal.SIGTERM)  # the worker has given this process a group of its own
+    os.killpg(os.getpid(), signal.SIGTERM)  # the worker has put this process in its own group
 
 
 if __name__ == "__main__":

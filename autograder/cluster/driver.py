@@ -1,4 +1,4 @@
-"""The driver's side of a Dask cluster: it sends submissions and yields answers as they are finished."""
+"""The driver's side of a Dask cluster: it sends submissions and yields results as they arrive."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ with needs("distributed", "cluster"):
 DISTRIBUTION = "language-models-from-scratch"
 CONNECT_SECONDS = 20
 WAIT_SECONDS = 5.0
-SECONDS_TO_FETCH = 120.0  # an answer, over a slow line
-SECONDS_WITHOUT_WORKERS = 60.0  # a worker that was lost may be started again
-PAPERS_PER_THREAD = 2  # so that no worker waits for the next one
+SECONDS_TO_FETCH = 120.0  # one result, over a slow connection
+SECONDS_WITHOUT_WORKERS = 60.0  # a lost worker may be restarted
+PAPERS_PER_THREAD = 2  # so that no worker waits for its next submission
 GRACE_SECONDS = 30.0
 LEVELS = ("none", "landlock", "bwrap")  # the weakest first
 KEPT = "What is finished is kept; run the same command again."
@@ -52,9 +52,9 @@ class Cluster:
     client: Client
     address: str
     name: str
-    starting: concurrent.futures.Future  # of what each desk says of itself, by its worker's address
+    starting: concurrent.futures.Future  # of each desk's greeting, by its worker's address
     used: set[str] = field(default_factory=set)  # levels
-    last_seen: float = field(default_factory=time.monotonic)  # any worker at all
+    last_seen: float = field(default_factory=time.monotonic)  # when there was any worker
 
     @property
     def level(self) -> Level:
@@ -72,7 +72,7 @@ class Cluster:
         plan: Plan,
         arriving: Callable[[], Iterable[SomeTask]] | None = None,
     ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
-        """Each task with its result, as they are finished; raises ClusterUnavailable for an unfit worker."""
+        """Yield each task with its result, as they finish; raises ClusterUnavailable for an unfit worker."""
         with in_a_sentence(self.address):
             greetings = self.starting.result()
         require_some(greetings, self.address)
@@ -81,7 +81,7 @@ class Cluster:
         return self.answers(iter(tasks))
 
     def answers(self, waiting: Iterator[SomeTask]) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
-        """Keep every worker busy, and no more: submissions that wait here survive a lost cluster."""
+        """Send only enough to keep every worker busy: submissions that wait here survive a lost cluster."""
         running: dict[Future, SomeTask] = {}
         try:
             while True:
@@ -104,7 +104,7 @@ class Cluster:
     def places(self) -> int:
         """How many submissions may be out at once; raises ClusterUnavailable when no worker is left."""
         workers = self.client.nthreads()
-        require_private(workers)  # of those that came meanwhile, too
+        require_private(workers)  # those that have joined since, too
         threads = sum(workers.values())
         if threads:
             self.last_seen = time.monotonic()
@@ -115,11 +115,11 @@ class Cluster:
         return max(1, PAPERS_PER_THREAD * threads)
 
     def finished(self, running: Mapping[Future, Task]) -> list[tuple[Future, dict | Lost]]:
-        """The submissions judged so far; there may be none when this returns."""
+        """The submissions that have been judged, which may be none."""
         try:
             done = wait(list(running), timeout=WAIT_SECONDS, return_when="FIRST_COMPLETED").done
             return [(future, result_of(future)) for future in done]
-        except TimeoutError:  # also of a result whose worker has just been lost: Dask has it judged anew
+        except TimeoutError:  # also for a result whose worker was just lost: Dask has it judged again
             return []
 
 
@@ -148,12 +148,12 @@ def cluster_judges(address: str, order: Order, root: Path) -> Iterator[Cluster]:
         try:
             yield Cluster(client, address, name, meanwhile.submit(client.run, greeting_of, name))
         finally:
-            with suppress(Exception):  # the cluster is gone, and the desks with it
+            with suppress(Exception):  # the cluster has ended, and its desks too
                 client.unregister_worker_plugin(name)
 
 
 def quiet_about_size() -> AbstractContextManager:
-    """Silence Dask's warning about large tasks: a submission's size is limited already."""
+    """Silence Dask's warning about large tasks: the size of a submission is already limited."""
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
 
 
@@ -188,7 +188,7 @@ def require_workers(client: Client, address: str) -> None:
 
 
 def require_some(workers: Sized, address: str) -> None:
-    """Raise ClusterUnavailable where there are none."""
+    """Raise ClusterUnavailable if there are none."""
     if not workers:
         raise ClusterUnavailable(
             f"The Dask cluster at {address} has no workers; start some: `dask worker {address}`."

@@ -1,4 +1,4 @@
-"""What a desk is sent: the job description, the homework's folder, and the versions to judge with."""
+"""The job bundle sent to a desk: the job description, the homework's folder, and the versions to use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.software import files_in, software
 
 @dataclass(frozen=True)
 class Parcel:
-    """A job description, the homework's files by path within its folder, and the versions that must judge."""
+    """A job description, the homework's files by path, and the software versions that must be used."""
 
     order: Order
     files: Mapping[str, bytes]
@@ -36,7 +36,7 @@ class Parcel:
             path.write_bytes(data)
 
     def as_bytes(self) -> bytes:
-        """The parcel as it is sent."""
+        """The form in which the parcel is sent."""
         files = {name: base64.b64encode(data).decode() for name, data in self.files.items()}
         return json.dumps({**vars(self), "files": files}, default=vars).encode()
 

@@ -1,7 +1,7 @@
 """Who can take part in a cluster's connections: Dask unpickles whatever it receives, from anyone.
 
-Strangers are kept out only by TLS, where every side shows a certificate of one authority, or by an address
-that no other machine can reach.
+Only two things keep strangers out: TLS in which both sides show a certificate from the same authority, or an
+address that no other machine can reach.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from distributed.comm import get_address_host, parse_address
 ENCRYPTED = frozenset({"tls", "wss"})
 WITHIN_A_PROCESS = "inproc"
 LOADER = "distributed.client.security-loader"
-MAY_BE_OPEN = "distributed.comm.require-encryption"  # None where nobody has said anything
+MAY_BE_OPEN = "distributed.comm.require-encryption"  # None if it is not set
 
 
 def obstacle(address: str) -> str:
     """Why this address must not be connected to, in a sentence; "" if it may be.
 
-    Raises ValueError for what is no address, and OSError for a certificate that cannot be read.
+    Raises ValueError for an invalid address, and OSError for a certificate that cannot be read.
     """
     scheme, _ = parse_address(address)
     if scheme in ENCRYPTED:
@@ -46,7 +46,7 @@ def obstacle(address: str) -> str:
 
 
 def is_here(host: str) -> bool:
-    """Whether this host can only be this machine; any name but localhost may lead elsewhere."""
+    """Whether this host is certainly this machine; any name but localhost may lead elsewhere."""
     if host == "localhost":
         return True
     try:
@@ -56,7 +56,7 @@ def is_here(host: str) -> bool:
 
 
 def has_certificate() -> bool:
-    """Whether Dask's settings hold a certificate for us, or name a function that brings one."""
+    """Whether Dask's settings contain a certificate for us, or name a function that provides one."""
     if dask.config.get(LOADER, None):
         return True
     return Security().get_connection_args("client")["ssl_context"] is not None

@@ -13,7 +13,8 @@ from pathlib import Path
 class SharedLock:
     """Two locked files in a folder; when a process ends, the system releases what it held.
 
-    A process that wants it alone holds the second file until the others have left; nobody enters meanwhile.
+    A process that wants it alone holds the second file while it waits for the others to leave, so that no
+    other process can enter.
     """
 
     folder: Path

@@ -15,18 +15,18 @@ from typing import cast
 
 from distributed import Worker, WorkerPlugin, get_worker
 
-START_SECONDS = 300.0  # a cold disk, a busy machine
+START_SECONDS = 300.0  # with a cold disk, on a busy machine
 END_SECONDS = 10.0
 DESKS_PER_PAPER = 2
 PACKAGES = Path(__file__).resolve().parents[2]
 
 
 class WorkerUnfit(RuntimeError):
-    """The worker cannot judge as asked; the message names it and says why."""
+    """The worker cannot judge; the message names it and says why."""
 
 
 class DeskProcess:
-    """The desk seen from the worker: it answers questions, several at a time."""
+    """The worker's side of its desk, which answers several requests at a time."""
 
     def __init__(self, parcel: bytes) -> None:
         self.control, theirs = socket.socketpair()
@@ -41,7 +41,7 @@ class DeskProcess:
         self.greeting = json.loads(self.ask(parcel, START_SECONDS))
 
     def ask(self, question: bytes, seconds: float) -> bytes:
-        """Ask on a connection of its own; raises EOFError or another OSError where no answer comes."""
+        """Send a request on a new connection; raises EOFError or another OSError if no answer comes."""
         mine, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self.control, [b"?"], [theirs.fileno()])
@@ -52,7 +52,7 @@ class DeskProcess:
             return connection.recv_bytes()
 
     def has_ended(self) -> bool:
-        """Whether the desk is gone; one that is about to go is waited for."""
+        """Whether the desk has ended; waits for one that is about to end."""
         try:
             self.process.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -60,7 +60,7 @@ class DeskProcess:
         return True
 
     def close(self) -> None:
-        """Let the desk clean up and end, with all remaining judges and sandboxes."""
+        """Make the desk clean up and end, with all remaining judges and sandboxes."""
         self.control.close()
         try:
             self.process.wait(END_SECONDS)
@@ -70,11 +70,11 @@ class DeskProcess:
 
 
 class DeskPlugin(WorkerPlugin):
-    """Gives a worker its desk, which starts with the first question and ends with the worker or the run."""
+    """Gives a worker its desk, which starts with the first request and ends with the worker or the run."""
 
     def __init__(self, parcel: bytes, seconds: float) -> None:
         self.parcel = parcel
-        self.seconds = seconds  # for one attempt; a second one waits for all others' first and second ones
+        self.seconds = seconds  # for one attempt; a second one waits for all attempts of the others
 
     def setup(self, worker: Worker) -> None:
         self.address = worker.address
@@ -89,7 +89,7 @@ class DeskPlugin(WorkerPlugin):
             await asyncio.to_thread(self.desk.close)
 
     def open(self) -> DeskProcess:
-        """The desk, started if there is none; raises WorkerUnfit where it cannot do what is asked."""
+        """The desk, started if there is none; raises WorkerUnfit if it cannot judge."""
         with self.lock:
             if self.desk is None or self.desk.process.poll() is not None:
                 self.desk = self.started()
@@ -102,14 +102,14 @@ class DeskPlugin(WorkerPlugin):
             desk = None if self.is_closed else DeskProcess(self.parcel)
         except (EOFError, OSError) as error:
             raise WorkerUnfit(f"{self.name()} cannot start its desk ({error!r}); see its log") from None
-        if desk is None or self.is_closed:  # meanwhile, say
+        if desk is None or self.is_closed:  # or closed while it started
             if desk is not None:
                 desk.close()
             raise WorkerUnfit(f"{self.name()} must not judge any more")
         return desk
 
     def name(self) -> str:
-        """The worker's name, as a person can find it."""
+        """The worker, described so that a person can find it."""
         return f"The worker {self.address} on {socket.gethostname()}"
 
     def judge(self, paper: bytes) -> bytes:
@@ -142,7 +142,7 @@ def judge_at_desk(name: str, paper: bytes) -> bytes:
 
 
 async def greeting_of(name: str, dask_worker: Worker) -> dict:
-    """What the desk of a worker says of itself; under "problem", why it cannot judge."""
+    """The greeting of a worker's desk; "problem" says why it cannot judge."""
     try:
         return (await asyncio.to_thread(desk_of(dask_worker, name).open)).greeting
     except WorkerUnfit as problem:

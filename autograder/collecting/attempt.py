@@ -15,9 +15,9 @@ from autograder.submissions.collect import Unreadable
 class Attempt:
     """Files from one student.
 
-    keys: what the platform calls the student; the first is its own stable id.
-    time: when it arrived, None where the download does not say.
-    order: tells earlier from later where there is no time.
+    keys: the platform's names for the student; the first is its own stable id.
+    time: when it arrived; None if the download does not say.
+    order: tells earlier attempts from later ones where there is no time.
     """
 
     keys: tuple[str, ...]
@@ -25,7 +25,7 @@ class Attempt:
     time: datetime | None = None
     order: int = 0
     marked_late: bool = False  # by the platform
-    several: str = "attempts"  # what more than one of these are
+    several: str = "attempts"  # the plural noun for these
     notes: tuple[str, ...] = ()
 
 
@@ -47,13 +47,13 @@ def renamed_by_a_browser(file: File) -> File | None:
 def attempt_of(
     keys: tuple[str, ...], tree: Tree, *, time: datetime | None, notes: tuple[str, ...] = ()
 ) -> Attempt:
-    """An attempt with all files of a tree, and a note for each file that had to be left out."""
+    """An attempt with all files of a tree, and a note for each file that was left out."""
     refused = tuple(f"left out {'/'.join(path)}: {why}" for path, why in tree.left_out)
     return Attempt(keys, tree.files, time, notes=(*notes, *refused))
 
 
 def student_id(name: str) -> str:
-    """A name as a folder's name: "Zoë O'Hara" → "zoe-o-hara", "z.ohara@uni.edu" as it is."""
+    """A name as a folder's name: "Zoë O'Hara" → "zoe-o-hara"; "z.ohara@uni.edu" is left as it is."""
     plain = unicodedata.normalize("NFKD", name)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     kept = re.sub(r"[^\w.@-]+", "-", plain.strip()).strip("-.")

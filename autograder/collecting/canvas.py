@@ -1,8 +1,8 @@
 """Canvas, "Download Submissions": one flat zip, `lastfirst[_LATE]_USER_ATTACHMENT_name.ipynb`.
 
-There are no times in it, only LATE; attachment numbers grow with time. Of a student's attempts it holds the
-last alone, which may be several files, a text typed into the page (`…_text.html`) or a link (`…_link.html`).
-Where students are anonymous, `[LATE_]anon_XXXXX` stands for name and number.
+It contains no times, only LATE; attachment numbers grow with time. It contains only the last attempt of each
+student, which may be several files, a text typed into the page (`…_text.html`) or a link (`…_link.html`). For
+anonymous students, `[LATE_]anon_XXXXX` takes the place of name and number.
 The names: lib/content_zipper.rb in github.com/instructure/canvas-lms.
 """
 
@@ -27,7 +27,7 @@ TYPED = "not a file: typed into Canvas's page, or a link"
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Most files at the top have Canvas's names; raises CollectingError where a smaller part of them has."""
+    """Whether most files at the top have Canvas's names; raises CollectingError if only some of them have."""
     tops = [file for file in tree.files if len(file.path) == 1]
     odd = [one_line(file.name) for file in tops if not NAME.fullmatch(file.name)]
     named = len(tops) - len(odd)
@@ -41,7 +41,7 @@ def recognises(tree: Tree, homework: str) -> bool:
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
-    """Each student's notebooks one by one, and beside each whatever else they handed in."""
+    """Each notebook of each student, with whatever else they handed in beside it."""
     by_user: dict[str, list[tuple[re.Match, File]]] = {}
     for file in tree.files:
         if found := NAME.fullmatch(file.name):

@@ -1,4 +1,4 @@
-"""Which of a student's attempts counts, and which file of it is the notebook."""
+"""Choose which of a student's attempts counts, and which of its files is the notebook."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Chosen:
 
     attempt: Attempt
     notebook: File | None
-    beside: tuple[File, ...]  # paths seen from the notebook's folder
+    beside: tuple[File, ...]  # paths relative to the notebook's folder
     elsewhere: tuple[File, ...]
     others: tuple[Attempt, ...]  # earlier ones first
     notes: tuple[str, ...]
 
 
 def choose(attempts: Iterable[Attempt], homework: str, until: datetime | None = None) -> Chosen:
-    """The latest attempt counts; of several with the same time, one that is named like the homework.
+    """Choose the latest attempt; of several with the same time, one that is named like the homework.
 
-    until: the latest one that is not later counts, unless all are.
+    until: choose the latest attempt up to this time, if there is one.
     """
     ordered = sorted(attempts, key=lambda attempt: (_is_in_time(attempt, until), _rank(attempt, homework)))
     latest = ordered[-1]
@@ -60,7 +60,7 @@ def choose(attempts: Iterable[Attempt], homework: str, until: datetime | None = 
 
 
 def notebook_of(files: Iterable[File], homework: str) -> File | None:
-    """The notebook with the homework's name, nearest the top; otherwise the only notebook there is."""
+    """The notebook with the homework's name that is nearest the top; otherwise the only notebook."""
     notebooks = sorted(filter(_is_notebook, files), key=lambda file: (len(file.path), file.path))
     named = [file for file in notebooks if _is_named(file, homework)]
     exactly = [file for file in named if file.name == f"{homework}.ipynb"]
@@ -69,14 +69,14 @@ def notebook_of(files: Iterable[File], homework: str) -> File | None:
 
 
 def _is_in_time(attempt: Attempt, until: datetime | None) -> bool:
-    """Whether an attempt goes before others: all do where no time is set."""
+    """Whether an attempt is in time; every attempt is if no time is set."""
     if until is None:
         return True
     return not attempt.marked_late if attempt.time is None else attempt.time <= until
 
 
 def _with_names_restored(attempt: Attempt, notes: list[str]) -> Attempt:
-    """An attempt without a notebook, with those that a browser saved under another name."""
+    """An attempt without a notebook, with those restored that a browser saved under another name."""
     if any(map(_is_notebook, attempt.files)):
         return attempt
     files = []
@@ -102,7 +102,7 @@ def _is_named(file: File, homework: str) -> bool:
 
 
 def _unpacked(attempt: Attempt, notes: list[str]) -> Attempt:
-    """An attempt without a notebook but with one zip, as it is with what is in the zip."""
+    """An attempt without a notebook but with one zip, with the contents of the zip."""
     zips = [file for file in attempt.files if file.name.lower().endswith(".zip")]
     if len(zips) != 1 or any(map(_is_notebook, attempt.files)):
         return attempt

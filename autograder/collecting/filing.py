@@ -1,7 +1,7 @@
-"""Put submissions where the grader and nbgrader look for them, without ever overwriting anything.
+"""File submissions where the grader and nbgrader look for them, without ever overwriting anything.
 
-`TO/STUDENT/HOMEWORK/HOMEWORK.ipynb` counts; all else that a student handed in is in
-`TO/.kept/STUDENT/HOMEWORK`, one folder per attempt, which neither looks at.
+`TO/STUDENT/HOMEWORK/HOMEWORK.ipynb` counts; everything else that a student handed in is in
+`TO/.kept/STUDENT/HOMEWORK`, one folder per attempt, which both ignore.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Cabinet:
     homework: str
 
     def file(self, student: str, chosen: Chosen, timed: bool) -> list[str]:
-        """File one student's attempts and say what was odd.
+        """File one student's attempts; returns notes on what was odd.
 
-        timed: timestamp.txt was written by the platform, not by the student.
+        timed: whether timestamp.txt was written by the platform, and not by the student.
         """
         notes: list[str] = []
         content = self.content_of(chosen, timed, notes)
@@ -54,12 +54,12 @@ class Cabinet:
         return notes
 
     def content_of(self, chosen: Chosen, timed: bool, notes: list[str]) -> dict[str, bytes]:
-        """The files that count, by the names they get."""
+        """The files that count, by their names in the folder."""
         own = [File((f"{self.homework}.ipynb",), chosen.notebook.read)] if chosen.notebook else []
         return contents([*own, *chosen.beside], timed, notes)
 
     def place(self, student: str, content: Content, time: datetime | None) -> list[str]:
-        """Let these files count, unless what is there is the same or later; what was there is kept."""
+        """Make these files count, unless those already there are the same or later; nothing is lost."""
         there = self.to / student / self.homework
         if not there.is_dir() or not any(there.iterdir()):
             self._write(there, content, time)
@@ -78,7 +78,7 @@ class Cabinet:
         return ["counts now; what was there is kept"]
 
     def keep(self, student: str, content: Content, time: datetime | None) -> None:
-        """Keep files that do not count; the same ones are kept once."""
+        """Keep files that do not count; identical ones are kept once."""
         if content:
             name = f"{shown(time).replace(':', '-').replace(' ', 'T')}-{digest(content)[:8]}"
             folder = self.to / KEPT / student / self.homework / name
@@ -86,7 +86,7 @@ class Cabinet:
                 self._write(folder, content, time)
 
     def _write(self, folder: Path, content: Content, time: datetime | None) -> None:
-        """Make the whole folder elsewhere, then move it here; a crash leaves the old one or the new one."""
+        """Write the whole folder elsewhere, then move it here; a crash leaves the old or the new one."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = self.to / KEPT
         aside.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ class Cabinet:
 
 
 def _exchange(fresh: Path, folder: Path) -> None:
-    """Replace a folder whose files have been kept elsewhere."""
+    """Replace a folder whose files are kept elsewhere."""
     if folder.exists():
         before = Path(tempfile.mkdtemp(prefix="outgoing-", dir=fresh.parent))
         os.replace(folder, before / "was")
@@ -115,7 +115,7 @@ def _exchange(fresh: Path, folder: Path) -> None:
 
 
 def contents(files: Iterable[File], timed: bool, notes: list[str]) -> dict[str, bytes]:
-    """The bytes of files by their names; what cannot be read is noted and stays where it is."""
+    """The bytes of files by their names; files that cannot be read are noted and left out."""
     found: dict[str, bytes] = {}
     folders: set[str] = set()
     room = MOST_BYTES_OF_A_STUDENT
@@ -133,7 +133,7 @@ def contents(files: Iterable[File], timed: bool, notes: list[str]) -> dict[str, 
                 raise Unreadable("a second file of this name.")
             if name in folders or not above.isdisjoint(found):
                 raise Unreadable("a file and a folder have the same name.")
-            if room < 0:  # what is not read costs no time
+            if room < 0:  # unread files cost no time
                 raise Unreadable(TOO_MUCH)
             data = file.read()
             room -= len(data)
@@ -162,7 +162,7 @@ def time_in(folder: Path) -> datetime | None:
 
 
 def stamp(time: datetime) -> str:
-    """A time as nbgrader writes it beside a notebook."""
+    """A time in the form that nbgrader writes beside a notebook."""
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
 
 
@@ -171,7 +171,7 @@ def shown(time: datetime | None) -> str:
 
 
 def digest(content: Content) -> str:
-    """A name that depends only on the files."""
+    """A digest of the files' names and contents."""
     whole = hashlib.sha256()
     for name in sorted(content):
         for part in (name.encode("utf-8", "surrogateescape"), content[name]):

@@ -1,4 +1,4 @@
-"""A flat folder or zip of `STUDENT.ipynb` files, which says nothing else."""
+"""A flat folder or zip of `STUDENT.ipynb` files, without any other information."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ NOTEBOOK = ".ipynb"
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """There are notebooks at the top."""
+    """Whether there are notebooks at the top."""
     return any(_notebooks(tree))
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
-    """One for each notebook, named by it."""
+    """One attempt for each notebook, which names the student."""
     for file, notes in _notebooks(tree):
         yield Attempt((file.name.removesuffix(NOTEBOOK),), (file,), notes=notes)
 

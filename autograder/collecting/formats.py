@@ -1,4 +1,4 @@
-"""The known formats, and which of them a download has."""
+"""The known formats, and how the format of a download is recognised."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autograder.collecting.tree import CollectingError, Tree
 
 @dataclass(frozen=True)
 class Format:
-    """Whether a tree is of this format, and what was handed in according to it."""
+    """A format's two functions: whether a tree has it, and which attempts the tree contains."""
 
     name: str
     recognises: Callable[[Tree, str], bool]
     attempts: Callable[[Tree, str], Iterator[Attempt]]
 
 
-# The surest marks first.
+# The formats that are recognised most reliably come first.
 FORMATS = (
     Format("Gradescope", gradescope.recognises, gradescope.attempts),
     Format("Moodle", moodle.recognises, moodle.attempts),
@@ -31,7 +31,7 @@ FORMATS = (
 
 
 def recognise(tree: Tree, homework: str) -> tuple[Format, Tree]:
-    """The format of a tree, and the tree where it begins: many zips hold a single folder around everything.
+    """The format of a tree, and the subtree in that format: many zips have one folder around everything.
 
     Raises CollectingError.
     """

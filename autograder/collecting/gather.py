@@ -1,4 +1,4 @@
-"""From a download to submissions: recognise the format, identify students, choose, file and report."""
+"""From a download to submissions: recognise the format, identify students, choose attempts, file, report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from autograder.collecting.roster import Roster
 from autograder.collecting.tree import Tree, opened
 from autograder.markup import one_line
 
-MOST_NOTES = 20  # that are printed of one student
+MOST_NOTES = 20  # printed for one student
 LONGEST_NOTE = 400  # characters
 TIME_UNKNOWN = "marked late, time unknown"
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one student's attempts: who, from where, when, and what was odd."""
+    """The result for one student: who, from where, when, and what was odd."""
 
     student: str
     source: str
@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Collected:
-    """One row for each student, and what concerns the download as a whole."""
+    """One row for each student, and notes on the download as a whole."""
 
     form: str
     rows: tuple[Row, ...]
@@ -42,7 +42,7 @@ class Collected:
 
     @property
     def late_without_time(self) -> dict[str, bool]:
-        """Student → whether the platform says that they were late, and not by how much."""
+        """Student → whether the platform says that they were late, but not by how much."""
         return {row.student: row.late == TIME_UNKNOWN for row in self.rows}
 
 
@@ -57,11 +57,11 @@ def gather(
     grace: timedelta = timedelta(),
     extensions: Mapping[str, timedelta] | None = None,
 ) -> Collected:
-    """Collect every student's work from a download into TO; raises CollectingError where that cannot begin.
+    """Collect every student's work from a download into TO; raises CollectingError if that is impossible.
 
-    due: with its time zone; what arrived later is reported.
-    in_time: an attempt that arrived by then counts before a later one. grace: so much later is not late.
-    extensions: student → how much longer they have.
+    due: with a time zone; later attempts are reported as late.
+    in_time: an attempt in time counts before a later one. grace: a delay up to this is not late.
+    extensions: student → length of the extension.
     """
     roster = roster or Roster()
     with opened(source) as whole:
@@ -83,7 +83,7 @@ def gather(
 
 
 def not_told(tree: Tree, rows: Iterable[Row]) -> Iterator[str]:
-    """What was left out of the download and belongs to no student."""
+    """Notes on what was left out of the download and belongs to no student."""
     told = {note.removeprefix("left out ") for row in rows for note in row.notes}
     for path, why in tree.left_out:
         seen_from_above = (f"{'/'.join(path[place:])}: {why}" for place in range(len(path)))
@@ -137,7 +137,7 @@ def _row(
 def lateness(attempt: Attempt, due: datetime | None, until: datetime | None = None) -> str:
     """By how much an attempt is late, or that only the platform says so; empty if it is on time.
 
-    until: what arrives between due and then is in time.
+    until: an attempt between due and this time is on time.
     """
     if attempt.time is not None and due is not None:
         return _in_words(attempt.time - due) if attempt.time > (until or due) else ""

@@ -1,6 +1,6 @@
-"""GitHub Classroom, as `gh classroom clone student-repos` leaves it: one repository `SLUG-LOGIN` per student.
+"""GitHub Classroom, as cloned by `gh classroom clone student-repos`: one repository `SLUG-LOGIN` per student.
 
-The time is the last commit's, as reported by the student's own machine.
+The time is that of the last commit, as reported by the student's own machine.
 https://docs.github.com/en/education/manage-coursework-with-github-classroom
 """
 
@@ -21,7 +21,7 @@ SECONDS = 20
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Most folders at the top are repositories, or the folder is called SLUG-submissions and they SLUG-…"""
+    """Whether most folders at the top are repositories, or all are SLUG-… in SLUG-submissions."""
     folders = _folders(tree)
     repositories = [name for name in folders if (name,) in tree.repositories]
     slug = tree.name.removesuffix("-submissions")
@@ -30,7 +30,7 @@ def recognises(tree: Tree, homework: str) -> bool:
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
-    """One for each repository, as it is checked out."""
+    """One attempt for each repository, as it is checked out."""
     folders = _folders(tree)
     slug = slug_of(folders, tree.name, homework)
     for name in folders:
@@ -46,7 +46,8 @@ def _folders(tree: Tree) -> list[str]:
 def slug_of(folders: list[str], parent: str, homework: str) -> str:
     """The part of every folder's name before the login, with its hyphen.
 
-    The parent folder's name tells, then the homework's, then what all have in common: logins may begin alike.
+    It is found from the parent folder's name, then from the homework's, then as the common beginning of all
+    names, which is less certain because logins may begin alike.
     """
     known = [parent.removesuffix("-submissions"), homework, homework.replace("_", "-")]
     for slug in known:
@@ -66,7 +67,7 @@ def _last_commit(repository: Path) -> datetime | None:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "none",  # a missing object is not fetched by a program the repository names
+        "GIT_ALLOW_PROTOCOL": "none",  # no program named by the repository fetches missing objects
         "GIT_TERMINAL_PROMPT": "0",
     }
     command = ["git", "--no-pager", "-c", "safe.directory=*"]

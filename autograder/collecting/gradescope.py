@@ -18,12 +18,12 @@ METADATA = "submission_metadata.yml"
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """The file that describes the export is there."""
+    """Whether the file that describes the export is there."""
     return any(file.path == (METADATA,) for file in tree.files)
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
-    """One for every submitter of every submission; members of a group hand in the same files."""
+    """One attempt for every submitter of every submission; members of a group hand in the same files."""
     described = next(file for file in tree.files if file.path == (METADATA,))
     for folder, facts in _described(described.read()).items():
         submitters = facts.get(":submitters") or [{}]
@@ -47,7 +47,7 @@ def _described(data: bytes) -> Mapping[str, Mapping[str, Any]]:
 
 
 class PlainLoader(yaml.SafeLoader):
-    """YAML as plain data; Gradescope's Ruby tags say nothing that is needed."""
+    """YAML as plain data; Gradescope's Ruby tags are not needed."""
 
 
 def _plain(loader: PlainLoader, suffix: str, node: yaml.Node) -> Any:
@@ -62,7 +62,7 @@ PlainLoader.add_multi_constructor("!", _plain)
 
 
 def _time(value: object) -> datetime | None:
-    """YAML's own times are UTC where they name no zone."""
+    """A time; YAML's own times are in UTC if they name no zone."""
     try:
         found = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     except ValueError:

@@ -1,7 +1,7 @@
 """Moodle, "Download all submissions": `Full Name_NUMBER_assignsubmission_file_/…`, or the same as a prefix.
 
-The number is the participant's in this one assignment, so a student is known by the full name; two who share
-it are told apart by the number. There are no times in the download.
+The number is the participant's number in this assignment only, so students are identified by full name; two
+with the same name are told apart by the number. There are no times in the download.
 https://docs.moodle.org/en/Using_Assignment
 """
 
@@ -18,12 +18,12 @@ NAME = re.compile(r"(?P<student>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>fi
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Something at the top bears Moodle's mark."""
+    """Whether a name at the top has Moodle's pattern."""
     return any(NAME.fullmatch(name) for name in tree.tops)
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
-    """One for each participant; what was typed into the page is kept beside the files."""
+    """One attempt for each participant; text typed into the page is kept beside the files."""
     files: dict[tuple[str, str], list[File]] = {}
     notes: dict[tuple[str, str], list[str]] = {}
     for top in tree.tops:

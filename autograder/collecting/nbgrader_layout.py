@@ -13,12 +13,12 @@ from autograder.submissions.collect import TIMESTAMP, Unreadable
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Some folder holds one with the homework's name."""
+    """Whether some folder contains one with the homework's name."""
     return any(len(path) == 2 and path[1] == homework for path in tree.folders)
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
-    """One for each student with a folder of this homework."""
+    """One attempt for each student with a folder for this homework."""
     for student in tree.tops:
         if (student, homework) in tree.folders and not student.startswith("."):
             handed = tree.below(student, homework)

@@ -1,4 +1,4 @@
-"""Repair a damaged notebook from the release, as a new file; the original is only read."""
+"""Repair a damaged notebook from the release, as a new file; the original is left unchanged."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NOTHING = "Nothing had to be repaired."
 
 
 class WouldOverwrite(FileExistsError):
-    """The repaired notebook would overwrite a file that is there."""
+    """The repaired notebook would overwrite an existing file."""
 
 
 def repair_notebook(path: Path, homework: str, root: Path, to: Path | None = None) -> tuple[Path, list[str]]:
-    """Write the repaired notebook (beside the original unless told where) and say what was done.
+    """Write the repaired notebook (beside the original by default); returns what was done.
 
-    Cells are recognised by grade id, cell id and text; no hidden check is in the release, so none is put in.
+    Cells are recognised by grade id, cell id and text. The release has no hidden checks, so none is added.
     Raises Unreadable, NotReleased, SourceError or WouldOverwrite.
     """
     require_name(homework, root)
@@ -35,7 +35,7 @@ def repair_notebook(path: Path, homework: str, root: Path, to: Path | None = Non
         raise NotReleased(f"{homework} was never released. Run `autograder release {homework}`.")
     to = to or path.with_name(f"{path.stem}.repaired.ipynb")
     if to.exists() or to.is_symlink():
-        raise WouldOverwrite(f"{to} is there already; give another name with --to.")
+        raise WouldOverwrite(f"{to} exists already; give another name with --to.")
     handed, flags = parse(read(path))
     source = source_cells(json.loads(release.read_text(encoding="utf-8")))
     folder = root / "solutions" / homework
@@ -50,7 +50,7 @@ def _cells(cells: Sequence[RepairedCell]) -> list[dict]:
 
 
 def _cell(position: int, cell: RepairedCell) -> dict:
-    """A cell as the release has it, with the student's text where that belongs, and no output."""
+    """A cell of the release, with the student's text where it belongs, and without output."""
     name = cell.of.name if cell.of else f"handed-in-{position}"
     metadata = {"nbgrader": dict(cell.of.nbgrader)} if cell.of else {}
     made = notebook_cell(name, cell.kind, cell.source, metadata)

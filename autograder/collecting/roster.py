@@ -1,4 +1,4 @@
-"""The roster: what platforms call a student, and the student's id in the course."""
+"""The roster: the names that platforms use for a student, and the student's id in the course."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ID_COLUMNS = ("student", "id")
 
 @dataclass(frozen=True)
 class Roster:
-    """Name on some platform → id; without a roster, students have the platform's own id."""
+    """Name on a platform → id; without a roster, students have the platform's own id."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
 
     def id_of(self, keys: Iterable[str]) -> tuple[str, bool]:
-        """The id of a student who has these names, and whether the roster knew it."""
+        """The id of a student with these names, and whether it is from the roster."""
         keys = tuple(keys)
         known = [self.ids[_spelt(key)] for key in keys if _spelt(key) in self.ids]
         return (known[0], True) if known else (student_id(keys[0]), False)
@@ -35,8 +35,8 @@ class Roster:
 def read_roster(path: Path) -> Roster:
     """A CSV file with a column `student` (or `id`); every other column holds names that platforms use.
 
-    `first_name` and `last_name` together are a name too; what stands for two students stands for neither.
-    Raises CollectingError where there is no such column.
+    `first_name` and `last_name` together are a name, too. A name that two students share identifies neither.
+    Raises CollectingError if there is no such column.
     """
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
@@ -59,10 +59,10 @@ def _names(row: Mapping[str, str | None]) -> list[str]:
     apart = {(row.get(name) or "").strip() for name in ("first_name", "last_name")}
     whole = (
         [" ".join(parts), re.sub(r"[\W_]", "", parts[1] + parts[0])] if all(parts) else []
-    )  # as Moodle and as Canvas
+    )  # in the forms of Moodle and of Canvas
     return [value for value in values if value not in apart] + whole
 
 
 def _spelt(name: str) -> str:
-    """A name without regard to case, to the encoding of accents and to spaces at its ends."""
+    """A name in a form that ignores case, the encoding of accents, and spaces at both ends."""
     return unicodedata.normalize("NFKC", name).strip().casefold()

@@ -1,7 +1,7 @@
 """The files of a download, a folder or a zip, read without trusting the names and sizes it states.
 
-Links, names that lead elsewhere, and members that are too large or encrypted are left out, each with a
-sentence; whatever is read stays as it is.
+Links, names that lead out of it, and members that are too large or encrypted are left out, each with a
+sentence. The download itself is not changed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MOST_FILES = 200_000
 MOST_NESTED_FILES = 2_000
 MEMBER = b"PK\x01\x02"  # begins each entry of a zip's directory
 LARGEST_FILE = 100 * MEGABYTE
-LARGEST_NAME = 200  # bytes of one part; file systems allow 255
-LONGEST_PATH = 1_000  # bytes; the system allows 4096 together with where it is put
-MOST_PARTS = 50  # of a path; for each file all the folders above it are remembered
+LARGEST_NAME = 200  # bytes of one part of a path; file systems allow 255
+LONGEST_PATH = 1_000  # bytes; the system allows 4096, including the target folder
+MOST_PARTS = 50  # of a path; all folders above each file are remembered
 TOO_DEEP = f"it lies in more than {MOST_PARTS - 1} folders, one in the other"
 REPOSITORY = ".git"
 OF_THE_SYSTEM = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"})
@@ -38,7 +38,7 @@ class CollectingError(ValueError):
 
 
 class Spoilt(Unreadable):
-    """A member of a zip that could not be used, after so many bytes were unpacked."""
+    """A member of a zip that could not be used, and how many bytes had been unpacked."""
 
     def __init__(self, sentence: str, size: int) -> None:
         super().__init__(sentence)
@@ -47,7 +47,7 @@ class Spoilt(Unreadable):
 
 @dataclass(frozen=True)
 class File:
-    """A file of a download; `read` gives its bytes, or raises Unreadable with a sentence."""
+    """A file of a download; `read` returns its bytes, or raises Unreadable with a sentence."""
 
     path: Place
     read: Callable[[], bytes]
@@ -59,14 +59,14 @@ class File:
 
 @dataclass(frozen=True)
 class Tree:
-    """Files, folders (also empty ones), which of them are repositories, and what had to be left out."""
+    """Files, folders (including empty ones), which folders are repositories, and what was left out."""
 
     files: tuple[File, ...]
     folders: frozenset[Place] = frozenset()
     repositories: frozenset[Place] = frozenset()
     left_out: tuple[tuple[Place, str], ...] = ()
     name: str = ""
-    place: Path | None = None  # where it lies on the disk, unless it is in a zip
+    place: Path | None = None  # its path on the disk, unless it is in a zip
 
     @property
     def tops(self) -> list[str]:
@@ -75,7 +75,7 @@ class Tree:
         return sorted({path[0] for path in paths if path})
 
     def below(self, *place: str) -> Tree:
-        """What lies in a folder, seen from there."""
+        """The subtree in a folder, with paths relative to it."""
         return Tree(
             tuple(replace(file, path=rest) for file in self.files if (rest := _within(file.path, place))),
             frozenset(rest for path in self.folders if (rest := _within(path, place))),
@@ -87,13 +87,13 @@ class Tree:
 
 
 def _within(path: Place, place: Place) -> Place:
-    """The rest of a path below a place; empty where it is not below it."""
+    """A path relative to a place; empty if it is not below it."""
     return path[len(place) :] if path[: len(place)] == place else ()
 
 
 @contextmanager
 def opened(source: Path) -> Iterator[Tree]:
-    """The tree of a folder or zip; raises CollectingError where it is neither."""
+    """The tree of a folder or zip; raises CollectingError if it is neither."""
     if source.is_dir():
         yield _folder(source)
     elif not source.exists():
@@ -110,16 +110,16 @@ def opened(source: Path) -> Iterator[Tree]:
 
 
 def nested(data: bytes, name: str) -> Tree:
-    """The tree of a zip that a student handed in; raises Unreadable where it cannot be opened."""
+    """The tree of a zip that a student handed in; raises Unreadable if it cannot be opened."""
     try:
-        _require_few(data.count(MEMBER), 10 * MOST_NESTED_FILES)  # before a million of them are remembered
+        _require_few(data.count(MEMBER), 10 * MOST_NESTED_FILES)  # before a million entries are read
         return _archive(zipfile.ZipFile(BytesIO(data)), name, MOST_NESTED_FILES)
     except Exception as error:
         raise Unreadable(f"{name} cannot be opened as a zip ({_why(error)}).") from error
 
 
 def _why(error: Exception) -> str:
-    """What is wrong with a zip; the library has a dozen kinds of errors for it, some without a message."""
+    """What is wrong with a zip; the library raises a dozen kinds of errors, some without a message."""
     return str(error) or type(error).__name__
 
 
@@ -201,7 +201,7 @@ def problem_of(member: zipfile.ZipInfo, path: Place) -> str | None:
 
 
 def contents(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """A member's bytes, at most as many as allowed, whatever the zip says; raises Unreadable or Spoilt."""
+    """A member's bytes, at most as many as allowed, whatever size it states; raises Unreadable or Spoilt."""
     try:
         with archive.open(member) as stream:
             return _at_most(stream, LARGEST_FILE)
@@ -219,6 +219,6 @@ def _at_most(stream: IO[bytes], limit: int) -> bytes:
 
 
 def _shown(path: Iterable[str]) -> Place:
-    """A refused path that may be printed and compared, but leads nowhere."""
+    """A refused path in a form that can be printed and compared, but not followed."""
     parts = tuple(part.replace("\\", "/").replace("\0", "").replace("..", "…") for part in path)
     return tuple(part[:LARGEST_NAME] for part in parts[:10])

@@ -1,4 +1,4 @@
-"""One attempt at judging a submission, which says whether a quieter machine might judge otherwise."""
+"""One attempt at judging a submission, which also reports whether it was short of processor time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from autograder.isolation import Warm
 from autograder.isolation.results import TooLate
 from autograder.isolation.student import Student
 
-MUCH_WAITING = 0.1  # of the time that a request had
+MUCH_WAITING = 0.1  # of the time limit of a request
 
-Tried = dict[str, Any] | Lost  # what came of an attempt, as `Attempt` says it
+Tried = dict[str, Any] | Lost  # the result of an attempt, as `Attempt` returns it
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Attempt:
     warm: Warm
 
     def __call__(self, paper: Paper) -> dict[str, Any]:
-        """The result, and whether something took too long that had to wait for a processor meanwhile."""
+        """The result, and whether a request timed out that had to wait for a processor."""
         students: list[Student] = []
 
         def start() -> Student:
@@ -38,17 +38,17 @@ class Attempt:
 
 
 def counts(tried: Tried) -> TypeGuard[dict[str, Any]]:
-    """Whether an attempt beside others counts; what does not is tried once more, alone."""
+    """Whether an attempt made alongside others counts; one that does not is repeated alone."""
     return not isinstance(tried, Lost) and not tried["was_kept_waiting"]
 
 
 def verdict(first: Tried, second: Tried) -> dict[str, Any] | Lost:
-    """What counts of an attempt beside others and one alone: the second, unless it was lost."""
+    """Which of two attempts counts: the second, which ran alone, unless it was lost."""
     tried = first if isinstance(second, Lost) else second
     return second if isinstance(tried, Lost) else tried["graded"]
 
 
 def was_kept_waiting(student: Student) -> bool:
-    """Whether a request was too late, and a process of it had often to wait for a processor."""
+    """Whether a request timed out after waiting for a processor for much of its time."""
     death = student.death
     return isinstance(death, TooLate) and death.waited > MUCH_WAITING * death.seconds

@@ -1,4 +1,4 @@
-"""Which of a student's attempts counts: the latest, the latest in time, or the best; it is put on record."""
+"""Choose and record which of a student's attempts counts: the latest, the latest in time, or the best."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class NoDueDate(LookupError):
-    """The latest attempt in time is asked for, and nobody said until when; the message says how to."""
+    """The latest attempt in time was asked for, but no due date is known; the message says how to set one."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class AttemptChoice:
         return self.clerk.plan.homework.name
 
     def chosen(self, found: Sequence[Found], *, again: bool = False) -> list[Found]:
-        """For each student the attempt that counts. again: judge all attempts anew to find the best.
+        """The attempt that counts for each student. again: judge all attempts again to find the best.
 
         Raises NoDueDate.
         """
@@ -53,7 +53,7 @@ class AttemptChoice:
         return [known[one.student] for one in found]
 
     def attempts(self, found: Found) -> list[Found]:
-        """A student's attempts, oldest first; of two without a time, the one in its place is later."""
+        """A student's attempts, oldest first; among those without a time, the current submission is last."""
         earlier = earlier_attempts(self.submissions, found.student, self.homework)
         return sorted([*earlier, found], key=lambda one: (_time(one), one is found))
 
@@ -62,12 +62,12 @@ class AttemptChoice:
         due = self.log.due(self.homework, attempts[0].student)
         if due is None:
             raise NoDueDate(
-                f"Nobody said when {self.homework} is due: `autograder due {self.homework} TIME`."
+                f"No due date is known for {self.homework}. Set it: `autograder due {self.homework} TIME`."
             )
         return next((one for one in reversed(attempts) if _time(one) <= due), attempts[-1])
 
     def known(self, attempts: Mapping[str, Sequence[Found]]) -> dict[str, Found]:
-        """The best of those who have one attempt, or among whose attempts the best was found before."""
+        """The best attempts that need no judging: a student's only one, or one recorded as the best."""
         found = {name: several[0] for name, several in attempts.items() if len(several) == 1}
         for entry in self.log.all(self.homework):
             several = attempts.get(entry.student, ())
@@ -77,7 +77,7 @@ class AttemptChoice:
         return found
 
     def points(self, attempts: Sequence[Found]) -> dict[str, float]:
-        """What each attempt earns, judged and not recorded."""
+        """Judge each attempt and return its points, without recording them."""
         points = {}
         for task, result in self.clerk.judges.judged([Task(one) for one in attempts], self.clerk.plan):
             earned = 0.0 if isinstance(result, Lost) else result["record"]["points"]
@@ -85,7 +85,7 @@ class AttemptChoice:
         return points
 
     def record(self, found: Sequence[Found], chosen: Sequence[Found]) -> None:
-        """Put on record which attempts count, where there is a choice and it is another than before."""
+        """Record which attempts count, for students with several attempts whose choice has changed."""
         last = {entry.student: entry for entry in self.log.all(self.homework) if entry.what == "attempt"}
         for in_place, one in zip(found, chosen, strict=True):
             several, before = self.attempts(in_place), last.get(one.student)
@@ -109,5 +109,5 @@ def _key(found: Found) -> str:
 
 
 def _set(attempts: Sequence[Found]) -> str:
-    """These attempts together."""
+    """A digest of these attempts together."""
     return hashlib.sha256("\n".join(sorted(map(_key, attempts))).encode()).hexdigest()[:12]

@@ -24,7 +24,7 @@ def autograded_notebook(
 ) -> dict:
     """A notebook for nbgrader's tools.
 
-    outputs: those of the student's cells, by position. texts: the course's own, whose markup is left alone.
+    outputs: those of the student's cells, by position. texts: the course's own, whose markup is kept.
     earned: the points of each cell of checks, None where a person decides.
     """
     checks = {check.name: check for exercise in record.exercises for check in exercise.checks}

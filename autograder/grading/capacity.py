@@ -1,4 +1,4 @@
-"""How much of a machine may be used here, and so how many submissions are judged at once.
+"""How much of this machine may be used, and therefore how many submissions are judged at once.
 
 What a container, a batch system or `taskset` allows is often less than what the machine has.
 https://docs.kernel.org/admin-guide/cgroup-v2.html, https://docs.kernel.org/admin-guide/cgroup-v1/
@@ -19,7 +19,7 @@ KILOBYTE = 1 << 10
 
 @dataclass(frozen=True)
 class Capacity:
-    """Processors and memory, as far as the system tells; None where it sets no limit."""
+    """Processors and memory, as far as the system reports them; None where it sets no limit."""
 
     cores: int
     allowed: int  # of them, by the affinity of this process
@@ -29,7 +29,7 @@ class Capacity:
 
     @property
     def processors(self) -> int:
-        """How many can be kept busy."""
+        """How many processors can be kept busy."""
         return max(1, min(self.allowed, round(self.quota) if self.quota else self.allowed))
 
     @property
@@ -38,13 +38,13 @@ class Capacity:
         return min(filter(None, (self.free_bytes, self.most_bytes)), default=None)
 
     def jobs(self, limits: Limits) -> int:
-        """One for each processor, as far as there is memory for what each student's processes may use."""
+        """One for each processor, or fewer if memory would not suffice for the students' processes."""
         if self.memory_bytes is None:
             return self.processors
         return max(1, min(self.processors, self.memory_bytes // limits.memory_bytes))
 
     def in_words(self, limits: Limits) -> list[str]:
-        """What is seen, one thing a line."""
+        """The findings, one per line."""
         lines = [f"{self.cores} cores, {self.allowed} of which may be used"]
         if self.quota is not None:
             lines.append(f"control groups allow the time of {self.quota:g} cores")
@@ -73,7 +73,7 @@ def capacity_here(root: Path = Path("/"), allowed: int | None = None) -> Capacit
 
 
 def control_groups(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of the control groups that this process is in, each followed by those it lies in."""
+    """The folders of this process's control groups, each followed by its parents."""
     mount = root / "sys/fs/cgroup"
     for line in lines_of(root / "proc/self/cgroup"):
         _, controllers, path = line.split(":", 2)
@@ -105,7 +105,7 @@ def memory_of(group: Path) -> int | None:
 
 
 def memory_fields(root: Path) -> tuple[int | None, int | None]:
-    """The bytes of memory that are free or can be made so, and all there are."""
+    """The available and the total memory, in bytes."""
     fields = {}
     for line in lines_of(root / "proc/meminfo"):
         name, _, value = line.partition(":")

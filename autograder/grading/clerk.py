@@ -42,11 +42,11 @@ LONGEST_RECEIPT = 1_000  # bytes
 
 @dataclass(frozen=True)
 class Task:
-    """A submission to be judged, and what of its earlier verdicts still holds."""
+    """A submission to be judged, and those of its earlier verdicts that still hold."""
 
     submission: Found
     kept: Mapping[str, ExerciseRecord] = field(default_factory=dict)
-    seed: int | None = None  # that drew the hidden inputs before; None draws anew
+    seed: int | None = None  # that drew the hidden inputs before; None draws a new one
 
     def paper(self) -> Paper:
         return paper_of(self.submission, self.kept, self.seed)
@@ -68,10 +68,10 @@ class Clerk:
         self.records = {record.student: record for record in self.folder.all()}
 
     def due(self, among: Sequence[Found] | None = None) -> Iterator[Task]:
-        """What is new or changed, what rests on something that changed, and what the gradebook lacks.
+        """Submissions that are new or changed, that would be judged differently now, or that lack a mark.
 
-        Where only points changed, they are counted anew on the way.
-        among: some of the submissions; None looks at all.
+        Where only points changed, they are recalculated on the way.
+        among: the submissions to look at; None looks at all.
         """
         students = None if among is None else [submission.student for submission in among]
         entered, times = self.marks.entered(students), self.marks.times(students)
@@ -90,7 +90,7 @@ class Clerk:
                 self.note_arrival(submission, times.get(submission.student))
 
     def still_valid(self, record: SubmissionRecord) -> dict[str, ExerciseRecord]:
-        """The verdicts that rest on what would judge now, with the points they are worth now."""
+        """The verdicts that the present checks and conditions made, with the points they are worth now."""
         if record.conditions != self.plan.conditions:
             return {}
         versions = self.plan.versions
@@ -104,7 +104,7 @@ class Clerk:
     def settled(
         self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
     ) -> bool:
-        """Whether a valid record has arrived where it belongs; points that changed are entered first."""
+        """Whether gradebook and notebook agree with a valid record; changed points are entered first."""
         student = record.student
         is_there = self.marks.notebook_path(student).is_file() and entered is not None
         if submission.handed_in and not is_there:
@@ -144,9 +144,9 @@ class Clerk:
     def saved(
         self, todo: Sequence[Task], arriving: Callable[[], Iterable[Task]] | None = None
     ) -> Generator[Found, None, None]:
-        """Have the submissions judged, and yield each when its record and its marks are kept.
+        """Have the submissions judged, and yield each when its record and its marks are saved.
 
-        arriving: as `Judges.judged` has it.
+        arriving: see `Judges.judged`.
         """
         return self._saved(self.judges.judged(todo, self.plan, arriving))
 
@@ -158,13 +158,13 @@ class Clerk:
                 yield task.submission
 
     def understood(self, submission: Found, result: dict | Lost) -> Graded:
-        """What a judge delivered; where it was lost, that is no fault of the student's."""
+        """The judge's result; a lost one is recorded as "could not run", for a person to decide."""
         if isinstance(result, Lost):
             return not_run(submission.student, result.sentence, self.plan)
         return Graded.from_json(result)
 
     def save(self, submission: Found, graded: Graded) -> None:
-        """Keep the record, then the notebook, then the marks; what a crash leaves out, the next run does."""
+        """Save the record, then the notebook, then the marks; after a crash, the next run does the rest."""
         student = graded.record.student
         before = self.records.get(student)
         self.folder.add(graded.record)
@@ -181,7 +181,7 @@ class Clerk:
             )
 
     def hand_on_receipt(self, submission: Found) -> None:
-        """Put what nbgrader wrote beside the submission beside the graded notebook: feedback needs it."""
+        """Copy what nbgrader wrote beside the submission to the graded notebook, where feedback needs it."""
         if submission.folder is None:
             return
         for name in RECEIPT:
@@ -190,23 +190,23 @@ class Clerk:
                 self.marks.write_beside(submission.student, name, content)
 
     def note_arrival(self, submission: Found, known: datetime | None) -> None:
-        """The same bytes handed in later are not late; a time that was not known is entered."""
+        """Enter a time of arrival that was not known; the same file handed in again later is not late."""
         if submission.handed_in:
             self.marks.arrived(submission.student, submission.timestamp, known)
 
     def in_place(self) -> dict[str, str]:
-        """The note on marks whose checks were not kept apart from the student's code."""
+        """The note on marks whose checks were not isolated from the student's code."""
         return {"checks": SENTENCE} if self.plan.homework.in_place else {}
 
     def summary(self) -> HomeworkRecord:
-        """All records there are of the students found, written to the files that hold them together."""
+        """All records of the students found, written to the files that hold them together."""
         record = self.together()
         for path in self.summary_files():
             write(path, record)
         return record
 
     def together(self) -> HomeworkRecord:
-        """All records there are of the students found."""
+        """All records of the students found."""
         students, level = [submission.student for submission in self.found], self.judges.level
         return HomeworkRecord(
             homework=self.plan.homework.name,
@@ -219,25 +219,25 @@ class Clerk:
 
 
 class Progress(tqdm):
-    """A progress bar without a thread of its own, which no fork would survive well."""
+    """A progress bar without a thread of its own, because this process is forked."""
 
     monitor_interval = 0
 
 
 def versions() -> dict[str, str]:
-    """What the marks were made with."""
+    """The versions of the software that made the marks."""
     return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
 
 
 def written_points(graded: Graded, plan: Plan) -> dict[str, float | None]:
-    """Nothing for a question that was left as it is; otherwise a person decides."""
+    """0 points for a written question that was left unanswered; None for a person to decide."""
     is_read = graded.record.status == "graded"
     return {name: 0.0 if is_read and name in graded.unanswered else None for name in plan.written}
 
 
 @contextlib.contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Ctrl-C inside is raised at the end; a second one, by somebody who will not wait, at once.
+    """Delay Ctrl-C until the end of this block; a second Ctrl-C interrupts it at once.
 
     For the main thread only.
     """

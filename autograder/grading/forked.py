@@ -1,7 +1,7 @@
-"""Work on many tasks at once in forked processes, each doing some one after another: a crash costs one task.
+"""Work on many tasks at once in forked processes, each doing several in turn: a crash costs one task.
 
-A process forked for every single task would spend a fifth of a judge's time on copying memory that it shares;
-one that went on forever would keep all that it has ever copied.
+Forking a process for every single task would spend a fifth of a judge's time on copying shared memory; a
+process that never ended would keep all memory that it has ever copied.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from autograder.isolation.limits import MEGABYTE, in_words
 Task = TypeVar("Task")
 INDEX_BYTES = 8
 MOST_OF_A_RESULT = 64 * MEGABYTE
-TOO_LARGE = 72  # the status of a process whose result is
-SECONDS_BETWEEN_LOOKS = 0.1  # at whether more tasks have arrived
+TOO_LARGE = 72  # the exit status of a process whose result is too large
+SECONDS_BETWEEN_LOOKS = 0.1  # between questions whether more tasks have arrived
 TASKS_OF_A_PROCESS = 20  # after which a judge of homework 1 holds 30 MB of its own
 
 
 @dataclass(frozen=True)
 class Lost:
-    """A task whose process did not deliver; `reason` completes the sentence "its process …"."""
+    """A task whose process returned no result; `reason` completes the sentence "its process …"."""
 
     reason: str
-    is_of_the_task: bool = False  # and of nothing else: on any machine it would be lost
+    is_of_the_task: bool = False  # the task itself is the cause: any machine would lose it
 
     @property
     def sentence(self) -> str:
-        """What is said of a submission."""
+        """The sentence about the submission that its record shows."""
         if self.is_of_the_task:
             return f"This submission could not be judged: the process that judged it {self.reason}."
         return f"The grader failed here: its process {self.reason}. Run it again."
@@ -50,12 +50,12 @@ class Lost:
 class _Worker:
     process: int
     line: Connection
-    index: int = -1  # of the task it is at
-    knows: int = 0  # tasks: those that were there when it was born
-    begun: int = 0  # tasks
-    used: float = 0.0  # processor seconds, before its task
-    due: float = 0.0  # when to look whether its time is over, and
-    far: float = 0.0  # when it is, on time.monotonic()'s clock
+    index: int = -1  # of its current task
+    knows: int = 0  # how many tasks there were when it was forked
+    begun: int = 0  # how many tasks it has begun
+    used: float = 0.0  # processor seconds before its current task
+    due: float = 0.0  # when to check its processor time again, on the clock of time.monotonic()
+    far: float = 0.0  # when it must have finished in any case
 
 
 def forked(
@@ -68,14 +68,14 @@ def forked(
     memory_bytes: int | None = None,
     arriving: Callable[[], Iterable[Task]] | None = None,
 ) -> Iterator[tuple[Task, Any]]:
-    """Yield (task, what `work` returned) as they are finished, or (task, Lost).
+    """Yield (task, the result of `work`) or (task, Lost), in the order in which the tasks finish.
 
-    work: returns what JSON can say; its process inherits this one as it is when it begins. Where a process is
-    lost, or has done its share, a new one takes its place.
-    seconds: of processor time, after which a task's process is ended, as it is after `patience` times as many
-    of any kind. Closing the iterator ends all that are running.
-    memory_bytes: that a process may use beyond what it is born with; None does not limit it.
-    arriving: more tasks since it was last called; called now and then as long as any are at work.
+    work: returns JSON data; its process is a fork of this one. A process that is lost, or has done its share
+    of tasks, is replaced by a new one.
+    seconds: of processor time for one task, after which its process is killed, as it is after `patience`
+    times as many seconds of wall time. Closing the iterator ends all processes.
+    memory_bytes: the most that a process may use beyond what it inherits; None sets no limit.
+    arriving: returns the tasks that arrived since its last call; called often while any process is working.
     """
     crew = _Crew(list(tasks), work, seconds, patience, memory_bytes)
     longest = float("inf") if arriving is None else SECONDS_BETWEEN_LOOKS
@@ -92,7 +92,7 @@ def forked(
 
 @dataclass
 class _Crew:
-    """The processes at work, by the line to each, and the tasks that none has begun."""
+    """The processes at work, by the connection to each, and the tasks that none has begun."""
 
     tasks: list[Any]
     work: Callable[[Any], Any]
@@ -100,10 +100,10 @@ class _Crew:
     patience: float
     memory_bytes: int | None
     workers: dict[Connection, _Worker] = field(default_factory=dict)
-    given: int = 0  # tasks, in their order
+    given: int = 0  # how many tasks have been given out, in their order
 
     def hire(self, jobs: int) -> None:
-        """Have new processes begin the next tasks, as many as there are and may be at work."""
+        """Start processes for the next tasks until `jobs` are at work or no task is left."""
         while len(self.workers) < jobs and self.given < len(self.tasks):
             self.give(self.start())
 
@@ -112,20 +112,20 @@ class _Crew:
         parent, process = os.getpid(), os.fork()
         if process == 0:
             for line in (ours, *self.workers):
-                line.close()  # whoever holds a line's other end would keep it open
+                line.close()  # a process that holds the other end would keep the connection open
             _serve(theirs, lambda index: self.work(self.tasks[index]), parent, self.memory_bytes)
         theirs.close()
         worker = self.workers[ours] = _Worker(process, ours, knows=len(self.tasks))
         return worker
 
     def give(self, worker: _Worker) -> None:
-        """Have a process begin the next task."""
+        """Give a process the next task."""
         now, index = time.monotonic(), self.given
         self.given += 1
         worker.index, worker.used = index, processor_seconds(worker.process)
         worker.due, worker.far = now + self.seconds, now + self.patience * self.seconds
         worker.begun += 1
-        with suppress(BrokenPipeError):  # its end is found when it is listened to
+        with suppress(BrokenPipeError):  # `heard` will notice that it has ended
             worker.line.send_bytes(index.to_bytes(INDEX_BYTES))
 
     def finished(self, longest: float) -> Iterator[tuple[Any, Any]]:
@@ -135,7 +135,7 @@ class _Crew:
         """
         due = min(worker.due for worker in self.workers.values())
         ready = wait(list(self.workers), max(0.0, min(longest, due - time.monotonic())))
-        for line in cast("list[Connection]", ready):  # of what it was given, which may be of other kinds
+        for line in cast("list[Connection]", ready):  # `wait` accepts other kinds as well
             worker = self.workers[line]
             task = self.tasks[worker.index]
             yield task, self.heard(worker)
@@ -145,14 +145,14 @@ class _Crew:
                 yield self.tasks[worker.index], Lost("did not finish in time")
 
     def has_time(self, worker: _Worker) -> bool:
-        """Whether a worker has time left; notes when to look again."""
+        """Whether a worker has time left; sets when to check again."""
         if (now := time.monotonic()) > worker.due:
             used = processor_seconds(worker.process) - worker.used
             worker.due = now + min(self.seconds - used, worker.far - now)
         return worker.due > now
 
     def heard(self, worker: _Worker) -> Any:
-        """The result that a worker delivers, or Lost if it ended without one."""
+        """The result that a worker sends, or Lost if it ended without one."""
         try:
             said = worker.line.recv_bytes(MOST_OF_A_RESULT)
         except (EOFError, OSError):
@@ -164,7 +164,7 @@ class _Crew:
         return json.loads(said)
 
     def lost(self, status: int) -> Lost:
-        """How a process ended that delivered nothing."""
+        """Why a process ended without a result, by its exit status."""
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             by_the_system = ", as the system does where memory runs out" if number == signal.SIGKILL else ""
@@ -194,10 +194,10 @@ def _serve(line: Connection, do: Callable[[int], Any], parent: int, memory_bytes
     try:
         die_with_parent()
         die_first()
-        if os.getppid() != parent:  # it died before it could be asked to be missed
+        if os.getppid() != parent:  # the parent ended before the kernel was told to report its end
             os._exit(status)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-        gc.freeze()  # looking for garbage would copy what is shared with the parent
+        gc.freeze()  # collecting garbage would copy what is shared with the parent
         if memory_bytes is not None:
             limit_memory(memory_bytes)
         for index in _asked(line):
@@ -215,7 +215,7 @@ def _serve(line: Connection, do: Callable[[int], Any], parent: int, memory_bytes
 
 
 def _asked(line: Connection) -> Iterator[int]:
-    """The numbers of the tasks to do, until the other side hangs up."""
+    """The numbers of the tasks to do, until the parent closes the connection."""
     while True:
         try:
             asked = line.recv_bytes()

@@ -1,8 +1,8 @@
-"""Checks that stand in the notebook run there, one process with the student's code, in the student's sandbox.
+"""In-notebook checks, which run in one process with the student's code, in the student's sandbox.
 
-So nbgrader does it, without the sandbox. It keeps the machine safe and the hidden tests out of what students
-see; a mark can be forged by code that tampers with the process it shares with the checks, and every record
-says that its checks ran in place.
+nbgrader runs them in the same way, but without a sandbox. The machine is safe, and students do not see the
+hidden tests. But code that tampers with the process it shares with the checks can forge a mark, so every
+record says that its checks ran in place.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ LONGEST_MESSAGE = 2_000
 def judge_in_place(plan: Plan, submission: Repaired, start: Callable[[], Student]) -> Judgement:
     """The verdict on a rebuilt submission of an ordinary notebook.
 
-    It runs as students have it, which gives the outputs, and once more with its hidden tests, where it has
-    any, which gives marks alone: what runs after a hidden test may know it.
+    It runs once as students have it, for the outputs. If it has hidden tests, it runs once more with them,
+    for the marks alone, because code that runs after a hidden test may have read it.
     """
     hidden = {check.name for check in plan.homework.checks if check.hidden}
     with closing(Sitting(start, plan.limits)) as sitting:
@@ -58,7 +58,7 @@ def judge_in_place(plan: Plan, submission: Repaired, start: Callable[[], Student
 def run(
     submission: Repaired, sitting: Sitting, text_of_check: Callable[[SourceCell], str]
 ) -> dict[int, CellResult]:
-    """What came of each code cell, by position; an answer that was missing is not run as its stub."""
+    """The result of each code cell, by position; the stub that replaces a missing answer is not run."""
     results = {}
     for place, cell in enumerate(submission.cells):
         if cell.kind == "code" and not (cell.role == "answer" and cell.restored):

@@ -41,7 +41,7 @@ MOST_DEATHS_PER_EXERCISE = 2  # after which its other checks are not tried
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was found out about one submission; `outputs` are those of the student's cells, by position."""
+    """The findings about one submission; `outputs` are those of the student's cells, by position."""
 
     exercises: tuple[ExerciseRecord, ...]
     flags: tuple[str, ...]
@@ -61,9 +61,9 @@ class Judge:
     outputs: dict[int, list[dict]] = field(default_factory=dict)
     shown: Outputs = field(default_factory=Outputs)
     examined: dict[str, list[Examined]] = field(default_factory=dict)
-    deaths: dict[str, list[str]] = field(default_factory=dict)  # exercise → how its processes ended, to tell
+    deaths: dict[str, list[str]] = field(default_factory=dict)  # exercise → how its processes ended
     ends: list[str] = field(default_factory=list)  # how processes ended before the first hidden check
-    ended: Counter[str] = field(default_factory=Counter)  # exercise → processes that ended in hidden checks
+    ended: Counter[str] = field(default_factory=Counter)  # exercise → how many ended in hidden checks
 
     def judge(self) -> Judgement:
         """Run everything, in the order that keeps hidden inputs from leaking."""
@@ -80,7 +80,7 @@ class Judge:
         return Judgement(records, tuple(self.flags(records)), self.outputs)
 
     def anew(self, sitting: Sitting) -> Judge:
-        """The same judge before it has examined anything, with another sitting."""
+        """A judge of the same submission that has examined nothing yet, with another session."""
         return replace(self, sitting=sitting, examined={}, deaths={}, ended=Counter())
 
     def run_cells(self) -> None:
@@ -112,7 +112,7 @@ class Judge:
             self.examined.setdefault(exercise.name, []).append(tried)
 
     def tried(self, check: Check) -> Examined:
-        """Run one check; what happened to the student's process meanwhile is remembered with its exercise."""
+        """Run one check, and remember with its exercise how the student's processes ended meanwhile."""
         before = len(self.sitting.deaths)
         plan = self.plan
         done = run_check(
@@ -133,7 +133,7 @@ class Judge:
         return done._replace(message=redacted(done))
 
     def obstacle(self, exercise: Exercise, is_defined: bool) -> str | None:
-        """Why the checks of an exercise need not be run at all."""
+        """Why the checks of an exercise are not run, if there is a reason."""
         if not is_defined:
             fault = self.faults.get(exercise.name)
             return f"`{exercise.name}` is not defined" + (f": its cell {fault}." if fault else ".")
@@ -143,13 +143,13 @@ class Judge:
         return None
 
     def limit_of(self, done: Examined) -> str:
-        """The limit that an error of Python's own or torch's is about, where it is about one."""
+        """A sentence on the memory limit, if Python or torch ran out of memory."""
         if not OUT_OF_MEMORY.search(done.message):
             return ""
         return f" A submission may use {in_words(self.plan.limits.memory_bytes)} of memory."
 
     def exhausted(self, exercise: Exercise) -> str | None:
-        """What the exercise's code did to its process, once it has done so too often."""
+        """How the exercise's code ended its processes, once that has happened too often."""
         deaths = self.deaths.get(exercise.name, [])
         if len(deaths) >= MOST_DEATHS_PER_EXERCISE:
             return f"Not tried: `{exercise.name}` {deaths[-1]} in {len(deaths)} checks before."
@@ -168,7 +168,7 @@ class Judge:
         return {exercise.name: self.own_work.uses(exercise) for exercise in self.plan.homework.exercises}
 
     def record(self, exercise: Exercise) -> ExerciseRecord:
-        """What is kept of an exercise: points for the checks that passed, the names of its mistakes."""
+        """The record of an exercise: points for the checks that passed, and the names of its mistakes."""
         if exercise.name in self.kept:
             return self.kept[exercise.name]
         done = self.examined[exercise.name]
@@ -186,7 +186,7 @@ class Judge:
     def mistakes(
         self, exercise: Exercise, done: Sequence[Examined]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The mistakes that the visible checks show, which the student is told, and those that all show."""
+        """The mistakes that visible checks show, which the student is told, and those that all show."""
         entries = [entry for entry in self.plan.homework.misconceptions if entry.of == exercise.name]
         visible = [entry for entry in done if not entry.check.hidden]
         told = self.named(visible, entries)
@@ -195,7 +195,7 @@ class Judge:
         return told, self.named(done, entries)
 
     def named(self, done: Sequence[Examined], entries: Sequence[Misconception]) -> tuple[str, ...]:
-        """Those of the mistakes that account for every answer, if a check failed."""
+        """The mistakes that explain every answer, if a check failed."""
         if not entries or not any(entry.result == FAILED for entry in done):
             return ()
         traces = [entry.trace for entry in sorted(done, key=lambda entry: entry.result != FAILED)]
@@ -239,7 +239,7 @@ def judge(
 def _runs(cell: RepairedCell) -> bool:
     """Whether a cell runs in the student's process; a restored stub would undo an answer elsewhere.
 
-    A cell in which the parts come alive trains for a minute, defines no answer and is not graded.
+    A cell of a living end trains for a minute, defines no answer and is not graded.
     """
     if cell.kind != "code" or cell.role in ("check", "alive"):
         return False

@@ -23,7 +23,7 @@ class Order:
 
     def plan(self, root: Path) -> Plan:
         """The plan for the homework of this name under root; raises SourceError or NotReleased."""
-        from autograder.grading.plan import plan_for  # and with it torch, which an order does without
+        from autograder.grading.plan import plan_for  # imports torch, which an order does not need
 
         plan = plan_for(self.homework, root, self.limits)
         return replace(plan, forbidden_costs_points=self.forbidden_costs_points)

@@ -9,7 +9,7 @@ from autograder.isolation import CellResult
 from autograder.isolation.limits import MEGABYTE, in_words
 from autograder.markup import harmless_pictures, plain_text
 
-LONGEST_TEXT = 2_000  # characters of what stands for an object that is displayed
+LONGEST_TEXT = 2_000  # characters of the text that stands for a displayed object
 MOST_SHOWN = 16 * MEGABYTE
 
 
@@ -23,7 +23,7 @@ class Outputs:
         self.left = self.most
 
     def of(self, result: CellResult) -> list[dict]:
-        """A cell's outputs: text and pictures only, and a sentence where they are too many."""
+        """A cell's outputs: text and pictures only, and a sentence where the total is used up."""
         if self.left <= 0:
             return []
         self.left -= len(result.output) + sum(

@@ -1,4 +1,4 @@
-"""One submission to be judged, as plain data, and its judging: the same function on whichever machine."""
+"""One submission as plain data, and the function that judges it, which is the same on every machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEED_BITS = 64  # too many for hidden inputs to be found by trying seeds
 
 @dataclass(frozen=True)
 class Paper:
-    """What a student handed in, and what of earlier verdicts still holds; `seed` draws the hidden inputs."""
+    """A submission, and the earlier verdicts that still hold; `seed` draws the hidden inputs."""
 
     student: str
     data: bytes | None  # None where there is nothing to read
@@ -34,11 +34,11 @@ class Paper:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what was handed in, or of what is wrong with it."""
+        """SHA-256 of what was handed in, or of the problem with it."""
         return _digest(self.data, self.problem, self.files)
 
     def as_bytes(self) -> bytes:
-        """The paper as it is sent to another machine."""
+        """The form in which it is sent to another machine."""
         data = None if self.data is None else base64.b64encode(self.data).decode()
         files = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
         return json.dumps({**vars(self), "data": data, "files": files}, default=vars).encode()
@@ -107,7 +107,7 @@ def mark(paper: Paper, plan: Plan, level: str, start: Callable[[], Student]) -> 
         graded = not_run(paper.student, paper.problem, plan)
     else:
         with random_numbers_kept():
-            seed_everything(paper.seed)  # so that the verdict does not depend on who came before
+            seed_everything(paper.seed)  # so that the verdict does not depend on earlier submissions
             graded = grade_submission(paper.student, paper.data, plan, equipped, paper.seed, paper.kept)
     flags = paper.flags + graded.record.flags
     record = replace(

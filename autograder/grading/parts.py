@@ -1,8 +1,8 @@
-"""Earlier parts answered in a student's place, so that one slip is paid for once.
+"""Right answers in place of a student's wrong earlier parts, so that one slip costs points only once.
 
-The right answers run in a sandbox of their own, apart from the student's process and from the judge. What a
-student's process asks of them is data that the judge has decoded, and what it gets back is data: neither the
-code of a right answer nor anything of a check is ever near it.
+The right answers run in their own sandbox, apart from the student's process and from the judge. A student's
+process sends them data, which the judge decodes, and receives data. It never contains the code of a right
+answer or any part of a check.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_ANSWER = "the grader has no answer to this call of `{name}`"
 
 @dataclass
 class Parts:
-    """Right answers to some exercises, in a process of their own that starts when the first is asked."""
+    """Right answers to some exercises, in their own process, which starts with the first call."""
 
     names: Collection[str]
     cells: Collection[Cell]  # of the homework, with its right answers
@@ -34,9 +34,9 @@ class Parts:
     process: Student | None = None
 
     def answer(self, message: Mapping[str, Any]) -> bytes:
-        """A frame that answers what the student's process asks; raises ValueError where it asks too often.
+        """The frame that answers a call from the student's process.
 
-        Raises KeyError and TypeError for a question of another form than agreed.
+        Raises ValueError after too many calls, KeyError and TypeError for a malformed one.
         """
         self.calls += 1
         if self.calls > MOST_CALLS:
@@ -64,7 +64,7 @@ class Parts:
         return reply.value, self._kept(reply.backward)
 
     def _kept(self, backward: Any) -> int | None:
-        """The number of a graph, which the process keeps as long as it lives."""
+        """The number of a graph, which the process keeps until it ends."""
         if backward is None:
             return None
         self._graphs.append(backward)
@@ -84,7 +84,7 @@ class Parts:
         return self.budget.seconds(self.limits.call_seconds, self.process) or 0.001
 
     def close(self) -> None:
-        """End the process, and count its time as the submission's."""
+        """End the process, and charge its time to the submission."""
         if self.process is not None:
             self.process.kill()
             self.budget.enter(self.process)

@@ -1,4 +1,4 @@
-"""What it takes to judge submissions of one homework, prepared once before the first of them."""
+"""Everything needed to judge submissions of one homework, prepared once before the first of them."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ class Plan:
         return frozenset(name for exercise in self.homework.exercises for name in exercise.forbids)
 
     def isolation(self, level: str) -> str:
-        """What a record says of a level: whether the checks were kept apart from the student's code."""
+        """The isolation level as records state it, with a note if the checks ran in the notebook."""
         return f"{level}, checks in place" if self.homework.in_place else level
 
     @property
     def points(self) -> dict[str, float]:
-        """Everything that nbgrader keeps points for: the cells of checks and the written questions."""
+        """The cells for which nbgrader keeps points: those of checks and written questions."""
         return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.nbgrader.get("grade")}
 
     @property
     def points_in_source(self) -> dict[str, float]:
-        """The same as the source says now; it differs if the source was edited and not released."""
+        """The same according to the source, which differs if it was edited but not released."""
         worth = self.homework.cell_points()
         return {name: points for name, points in worth.items() if points or name in self.points}
 
     def points_of(self, record: SubmissionRecord) -> dict[str, float | None]:
-        """What each cell of checks earned; None where one of its checks could not be run, for a person."""
+        """The points of each cell of checks; None, for a person to decide, if a check could not be run."""
         checks = {check.name: check for check in self.homework.checks}
         verdicts = [verdict for exercise in record.exercises for verdict in exercise.checks]
         earned: dict[str, float | None] = dict.fromkeys((checks[one.name].cell for one in verdicts), 0.0)
@@ -106,14 +106,15 @@ class Plan:
 
     @cached_property
     def conditions(self) -> dict[str, str]:
-        """What else can change a verdict, of any exercise: what judges, and how submissions are treated."""
+        """What else can change any verdict: the software that judges, and how submissions are treated."""
         price = "its points" if self.forbidden_costs_points else "nothing"
         return {**software(), "limits": digest(self.limits.as_text()), "forbidden call": price}
 
     def prepare(self) -> None:
-        """Work out what every judge needs, and judge once, so that forked judges find it all in memory.
+        """Compute what every judge needs, and judge once, so that forked judges find it all in memory.
 
-        They also find torch on one thread: every core has a judge of its own. Asked again, it does nothing.
+        They also find torch limited to one thread, because every core has its own judge. A second call does
+        nothing.
         """
         _ = self._prepared
 
@@ -130,8 +131,8 @@ class Plan:
     def _rehearse(self) -> None:
         """Examine the right answers until the time is up.
 
-        Between two checks and never within one: what an alarm cuts short, such as torch importing a part of
-        itself on its first use, would stay half done in every judge.
+        It stops between two checks and never within one: an interrupted step, such as torch importing a part
+        of itself on its first use, would stay half done in every judge.
         """
         link = LocalLink(self.references)
         deadline = time.process_time() + MOST_SECONDS_TO_PREPARE
@@ -149,7 +150,7 @@ def plan_for(name: str, root: Path, limits: Limits) -> Plan:
     homework = find(name, root)
     built = homework.notebook
     if not built.is_file():
-        raise NotReleased(f"{built} is not there. Run `autograder release {name}`, which makes it.")
+        raise NotReleased(f"{built} does not exist. Run `autograder release {name}` to make it.")
     notebook = json.loads(built.read_text(encoding="utf-8"))
     source = with_earlier(source_cells(notebook), homework.folder)
     gone = retired(source, homework.folder)

@@ -1,4 +1,4 @@
-"""What a grading would change, without changing it; and one notebook graded alone, to answer its student."""
+"""Preview what a grading run would change; and grade one notebook alone, to answer a student's question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.submissions.collect import Found
 
 @dataclass
 class Preview(Clerk):
-    """A clerk who has submissions judged as they are due, and writes nothing."""
+    """A clerk that has the due submissions judged, and writes nothing."""
 
     def settled(
         self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
@@ -33,10 +33,10 @@ class Preview(Clerk):
         self.records[graded.record.student] = graded.record
 
     def hand_on_receipt(self, submission: Found) -> None:
-        """Nothing is handed on."""
+        """Copy nothing."""
 
     def note_arrival(self, submission: Found, known: datetime | None) -> None:
-        """Nothing is entered."""
+        """Enter nothing."""
 
     def summary(self) -> HomeworkRecord:
         return self.together()
@@ -45,9 +45,9 @@ class Preview(Clerk):
 def graded_alone(
     notebook: Path, name: str, root: Path, isolation: str = "best", seed: int | None = None
 ) -> tuple[Graded, HomeworkSource]:
-    """Judge one file as a submission is judged; neither a record nor a mark is written.
+    """Judge one file like a submission, without writing a record or a mark.
 
-    seed: of a record, which draws the same hidden inputs again.
+    seed: that of a record, to draw the same hidden inputs again.
     """
     limits = Limits()
     with local_judges(isolation, limits, 1) as judges:
@@ -60,6 +60,6 @@ def graded_alone(
 
 
 def made_by(record: SubmissionRecord) -> str:
-    """What judged, in a line: a mark can be traced to the checks, versions, seed and level that made it."""
+    """One line that traces a mark to the checks, versions, seed and isolation level that made it."""
     parts = {"isolation": record.isolation, "seed": record.seed, **record.conditions}
     return ", ".join(f"{name} {str(value)[:20]}" for name, value in parts.items() if value not in ("", None))

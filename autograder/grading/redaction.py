@@ -1,7 +1,7 @@
-"""The message of a hidden check: nothing that the student's code could choose once it has seen an input.
+"""The message of a hidden check: nothing that the student's code could choose after seeing an input.
 
-Whether a hidden check holds is told, and that it was not tried. How it failed is not: the name of an error,
-the way a process ended and the time it took would each be a letter of a message about the hidden input.
+Students learn whether a hidden check holds, and whether it was tried. How it failed is withheld: the name of
+an error, the way a process ended and the time it took could each leak a part of the hidden input.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ ENDED = "ended, or was ended at a limit, while hidden checks ran"
 
 
 def redacted(done: Examined) -> str:
-    """Why a hidden check failed: one sentence for whatever the code did; another where it was not asked."""
+    """Why a hidden check failed: one sentence whatever the code did, and another if it was not tried."""
     if isinstance(done.problem, NotTried):
         return str(done.problem)
     return DOES_NOT_HOLD
 
 
 def is_not_written(visible: Sequence[Examined]) -> bool:
-    """Whether the visible checks of an exercise have all met a stub; the hidden ones need not be run then."""
+    """Whether all visible checks of an exercise met a stub, so that the hidden ones need not run."""
     return bool(visible) and all(isinstance(done.problem, NotWritten) for done in visible)

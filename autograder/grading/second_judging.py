@@ -1,4 +1,4 @@
-"""One slip is paid for once: what calls a wrong part is judged again, with a right part in its place."""
+"""Charge a slip only once: an answer that calls a wrong part is judged again with a right part instead."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JUDGED_AGAIN = "It calls your {parts}, which failed: this was examined with a ri
 
 
 class Judge(Protocol):
-    """What is asked of the first judging."""
+    """What the second judging needs from the first."""
 
     plan: Plan
     sitting: Sitting
@@ -42,14 +42,14 @@ class Judge(Protocol):
         """The mistakes that the visible checks show, and those that all show."""
 
     def anew(self, sitting: Sitting) -> Judge:
-        """The same judge before it has examined anything, with another sitting."""
+        """A judge of the same submission that has examined nothing yet, with another session."""
 
 
 def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[Examined]]:
-    """Exercise → its verdicts, of those that fail and call functions of other exercises that fail.
+    """Exercise → its verdicts, for failed exercises that call functions of other failed exercises.
 
-    The better of two results, the second with right functions in the place of the wrong ones. Where the first
-    stays, it is told which parts are wrong, as far as visible checks show it.
+    Of two results the better one counts; the second is made with right functions in place of the wrong ones.
+    Where the first result counts, it says which parts are wrong, as far as visible checks show it.
     """
     slips = {
         one.name: parts
@@ -78,7 +78,7 @@ def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[
 def _with_right(
     judge: Judge, parts: tuple[str, ...], exercises: Sequence[Exercise]
 ) -> dict[str, list[Examined]]:
-    """What the checks find where the grader answers the calls of these parts, in a process of their own.
+    """The results of the checks when the grader answers the calls of these parts, in a separate process.
 
     All visible checks come before the first hidden one, as in the first judging.
     """
@@ -103,17 +103,17 @@ def _with_right(
 
 
 def _functions(judge: Judge, parts: Sequence[str]) -> tuple[str, ...]:
-    """Those of the parts that can be answered by values: a class stays the student's own."""
+    """The parts that values can answer, which are the functions: a class remains the student's own."""
     return tuple(name for name in parts if inspect.isfunction(judge.plan.references[name]))
 
 
 def _wrong_parts(judge: Judge, exercise: Exercise) -> list[str]:
-    """The other exercises that the answer calls and that fail, as far as they are written."""
+    """The other exercises that this answer calls and that failed, except those that are not written."""
     return [name for name in judge.own_work.parts(exercise.name) if _has_failed(judge, name)]
 
 
 def _has_failed(judge: Judge, name: str, *, hidden: bool = True) -> bool:
-    """Whether an exercise failed one of its checks, or one of the visible ones; not if it is a stub."""
+    """Whether a written exercise failed one of its checks; without `hidden`, one of the visible ones."""
     if name in judge.kept:
         verdicts = [(one.hidden, one.result) for one in judge.kept[name].checks]
     else:
@@ -131,7 +131,7 @@ def _points(judge: Judge, exercise: Exercise, done: Sequence[Examined]) -> float
 
 
 def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Examined]:
-    """The verdicts with a sentence more, at the first visible one with this result."""
+    """The verdicts, with a sentence added to the first visible one that has this result."""
     first = next((one for one in done if one.result == result and not one.check.hidden), None)
     if first is None or not sentence:
         return [*done]

@@ -22,18 +22,18 @@ from course.checks.plain import replaced
 
 
 class Budget:
-    """Hands out seconds that count, until they are used up or a far limit on time of any kind has passed."""
+    """The time of a submission: seconds without waiting for a processor, and a far limit on wall time."""
 
     def __init__(self, limits: Limits) -> None:
         self.total = limits.submission_seconds
         self.far = time.monotonic() + limits.patience * self.total
-        self.entered = 0.0  # by processes that are gone
-        self.cuts_short = False  # what is at work has less time than its own limit
+        self.entered = 0.0  # seconds of processes that have ended
+        self.cuts_short = False  # whether the present step has less time than its own limit
 
     def seconds(self, most: float, student: Student | None) -> float | None:
-        """The seconds for one step of a living process, if there is one; None where there are none left."""
+        """The seconds for one step, of a living process if there is one; None if no time is left."""
         left = self.total - self.entered - (student.busy if student else 0.0)
-        if left < most and student is not None:  # some of that time may have been waiting
+        if left < most and student is not None:  # it may have waited for some of that time
             left = self.total - self.entered - student.counted()
         left = min(left, self.far - time.monotonic())
         self.cuts_short = left < most
@@ -48,31 +48,31 @@ class Budget:
         return self.cuts_short and isinstance(death, TooLate)
 
     def in_words(self, death: Died) -> str:
-        """How a process ended, with the limit that it really met."""
+        """How a process ended, with the limit that really ended it."""
         if self.ended(death):
             return f"did not finish before the submission had used up its {self.total:g} s"
         return death.sentence
 
 
 class PartsOf(Protocol):
-    """Whoever answers calls of some functions in the student's place."""
+    """Answers calls of some functions in the student's place."""
 
     names: Collection[str]
 
     def answer(self, message: Mapping[str, Any]) -> bytes:
-        """A frame that answers one call; ValueError, KeyError or TypeError where it is none."""
+        """A frame that answers one call; raises ValueError, KeyError or TypeError if it cannot."""
 
 
-MOST_DEATHS = 20  # of one submission's processes, before nothing more is tried
+MOST_DEATHS = 20  # of one submission's processes, after which nothing more is tried
 
 
 class NotTried(Unreachable):
-    """The submission is asked nothing more; the message, in the grader's words alone, says why."""
+    """No further request is made to the submission; the message, in the grader's words alone, says why."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the student's to run, and what tracebacks call it."""
+    """A cell of the student's to run, and its name in tracebacks."""
 
     source: str
     name: str
@@ -89,9 +89,9 @@ class Sitting:
     limits: Limits
     guarded: Collection[str] = ()
     forbidden: Collection[str] = ()
-    parts: PartsOf | None = None  # earlier parts that are answered in the place of the student's
+    parts: PartsOf | None = None  # right answers in place of the student's earlier parts
     trains: bool = False  # whether a call may train a model, and then take as long as a cell
-    deaths: list[str] = field(default_factory=list)  # what happened, in the order it did
+    deaths: list[str] = field(default_factory=list)  # how processes ended, in order
     shared: InitVar[Budget | None] = None  # the budget of another sitting; None for one of its own
     budget: Budget = field(init=False)
 
@@ -99,7 +99,7 @@ class Sitting:
         self.budget = shared or Budget(self.limits)
         self._done: list[Cell] = []
         self._student: Student | None = None
-        self._told = 0  # bytes, by processes that are gone
+        self._told = 0  # bytes, by processes that have ended
 
     def run(self, cell: Cell) -> CellResult:
         """Run a cell for the first time; one that kills its process is never run again."""
@@ -113,7 +113,7 @@ class Sitting:
         return result
 
     def used(self) -> float:
-        """The seconds that counted so far, of all its processes together."""
+        """The seconds counted so far, of all its processes together."""
         return self.budget.entered + (self._student.counted() if self._student else 0.0)
 
     def defined(self, names: Collection[str]) -> set[str]:
@@ -128,7 +128,7 @@ class Sitting:
         return set()
 
     def ask(self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int) -> Reply:
-        """Put one request; raises StudentError, NotWritten, or Unreachable with a sentence about the call."""
+        """Send a request; raises StudentError, NotWritten, or Unreachable with a sentence about the call."""
         name = called(target, method)
         student = self._living()
         ask = partial(student.ask, target, method, args, kwargs, gradients=torch.is_grad_enabled(), seed=seed)
@@ -146,7 +146,7 @@ class Sitting:
         return go_back
 
     def _answered(self, name: str, student: Student, ask: Callable) -> Any:
-        """What the student's process answers within the limits, its errors being those of a check."""
+        """The answer of the student's process within the limits; its errors are raised as a check's."""
         limits = self.limits
         try:
             return ask(seconds=self._seconds(limits.cell_seconds if self.trains else limits.call_seconds))
@@ -159,13 +159,13 @@ class Sitting:
             raise _as_students(error.fault, name) from None
 
     def forbid(self, names: Collection[str]) -> None:
-        """Let calls of exactly these names raise from now on, in this process and those to come."""
+        """Make calls of exactly these names raise from now on, in this process and later ones."""
         changed, self.forbidden = set(names) != set(self.forbidden), names
         if changed and self._student is not None:
             self._guard(self._student)
 
     def take_over(self, other: Sitting) -> None:
-        """Begin with the cells that ran in another sitting, and forbid what is forbidden there."""
+        """Continue from another session: the cells that ran in it, and the names that are forbidden in it."""
         self._done, self.forbidden, self.trains = list(other._done), other.forbidden, other.trains
 
     @property
@@ -181,7 +181,7 @@ class Sitting:
             self._student = None
 
     def _living(self) -> Student:
-        """The process at work; after a death a new one in which the same cells ran again."""
+        """The process at work; after a crash, a new one in which the same cells have run again."""
         if self._student is not None and self._student.death is not None:
             self._buried(self._student.death)
         if self._student is None:
@@ -192,7 +192,7 @@ class Sitting:
         return self._student
 
     def _replayed(self, cells: Sequence[Cell]) -> Student:
-        """A fresh process in which these cells ran; raises Unreachable where that cannot be had."""
+        """A fresh process in which these cells have run; raises Unreachable if they cannot be run."""
         student = self.start()
         try:
             self._prepare(student, cells)
@@ -206,7 +206,7 @@ class Sitting:
         return student
 
     def _prepare(self, student: Student, cells: Sequence[Cell]) -> None:
-        """Stand before what may be forbidden, run the cells, and forbid what is forbidden now."""
+        """Guard every name that may be forbidden, run the cells, and forbid what is forbidden now."""
         if self.guarded:
             student.guard(self.guarded)
             student.guard(())
@@ -224,7 +224,7 @@ class Sitting:
             self._buried(death)
 
     def _buried(self, death: Died) -> str:
-        """What became of the process, in a sentence that names the limit that ended it."""
+        """Record the end of the process, and return it as a sentence that names the limit."""
         self.close()
         self.deaths.append(self.budget.in_words(death))
         return self.deaths[-1]
@@ -241,11 +241,11 @@ class Sitting:
 
 
 class RemoteLink:
-    """course.checks' Link to a sitting; the objects it hands out are those of the process now at work."""
+    """course.checks' Link to a session; its objects are those of the process now at work."""
 
     def __init__(self, sitting: Sitting) -> None:
         self._sitting = sitting
-        self._handles: list[tuple[int, Object]] = []  # and the process, counted, that each belongs to
+        self._handles: list[tuple[int, Object]] = []  # with the number of the process that each belongs to
         self._numbers: dict[tuple[int, Object], int] = {}
 
     def request(

@@ -1,4 +1,4 @@
-"""One submission from its bytes to its record: a pure function of them, the plan and a seed."""
+"""From a submission's bytes to its record: a pure function of the bytes, the plan and a seed."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from autograder.submissions.repair import Repaired, mix_up, repair
 
 @dataclass(frozen=True)
 class Graded:
-    """A record, the notebook that shows it, and the answer cells that are as they were handed out."""
+    """A record, the notebook that shows it, and the answer cells that were left as released."""
 
     record: SubmissionRecord
     notebook: Mapping[str, Any]
     unanswered: tuple[str, ...]
 
     def as_json(self) -> dict:
-        """What JSON can say of it."""
+        """The same as JSON data."""
         return {**vars(self), "record": json.loads(to_json(self.record))}
 
     @classmethod
@@ -52,7 +52,7 @@ def grade_submission(
     seed: int,
     kept: Mapping[str, ExerciseRecord] | None = None,
 ) -> Graded:
-    """Repair, judge and record one submission; never raises on account of what is in it.
+    """Repair, judge and record one submission; its content never makes this raise.
 
     kept: exercise → a verdict that still holds.
     """
@@ -104,7 +104,7 @@ def not_run(student: str, problem: str, plan: Plan) -> Graded:
 
 
 def as_released(source: Sequence[SourceCell]) -> Repaired:
-    """The homework as it was handed out, to stand for a submission that cannot be read."""
+    """The homework as released, in place of a submission that cannot be read."""
     handed = [HandedCell(cell.kind, cell.released, cell.name, nbgrader=cell.nbgrader) for cell in source]
     return repair(handed, source)
 

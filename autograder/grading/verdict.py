@@ -1,4 +1,4 @@
-"""A record as its student may see it: of a hidden check whether it holds and no more, or nothing yet."""
+"""A record as its student may see it: for a hidden check only whether it holds, or nothing yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ToldCheck:
 
 @dataclass(frozen=True)
 class ToldExercise:
-    """One exercise; `points` are None as long as hidden checks are withheld, from which they would tell."""
+    """One exercise; `points` are None while hidden checks are withheld, which they would reveal."""
 
     title: str
     points: float | None
@@ -35,7 +35,7 @@ class ToldExercise:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one student is told of one submission; `points` as in ToldExercise."""
+    """What one student is shown of one submission; `points` as in ToldExercise."""
 
     problem: str
     notes: tuple[str, ...]
@@ -45,17 +45,17 @@ class Verdict:
 
     @property
     def holding(self) -> int:
-        """How many of the checks that are told hold."""
+        """How many of the checks shown hold."""
         return sum(check.holds for exercise in self.exercises for check in exercise.checks)
 
     @property
     def told(self) -> int:
-        """How many checks are told."""
+        """How many checks are shown."""
         return sum(len(exercise.checks) for exercise in self.exercises)
 
 
 def verdict(record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True) -> Verdict:
-    """What the student is told. hidden: whether hidden checks are told, and with them the points."""
+    """What the student is shown. hidden: whether hidden checks are included, and the points with them."""
     known = {exercise.name: exercise for exercise in homework.exercises}
     told = tuple(
         _exercise(found, known[found.name], homework, hidden)
@@ -82,7 +82,7 @@ def _exercise(
 
 
 def _check(check: CheckRecord, claim: str, hidden: bool) -> ToldCheck:
-    """One check; that it pays nothing because of hidden checks is withheld with them."""
+    """One check; if it earns nothing because of hidden checks, that is withheld with them."""
     holds = check.result == "passed" or (not hidden and check.message == ONLY_THE_EXAMPLES)
     message = DOES_NOT_HOLD if check.hidden and check.result == "failed" else check.message
     return ToldCheck(check.name, claim, holds, "" if holds else message)
@@ -101,4 +101,4 @@ def in_words(told: Verdict) -> Iterator[str]:
         for entry in exercise.mistakes:
             yield f"  → {entry.diagnosis} {entry.question}"
     if told.points is not None:
-        yield f"{told.points:g} of {told.max_points:g} points, without what is marked by hand."
+        yield f"{told.points:g} of {told.max_points:g} points, not counting answers marked by hand."

@@ -4,8 +4,8 @@
       │                  └─ fork ─▶ keeper         one per submission: builds the sandbox, watches, ends it
       └─ Student ◀─ wire ─▶           └─ fork ─▶ student's process    confined before its first line
 
-Only plain data crosses, either way. What the student's process answers is its own word: the verdict is the
-grader's, made from values of exact types. Whoever of the four dies, those below it end too.
+Only plain data crosses, in both directions. The answers of the student's process are not trusted: the grader
+makes the verdict from values of exact types. When one of the four processes ends, those below it end too.
 
 Nothing that is named here imports torch: a grader starts its zygote first, and imports torch meanwhile.
 """

@@ -8,9 +8,9 @@ OURS = ("autograder", "course")
 
 
 def imported_apart(name: str) -> ModuleType:
-    """A module with its own copies of everything it uses of the grader and the course.
+    """A module with its own copies of every module of the grader and the course that it uses.
 
-    Code that imports these by name gets other copies, and patches those in vain.
+    Code that imports these by name gets other copies, so patching them has no effect here.
     """
     known = _ours()
     _forget(known)

@@ -1,7 +1,7 @@
-"""Bubblewrap makes an empty sandbox around a holder process that only waits; a forked process joins it.
+"""Bubblewrap makes an empty sandbox around a process that only waits (the holder); a forked process joins it.
 
-All mounts and namespaces are bwrap's, a list of arguments. Joining is one system call, setns with a pidfd
-(Linux 5.8), and needs no rights because the user namespace belongs to this user.
+All mounts and namespaces are made by bwrap, from its arguments. Joining is one system call, setns with a
+pidfd (Linux 5.8), and needs no rights because the user namespace belongs to this user.
 https://github.com/containers/bubblewrap
 """
 
@@ -52,7 +52,7 @@ def options_of(bwrap: str) -> frozenset[str]:
 
 
 def namespace_arguments(known: frozenset[str]) -> Iterable[str]:
-    """Every namespace fresh, nothing of the environment, no way to make further user namespaces."""
+    """New namespaces of every kind, an empty environment, and no further user namespaces."""
     yield from (f"--unshare-{name}" for name in NAMESPACES)
     yield from ("--unshare-cgroup-try", "--new-session", "--die-with-parent", "--clearenv")
     yield from ("--cap-drop", "ALL", "--uid", str(USER_ID), "--gid", str(USER_ID), "--hostname", "sandbox")
@@ -61,8 +61,8 @@ def namespace_arguments(known: frozenset[str]) -> Iterable[str]:
 
 
 def mount_arguments(room: Room, limits: Limits, known: frozenset[str]) -> Iterable[str]:
-    """The visible files read-only, a few devices, an empty /tmp and /dev/shm; the rest does not exist."""
-    yield from tmpfs_arguments("/tmp", limits.file_bytes, known)  # first: Python may lie in it
+    """The visible files, read-only; a few devices; an empty /tmp and /dev/shm; nothing else exists."""
+    yield from tmpfs_arguments("/tmp", limits.file_bytes, known)  # first, because Python may lie in it
     for path, visible in room.steps():
         if not visible:
             yield from ("--tmpfs", str(path))
@@ -97,7 +97,7 @@ class Holder:
         self.bwrap = bwrap
 
     def start(self) -> None:
-        """Build the sandbox; raises IsolationUnavailable with bwrap's own words."""
+        """Build the sandbox; raises IsolationUnavailable with bwrap's message."""
         contents = (self.seccomp_program, ACCOUNT, GROUP)
         seccomp, account, group = (readable(content) for content in contents)
         hold_read, self.hold = os.pipe()
@@ -148,7 +148,7 @@ def readable(content: bytes) -> int:
 
 
 def read_line(descriptor: int) -> str:
-    """What arrives up to the end of a line, or until the time is over."""
+    """Read up to the end of a line, or until the time is over."""
     text = b""
     while not text.endswith(b"\n") and select.select([descriptor], [], [], START_SECONDS)[0]:
         chunk = os.read(descriptor, 4096)

@@ -1,7 +1,7 @@
-"""Inside the student's process: earlier parts that the grader answers, where the student's own are wrong.
+"""Inside the student's process: earlier parts that the grader answers because the student's own are wrong.
 
-What crosses are values alone, as everywhere: such a part is a function whose calls become requests to the
-grader, and whose gradients do.
+Such a part is a function whose calls, and whose gradients, become requests to the grader. Only values cross,
+as everywhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,13 +20,13 @@ MAX_ANSWER = 1 << 32  # the grader is trusted
 
 
 class CallBack:
-    """The way from the student's process to the grader, while that waits for an answer."""
+    """Requests from the student's process to the grader, while the grader waits for an answer."""
 
     def __init__(self, connection: channel.Connection) -> None:
         self.connection = connection
 
     def part(self, name: str) -> Callable[..., object]:
-        """A function in the place of the student's; raises RuntimeError where the grader has no answer."""
+        """A function in place of the student's; raises RuntimeError where the grader has no answer."""
 
         def part(*args: object, **kwargs: object) -> object:
             return StandIn(self, Trace(name), name)(*args, **kwargs)
@@ -37,14 +37,14 @@ class CallBack:
     def request(
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
-        """As course.checks' Link has it, for a part called by its name."""
+        """The method of course.checks' Link, for a part called by its name."""
         arguments = wire.encode((args, kwargs))
         gradients = torch.is_grad_enabled()
         value, graph = self.ask({"part": target, "arguments": arguments, "gradients": gradients})
         return Reply(value, None, None if graph is None else self.way_back(graph))
 
     def way_back(self, graph: int) -> Backward:
-        """What asks the grader for gradients."""
+        """A function that asks the grader for gradients."""
 
         def backward(gradients: Sequence[Tensor]) -> Sequence[Tensor | None]:
             return self.ask({"part": None, "graph": graph, "gradients": list(gradients)})
@@ -52,7 +52,7 @@ class CallBack:
         return backward
 
     def ask(self, message: dict[str, Any]) -> Any:
-        """Put a question in the middle of an answer."""
+        """Send a request while the grader's own request is still being answered."""
         channel.send(self.connection, wire.encode(message))
         answer = wire.decode(channel.receive(self.connection, MAX_ANSWER))
         if "problem" in answer:

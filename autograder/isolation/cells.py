@@ -84,7 +84,7 @@ class CellCompiler(CachingCompiler):
     """Names code after its cell, so that a traceback says "cell 3"."""
 
     cell = "cell"
-    parsed: tuple[str, ast.Module] | None = None  # what a transformer has parsed already
+    parsed: tuple[str, ast.Module] | None = None  # what the transformer has parsed already
 
     def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
         """The tree of a cell, parsed only once."""
@@ -98,14 +98,14 @@ class CellCompiler(CachingCompiler):
 
 
 class Transformer(TransformerManager):
-    """IPython's own, but it looks for magics only where there can be any: that took as long as the cells."""
+    """IPython's own, except that it searches only cells that can contain magics; searching is slow."""
 
     def __init__(self, compiler: CellCompiler):
         super().__init__()
         self.compiler = compiler
 
     def do_token_transforms(self, lines: list[str]) -> list[str]:
-        """Leave valid Python as it is: it holds no `%magic`, `!command` or `help?`."""
+        """Leave valid Python unchanged: it contains no `%magic`, `!command` or `help?`."""
         source = "".join(lines)
         try:
             self.compiler.parsed = source, ast.parse(source, f"<{self.compiler.cell}>")
@@ -130,7 +130,7 @@ class QuietHook(DisplayHook):
 
 
 class QuietPublisher(DisplayPublisher):
-    """Keeps what `display` shows."""
+    """Collects what `display` shows."""
 
     def publish(self, data: dict[str, Any], *arguments: Any, **options: Any) -> None:
         self.shell.output.display(data)
@@ -156,18 +156,18 @@ class Shell(InteractiveShell):
         """Nothing: the error is returned with the cell's result."""
 
     def _format_exception_for_storage(self, *arguments: Any, **options: Any) -> dict:
-        """Nothing: IPython would colour a traceback that nobody reads."""
+        """Do nothing: IPython would colour a traceback that nobody reads."""
         return {}
 
     def should_run_async(self, raw_cell: str, **options: Any) -> bool:
-        """Whether there is anything to await; IPython compiles the whole cell to see."""
+        """Whether the cell awaits anything; IPython would compile the whole cell to find out."""
         return ("await" in raw_cell or "async" in raw_cell) and super().should_run_async(raw_cell, **options)
 
     def enable_gui(self, gui: str | None = None) -> None:
-        """Nothing: there is no window to show."""
+        """Do nothing: there is no window to show."""
 
     def system(self, command: str) -> None:
-        """`!command`: run it and print what it prints."""
+        """Run a `!command` and print its output."""
         done = subprocess.run(
             self.var_expand(command, depth=1), shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -203,7 +203,7 @@ class Cells:
         sys.stdout = sys.stderr = OutputStream(self.shell.output)
 
     def run(self, source: str, name: str | None = None) -> dict[str, Any]:
-        """Run one cell; what it printed, displayed and raised."""
+        """Run one cell; returns what it printed, displayed and raised."""
         self.count += 1
         self.shell.compile.cell = name or f"cell {self.count}"
         self.shell.output.clear()

@@ -19,7 +19,7 @@ class Deadline(Protocol):
 
 
 class Connection(Protocol):
-    """A socket, as far as frames need one."""
+    """The methods of a socket that frames need."""
 
     def settimeout(self, seconds: float | None) -> None: ...
 
@@ -31,10 +31,10 @@ class Connection(Protocol):
 
 
 class Pipes:
-    """A pipe in and a pipe out as one connection, across which go bytes and nothing else.
+    """An incoming and an outgoing pipe as one connection, which carries bytes and nothing else.
 
-    A socket could also carry open files. The receiver has to close each, wanted or not, and that takes as
-    long as its sender likes: a network connection can be made to linger.
+    A socket could also carry open files. The receiver must close each of them, wanted or not, which can take
+    as long as the sender likes: a network connection can be made to linger.
     """
 
     def __init__(self, incoming: int, outgoing: int):
@@ -51,13 +51,13 @@ class Pipes:
         self.seconds = seconds
 
     def send(self, data: memoryview) -> int:
-        """Send some of it, at least a byte; raises TimeoutError, BrokenPipeError."""
+        """Send at least one byte and return how many; raises TimeoutError, BrokenPipeError."""
         while (sent := self.outgoing.write(data)) is None:
             self.wait(self.writable)
         return sent
 
     def recv(self, most: int) -> bytes:
-        """What is there, or nothing at the end; raises TimeoutError."""
+        """The bytes that have arrived, or none at the end; raises TimeoutError."""
         while (received := self.incoming.read(most)) is None:
             self.wait(self.readable)
         return received
@@ -72,7 +72,7 @@ class Pipes:
 
 
 def pair() -> tuple[Pipes, tuple[int, int]]:
-    """One side of a connection, and the descriptors of which the other can be made."""
+    """One side of a connection, and the descriptors from which the other side can be made."""
     there, out = os.pipe()
     back, theirs = os.pipe()
     return Pipes(back, out), (there, theirs)
@@ -83,7 +83,7 @@ class TooLarge(ValueError):
 
 
 def send(connection: Connection, frame: bytes, deadline: float | Deadline | None = None) -> None:
-    """Send one frame; raises TimeoutError, or another OSError where the other side is gone."""
+    """Send one frame; raises TimeoutError, or another OSError if the other side has closed."""
     view = memoryview(frame)
     start = LENGTH.pack(len(frame)) + view[:CHUNK]  # the other side wakes up once, not twice
     send_exactly(connection, memoryview(start), deadline)
@@ -91,7 +91,7 @@ def send(connection: Connection, frame: bytes, deadline: float | Deadline | None
 
 
 def send_exactly(connection: Connection, view: memoryview, deadline: float | Deadline | None) -> None:
-    """Send all of it."""
+    """Send all bytes of the view."""
     while view:
         connection.settimeout(remaining(deadline))
         with suppress(TimeoutError):  # whether it really is too late, `remaining` says

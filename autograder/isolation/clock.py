@@ -1,7 +1,7 @@
 """How much processor time a submission's processes use, and how long they wait for a processor.
 
-The kernel keeps for every thread how long it ran and how long it was ready and had to wait, in
-/proc/PID/task/TID/schedstat. Where it does not, waiting counts as any other time.
+The kernel records for every thread how long it ran, and how long it was ready but had to wait, in
+/proc/PID/task/TID/schedstat. Where it does not, waiting is counted like any other time.
 https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat
 """
 
@@ -32,9 +32,9 @@ class Reading(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """What the kernel says of a thread: seconds that it ran and waited, and whether it is ready to run.
+    """What the kernel reports about a thread: seconds that it ran and waited, and whether it is ready to run.
 
-    It enters a wait only when that has ended: `waits` is how long the present one has been seen to last.
+    The kernel reports a wait only when it has ended; `waits` is how long the present one has lasted so far.
     """
 
     ran: float = 0.0
@@ -43,19 +43,19 @@ class Thread(NamedTuple):
     waits: float = 0.0
 
     def after(self, before: "Thread", passed: float) -> "Thread":
-        """The same thread, last seen so many seconds before."""
+        """The same thread, which was last seen `passed` seconds ago."""
         is_still_waiting = self.is_ready and self.ran == before.ran
         return self._replace(waits=before.waits + passed if is_still_waiting else 0.0)
 
 
 class Clock:
-    """Samples a submission's processes from time to time, and remembers what it saw."""
+    """Samples the times of a submission's processes and keeps the readings."""
 
     def __init__(self, tree: Tree):
         self.tree = tree
         self.threads: dict[tuple[int, int], Thread] = {}
-        self.own: dict[tuple[int, int], float] = {}  # processor seconds of each process that is there
-        self.gone = 0.0  # of those that are not
+        self.own: dict[tuple[int, int], float] = {}  # processor seconds of each living process
+        self.gone = 0.0  # of those that have ended
         self.readings = [Reading(time.monotonic())]
 
     @property
@@ -77,7 +77,7 @@ class Clock:
         return self.at(place, moment).until(now)
 
     def at(self, place: int, moment: float) -> Reading:
-        """The reading that there would have been at a moment, which lies before the reading at this place."""
+        """The interpolated reading at a moment, which lies just before the reading at this place."""
         if not 0 < place < len(self.readings):
             return self.readings[0] if place == 0 else self.last
         first, last = self.readings[place - 1 : place + 1]
@@ -85,7 +85,7 @@ class Clock:
         return Reading(*(a + share * (b - a) for a, b in zip(first, last, strict=True)))
 
     def used(self, processes: list[list[str]]) -> float:
-        """Processor seconds of all processes so far: never too many, too few only for short-lived ones."""
+        """Processor seconds of all processes so far: never too many; too few only for short-lived ones."""
         living = {(int(fields[-1]), int(fields[BORN])): seconds(fields[OWN]) for fields in processes}
         self.gone += sum(spent for process, spent in self.own.items() if process not in living)
         self.own = living
@@ -95,9 +95,9 @@ class Clock:
         return max(total + self.gone, total + inherited + reaped)
 
     def waited(self, pids: list[int], passed: float) -> float:
-        """For how many of the seconds that passed some thread was ready and did not run.
+        """For how many of the seconds that passed some thread was ready but did not run.
 
-        More or fewer by what is known only now of those before.
+        It includes corrections of earlier answers, by what has become known since.
         """
         before, self.threads = self.threads, {}
         waits = []
@@ -120,14 +120,14 @@ def threads_of(pids: list[int]) -> Iterator[tuple[tuple[int, int], Thread]]:
 
 
 def stat_of(pid: int, task: str = "") -> list[str]:
-    """What /proc/PID/stat says after the name, and the number; nothing where the process is gone."""
+    """The fields of /proc/PID/stat after the name, and the PID; nothing if the process has ended."""
     with contextlib.suppress(OSError):
         return [*Path(f"/proc/{pid}/{task}stat").read_text().rpartition(")")[2].split(), str(pid)]
     return []
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has used of the processors itself; 0 where nothing tells."""
+    """The processor time that a process itself has used, in seconds; 0 where it is unknown."""
     return seconds(stat_of(pid)[OWN])
 
 

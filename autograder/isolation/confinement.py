@@ -59,9 +59,9 @@ def forbid_new_privileges() -> None:
 
 
 def limit_resources(limits: Limits, others: int) -> None:
-    """Limits the kernel keeps for each process.
+    """Set the limits that the kernel enforces for each process.
 
-    others: processes and threads that the kernel counts with the student's own.
+    others: how many processes and threads the kernel counts together with the student's own.
     """
     ceilings = {
         resource.RLIMIT_CPU: limits.cpu_seconds + 1,
@@ -69,7 +69,7 @@ def limit_resources(limits: Limits, others: int) -> None:
         resource.RLIMIT_NOFILE: MOST_DESCRIPTORS,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 64 << 10,
-        resource.RLIMIT_NPROC: 2 * limits.processes + others,  # the keeper ends them before, and says why
+        resource.RLIMIT_NPROC: 2 * limits.processes + others,  # the keeper ends them earlier, and says why
     }
     limit_memory(limits.memory_bytes)
     if sys.platform == "linux":
@@ -78,7 +78,7 @@ def limit_resources(limits: Limits, others: int) -> None:
         _, most = resource.getrlimit(kind)
         ceiling = ceiling if most == resource.RLIM_INFINITY else min(ceiling, most)
         resource.setrlimit(kind, (ceiling, ceiling))
-    # A second before its end a process is told, so that the cause of death is known.
+    # A process is signalled a second before its end, which makes the cause known.
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
 
 
@@ -103,7 +103,7 @@ def tasks_of_this_user() -> int:
 
 
 def close_all_but(keep: set[int]) -> None:
-    """Close every open descriptor that is not named."""
+    """Close every open descriptor except these."""
     kept = sorted(keep)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     for low, high in zip([-1, *kept], [*kept, min(most, 1 << 16)], strict=True):
@@ -121,7 +121,7 @@ def silence() -> None:
 
 
 def verify_powerless() -> None:
-    """Check in /proc/self/status that no right is left; raises PermissionError, and then nothing runs."""
+    """Check in /proc/self/status that no right is left; otherwise raises PermissionError, so nothing runs."""
     status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
     held = [name for name in ("CapPrm", "CapEff", "CapInh", "CapAmb") if int(status[name], 16)]
     if held or status["NoNewPrivs"] != "1" or os.geteuid() == 0:

@@ -1,4 +1,4 @@
-"""The deadline of a request: in time that counts, with a far limit on time of any kind."""
+"""The deadline of a request: a limit on counted seconds, and a far limit on wall time."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ SECONDS_TO_ASK_AGAIN = 0.02
 
 
 class Deadline:
-    """So many seconds that count, from now on; it asks what was spent only when as many have passed."""
+    """A limit on the counted seconds from now on; it asks for their number only when it may be reached."""
 
     def __init__(self, seconds: float, patience: float, spent_since: Callable[[float], Spent]):
         self.seconds = seconds
@@ -17,7 +17,7 @@ class Deadline:
         self.due = self.begun + seconds
         self.far = self.begun + patience * seconds
         self.spent_since = spent_since
-        self.waited = 0.0  # for a processor, as far as that was asked
+        self.waited = 0.0  # seconds for a processor, when last asked
 
     def remaining(self) -> float:
         """Seconds to wait before asking again; raises TimeoutError when the time is over."""
@@ -32,5 +32,5 @@ class Deadline:
         return self.due - time.monotonic()
 
     def passed(self) -> float:
-        """Seconds of any kind since the beginning."""
+        """Seconds of wall time since the beginning."""
         return time.monotonic() - self.begun

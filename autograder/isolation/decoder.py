@@ -25,7 +25,7 @@ class Reader:
 
     def __init__(self, buffers: list[memoryview], generators: bool):
         self.buffers = dict(enumerate(buffers))
-        self.generators = generators  # whether their states are believed
+        self.generators = generators  # whether their states are trusted
         self.objects = 0
         self.n_generators = 0
 
@@ -82,7 +82,7 @@ def read_tensor(reader: Reader, content: list, depth: int) -> torch.Tensor:
     dtype, shape, buffer = reader.filled(content, TENSOR_DTYPES)
     if not buffer:
         tensor = torch.empty(shape, dtype=dtype)
-    elif dtype is torch.bool:  # a byte other than 0 or 1 is no truth value
+    elif dtype is torch.bool:  # a byte other than 0 or 1 is not a boolean
         tensor = torch.frombuffer(buffer, dtype=torch.uint8).ne(0).reshape(shape)
     else:
         tensor = torch.frombuffer(buffer, dtype=dtype).reshape(shape)

@@ -14,9 +14,9 @@ def regular_files(
 ) -> dict[str, bytes]:
     """The regular files below a directory by relative path; links, pipes and devices are left out.
 
-    endings: of the names of the files that are wanted.
+    endings: those of the file names wanted.
 
-    Raises ValueError where they take more than `most_bytes` together.
+    Raises ValueError if the files take more than `most_bytes` together.
     """
     found: dict[str, bytes] = {}
     if directory is None:
@@ -34,7 +34,7 @@ def regular_files(
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes | None:
-    """The first bytes of a plain file that has no other name; None for anything else."""
+    """The first bytes of a regular file that has only one name; None for anything else."""
     if path.name.endswith(LEFT_OUT):
         return None
     try:

@@ -1,6 +1,6 @@
 """Names an exercise may not use: their calls raise while they are forbidden and pass through otherwise.
 
-This catches what a search of the text misses. It is a reminder: code that looks for a way around finds one.
+This catches what a search of the text misses. It is a reminder, not a barrier: it can be bypassed on purpose.
 """
 
 import functools
@@ -20,7 +20,7 @@ class Forbidden(Exception):
 
 
 class Guard:
-    """Wraps forbidden functions and classes from the first time they are named."""
+    """Wraps forbidden functions and classes, beginning when their names are first given."""
 
     def __init__(self) -> None:
         self.forbidden: frozenset[str] = frozenset()
@@ -29,16 +29,16 @@ class Guard:
     def forbid(self, names: Iterable[str]) -> None:
         """Forbid exactly these dotted names from now on.
 
-        Of a method (".backward") that of tensors is guarded, and of a module its functions; libraries use
-        these all the time, so that only a call from a student's cell raises. Names that do not exist are no
-        concern; a builtin ("sum") and what torch keeps to itself are left to the search of the source.
+        A method (".backward") is guarded on tensors, and a module by its functions. Libraries use these all
+        the time, so only a call from a student's cell raises. Names that do not exist are ignored; builtins
+        ("sum") and torch's private names are left to the search of the source.
         """
         self.forbidden = frozenset(names)
         for name in sorted(self.forbidden - self.guarded):
             self.stand_before(name)
 
     def stand_before(self, name: str) -> None:
-        """Replace what a name stands for by a guard."""
+        """Replace the object of this name by a guarded one."""
         self.guarded.add(name)
         owner, attribute = (torch.Tensor, name[1:]) if name.startswith(".") else owner_of(name)
         original = getattr(owner, attribute, None) if owner is not None else None
@@ -59,7 +59,7 @@ class Guard:
             raise Forbidden(f"{name} may not be used in this exercise")
 
     def guarded_function(self, name: str, original: Any, counts: Callable[[], bool]) -> Any:
-        """The function; `counts` says whether the call that is being made is one that may be forbidden."""
+        """The guarded function; `counts` says whether the current call is one that may be forbidden."""
 
         @functools.wraps(original)
         def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -88,7 +88,7 @@ def always() -> bool:
 
 
 def called_from_a_cell() -> bool:
-    """Whether a guarded function was called by code of the student's, not by a library or a provided cell."""
+    """Whether the student's code called a guarded function, and not a library or a provided cell."""
     file = sys._getframe(2).f_code.co_filename
     return file.startswith("<") and not file.startswith(("<frozen", f"<{PROVIDED}"))
 

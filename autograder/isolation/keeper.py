@@ -1,4 +1,4 @@
-"""The supervisor of one submission: makes its sandbox, watches it, ends it and says why it ended."""
+"""The supervisor of one submission: builds its sandbox, watches it, ends it and reports why it ended."""
 
 import contextlib
 import gc
@@ -34,12 +34,12 @@ class Keeper:
     def __init__(self, sandbox: Sandbox, shell: Shell, session: Callable[[Shell, Limits, Path], Any]):
         self.sandbox = sandbox
         self.shell = shell
-        self.session = session  # autograder.isolation.session.Session, where no name leads to it
+        self.session = session  # a session.Session from modules that student code cannot reach
 
     def run(self, listener: socket.socket, control: int, *connection: int) -> NoReturn:
         """Supervise one submission from start to end, then exit.
 
-        connection: the descriptors from which the student's process hears, and to which it answers.
+        connection: the descriptors from which the student's process reads, and to which it writes.
         """
         listener.close()
         confinement.die_first()
@@ -58,7 +58,7 @@ class Keeper:
     ) -> dict:
         """Start the student's process and wait for its end; returns how it ended, and the time it took.
 
-        zygote: what becomes readable when that process has ended.
+        zygote: descriptors that become readable when the warm process has ended.
         """
         home = self.sandbox.open(limits)
         settle(home, self.sandbox.room.data)
@@ -80,7 +80,7 @@ class Keeper:
     def watch(
         self, grader: socket.socket, zygote: list[int], student: int, totals: Totals, clock: Clock
     ) -> str:
-        """Wait until the student's process ends or has to be ended; why. Tell meanwhile what it has spent."""
+        """Wait until the student's process ends or must be ended; returns why. Tells its time when asked."""
         tree, limits = self.sandbox.tree, totals.limits
         awaited: list[socket.socket | int] = [grader, *zygote, *pidfds(student)]
         deadline = time.monotonic() + limits.patience * limits.submission_seconds
@@ -125,7 +125,7 @@ class Keeper:
 
 
 def answer(grader: socket.socket, clock: Clock) -> None:
-    """Tell the grader the time spent since a moment that it names; raises EOFError when it hangs up."""
+    """Tell the grader the time spent since a given moment; raises EOFError when the grader disconnects."""
     moment = json.loads(channel.receive(grader, MAX_ORDER))["since"]
     channel.send(grader, json.dumps(clock.since(moment)._asdict()).encode())
 
@@ -158,6 +158,6 @@ def settle(home: Path, data: Path | None) -> None:
 
 
 def tell(grader: socket.socket, report: dict) -> None:
-    """Say how it ended, if anyone still listens."""
+    """Report how the submission ended, if the grader is still connected."""
     with contextlib.suppress(OSError):
         channel.send(grader, json.dumps(report).encode())

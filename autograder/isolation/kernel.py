@@ -52,7 +52,7 @@ def set_namespaces(descriptor: int, kinds: int) -> None:
 
 
 def unshare(kinds: int) -> None:
-    """Leave for namespaces of one's own."""
+    """Move to new namespaces."""
     checked(LIBC.unshare(kinds), "unshare")
 
 

@@ -1,4 +1,4 @@
-"""Landlock: a process gives up every file that it does not name, for itself and all it starts.
+"""Landlock: a process gives up every file that it does not name, for itself and all its descendants.
 
 Needs Linux 5.13 and no rights. https://docs.kernel.org/userspace-api/landlock.html
 """
@@ -22,7 +22,7 @@ FILE_RIGHTS = {
     2: (1 << 14) - 1,
     3: (1 << 15) - 1,
     5: (1 << 16) - 1,
-}  # from which version on
+}  # version → every right that exists since then
 NETWORK_RIGHTS = 0b11  # bind and connect of TCP, from version 4
 SCOPES = 0b11  # abstract sockets and signals, from version 6
 
@@ -41,9 +41,9 @@ def version() -> int:
 
 
 def restrict(readable: Iterable[Path], listable: Iterable[Path], writable: Iterable[Path]) -> None:
-    """Keep only these files: to read and run, to list, to change; no TCP, no signals to anyone outside.
+    """Allow only these files: to read and run, to list, to change; no TCP, and no signals to the outside.
 
-    Raises OSError where the kernel refuses.
+    Raises OSError if the kernel refuses.
     """
     rules = [(path, READ) for path in readable]
     rules += [(path, READ_DIR) for path in listable]
@@ -52,7 +52,7 @@ def restrict(readable: Iterable[Path], listable: Iterable[Path], writable: Itera
 
 
 def shut_off() -> None:
-    """Keep every file, but give up access to other processes: no signals, no reading of their memory."""
+    """Keep access to all files, but not to other processes: no signals, no reading of their memory."""
     apply([(Path("/"), all_file_rights(version()))])
 
 
@@ -73,7 +73,7 @@ def apply(rules: list[tuple[Path, int]]) -> None:
 
 
 def add_rule(ruleset: int, path: Path, rights: int) -> None:
-    """Allow these rights beneath a path, if there is something there."""
+    """Allow these rights beneath a path, if the path exists."""
     try:
         opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""The isolation level that works on this machine, found by trying."""
+"""Find the isolation level that works on this machine, by trying."""
 
 import contextlib
 import os
@@ -65,7 +65,7 @@ def choose(wanted: str = "best") -> Level:
 
 
 def who_runs() -> list[str]:
-    """The user as whom submissions run, where that is worth saying."""
+    """The user under which submissions run, if it is not the grader's."""
     return ["started as root, each runs as a user of its own without rights"] if os.geteuid() == 0 else []
 
 
@@ -82,7 +82,7 @@ def answer_of_trial(name: str, place: Path, secret: str) -> str | None:
     """Run the trial in a separate process."""
     answer, tell = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the fork makes system calls and leaves
+        warnings.simplefilter("ignore", DeprecationWarning)  # the fork only makes system calls and exits
         trial = os.fork()
     if trial == 0:
         os.write(tell, trial_problem(name, place, secret).encode()[:4096])
@@ -131,7 +131,7 @@ def can_open(path: str) -> bool:
 
 
 def obstacles() -> list[str]:
-    """What on this machine may forbid user namespaces."""
+    """Settings of this machine that may forbid user namespaces."""
     found = []
     for path, value, meaning in OBSTACLES:
         with contextlib.suppress(OSError):

@@ -11,12 +11,12 @@ GIGABYTE = 1 << 30
 class Limits:
     """What one submission may use, all its processes together; enforced from outside its code."""
 
-    memory_bytes: int = 2 * GIGABYTE  # beyond the memory it is born with
-    cpu_seconds: int = 120  # of the processors, for as long as one of its processes lives
+    memory_bytes: int = 2 * GIGABYTE  # beyond the memory that it inherits
+    cpu_seconds: int = 120  # processor time, while any of its processes lives
     call_seconds: float = 10.0  # one request; waiting for a processor does not count
     cell_seconds: float = 60.0  # one notebook cell, or one request that trains a model, as above
     submission_seconds: float = 600.0  # everything, as above
-    patience: float = 10.0  # as many times these seconds may pass in all, however busy the machine is
+    patience: float = 10.0  # times these seconds: the limits on wall time, on however busy a machine
     processes: int = 64  # processes and threads at one time
     files: int = 10_000
     file_bytes: int = 256 * MEGABYTE  # one file, and all files together
@@ -26,7 +26,7 @@ class Limits:
     answers_bytes: int = 256 * MEGABYTE  # everything that its processes tell the grader
 
     def as_text(self) -> str:
-        """The limits as they are sent to the process that enforces them."""
+        """The form in which the limits are sent to the process that enforces them."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -43,7 +43,7 @@ def in_words(number_of_bytes: float) -> str:
 
 
 def size_of(text: str) -> int:
-    """How many bytes a text takes."""
+    """How many bytes a text takes in UTF-8."""
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 

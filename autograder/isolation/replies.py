@@ -1,6 +1,6 @@
-"""Takes replies of a student's process apart, trusting nothing about their form.
+"""Parse replies of a student's process, trusting nothing about their form.
 
-Every function raises KeyError, TypeError or ValueError where a reply is not what an honest process sends.
+Every function raises KeyError, TypeError or ValueError for a reply that no honest process sends.
 """
 
 import base64
@@ -18,7 +18,7 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def read_answer(answer: dict) -> tuple[Any, bytes | None, int | None]:
-    """The value, the frame of the arguments afterwards, the number of the graph."""
+    """The value, the frame of the arguments after the call, and the number of the graph."""
     left, graph = fields_of(answer)["left"], answer["graph"]
     if type(left) not in (bytes, type(None)) or type(graph) not in (int, type(None)):
         raise TypeError("the arguments are a frame, and the number of a graph is an integer")
@@ -26,7 +26,7 @@ def read_answer(answer: dict) -> tuple[Any, bytes | None, int | None]:
 
 
 def read_arguments(args: tuple, kwargs: dict, frame: bytes) -> tuple[tuple, dict]:
-    """The same arguments as the call left them."""
+    """The arguments as the call left them."""
     left = wire.decode(frame)
     if type(left) is not tuple or [*map(type, left)] != [tuple, dict]:
         raise TypeError("arguments are a tuple and a dictionary")
@@ -82,7 +82,7 @@ def read_names(answer: list) -> set[str]:
 
 
 def fields_of(answer: Any) -> dict:
-    """The answer, if it is a dictionary: tensors and arrays take a name for an index, each in its own way."""
+    """The answer, if it is a dictionary, because tensors and arrays accept names as indices, too."""
     if type(answer) is not dict:
         raise TypeError("a dictionary was expected")
     return answer

@@ -1,4 +1,4 @@
-"""What comes back from a student's process: results of cells, faults, and sentences about how it died."""
+"""What a student's process returns: results of cells, faults, and sentences about how it ended."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Fault:
-    """An error in the student's code, told by the student's process: text to show, never to trust."""
+    """An error in the student's code, as its process reports it: text to show, never to trust."""
 
     class_name: str
     message: str
@@ -37,7 +37,7 @@ class CellResult:
     output: str
     displays: list[dict[str, str]]  # "text/plain", and "image/png" in base64
     error: Fault | None
-    died: bool = False  # whether the error is that the process did not survive it
+    died: bool = False  # whether the process ended while it ran
 
 
 class Raised(Exception):
@@ -49,7 +49,7 @@ class Raised(Exception):
 
 
 class Died(Exception):
-    """The student's process is gone; the message says in a sentence's predicate what happened."""
+    """The student's process has ended; the message is the predicate of a sentence that says how."""
 
     @property
     def sentence(self) -> str:
@@ -58,9 +58,9 @@ class Died(Exception):
 
 
 class TooLate(Died):
-    """A request took more than its time, and its process was ended.
+    """A request exceeded its time limit, and its process was ended.
 
-    waited: for how many seconds meanwhile it was ready to run and had no processor.
+    waited: for how many seconds it was ready to run but had no processor.
     """
 
     def __init__(self, seconds: float, waited: float):

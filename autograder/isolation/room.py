@@ -1,4 +1,4 @@
-"""What a submission may see of this machine: the interpreter, its packages, the course, and nothing else."""
+"""The files that a submission may see: the interpreter, its packages, the course, and nothing else."""
 
 import contextlib
 import os
@@ -25,39 +25,39 @@ SETTINGS = tuple(
         "mime.types",
     )
 )
-# Beneath these lie other people's files: the exchange of nbgrader, homes.
+# These contain other people's files: nbgrader's exchange, home directories.
 PRIVATE = tuple(map(Path, ("/usr/local/share", "/usr/local/home", "/usr/home")))
 OPEN_TO_ALL, DEEPEST_EXCHANGE = 0o002, 3
 FIRST_PERSON = 1000  # smaller user ids belong to services
 DEVICES = tuple(map(Path, ("/dev/null", "/dev/random", "/dev/urandom")))
 FACTS = tuple(map(Path, ("/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")))
 ITSELF = Path("/proc/self")
-OF_THE_MACHINE = {"net", "task", "mounts", "mountinfo", "mountstats"}  # a task, too, shows all connections
+OF_THE_MACHINE = {"net", "task", "mounts", "mountinfo", "mountstats"}  # a task shows all connections, too
 
 
 @dataclass(frozen=True)
 class Room:
-    """Paths to be seen read-only, paths beneath them that stay hidden, and what to look for in it."""
+    """A view of the file system: visible paths, which are read-only, and hidden paths beneath them."""
 
     visible: tuple[Path, ...]
     hidden: tuple[Path, ...] = ()
-    packages: tuple[Path, ...] = ()  # that must be readable
+    packages: tuple[Path, ...] = ()  # which must be readable
     data: Path | None = None  # the cache of corpora, where there is one
 
     def steps(self) -> Iterator[tuple[Path, bool]]:
-        """Each path and whether it is to be seen, every path after the ones that contain it."""
+        """Each path and whether it is visible, every path after those that contain it."""
         steps = [(path, True) for path in self.visible] + [(path, False) for path in self.hidden]
         return iter(sorted(steps, key=lambda step: (len(step[0].parts), not step[1], step[0])))
 
 
 def python_paths() -> set[Path]:
-    """Where this interpreter and its packages lie, by every name they go by."""
+    """The directories of this interpreter and its packages, under all their names."""
     prefixes = {Path(place) for place in (sys.prefix, sys.base_prefix) if Path(place).is_dir()}
     return prefixes | {path.resolve() for path in prefixes} | module_paths()
 
 
 def module_paths() -> set[Path]:
-    """The directories in which Python looks for modules, by every name they go by."""
+    """The directories in which Python looks for modules, under all their names."""
     places = {sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")}
     places |= {place for place in sys.path if Path(place).name in ("site-packages", "dist-packages")}
     paths = {Path(place) for place in places if Path(place).is_dir()}
@@ -73,7 +73,7 @@ def package_path(name: str) -> Path:
 
 
 def student_room() -> Room:
-    """The room of every submission on this machine."""
+    """The file-system view of every submission on this machine."""
     course, grader, data = package_path("course"), package_path("autograder"), cache_folder()
     checkout = {grader.parent} if (grader.parent / "solutions").is_dir() else set()
     wanted = python_paths() | {course, *SYSTEM} | ({data} if data.is_dir() else set())
@@ -90,7 +90,7 @@ def student_room() -> Room:
 
 
 def private_places() -> set[Path]:
-    """Where other people's files may lie: the folder in use, homes, and whatever everyone may write to.
+    """Directories that may hold other people's files: the current one, homes, and those open to all.
 
     nbgrader's exchange is such a folder, wherever its settings put it.
     """
@@ -100,7 +100,7 @@ def private_places() -> set[Path]:
 
 
 def open_to_all(places: Iterable[Path]) -> Iterator[Path]:
-    """The directories that everyone may write to, not far below these; what lies in one is left out."""
+    """The directories not far below these that everyone may write to, without those inside another one."""
     waiting = [(place, 0) for place in places if place.is_dir() and not place.is_symlink()]
     while waiting:
         directory, depth = waiting.pop()
@@ -114,7 +114,7 @@ def open_to_all(places: Iterable[Path]) -> Iterator[Path]:
 
 
 def what_a_submission_sees(room: Room) -> list[str]:
-    """What a submission may read on this machine, and what else it learns, one line each."""
+    """What a submission may read on this machine, and what else it can find out, one line each."""
     lines = []
     for path in room.visible:
         within_it = [str(hidden) for hidden in room.hidden if within(hidden, path)]
@@ -136,28 +136,27 @@ def what_a_submission_sees(room: Room) -> list[str]:
 
 
 def outermost(paths: set[Path]) -> set[Path]:
-    """The paths that lie within no other."""
+    """The paths that are not inside another one."""
     return {path for path in paths if not any(within(path, other) for other in paths if other != path)}
 
 
 def within(path: Path, place: Path) -> bool:
-    """Whether a path is a place or lies beneath it."""
+    """Whether a path is this place or lies beneath it."""
     return path == place or place in path.parents
 
 
 def facts() -> list[Path]:
-    """What a process may read of the processor, of memory and of itself, but not of who is on the network."""
-    own = (
-        entry for entry in ITSELF.iterdir() if not entry.is_symlink()
-    )  # a rule would hold for where it leads
+    """Files about the processor, the memory and the process itself, without those about the network."""
+    # without links: a rule would apply to a link's target
+    own = (entry for entry in ITSELF.iterdir() if not entry.is_symlink())
     return [*FACTS, *(entry for entry in own if entry.name not in OF_THE_MACHINE)]
 
 
 def allow_list(room: Room) -> tuple[list[Path], list[Path]]:
-    """The room as Landlock needs it, which can allow but not hide: what may be read, and what only listed.
+    """The view as Landlock needs it, which can allow but not hide: paths to read, and paths only to list.
 
-    To list a directory is to list all below it, what is hidden too, so that is kept to where modules lie,
-    which Python cannot import without.
+    Whoever may list a directory may list all directories below it, hidden ones too. So only the directories
+    of modules may be listed, because Python cannot import otherwise.
     """
     readable: list[Path] = []
     listable: list[Path] = []
@@ -176,5 +175,5 @@ def open_up(path: Path, room: Room, readable: list[Path], listable: list[Path]) 
     if path in module_paths():
         listable.append(path)
     for child in path.iterdir():
-        if not child.is_symlink():  # a rule would hold for what it leads to
+        if not child.is_symlink():  # a rule would apply to the link's target
             open_up(child, room, readable, listable)

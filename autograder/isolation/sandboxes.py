@@ -1,10 +1,10 @@
-"""The three ways to keep a submission in, under one interface, for the keeper.
+"""The three ways to confine a submission, under one interface, for the keeper.
 
-What Landlock leaves open and bubblewrap does not: whether a file exists, and how large it is, can be asked
-by its path; the work directory lies on the host's file system, where its size is watched but not capped;
-where an ordinary user starts the grader, all submissions are that user to the kernel, so that one with very
-many processes can, until it is ended, keep others from starting any; there is no /dev/shm, so that DataLoader
-workers do not run; and files keep the mode and the times they were made with.
+Landlock is weaker than bubblewrap: a submission that knows a path can ask whether the file exists and how
+large it is. The work directory is on the host's file system, where its size is watched but not capped. If an
+ordinary user starts the grader, all submissions run as that user, so one with very many processes can keep
+others from starting any until it is ended. There is no /dev/shm, so DataLoader workers do not run, and files
+keep the mode and the times with which they were made.
 """
 
 import os
@@ -22,10 +22,10 @@ from autograder.isolation.unprivileged import Users
 
 
 class Sandbox(ABC):
-    """What keeps one submission in; made by the warm process, opened by each keeper."""
+    """The confinement of one submission; made by the warm process, opened by each keeper."""
 
     own_processes = 0
-    capped = False  # whether the kernel keeps files, removed ones too, below a limit
+    capped = False  # whether the kernel limits the size of all files, removed ones included
     limits: Limits
     tree: Tree
     writable: tuple[Path, ...]
@@ -37,7 +37,7 @@ class Sandbox(ABC):
         self.users = Users(room, place) if os.geteuid() == 0 else None
 
     def open(self, limits: Limits) -> Path:
-        """In the keeper, before the fork: make the sandbox; where the student's files will lie in it."""
+        """In the keeper, before the fork: make the sandbox; returns the directory for the files."""
         self.limits = limits
         if self.users is not None:
             self.users.become_one()
@@ -45,14 +45,14 @@ class Sandbox(ABC):
 
     @abstractmethod
     def make(self) -> Path:
-        """In the keeper, which is an ordinary user: make the sandbox; where the student's files will lie."""
+        """In the keeper, as an ordinary user: make the sandbox; returns the directory for the files."""
 
     @abstractmethod
     def confine(self) -> None:
         """In the student's process: give up everything."""
 
     def close(self) -> None:  # noqa: B027  most sandboxes are gone with their processes
-        """In the keeper, after the last process is gone."""
+        """In the keeper, after the last process has ended."""
 
 
 class OnHost(Sandbox):
@@ -75,11 +75,11 @@ class OnHost(Sandbox):
 
 
 class Unconfined(OnHost):
-    """No sandbox: whatever its user can, the submission can."""
+    """No sandbox: the submission can do whatever its user can."""
 
 
 class Landlocked(OnHost):
-    """Files by allow-list, no sockets, no reach to other processes; the filesystem is the host's."""
+    """Files by allow-list, no sockets, no access to other processes; the file system is the host's."""
 
     def __init__(self, room: Room, place: Path):
         super().__init__(room, place)
@@ -96,7 +96,7 @@ class Landlocked(OnHost):
 
 
 class Bubblewrapped(Sandbox):
-    """Namespaces of its own, made by bwrap: nothing of the host but the room exists."""
+    """Namespaces of its own, made by bwrap: of the host's files, only the view of `Room` exists."""
 
     own_processes = 2  # the first process of the namespace, and the holder
     writable = (Path("/tmp"), Path("/dev/shm"))

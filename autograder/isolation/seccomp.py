@@ -1,9 +1,9 @@
 """The filter of system calls, as a program that the kernel runs before each call.
 
-The filter is a program in the kernel's classic packet language, written out here for x86-64 and AArch64:
-an allow list, some of it with conditions on a call's arguments; every other call does not exist. Those that
-reach other processes or files by their user alone are refused even where a namespace shuts these off, if
-nothing honest needs them. No library is needed. https://docs.kernel.org/userspace-api/seccomp_filter.html
+The filter is a program in the kernel's classic packet language, written out here for x86-64 and AArch64. It
+is an allow list, in part with conditions on the arguments; every other call does not exist. Calls that reach
+other processes or files of the same user are refused, even where a namespace hides those, if no honest code
+needs them. No library is needed. https://docs.kernel.org/userspace-api/seccomp_filter.html
 """
 
 import ctypes
@@ -53,7 +53,7 @@ DESCRIPTOR_COMMANDS = {
 
 @dataclass(frozen=True)
 class Machine:
-    """An architecture: its name to the kernel, its column in the tables, its foreign call numbers."""
+    """An architecture: the kernel's name for it, its column in the tables, its foreign call numbers."""
 
     audit: int
     column: int
@@ -64,7 +64,7 @@ MACHINES = {"x86_64": Machine(0xC000003E, 0, 0x40000000), "aarch64": Machine(0xC
 
 
 def this_machine() -> Machine:
-    """The architecture this runs on; raises NotImplementedError where there is no table for it."""
+    """The architecture of this machine; raises NotImplementedError if there is no table for it."""
     return machine_called(platform.machine())
 
 
@@ -76,10 +76,10 @@ def machine_called(name: str) -> Machine:
 
 @dataclass(frozen=True)
 class Strictness:
-    """What else keeps the student's process in, and so need not be refused here."""
+    """What else confines the student's process, and so need not be refused here."""
 
     namespaces: bool
-    landlock: int = 0  # its version; of no account where there are namespaces
+    landlock: int = 0  # its version; irrelevant where there are namespaces
 
     @property
     def signals_stay_inside(self) -> bool:
@@ -146,9 +146,9 @@ def clone_steps() -> list[bytes]:
 
 
 def socket_steps(strictness: Strictness) -> list[bytes]:
-    """Sockets only where there is a network namespace: local, internet, and what lists the interfaces.
+    """Sockets only where there is a network namespace: local, internet, and those that list the interfaces.
 
-    Of the internet's protocols only the two that everybody uses: others would load modules of the kernel.
+    Only TCP and UDP are allowed on the internet, because other protocols would load modules of the kernel.
     """
     if not strictness.namespaces:
         return [refuse(errno.EAFNOSUPPORT)]
@@ -160,7 +160,7 @@ def socket_steps(strictness: Strictness) -> list[bytes]:
 
 
 def socketpair_steps(strictness: Strictness) -> list[bytes]:
-    """Connected pairs; without namespaces none that could also send to a path."""
+    """Connected pairs of sockets; without namespaces, only kinds that cannot send to a path."""
     if strictness.namespaces:
         return [allow()]
     kinds = only((SOCK_STREAM, SOCK_SEQPACKET), refuse(errno.EAFNOSUPPORT))
@@ -168,15 +168,15 @@ def socketpair_steps(strictness: Strictness) -> list[bytes]:
 
 
 def option_steps() -> list[bytes]:
-    """Settings of a socket, but not how much it may hold on its way, which is nobody's memory."""
+    """Settings of a socket, except the size of its buffers, whose memory counts for no process."""
     sizes = [step for size in SIZES_OF_BUFFERS for step in when(EQUAL, size, pretend())]
     return [load(argument(1)), *unless(SOL_SOCKET, allow()), load(argument(2)), *sizes, allow()]
 
 
 def mapping_steps() -> list[bytes]:
-    """Memory of one's own or of a file: what processes share without a file can be hidden from the keeper.
+    """Private memory, or memory of a file: memory shared without a file can be hidden from the keeper.
 
-    Such memory is nobody's once it is told to leave the mapping (MADV_DONTNEED), and is there all the same.
+    After MADV_DONTNEED such memory counts for no process, but still exists.
     """
     shared = (MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED_VALIDATE | MAP_ANONYMOUS)
     tests = [step for kind in shared for step in when(EQUAL, kind, refuse(errno.EPERM))]
@@ -184,17 +184,17 @@ def mapping_steps() -> list[bytes]:
 
 
 def for_oneself(own: int, index: int = 0) -> list[bytes]:
-    """A call about a process, if that is the caller: 0, or the number of the student's first process."""
+    """A call about a process, if it is the caller: 0, or the number of the student's first process."""
     return [load(argument(index)), *only((0, own), refuse(errno.EPERM))]
 
 
 def priority_steps(own: int) -> list[bytes]:
-    """The priority of oneself, not of a group or of a user."""
+    """The priority of the caller, not of a group or a user."""
     return [load(argument(0)), *unless(PRIO_PROCESS, refuse(errno.EPERM)), *for_oneself(own, 1)]
 
 
 def opening_steps(strictness: Strictness, flags: int) -> list[bytes]:
-    """Before Landlock knew of it, what could not be written could be cut to nothing while it was opened."""
+    """Opening files: early versions of Landlock let a read-only file be truncated as it is opened."""
     if strictness.files_keep_their_length:
         return [allow()]
     cutting = [instruction(MASK, os.O_ACCMODE), *only((os.O_WRONLY, os.O_RDWR), refuse(errno.EPERM))]
@@ -202,7 +202,7 @@ def opening_steps(strictness: Strictness, flags: int) -> list[bytes]:
 
 
 def times_steps(strictness: Strictness) -> list[bytes]:
-    """A file's times: refused to `touch` with a path, which then looks for the file; else as CHMOD is."""
+    """A file's times: refused for a path, so that `touch` opens the file; otherwise as CHMOD is."""
     if strictness.namespaces:
         return [allow()]
     path, times = argument(1), argument(2)
@@ -211,12 +211,12 @@ def times_steps(strictness: Strictness) -> list[bytes]:
 
 
 def signal_steps(strictness: Strictness, own: int) -> list[bytes]:
-    """Signals to anyone the kernel allows, where that is nobody outside."""
+    """Signals to any process that the kernel allows, if these are all inside the sandbox."""
     return [allow()] if strictness.signals_stay_inside else for_oneself(own)
 
 
 def verdicts(strictness: Strictness, own: int) -> dict[str, list[bytes]]:
-    """For every examined call the steps that decide."""
+    """For every conditional call, the steps that decide."""
     opening = allow() if strictness.files_keep_their_length else refuse(errno.EPERM)
     return {
         "open": opening_steps(strictness, flags=1),
@@ -240,7 +240,7 @@ def verdicts(strictness: Strictness, own: int) -> dict[str, list[bytes]]:
 
 
 def answers(strictness: Strictness) -> Iterable[tuple[Calls, bytes]]:
-    """The calls that are answered alike whatever their arguments."""
+    """The calls that get the same answer whatever their arguments."""
     yield ALLOWED, allow()
     yield CHOWN, refuse(errno.EPERM)
     yield ATTRIBUTES, refuse(errno.EOPNOTSUPP)

@@ -14,7 +14,7 @@ from course.checks.request import Objects
 from course.checks.trace import Object, Thing
 
 MAX_REQUEST = 1 << 32  # the grader is trusted
-ALWAYS_RETURNED = 1 << 16  # bytes of arguments that go back as they are; more of them only if they changed
+ALWAYS_RETURNED = 1 << 16  # bytes of arguments; larger arguments are returned only if they changed
 
 
 class Session:
@@ -28,7 +28,7 @@ class Session:
         self.guard = Guard()
         self.limits = limits
         self.work = work
-        self.call_back: CallBack | None = None  # once it serves
+        self.call_back: CallBack | None = None  # None until it serves
 
     def place(self, files: dict[str, bytes]) -> None:
         """Write files into the work directory."""
@@ -44,7 +44,7 @@ class Session:
         return [name for name in names if name in self.cells.namespace]
 
     def substitute(self, names: list[str]) -> None:
-        """Put functions that the grader answers in the place of these."""
+        """Replace these functions by ones that the grader answers."""
         assert self.call_back is not None
         self.cells.namespace.update({name: self.call_back.part(name) for name in names})
 
@@ -60,7 +60,7 @@ class Session:
         seed: int,
         released: list[int],
     ) -> dict[str, Any]:
-        """Call the student's thing; its value, its arguments afterwards, and the graph behind it."""
+        """Call the student's object; returns the value, the arguments afterwards, and the graph's number."""
         for graph in released:
             self.graphs.pop(graph, None)
         args, kwargs = given = wire.decode(arguments, generators=True)
@@ -85,7 +85,7 @@ class Session:
         return list(self.graphs[graph](gradients))
 
     def answer(self, frame: bytes | bytearray) -> bytes:
-        """One request's reply, or the error it ended in."""
+        """The reply to one request, or the error that it raised."""
         try:
             message = wire.decode(frame)
             operation = OPERATIONS[message.pop("operation")]
@@ -98,7 +98,7 @@ class Session:
             return wire.encode({"fault": describe(error)})
 
     def serve(self, incoming: int, outgoing: int) -> None:
-        """Answer what comes through one pipe into the other, until the other side closes them."""
+        """Read requests from one pipe and write replies to the other, until the grader closes them."""
         connection = channel.Pipes(incoming, outgoing)
         self.call_back = CallBack(connection)
         self.cells.open_streams()

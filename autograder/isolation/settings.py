@@ -1,4 +1,4 @@
-"""What the grader tells its warm process at the start."""
+"""The settings that the grader sends its warm process at the start."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -19,11 +19,11 @@ DEFAULT_IMPORTS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What `Warm` tells its zygote; nothing in it is secret."""
+    """The settings that `Warm` sends its zygote; none is secret."""
 
     level: str
     imports: tuple[str, ...]
-    careful: bool = False  # try each step of the warm-up before it is taken
+    careful: bool = False  # try each step of the warm-up in a fork first
 
     def as_text(self) -> str:
         return json.dumps(asdict(self))

@@ -1,10 +1,10 @@
-"""The time that counts for a submission: its processes run or sleep; waiting for a processor is free."""
+"""The time counted for a submission: its processes run or sleep; waiting for a processor is free."""
 
 from typing import NamedTuple
 
 
 class Spent(NamedTuple):
-    """What passed while a submission ran, in seconds."""
+    """The time that passed while a submission ran, in seconds."""
 
     wall: float = 0.0
     used: float = 0.0  # by the processors, for all its processes together
@@ -12,5 +12,5 @@ class Spent(NamedTuple):
 
     @property
     def counted(self) -> float:
-        """The seconds that count: never fewer than the processors worked."""
+        """The counted seconds: never fewer than the processor time."""
         return max(self.used, self.wall - self.waited)

@@ -27,7 +27,7 @@ from course.checks.autograd import Backward
 from course.checks.request import Reply
 from course.checks.trace import Object, Thing
 
-START_SECONDS = 60.0  # on a machine with much else to do
+START_SECONDS = 60.0  # on a very busy machine
 FAREWELL_SECONDS = 20.0
 MAX_REPORT = 1 << 16
 UNREADABLE = "sent a reply that cannot be read"
@@ -36,7 +36,7 @@ UNREADABLE = "sent a reply that cannot be read"
 class Student:
     """One fresh sandboxed process and the notebook's namespace in it.
 
-    Every method raises Died once the process is gone, with a sentence such as "did not finish within 10 s".
+    Every method raises Died once the process has ended, with a sentence like "did not finish within 10 s".
     """
 
     def __init__(
@@ -48,27 +48,27 @@ class Student:
         self.files = files
         self.started = False
         self.death: Died | None = None
-        self.told = 0  # bytes that its answers take
-        self.released: list[int] = []  # graphs that nobody here can go back through any more
+        self.told = 0  # bytes of its answers so far
+        self.released: list[int] = []  # graphs that are no longer needed here
         self.report: dict | None = None  # the keeper's last
-        self.busy = 0.0  # seconds in which it was asked something
-        self.parts: Callable[[dict], bytes] | None = None  # what answers its calls of parts
+        self.busy = 0.0  # seconds spent on requests
+        self.parts: Callable[[dict], bytes] | None = None  # answers its calls of earlier parts
 
     def run(self, source: str, seconds: float | None = None, name: str | None = None) -> CellResult:
         """Run one notebook cell; an error in it is part of the result.
 
-        name: what tracebacks call the cell; otherwise cells are counted.
+        name: the cell's name in tracebacks; without one, cells are numbered.
         """
         try:
             answer = self.exchange(
                 "run", {"source": source, "name": name}, seconds or self.limits.cell_seconds
             )
-        except Raised as raised:  # the cells before have broken the shell
+        except Raised as raised:  # earlier cells have broken the shell
             return CellResult("", [], raised.fault)
         return self.understand(partial(read_cell, self.limits), answer)
 
     def request(self, target: str | Object, method: str = "", args: Iterable = (), **options: Any) -> Any:
-        """The value that comes of `ask`."""
+        """The value of the reply to `ask`."""
         return self.ask(target, method, args, **options).value
 
     def ask(
@@ -82,7 +82,7 @@ class Student:
         seed: int = 0,
         seconds: float | None = None,
     ) -> Reply:
-        """Call the student's function, class or object, as course.checks' `Objects.request` does there.
+        """Call the student's function, class or object; its process performs the call by `Objects.request`.
 
         Raises Raised, with the student's error, or Died, as the reply's `backward` does.
         """
@@ -107,7 +107,7 @@ class Student:
         return Reply(value, changed, None if graph is None else self.way_back(graph))
 
     def way_back(self, graph: int) -> Backward:
-        """What asks for gradients; when nothing holds it any longer, the process may forget the graph."""
+        """A function that asks for gradients; when it is deleted, the process may forget the graph."""
         backward = partial(self.backward, graph)
         weakref.finalize(backward, self.released.append, graph).atexit = False
         return backward
@@ -119,7 +119,7 @@ class Student:
         return self.understand(list.copy, answer)
 
     def defined(self, names: Iterable[str]) -> set[str]:
-        """Those of the names that the notebook has defined."""
+        """The names among these that the notebook has defined."""
         names = list(names)
         answer = self.without_fault("defined", {"names": names}, self.limits.call_seconds)
         return self.understand(read_names, answer).intersection(names)
@@ -132,12 +132,12 @@ class Student:
         self.without_fault("forbid", {"names": sorted(names)}, START_SECONDS)
 
     def substitute(self, names: Iterable[str], answer: Callable[[dict], bytes]) -> None:
-        """Let calls of these functions of the notebook be answered here, by frames, from now on."""
+        """From now on, answer calls of these functions of the notebook here, with frames."""
         self.without_fault("substitute", {"names": sorted(names)}, self.limits.call_seconds)
         self.parts = answer
 
     def without_fault(self, operation: str, fields: dict, seconds: float) -> Any:
-        """Ask something that only a tampered process answers with an error; that ends it."""
+        """Send a request to which only a tampered process replies with an error, which ends it."""
         try:
             return self.exchange(operation, fields, seconds)
         except Raised:
@@ -160,7 +160,7 @@ class Student:
         return self.understand(lambda answer: fields_of(answer)["value"], reply)
 
     def start(self) -> None:
-        """Wait for the process and give it its files; what fails here is not the student's doing."""
+        """Wait for the process and give it its files; a failure here is not the student's fault."""
         self.started = True
         try:
             self.exchange("place", {"files": self.files}, START_SECONDS)
@@ -184,21 +184,21 @@ class Student:
             raise self.die(UNREADABLE) from None
         except (EOFError, OSError):
             raise self.die() from None
-        except BaseException:  # such as Ctrl-C: half a conversation cannot be continued
+        except BaseException:  # such as Ctrl-C: an interrupted exchange cannot be continued
             self.die("was ended by the grader")
             raise
         finally:
             self.busy += deadline.passed()
 
     def receive(self, deadline: Deadline) -> Any:
-        """What it says next; raises WireError, EOFError, OSError and TooLarge."""
+        """Its next message; raises WireError, EOFError, OSError and TooLarge."""
         frame = channel.receive(self.connection, self.limits.reply_bytes, deadline)
         said = wire.decode(frame)
         self.told += wire.weight(frame)  # of a frame that could be read
         return said
 
     def spent_since(self, moment: float) -> Spent:
-        """What its processes have spent since a moment of time.monotonic(); EOFError where they ended."""
+        """The time its processes have spent since a moment of time.monotonic(); EOFError if they ended."""
         deadline = time.monotonic() + FAREWELL_SECONDS
         channel.send(self.control, json.dumps({"since": moment}).encode(), deadline)
         said = json.loads(channel.receive(self.control, MAX_REPORT, deadline))
@@ -208,7 +208,7 @@ class Student:
         return Spent(**said)
 
     def counted(self) -> float:
-        """The seconds that count of all those in which it was asked something."""
+        """The counted seconds of all its requests."""
         if self.death is None and self.started:
             with contextlib.suppress(EOFError, OSError, ValueError):
                 return self.spent_since(0.0)._replace(wall=self.busy).counted
@@ -216,14 +216,14 @@ class Student:
         return spent._replace(wall=self.busy).counted
 
     def understand(self, read: Callable[[Any], Any], answer: Any) -> Any:
-        """Take a reply apart; one of another form than agreed ends the process."""
+        """Parse a reply; a malformed one ends the process."""
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise self.die(UNREADABLE) from None
 
     def die(self, reason: str | TooLate | None = None) -> Died:
-        """End the process; the error to raise, saying what happened or what the keeper says happened."""
+        """End the process; returns the error to raise, with this reason or the one the keeper reports."""
         self.connection.close()
         report = self.report = self.report or self.last_report()
         sentence = reason or how_it_ended(report, self.limits)
@@ -233,7 +233,7 @@ class Student:
         return self.death
 
     def last_report(self) -> dict:
-        """Tell the keeper to end everything, and hear from it how it ended."""
+        """Tell the keeper to end everything; returns its report."""
         deadline = time.monotonic() + FAREWELL_SECONDS
         with self.control, contextlib.suppress(OSError, EOFError, ValueError):
             self.control.shutdown(socket.SHUT_WR)

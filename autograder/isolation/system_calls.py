@@ -3,8 +3,8 @@
 Every other call does not exist in the sandbox (ENOSYS), as on a kernel older than the call, and programs and
 libraries fall back on an older one. The list holds the 112 that `strace -f` saw in Python, IPython, numpy,
 matplotlib and torch while they ran all homeworks, trained, plotted, loaded data with workers and started
-programs, and calls of the same kind beside those. Look again with every new release of torch or of the C
-library; `test_honest_work_goes_on` does what homework does. A number is the kernel's and never changes.
+programs, and further calls of the same kinds. Check again with every new release of torch or the C library;
+`test_honest_work_goes_on` does what homework does. The kernel never changes a number.
 """
 
 Calls = dict[str, tuple[int | None, int | None]]
@@ -75,7 +75,7 @@ ALLOWED: Calls = {
     "rename": (82, None),
     "renameat": (264, 38),
     "renameat2": (316, 276),
-    # memory of one's own
+    # private memory
     "munmap": (11, 215),
     "mprotect": (10, 226),
     "mremap": (25, 216),
@@ -196,7 +196,7 @@ ALLOWED: Calls = {
 }
 
 # Only where there is a network namespace: a path would reach sockets of the whole machine. And a message can
-# carry an open file, which nobody can count while it is on its way.
+# carry an open file, which cannot be counted while the message is in transit.
 SOCKETS: Calls = {
     "bind": (49, 200),
     "connect": (42, 203),
@@ -207,7 +207,7 @@ SOCKETS: Calls = {
     "sendmmsg": (307, 269),
 }
 
-# Only where a mount namespace keeps files in; elsewhere answered as if done, because copying calls them.
+# Only where a mount namespace confines files; elsewhere answered as if done, because copying calls them.
 CHMOD: Calls = {
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -223,7 +223,7 @@ CHOWN: Calls = {
     "fchownat": (260, 54),
 }
 
-# Answered as by a file system that has none, which programs that copy files are prepared for.
+# Answered as by a file system without these attributes, for which programs that copy files are prepared.
 ATTRIBUTES: Calls = {
     "getxattr": (191, 8),
     "lgetxattr": (192, 9),
@@ -239,7 +239,7 @@ ATTRIBUTES: Calls = {
     "fremovexattr": (199, 16),
 }
 
-# Allowed or not by their arguments, some of them in a sandbox of this or that strictness only.
+# Decided by their arguments, in some cases by the strictness of the sandbox, too.
 EXAMINED: Calls = {
     "mmap": (9, 222),
     "setsockopt": (54, 208),

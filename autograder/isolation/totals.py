@@ -1,4 +1,4 @@
-"""Limits on a submission as a whole, which no limit of a single process can keep."""
+"""Limits on a submission as a whole, which limits on single processes cannot enforce."""
 
 import contextlib
 import itertools
@@ -12,12 +12,12 @@ from autograder.isolation.sandboxes import Sandbox
 from autograder.isolation.tree import fields_of, tasks_of
 
 ROUNDS_PER_LOOK_AT_FILES = 10
-BYTES_OF_A_SOCKET = 2 << 20  # that the kernel keeps of what was sent and not received, and some more
+BYTES_OF_A_SOCKET = 2 << 20  # of data in transit that the kernel buffers, generously
 SHARED_MEMORY = Path("/dev/shm")
 
 
 class Totals:
-    """Looks from time to time whether all processes together still keep within the limits."""
+    """Checks from time to time whether all processes together are within the limits."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits):
         self.sandbox = sandbox
@@ -25,11 +25,11 @@ class Totals:
         _, born_with = sandbox.tree.census()
         self.most_memory = born_with + limits.memory_bytes
         self.rounds = 0
-        self.on_its_way = 0  # bytes, in the kernel
+        self.on_its_way = 0  # bytes in transit, in the kernel
         self.free = self.free_bytes()
 
     def exceeded(self) -> str | None:
-        """The limit that is exceeded, if one is."""
+        """The limit that is exceeded, if any."""
         self.rounds += 1
         threads, memory = self.sandbox.tree.census()
         if threads > self.limits.processes + self.sandbox.own_processes:
@@ -45,12 +45,12 @@ class Totals:
         return None
 
     def disk_fills(self) -> bool:
-        """Whether so much was written since the last look that it is time for another, whoever wrote it."""
+        """Whether so much was written since the last check, by anyone, that it is time for another."""
         before, self.free = self.free, self.free_bytes()
         return before - self.free > self.limits.file_bytes / ROUNDS_PER_LOOK_AT_FILES
 
     def free_bytes(self) -> int:
-        """What is free where the submission may write."""
+        """The free bytes where the submission may write."""
         with contextlib.suppress(OSError):
             places = map(os.statvfs, self.sandbox.writable)
             return sum(place.f_bavail * place.f_frsize for place in places)
@@ -58,7 +58,7 @@ class Totals:
 
 
 def files_exceed(directories: tuple[Path, ...], processes: Iterable[int], limits: Limits) -> str | None:
-    """The limit exceeded by what lies in directories, or is removed and still in use; stops when it knows."""
+    """The limit exceeded by files in these directories and by removed files still in use, if any."""
     files = total = 0
     try:
         for status in itertools.chain(
@@ -69,25 +69,25 @@ def files_exceed(directories: tuple[Path, ...], processes: Iterable[int], limits
                 return "files"
             if total > limits.file_bytes:
                 return "file_bytes"
-    except OSError:  # closed to the keeper, or too deep for a path: nobody does that by accident
+    except OSError:  # closed to the keeper, or too deep for a path: never by accident
         return "hidden_files"
     return None
 
 
 def removed_files(processes: Iterable[int], directories: tuple[Path, ...]) -> Iterator[os.stat_result]:
-    """The status of every file without a name that these processes hold open, once each.
+    """The status of every removed file that these processes hold open, once each.
 
-    Raises PermissionError where a process does not let anyone look, or maps a removed file without holding it
-    open, so that its size cannot be known.
+    Raises PermissionError if a process cannot be inspected, or maps a removed file without holding it open,
+    so that its size cannot be known.
     """
     held: dict[tuple[int, int], os.stat_result] = {}
     mapped: set[int] = set()
-    for task in itertools.chain(*map(tasks_of, processes)):  # each may have descriptors of its own
+    for task in itertools.chain(*map(tasks_of, processes)):  # each thread may have its own descriptors
         try:
             held.update(held_and_removed(task))
             mapped |= mapped_and_removed(task, directories)
         except PermissionError:
-            if "VmSize" in fields_of(task / "status"):  # it lives
+            if "VmSize" in fields_of(task / "status"):  # it is alive
                 raise
         except (FileNotFoundError, ProcessLookupError):
             continue
@@ -106,7 +106,7 @@ def held_and_removed(task: Path) -> Iterator[tuple[tuple[int, int], os.stat_resu
 
 
 def mapped_and_removed(task: Path, directories: tuple[Path, ...]) -> set[int]:
-    """The inodes of removed files of these directories in a thread's memory; semaphores are such, too."""
+    """The inodes of removed files of these directories that a thread maps; semaphores are such files."""
     inodes = set()
     for line in (task / "maps").read_text(errors="replace").splitlines():
         if line.endswith(" (deleted)"):
@@ -117,9 +117,9 @@ def mapped_and_removed(task: Path, directories: tuple[Path, ...]) -> set[int]:
 
 
 def statuses_below(directory: Path) -> Iterator[os.stat_result]:
-    """The status of everything in a directory that lies on its own file system; links are not followed.
+    """The status of everything in a directory on the same file system; links are not followed.
 
-    Raises OSError where a directory cannot be looked into; what disappears meanwhile is left out.
+    Raises OSError if a directory cannot be read; files that disappear meanwhile are left out.
     """
     device = os.stat(directory).st_dev
     waiting = [str(directory)]

@@ -1,4 +1,4 @@
-"""All the processes a submission has started: how many they are, what memory they hold, and their end."""
+"""All processes that a submission has started: how many, how much memory they hold, and how they end."""
 
 import contextlib
 import os
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-# In memory, and on a disk to which a process may ask that its memory be moved.
+# In memory, and on a disk, to which a process may request that its memory be moved.
 HELD = ("RssAnon", "RssShmem", "VmSwap")
 SHARED = ("Pss_Anon", "Pss_Shmem", "SwapPss")
 MOST_DESCRIPTORS = 256  # of one process
 
 
 class Holder(Protocol):
-    """What ends a sandbox as a whole."""
+    """Ends a sandbox as a whole."""
 
     def kill(self) -> None: ...
 
@@ -36,7 +36,7 @@ class Tree:
         raise NotImplementedError
 
     def census(self) -> tuple[int, int]:
-        """Their threads, and bytes of memory, shared pages counted once per process: never too few."""
+        """How many threads, and bytes of memory with shared pages counted in each process: never too few."""
         threads = memory = 0
         for pid in self.pids():
             status = status_of(pid)
@@ -45,11 +45,11 @@ class Tree:
         return threads, memory << 10
 
     def exact_memory(self) -> int:
-        """Bytes of memory, shared pages divided among those who share them: slow."""
+        """Bytes of memory, with shared pages divided among the processes that share them; slow."""
         return sum(map(proportional_kilobytes, self.pids())) << 10
 
     def sockets(self) -> int:
-        """How many sockets they hold; the most they could, if they do not let anyone look."""
+        """How many sockets they hold; the most they could hold, if they cannot be inspected."""
         found: set[str] = set()
         hidden = 0
         for pid in self.pids():
@@ -60,7 +60,7 @@ class Tree:
         return len(found) + hidden
 
     def reap(self) -> None:
-        """Note how those that ended did."""
+        """Record how processes ended."""
         with contextlib.suppress(ChildProcessError):
             while (end := os.wait4(-1, os.WNOHANG))[0]:
                 pid, status, usage = end
@@ -116,7 +116,7 @@ class Inhabitants(Tree):
 
 
 def children_of(pid: int) -> list[int]:
-    """The children of all of a process's threads."""
+    """The child processes of all threads of a process."""
     found: list[int] = []
     if not Path("/proc/thread-self/children").exists():
         return children_by_ps(pid)
@@ -127,14 +127,14 @@ def children_of(pid: int) -> list[int]:
 
 
 def tasks_of(pid: int) -> list[Path]:
-    """Where /proc describes each of a process's threads."""
+    """The directories in /proc of a process's threads."""
     with contextlib.suppress(OSError):
         return list(Path(f"/proc/{pid}/task").iterdir())
     return []
 
 
 def status_of(pid: int) -> dict[str, int]:
-    """The numbers of /proc/PID/status; where the first thread has ended, of one that lives."""
+    """The numbers of /proc/PID/status; if the first thread has ended, those of a living one."""
     status = fields_of(Path(f"/proc/{pid}/status"))
     if "RssAnon" in status or status.get("Threads", 0) < 2:
         return status
@@ -144,7 +144,7 @@ def status_of(pid: int) -> dict[str, int]:
 
 
 def links_of(descriptors: Path) -> Iterator[str]:
-    """The sockets among a thread's open descriptors; raises PermissionError where these cannot be seen."""
+    """The sockets among a thread's open descriptors; raises PermissionError if these cannot be seen."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         for descriptor in os.listdir(descriptors):
             with contextlib.suppress(FileNotFoundError):
@@ -153,14 +153,14 @@ def links_of(descriptors: Path) -> Iterator[str]:
 
 
 def children_by_ps(pid: int) -> list[int]:
-    """The same by `ps`, where there is no /proc."""
+    """The child processes according to `ps`, where there is no /proc."""
     listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
     pairs = (map(int, line.split()) for line in listing.splitlines())
     return [child for child, parent in pairs if parent == pid]
 
 
 def proportional_kilobytes(pid: int) -> int:
-    """A process's share of memory; all of it where it hides its share."""
+    """A process's proportional share of memory, or all of its memory if the share is hidden."""
     share = fields_of(Path(f"/proc/{pid}/smaps_rollup"))
     if "Pss_Anon" in share:
         return sum(share.get(kind, 0) for kind in SHARED)

@@ -1,8 +1,8 @@
-"""Started as root: each submission becomes a user of its own who owns nothing but reaches the interpreter.
+"""If started as root, run each submission as its own user, who owns nothing but can read the interpreter.
 
-The warm process, which runs no student code, stays root to the end; a keeper takes on its user before the
-student's process is forked off it, and for good. So no submission shares a user with the warm process, with
-another submission or with anyone on the machine.
+The warm process, which runs no student code, stays root to the end. A keeper becomes its user, for good,
+before it forks the student's process. So no submission shares a user with the warm process, with another
+submission or with anyone on the machine.
 """
 
 import os
@@ -14,10 +14,10 @@ from pathlib import Path
 from autograder.isolation import kernel
 from autograder.isolation.room import Room, within
 
-# systemd's table of user ids leaves this range to nobody: https://systemd.io/UIDS-GIDS/
+# systemd's table of user ids assigns this range to nobody: https://systemd.io/UIDS-GIDS/
 FREE_IDS = range(60578, 61184)
 PASSABLE, READABLE = 0o001, 0o005
-ANYONE_MAKES_NOBODY_LISTS = 0o1733  # and each removes what is its own
+ANYONE_MAKES_NOBODY_LISTS = 0o1733  # and each may remove only its own
 
 
 class CannotDescend(RuntimeError):
@@ -25,12 +25,12 @@ class CannotDescend(RuntimeError):
 
 
 class Users:
-    """User ids without an account, of which each submission gets one that nobody else has."""
+    """User ids without an account, of which each submission gets one for itself."""
 
     def __init__(self, room: Room, place: Path):
-        """Make what the room shows reachable for them, and a directory one in which each may make its own.
+        """Make the visible files reachable for these users, and let each create a directory of its own.
 
-        What has to be mounted is mounted in a namespace of this process's own; the host sees none of it.
+        Mounts are made in a separate namespace of this process; the host does not see them.
         Raises CannotDescend.
         """
         accounts = {entry.pw_uid for entry in pwd.getpwall()}
@@ -48,7 +48,7 @@ class Users:
         verify_readable([path for path in needed if path not in (place.resolve(), room.data)], self.ids[0])
 
     def become_one(self) -> int:
-        """Take on, for good, an id that no process has; raises CannotDescend."""
+        """Become, for good, a user who has no process; raises CannotDescend."""
         os.setgroups([])
         taken = owners_of_processes()
         for uid in secrets.SystemRandom().sample(self.ids, len(self.ids)):
@@ -56,13 +56,13 @@ class Users:
                 self.claim = claim  # held until the keeper ends
                 os.setresgid(uid, uid, uid)
                 os.setresuid(uid, uid, uid)
-                kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # the kernel took /proc/self away with the ids
+                kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # changing ids has made /proc/self inaccessible
                 return uid
         raise CannotDescend(f"all user ids from {FREE_IDS[0]} to {FREE_IDS[-1]} are in use")
 
 
 def verify_readable(paths: list[Path], uid: int) -> None:
-    """Raise CannotDescend unless a user who owns nothing may read these paths."""
+    """Raise CannotDescend unless a user who owns nothing can read these paths."""
     try:
         os.setgroups([])
         os.setegid(uid)
@@ -85,7 +85,7 @@ def verify_readable(paths: list[Path], uid: int) -> None:
 
 
 def claim_on(uid: int) -> socket.socket | None:
-    """A name that one process of this machine can have, until it ends; None where another has it."""
+    """A claim that one process of this machine can hold, until it ends; None if another holds it."""
     claim = socket.socket(socket.AF_UNIX)
     try:
         claim.bind(f"\0submission-of-user-{uid}")
@@ -96,7 +96,7 @@ def claim_on(uid: int) -> socket.socket | None:
 
 
 def owners_of_processes() -> set[int]:
-    """The users that have a process."""
+    """The users who have a process."""
     owners = set()
     for process in os.scandir("/proc"):
         if process.name.isdigit():
@@ -108,7 +108,7 @@ def owners_of_processes() -> set[int]:
 
 
 def reach(needed: list[Path], closed: list[Path]) -> None:
-    """Make directories in closed ones reachable: an empty directory over each closed one, and they in it."""
+    """Make directories inside closed ones reachable: cover each closed one, and mount them again inside."""
     if not closed:
         return
     kernel.unshare(kernel.CLONE_NEWNS)
@@ -124,7 +124,7 @@ def reach(needed: list[Path], closed: list[Path]) -> None:
 
 
 def closed_parents(needed: list[Path]) -> list[Path]:
-    """The topmost directories above the needed ones that an ordinary user may not pass."""
+    """The topmost directories above the needed ones that an ordinary user may not enter."""
     closed = {
         next((place for place in reversed(path.parents) if not place.stat().st_mode & PASSABLE), None)
         for path in needed

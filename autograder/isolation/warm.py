@@ -1,4 +1,4 @@
-"""The grader's side of the warm process: start it once, get fresh student's processes from it."""
+"""The grader's side of the warm process: start it once, and get fresh student processes from it."""
 
 import json
 import os
@@ -28,8 +28,8 @@ INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "COURSE_CACHE")
 class Warm:
     """A process that has torch imported and forks a sandboxed process per submission; a context manager.
 
-    It may be used from processes forked off the one that started it, which alone ends it.
-    Raises IsolationUnavailable where it cannot start.
+    Forks of the process that started it may use it, too, but only that process ends it.
+    Raises IsolationUnavailable if it cannot start.
     """
 
     program = (sys.executable, "-m", "autograder.isolation.zygote")
@@ -63,7 +63,7 @@ class Warm:
         return self
 
     def greeting(self) -> dict:
-        """What the zygote says when it is ready."""
+        """The message of the zygote when it is ready."""
         deadline = time.monotonic() + START_SECONDS
         try:
             greeting = json.loads(channel.receive(self.connection, MAX_REPORT, deadline))
@@ -76,10 +76,10 @@ class Warm:
     def student(self, files: Path | None = None, limits: Limits | None = None) -> "Student":
         """A fresh sandboxed process; it finds the regular files of `files` in its work directory.
 
-        limits: other limits than this warm process's own.
-        Raises IsolationUnavailable where the warm process has ended, ValueError for too large files.
+        limits: instead of the warm process's own.
+        Raises IsolationUnavailable if the warm process has ended, ValueError if the files are too large.
         """
-        from autograder.isolation.student import Student  # and with it torch, which this module does without
+        from autograder.isolation.student import Student  # imports torch, which this module does not need
 
         limits = limits or self.limits
         accompanying = regular_files(files, limits.file_bytes)
@@ -97,7 +97,7 @@ class Warm:
         return Student(control, connection, limits, accompanying)
 
     def close(self) -> None:
-        """End the warm process and, if this process started it, every student's process that is left."""
+        """End the warm process and, if this process started it, every remaining student process."""
         self.connection.close()
         if self.owner == os.getpid():
             self.process.kill()
@@ -109,7 +109,7 @@ class Warm:
 
 
 def environment(home: str) -> dict[str, str]:
-    """The environment of the warm process: chosen by name, so no token gets in."""
+    """The environment of the warm process: variables chosen by name, so no token gets in."""
     kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     packages = Path(__file__).resolve().parents[2]

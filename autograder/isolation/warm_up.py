@@ -1,4 +1,4 @@
-"""What the warm process prepares, so no student's process has to; no thread may be left of it."""
+"""Preparations of the warm process that spare each student process time; no thread may remain."""
 
 import contextlib
 import importlib
@@ -22,7 +22,7 @@ SECONDS_TO_LEAVE = 0.5  # for a thread that is about to end
 
 
 class Step(NamedTuple):
-    """One preparation, and its name for the message that it was left out."""
+    """One preparation, and its name for the message if it is left out."""
 
     name: str
     take: Callable[[], object]
@@ -38,7 +38,7 @@ def steps(shell: Shell, imports: tuple[str, ...]) -> Iterator[Step]:
 
 
 def modules_of(package: str) -> list[str]:
-    """The names of a package and everything in it, which is not imported for that."""
+    """The names of a package and all its modules, without importing them."""
     spec = find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
         raise ModuleNotFoundError(f"there is no package {package}", name=package)
@@ -50,7 +50,7 @@ def modules_of(package: str) -> list[str]:
 def import_quietly(name: str) -> None:
     try:
         importlib.import_module(name)
-    except Exception as error:  # whatever is wrong with it is for the submission that imports it to meet
+    except Exception as error:  # a submission that imports it will meet the same error
         print(f"{name} is not imported ahead: {error}", file=sys.stderr)
 
 
@@ -64,7 +64,7 @@ def forward() -> None:
 
 
 def backward() -> None:
-    """With an NVIDIA driver this starts torch's threads for CUDA, whether or not there is a GPU to see."""
+    """With an NVIDIA driver this starts torch's threads for CUDA, even if no GPU is visible."""
     layers = (torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.GELU(), torch.nn.Linear(8, 3))
     model = torch.nn.Sequential(*layers)
     for optimizer_class in (torch.optim.SGD, torch.optim.AdamW):
@@ -82,7 +82,7 @@ def plot(shell: Shell) -> None:
 
 
 def other_threads() -> list[str]:
-    """The names of the threads beside this one, but for those that end at once; none where nothing tells."""
+    """The names of the other threads, except those that end at once; none if they are unknown."""
     deadline = time.monotonic() + SECONDS_TO_LEAVE
     while (names := _other_threads()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -99,13 +99,13 @@ def _other_threads() -> list[str]:
 
 
 def has_children() -> bool:
-    """Whether this process has started others that are still there; False where nothing tells."""
+    """Whether this process has child processes; False if that is unknown."""
     children = TASKS / str(os.getpid()) / "children"
     return children.exists() and bool(children.read_text().split())
 
 
 def take_carefully(taken: Sequence[Step]) -> Iterator[str]:
-    """Take the steps that leave no thread behind; say which do not, and the threads they would leave."""
+    """Take the steps that leave no thread behind; yield the others, with the threads they would leave."""
     threads = threads_left_by(taken)
     if not threads:
         for step in taken:
@@ -119,7 +119,7 @@ def take_carefully(taken: Sequence[Step]) -> Iterator[str]:
 
 
 def threads_left_by(taken: Sequence[Step]) -> list[str]:
-    """The names of the threads that steps leave behind, found out in a process that is thrown away."""
+    """The names of the threads that steps leave behind, found by trying them in a temporary process."""
     answer, tell = os.pipe()
     child = os.fork()
     if child == 0:

@@ -32,18 +32,18 @@ __all__ = ["Unencodable", "WireError", "content", "decode", "encode", "framed", 
 
 
 def encode(value: Any) -> bytes:
-    """Write a value down as a frame; raises Unencodable for what is not plain data, or too much of it."""
+    """Write a value as a frame; raises Unencodable if it is not plain data, or too large."""
     return framed(content(value))
 
 
 def content(value: Any) -> Content:
-    """What a frame of this value would hold, to be compared with that of another moment, or framed later."""
+    """The content of a frame of this value, to compare it with a later one or to frame it later."""
     writer = Writer()
     return writer.tree(value, MAX_DEPTH), writer.buffers
 
 
 def framed(content: Content) -> bytes:
-    """The frame that holds this; raises Unencodable where it is too much."""
+    """The frame of this content; raises Unencodable if it is too large."""
     tree, buffers = AS_JSON.encode(content[0]).encode(), content[1]
     if is_too_large(tree, len(buffers)):
         raise Unencodable("a value of too many parts")
@@ -55,7 +55,7 @@ def framed(content: Content) -> bytes:
 def decode(frame: bytes | bytearray, *, generators: bool = False) -> Any:
     """Read a frame back into exact types: int, list, dict, torch.Tensor …
 
-    generators: whether the states of generators are believed; otherwise they arrive as new ones.
+    generators: whether the states of generators are trusted; otherwise new generators take their place.
     Raises WireError, and nothing else, whatever the bytes are.
     """
     try:
@@ -76,7 +76,7 @@ def decode(frame: bytes | bytearray, *, generators: bool = False) -> Any:
 
 
 def weight(frame: bytes | bytearray) -> int:
-    """About how many bytes the value of a frame takes: each number in its tree becomes an object."""
+    """About how many bytes a frame's value takes in memory: each number in its tree becomes an object."""
     (tree_bytes, count) = struct.unpack_from("<II", frame)
     begin = 8 + 8 * count
     return len(frame) + BYTES_OF_AN_ENTRY * frame.count(b",", begin, begin + tree_bytes)
@@ -89,7 +89,7 @@ def is_too_large(tree: bytes, buffers: int) -> bool:
 
 
 def split(frame: bytes | bytearray) -> tuple[bytes, list[memoryview]]:
-    """A frame's tree and its buffers; raises WireError where the lengths do not add up."""
+    """A frame's tree and its buffers; raises WireError if the lengths do not add up."""
     view = memoryview(frame)
     tree_bytes, count = struct.unpack_from("<II", view)
     if tree_bytes > MAX_TREE_BYTES or count > MAX_BUFFERS:

@@ -1,6 +1,6 @@
 """The warm process: imports everything once, then forks a keeper per submission. It never runs student code.
 
-One thread, no secrets, no request ever in its memory: what a submission needs is read only after the fork.
+It has one thread, no secrets, and never a request in its memory: a submission's data is read after the fork.
 Started as `python -m autograder.isolation.zygote DESCRIPTOR SETTINGS` by `Warm`.
 """
 
@@ -29,7 +29,7 @@ from autograder.isolation.settings import Settings
 from autograder.isolation.unprivileged import CannotDescend
 from autograder.isolation.warm_up import has_children, other_threads, steps, take_carefully
 
-# What is received must not be handed on to programs that are started.
+# Received descriptors must not be inherited by programs that are started.
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 FINISHED = object()
 DESCRIPTORS = 3  # to the keeper, to the student and back
@@ -44,9 +44,9 @@ class HasThreads(RuntimeError):
 
 
 def prepare(settings: Settings) -> tuple[Shell, Room, list[str]]:
-    """Import and warm up; leaves a process that is safe to fork, and says what was left out.
+    """Import and warm up, so that this process is safe to fork; the last result lists what was left out.
 
-    Raises HasThreads where it is not, RuntimeError where it cannot be made so.
+    Raises HasThreads if threads remain, RuntimeError if they would remain in any case.
     """
     shell = make_shell()  # before matplotlib, which looks for one when it is imported
     if threads := other_threads():
@@ -57,13 +57,13 @@ def prepare(settings: Settings) -> tuple[Shell, Room, list[str]]:
     room = student_room()
     if has_children():
         raise RuntimeError("the warm process has child processes")
-    gc.freeze()  # with the little garbage of imports, which is not worth the third of a second to look for
+    gc.freeze()  # collecting the little garbage of imports is not worth a third of a second
     gc.disable()
     return shell, room, left_out
 
 
 def warm_up(shell: Shell, settings: Settings) -> list[str]:
-    """Do everything ahead; what was left out where it is done carefully, as it would leave a thread."""
+    """Take all steps of the warm-up; if careful, omit and return those that would leave a thread."""
     torch.set_num_threads(1)
     ahead = steps(shell, settings.imports)
     if settings.careful:
@@ -78,7 +78,7 @@ def in_words(threads: list[str]) -> str:
 
 
 def start_again(listener: socket.socket, settings: Settings) -> NoReturn:
-    """Replace this process by a fresh one, which tries its steps in a fork before it takes them."""
+    """Replace this process by a fresh one, which tries each step in a fork before taking it."""
     confinement.close_all_but({0, 1, 2, listener.fileno()})
     os.set_inheritable(listener.fileno(), True)
     text = replace(settings, careful=True).as_text()
@@ -86,7 +86,7 @@ def start_again(listener: socket.socket, settings: Settings) -> NoReturn:
 
 
 def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
-    """Fork a keeper for the descriptors that arrive together, until the grader is gone."""
+    """Fork a keeper for each set of descriptors that arrives, until the grader disconnects."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
     at_leisure = large_pages.gather()
     while True:
@@ -95,7 +95,7 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
         word, descriptors, _, _ = socket.recv_fds(listener, 1, DESCRIPTORS, CLOSE_ON_EXEC)
         if not word:
             shutil.rmtree(place, ignore_errors=True)
-            os._exit(0)  # skip torch's slow farewell
+            os._exit(0)  # skips torch's slow exit
         if os.fork() == 0:
             keeper.run(listener, *descriptors)
         for descriptor in descriptors:
@@ -103,7 +103,7 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
 
 
 def is_asked(listener: socket.socket) -> bool:
-    """Whether the grader has said something, or has gone."""
+    """Whether the grader has sent something, or has disconnected."""
     return bool(select.select([listener], [], [], 0)[0])
 
 
@@ -114,7 +114,7 @@ def refuse(listener: socket.socket, sentence: str) -> NoReturn:
 
 
 def main() -> None:
-    gc.disable()  # what is imported is no garbage, and looking through it took a third of the start
+    gc.disable()  # imports leave hardly any garbage, and collecting it took a third of the start
     listener = socket.socket(fileno=int(sys.argv[1]))
     settings, place = Settings.from_text(sys.argv[2]), Path(os.environ["HOME"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)

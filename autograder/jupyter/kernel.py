@@ -3,7 +3,7 @@
     client ── provisioner ──▶ server      has everything imported, and the warm process of the sandbox
       └───── ZeroMQ ────────▶   └─ fork ─▶ kernel ── wire ──▶ student's process, confined
 
-Without its provisioner, `python -m autograder.jupyter.kernel FILE` is the same kernel, started cold.
+Without its provisioner, `python -m autograder.jupyter.kernel FILE` is the same kernel, but starts slowly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PYTHON: dict[str, Any] = {  # as Jupyter's tools describe it
 
 
 class SandboxKernel(Kernel):
-    """Runs every cell in a student's process; one that ends is replaced, and earlier cells are run again."""
+    """Runs every cell in a student's process; if it ends, a new one runs the earlier cells again."""
 
     implementation = "autograder"
     implementation_version = "1"
@@ -44,7 +44,7 @@ class SandboxKernel(Kernel):
     language_info = PYTHON
     sitting: Sitting  # set before the first cell
 
-    def do_execute(  # type: ignore[override]  # ipykernel awaits only what can be awaited
+    def do_execute(  # type: ignore[override]  # ipykernel also accepts a function that is not async
         self,
         code: str,
         silent: bool,
@@ -96,7 +96,7 @@ def serve(requests: socket.socket) -> None:
     """Fork a kernel for each request, `{"connection_file": …}`, and answer with its process number."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the client
     with Warm(choose()) as warm:
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a kernel ended
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the exit status of kernels is not needed here
         requests.send(json.dumps({"isolation": warm.level.name}).encode())
         while request := requests.recv(MOST_OF_A_REQUEST):
             process = os.fork()

@@ -19,7 +19,7 @@ MOST_OF_AN_ANSWER = 1 << 16
 
 
 class NoServer(RuntimeError):
-    """The process that forks kernels has ended; what it wrote says why."""
+    """The process that forks kernels has ended; its error output says why."""
 
 
 class Server:
@@ -33,7 +33,7 @@ class Server:
                 command,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # what goes wrong is still said
+                stdout=subprocess.DEVNULL,  # error messages are still shown
             )
         self.isolation = self._answer()["isolation"]
 
@@ -58,7 +58,7 @@ def server() -> Server:
 
 
 class ForkedKernel:
-    """A kernel's process, which is not this process's child, with what is used of subprocess.Popen."""
+    """A kernel's process, not a child of this one, with the methods of subprocess.Popen that are used."""
 
     stdin = stdout = stderr = None
 
@@ -67,12 +67,12 @@ class ForkedKernel:
         self._handle: int | None = os.pidfd_open(process)  # None once it has ended
 
     def poll(self) -> int | None:
-        """None while it runs; how it ended is not known."""
+        """None while it runs; its exit status is unknown."""
         return 0 if self._has_ended(0) else None
 
     def wait(self, timeout: float | None = None) -> int:
         """Return when it has ended."""
-        if not self._has_ended(timeout) and timeout is not None:  # without one it has
+        if not self._has_ended(timeout) and timeout is not None:  # without a timeout it has ended
             raise subprocess.TimeoutExpired("autograder.jupyter.kernel", timeout)
         return 0
 
@@ -100,6 +100,6 @@ class SandboxProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **_: Any) -> KernelConnectionInfo:
         """Fork a kernel for the connection file, the last word of the command."""
         kernel = server().fork(cmd[-1])
-        self.process = cast("subprocess.Popen[bytes]", kernel)  # as far as a provisioner uses one
+        self.process = cast("subprocess.Popen[bytes]", kernel)  # with the methods that a provisioner uses
         self.pid, self.pgid, self.ip = kernel.pid, None, None
         return self.connection_info

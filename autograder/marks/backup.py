@@ -1,6 +1,6 @@
-"""The gradebook, what `serve` keeps, and the records in one zip, and back: into SQLite or PostgreSQL.
+"""Back up the gradebook, the database of `serve` and the records to one zip; restore to SQLite or PostgreSQL.
 
-Every row is copied as it is, so marks by hand, comments, due dates, extensions and attempts come along.
+Every row is copied unchanged, so manual marks, comments, due dates, extensions and attempts are included.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class BackupError(ValueError):
 class Database:
     """A database that a backup holds.
 
-    name: of its copy in the zip, a SQLite file. tables: in an order in which each finds what it refers to.
+    name: of its copy in the zip, a SQLite file. tables: each after those to which it refers.
     kept: the table none of whose rows a restored backup may replace, and what they are.
     open: a transaction in the database. open_copy: one in the copy at a path.
     """
@@ -87,7 +87,7 @@ def gradebook_of(root: Path, url: str | None) -> Database:
 def backup(root: Path, to: Path, databases: Sequence[Database]) -> dict[str, int]:
     """Write the zip; returns how many rows each table has. Raises BackupError, GradebookUnavailable."""
     if to.exists():
-        raise BackupError(f"{to} is there already; give another name.")
+        raise BackupError(f"{to} exists already; give another name.")
     counts: dict[str, int] = {}
     with tempfile.TemporaryDirectory(dir=to.resolve().parent) as scratch:  # which others cannot read
         whole = Path(scratch, "whole.zip")
@@ -106,7 +106,7 @@ def backup(root: Path, to: Path, databases: Sequence[Database]) -> dict[str, int
 
 
 def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str, int]:
-    """Put a backup into databases that hold nothing of value, and its records where there are none.
+    """Restore a backup to databases that hold nothing of value, and its records where there are none.
 
     A database that the backup lacks stays as it is. Returns how many rows of each table there are now.
     Raises BackupError, GradebookUnavailable.
@@ -117,7 +117,7 @@ def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str
             archive = stack.enter_context(zipfile.ZipFile(source))
             archive.getinfo(databases[0].name)
         except (zipfile.BadZipFile, KeyError) as error:
-            raise BackupError(f"{source} is no backup of this program ({error}).") from None
+            raise BackupError(f"{source} is not a backup made by this program ({error}).") from None
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         records = dict(_records(archive, root))
         stack.enter_context(in_a_sentence())
@@ -135,7 +135,7 @@ def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str
 
 
 def _copy(database: Database, source: sql.Connection, destination: sql.Connection) -> dict[str, int]:
-    """Copy every row of every table, in place of what a program enters in a new database."""
+    """Copy every row of every table, in place of the rows that nbgrader enters in a new database."""
     for table in reversed(database.tables):
         destination.execute(table.delete())
     for table in database.tables:
@@ -171,12 +171,12 @@ def _require_sound(path: Path, source: Path) -> None:
 
 
 def _records(archive: zipfile.ZipFile, root: Path) -> Iterator[tuple[Path, bytes]]:
-    """Where each record goes, and its bytes; raises BackupError where another is there."""
+    """The path and the bytes of each record; raises BackupError if a different one is there."""
     for name in archive.namelist():
         path = Path(name)
         if path.parts[0] != RECORDS or path.is_absolute() or ".." in path.parts:
             continue
         there, content = root / path, archive.read(name)
         if there.exists() and there.read_bytes() != content:
-            raise BackupError(f"{there} is there already, and another; move {root / RECORDS} away.")
+            raise BackupError(f"{there} exists already and differs; move {root / RECORDS} away.")
         yield there, content

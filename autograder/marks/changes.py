@@ -1,4 +1,4 @@
-"""The marks that a second grading changed, and by how much."""
+"""The marks that regrading changed, and by how much."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Change:
     before: float
     after: float
     exercises: tuple[tuple[str, float, float], ...]
-    why: str = ""  # where it is not the homework that changed
+    why: str = ""  # if something other than the homework changed
 
 
 def changes(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> list[Change]:
@@ -38,7 +38,7 @@ def changes(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord
 def point_changes(
     homework: str, before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]
 ) -> list[Decision]:
-    """The same, as the log of decisions has it."""
+    """The same changes as entries for the log of decisions."""
     return [
         Decision(homework, change.student, "points", new, old, exercise, change.why)
         for change in changes(before, after)
@@ -67,9 +67,9 @@ def _by_exercise(old: SubmissionRecord, new: SubmissionRecord) -> list[tuple[str
 
 
 def examined_again(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> Counter[str]:
-    """What changed → how many unchanged submissions were examined again for it.
+    """What changed → how many unchanged submissions were examined again because of it.
 
-    An exercise that changed is counted only where nothing did that all exercises rest on.
+    A changed exercise is counted only if nothing changed that affects all exercises.
     """
     earlier = {(record.student, record.source): record for record in before}
     pairs = [(earlier.get((record.student, record.source)), record) for record in after]
@@ -77,7 +77,7 @@ def examined_again(before: Iterable[SubmissionRecord], after: Iterable[Submissio
 
 
 def _changed(old: SubmissionRecord, new: SubmissionRecord) -> list[str]:
-    if not old.conditions and new.conditions:  # of a grader that did not write them down yet
+    if not old.conditions and new.conditions:  # the record is from a grader that did not record them yet
         return [CONDITIONS["grader"]]
     conditions = [name for name, value in new.conditions.items() if old.conditions.get(name) != value]
     if conditions:
@@ -90,7 +90,7 @@ def _students(count: int) -> str:
 
 
 def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> Iterator[str]:
-    """What `autograder grade` prints of it; nothing where nobody had been graded before."""
+    """The lines that `autograder grade` prints about changes; none if nobody had been graded before."""
     before, after = list(before), list(after)
     again = examined_again(before, after)
     for what, count in again.items():
@@ -111,7 +111,7 @@ def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecor
 
 
 def marked_by_hand(cells: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Where a person's mark stands over automatic points that have changed."""
+    """Lines about manual marks whose automatic points have changed."""
     if cells:
         yield "Manual marks kept; please review them, because the automatic points have changed:"
     for student, names in cells.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from autograder.marks.records import SubmissionRecord
 from autograder.source.homework import HomeworkSource
 
-UNANSWERED = "No response."  # as nbgrader says it
+UNANSWERED = "No response."  # nbgrader's own comment
 
 
 def comments(record: SubmissionRecord, unanswered: Iterable[str], homework: HomeworkSource) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The database that holds the gradebook: a file beside the course, or a server by its URL."""
+"""The database of the gradebook: a file beside the course, or a server with a URL."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from autograder.extras import needs
 
 POSTGRESQL = ("postgresql", "postgres")
 
-# A piece of what a server or its driver says, and how it is said here: their own words hold the address, the
-# user, and sometimes a part of the password.
+# Part of a message from a server or its driver → our message. Theirs contain the address, the user, and
+# sometimes a part of the password.
 SENTENCES = {
     "password authentication failed": "password authentication failed",
     "no password supplied": "the server asks for a password and the address has none",
@@ -48,7 +48,7 @@ SENTENCES = {
 
 
 class GradebookUnavailable(RuntimeError):
-    """The gradebook cannot be opened or written; what is graded is kept in records and entered next time."""
+    """The gradebook cannot be opened or written; finished verdicts are on record and entered next time."""
 
 
 def opened(course: CourseDirectory) -> Gradebook:
@@ -56,15 +56,15 @@ def opened(course: CourseDirectory) -> Gradebook:
     try:
         with in_a_sentence():
             return Gradebook(course.db_url, course.course_id)
-    except (ImportError, ValueError, TypeError) as error:  # of an address that no driver understands
+    except (ImportError, ValueError, TypeError) as error:  # raised for an address that no driver understands
         raise _unavailable(error) from None
 
 
 def with_driver(url: str) -> str:
-    """The same URL with the driver that this project installs, where it names PostgreSQL and none.
+    """The same URL; if it names PostgreSQL without a driver, with the driver that this project installs.
 
     "postgresql://marks@db/course" → "postgresql+psycopg://marks@db/course?client_encoding=utf8"
-    Raises GradebookUnavailable for what is no URL, NotInstalled where the driver is missing.
+    Raises GradebookUnavailable for an invalid URL, NotInstalled if the driver is missing.
     """
     try:
         parsed = make_url(url)
@@ -77,14 +77,14 @@ def with_driver(url: str) -> str:
         return url
     with needs("psycopg", "postgresql"):
         import psycopg  # noqa: F401  SQLAlchemy would say only that a module is missing
-    # without an encoding psycopg gives bytes for text where the database was made in the locale C
+    # without an encoding, psycopg returns bytes for text from a database made in the locale C
     whole = parsed.set(drivername="postgresql+psycopg").update_query_dict({"client_encoding": "utf8"})
     return whole.render_as_string(hide_password=False)
 
 
 @contextlib.contextmanager
 def in_a_sentence() -> Iterator[None]:
-    """Raise what goes wrong with the database as GradebookUnavailable; no message holds its address."""
+    """Raise errors of the database as GradebookUnavailable, without its address in any message."""
     try:
         yield
     except (SQLAlchemyError, InvalidEntry) as error:
@@ -97,7 +97,7 @@ def _unavailable(error: Exception) -> GradebookUnavailable:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in words of ours: those of a server are told only where they are known."""
+    """What went wrong, in our own words; a server's message is shown only if it is a known one."""
     cause = getattr(error, "orig", None) or error
     if isinstance(cause, sqlite3.Error):
         return str(cause)  # such as "database is locked"; it holds no path

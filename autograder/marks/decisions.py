@@ -1,7 +1,7 @@
-"""Who decided what, and when: a log in `grades/decisions.jsonl` that is only ever appended to.
+"""Who decided what, and when: an append-only log in `grades/decisions.jsonl`.
 
-Excuses and extensions are what the log says last. Marks by hand are entered in nbgrader's pages, which keep
-no record of who did so; the log says when a change was noticed, and who ran the command that noticed it.
+The last entries about excuses and extensions apply. Manual marks are entered in nbgrader's pages, which do
+not record by whom; the log says when a change was noticed, and who ran the command that noticed it.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class DecisionError(ValueError):
 
 @dataclass(frozen=True)
 class Decision:
-    """One line: `value` is what holds from now on, `before` what held until then; None is nothing."""
+    """One line: `value` holds from now on, `before` held until then; None means that there was none."""
 
     homework: str
     student: str
     what: What
     value: float | bool | str | None
     before: float | bool | str | None = None
-    cell: str = ""  # of a mark by hand, and the exercise of points
+    cell: str = ""  # of a manual mark; the exercise, for points
     why: str = ""
     who: str = ""
     time: str = ""  # UTC, ISO 8601
@@ -73,7 +73,7 @@ class Decisions:
             try:
                 found.append(Decision(**json.loads(line)))
             except (ValueError, TypeError) as error:
-                raise DecisionError(f"{self.path}, line {number}, is no decision ({error}).") from None
+                raise DecisionError(f"{self.path}, line {number}, is not a decision ({error}).") from None
         return [
             entry
             for entry in found
@@ -81,16 +81,16 @@ class Decisions:
         ]
 
     def excused(self, homework: str) -> frozenset[str]:
-        """The students who need not hand this homework in."""
+        """The students who need not hand in this homework."""
         return frozenset(student for student, value in self._last(homework, "excused").items() if value)
 
     def extensions(self, homework: str) -> dict[str, timedelta]:
-        """Student → how much longer they have."""
+        """Student → the length of the extension."""
         hours = self._last(homework, "extension in hours")
         return {student: timedelta(hours=float(value or 0)) for student, value in hours.items()}
 
     def due(self, homework: str, student: str) -> datetime | None:
-        """Until when a student has time, with their extension; None where no due date was set."""
+        """When the homework is due for a student, extension included; None if no due date was set."""
         due = self._due(homework)
         return due + self.extensions(homework).get(student, timedelta()) if due else None
 
@@ -104,12 +104,12 @@ class Decisions:
             self.add(Decision(homework, "", "due", _iso(due), _iso(before)))
 
     def late_without_time(self, homework: str) -> frozenset[str]:
-        """The students whose platform says that they were late and not by how much."""
+        """The students whose platform says that they were late, but not by how much."""
         found = self._last(homework, "late without a time").items()
         return frozenset(student for student, value in found if value)
 
     def record_late(self, homework: str, late: Mapping[str, bool]) -> None:
-        """Log for whom this is new; student → whether the platform calls the submission late."""
+        """Log what is new; late: student → whether the platform calls the submission late."""
         before = self.late_without_time(homework)
         self.add(
             *(
@@ -123,7 +123,7 @@ class Decisions:
         return {entry.student: entry.value for entry in self.all(homework) if entry.what == what}
 
     def notice(self, homework: str, marks: Mapping[tuple[str, str], float]) -> list[Decision]:
-        """Log the marks by hand that are others than the log says; (student, cell) → points."""
+        """Log the manual marks that differ from the log; marks: (student, cell) → points."""
         logged = {
             (entry.student, entry.cell): entry.value
             for entry in self.all(homework)

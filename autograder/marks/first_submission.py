@@ -1,7 +1,7 @@
-"""A student's first submission in the gradebook: its rows, with their marks, inserted at once.
+"""A student's first submission in the gradebook: all rows, with their marks, are inserted at once.
 
-nbgrader makes an object for every cell, writes it without a mark and changes it afterwards; that took longer
-than everything else the writer did for a submission. The rows are the same: a test compares them.
+nbgrader creates an object for every cell, writes it without a mark and changes it afterwards, which took
+longer than all other work on a submission. The rows are the same: a test compares them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ReleasedNotebook:
-    """A notebook of an assignment: its key, its name, and the names of its cells by their keys."""
+    """A notebook of an assignment: its key, its name, and its cells' names by key."""
 
     key: str
     name: str
@@ -101,7 +101,7 @@ def add_submission(
 def _insert_cells(
     session: Session, table: type, notebook: str, cells: Iterable[str], columns: Mapping[str, Columns]
 ) -> None:
-    """Rows with the same columns go to the database together."""
+    """Insert rows with the same columns together."""
     groups: dict[tuple[str, ...], list[dict]] = defaultdict(list)
     for cell in cells:
         row = {"notebook_id": notebook, "cell_id": cell, **columns.get(cell, {})}

@@ -76,14 +76,14 @@ class MarkBook:
             )
 
     def edited(self, now: Iterable[SourceCell]) -> str:
-        """A sentence that names the cells of a homework that students have in another version; or nothing."""
+        """A sentence that names the cells of which students have a different version, or nothing."""
         with in_a_sentence():
             return edited(self._gradebook, self.homework, now)
 
     def entered(self, students: Sequence[str] | None = None) -> dict[str, dict[str, float | None]]:
-        """The grader's points for each graded cell, by student, as they are in the gradebook now.
+        """The grader's points in the gradebook, by student and graded cell.
 
-        students: whom to look for; None takes all.
+        students: None takes all.
         """
         session = self._gradebook.db
         entered: dict[str, dict[str, float | None]] = defaultdict(dict)
@@ -107,11 +107,11 @@ class MarkBook:
         timestamp: str | None = None,
         new_bytes: bool = True,
     ) -> None:
-        """Enter one student's marks, None for a person to decide; what was entered by hand stays.
+        """Enter one student's marks, None for a person to decide; manual marks stay.
 
         comments: the grader's own, by the answer's name; None leaves them.
-        new_bytes: whether the student handed in something new, so that marks by hand need another look; if
-        not, the time that counts is the earliest.
+        new_bytes: whether the student handed in something new, so that manual marks need a review; if not,
+        the earliest time counts.
         """
         gradebook, handed_in_at = self._gradebook, _time_of(timestamp)
         with in_a_sentence(), one_transaction(gradebook):
@@ -128,13 +128,13 @@ class MarkBook:
             add_submission(gradebook, self._released, student, handed_in_at, grades, words)
 
     def times(self, students: Sequence[str] | None = None) -> dict[str, datetime | None]:
-        """When each student's submission arrived, as the gradebook has it; None where nobody knows."""
+        """When each student's submission arrived, according to the gradebook; None if that is unknown."""
         with in_a_sentence():
             rows = self._gradebook.db.query(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
             return dict(rows.filter_by(assignment_id=self._released.key).filter(_of(students)))
 
     def arrived(self, student: str, timestamp: str | None, known: datetime | None) -> None:
-        """Enter when the same bytes arrived, unless an earlier time is known."""
+        """Enter when the same submission arrived, unless an earlier time is known."""
         if (time := earlier_of(known, _time_of(timestamp))) == known:
             return
         with in_a_sentence(), one_transaction(self._gradebook):
@@ -142,7 +142,7 @@ class MarkBook:
                 submission.timestamp = time
 
     def mark_by_hand(self, student: str, cell: str, points: float, comment: str) -> float | None:
-        """Enter a person's mark for an answer, and their comment; the mark that was there before."""
+        """Enter a person's mark and comment for an answer; returns the mark that was there before."""
         with in_a_sentence(), one_transaction(self._gradebook):
             submission = self._submission(student)
             notebooks = submission.notebooks if submission is not None else ()
@@ -187,7 +187,7 @@ class MarkBook:
     def reprice(
         self, student: str, verdicts: Mapping[str, float | None], points: Mapping[str, float]
     ) -> None:
-        """Enter what the same verdicts are worth now, here and in the autograded notebook."""
+        """Enter the changed points of the same verdicts, in the gradebook and in the autograded notebook."""
         path = self.notebook_path(student)
         content = json.loads(path.read_text(encoding="utf-8"))
         for cell in content["cells"]:
@@ -201,7 +201,7 @@ class MarkBook:
         self.write(student, verdicts, None, new_bytes=False)
 
     def to_look_at_again(self) -> dict[str, list[str]]:
-        """Student → cells that a person marked before their automatic points, or the files, became others."""
+        """Student → cells with a manual mark whose automatic points, or files, have changed since."""
         found: dict[str, list[str]] = defaultdict(list)
         with in_a_sentence():
             rows = (
@@ -216,10 +216,10 @@ class MarkBook:
         return dict(sorted(found.items()))
 
     def enter_penalties(self) -> list[str]:
-        """Take off what the course's policy says about being late, from the points there are now.
+        """Enter the late penalties of the course's policy, from the present points.
 
-        The due date is the gradebook's, where nbgrader's pages may have set it; the log is told of a new one.
-        Returns a sentence where the policy cannot be applied, because nobody knows how late a student was.
+        The due date is the gradebook's; if nbgrader's pages have set a new one, that is logged. Returns a
+        sentence about students for whom this is impossible, because their delay is unknown.
         """
         policy, decisions = policy_of(self.config), Decisions(Path(self.course.root))
         late = decisions.late_without_time(self.homework)
@@ -246,29 +246,29 @@ class MarkBook:
             return {(student, self._cells[cell]): points for student, cell, points in rows}
 
     def notebook_path(self, student: str) -> Path:
-        """Where nbgrader looks for a student's autograded notebook."""
+        """The path at which nbgrader looks for a student's autograded notebook."""
         folder = self.course.format_path(self.course.autograded_directory, student, self.homework)
         return Path(folder) / f"{self.homework}.ipynb"
 
     def write_notebook(self, student: str, content: Mapping) -> None:
-        """Put a student's autograded notebook where nbgrader looks for it."""
+        """Write a student's autograded notebook to the path at which nbgrader looks for it."""
         write_text(self.notebook_path(student), json.dumps(content, ensure_ascii=False) + "\n")
 
     def write_beside(self, student: str, name: str, content: bytes) -> None:
-        """Put a file beside a student's autograded notebook, unless it is there."""
+        """Write a file beside a student's autograded notebook, unless it exists."""
         path = self.notebook_path(student).with_name(name)
         if not path.is_file() or path.read_bytes() != content:
             write_bytes(path, content)
 
 
 def edited_since(url: str, homework: str, now: Iterable[SourceCell]) -> str:
-    """The same of the gradebook at a URL."""
+    """Like `edited`, for the gradebook at a URL."""
     with Gradebook(url) as gradebook:
         return edited(gradebook, homework, now)
 
 
 def edited(gradebook: Gradebook, homework: str, cells: Iterable[SourceCell]) -> str:
-    """The same of an open gradebook: it holds every cell as nbgrader released it last."""
+    """A sentence on the cells edited since nbgrader last released them into this gradebook, or nothing."""
     released = {cell.name: cell.source for cell in gradebook.find_notebook(homework, homework).source_cells}
     now = {cell.name: cell.source for cell in cells}
     names = sorted(
@@ -279,8 +279,8 @@ def edited(gradebook: Gradebook, homework: str, cells: Iterable[SourceCell]) -> 
     differ = "1 cell differs" if len(names) == 1 else f"{len(names)} cells differ"
     listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     return (
-        f"solutions/{homework} was edited after its release: {differ} ({listed}). Marks follow what is there "
-        f"now, students have the older one; `autograder release {homework}` gives them this one."
+        f"solutions/{homework} was edited after its release: {differ} ({listed}). Marks follow the new "
+        f"version, but students have the old one; `autograder release {homework}` gives them the new one."
     )
 
 
@@ -301,7 +301,7 @@ def _of(students: Sequence[str] | None) -> ColumnElement[bool]:
 
 
 def earlier_of(*times: datetime | None) -> datetime | None:
-    """The earliest of the times that are known; None where none is."""
+    """The earliest of the known times; None if none is known."""
     return min((time for time in times if time is not None), default=None)
 
 
@@ -316,7 +316,7 @@ def _time_of(timestamp: str | None) -> datetime | None:
 def one_transaction(gradebook: Gradebook) -> Iterator[None]:
     """Everything inside becomes visible together or not at all.
 
-    nbgrader's own methods that change something commit at once, so none of them may be called inside.
+    nbgrader's own methods commit every change at once, so none of them may be called inside.
     """
     session = gradebook.db
     try:

@@ -28,11 +28,11 @@ SECONDS_PER_DAY = 86_400
 
 
 class NotATime(ValueError):
-    """A due date that is none; the message shows what one looks like."""
+    """An invalid due date; the message shows how to write one."""
 
 
 class PerDay(LateSubmissionPlugin):
-    """A share of the points earned is taken off for each day begun, up to a cap; by default nothing is."""
+    """Take off a percentage of the points earned for each day begun, up to a cap; by default 0."""
 
     percent_per_day = Float(0.0, min=0.0, help="percent of the points earned, per day or part of a day").tag(
         config=True
@@ -52,14 +52,14 @@ class PerDay(LateSubmissionPlugin):
 
 
 def policy_of(config: Config) -> LateSubmissionPlugin:
-    """The course's policy: what nbgrader_config.py sets, or nbgrader's own, which takes nothing off."""
+    """The course's policy: the one in nbgrader_config.py, or nbgrader's own, which takes nothing off."""
     assign = AssignLatePenalties(config=config)
     assign.init_plugin()
     return assign.plugin_inst
 
 
 def counted_as(policy: LateSubmissionPlugin) -> timedelta:
-    """How late, by a policy, is what a platform calls late without saying by how much."""
+    """The lateness that a policy assumes if a platform does not say how late a submission was."""
     return timedelta(days=policy.unknown_counts_as_days if isinstance(policy, PerDay) else 0.0)
 
 
@@ -71,9 +71,9 @@ def enter_penalties(
     extensions: Mapping[str, timedelta] | None = None,
     late_without_time: Collection[str] = (),
 ) -> None:
-    """Take off from every submission of a homework what the policy says about the points it has now.
+    """Enter the policy's penalty for every submission of a homework, from its present points.
 
-    extensions: student → how much longer they have, instead of what nbgrader has entered.
+    extensions: student → length of the extension, instead of those that nbgrader has entered.
     late_without_time: the students whose platform says only that they were late.
     Committing is left to the caller.
     """
@@ -104,7 +104,7 @@ def set_due_date(root: Path, homework: str, due: datetime, gradebook: str | None
     """Tell the gradebook, and the log of decisions, when a homework is due."""
     course = CourseDirectory(config=course_config(root.resolve(), gradebook))
     with in_a_sentence(), opened(course) as book:
-        naive = due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps times
+        naive = due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader stores times
         book.update_or_create_assignment(homework, duedate=naive)
     Decisions(root).add(Decision(homework, "", "due", due.isoformat()))
 
@@ -121,7 +121,7 @@ def read_time(text: str) -> datetime:
 
 
 def in_its_zone(time: datetime) -> str:
-    """A time with its zone, and the same in UTC: a server's zone need not be the students'."""
+    """A time with its zone, and in UTC: the server's zone need not be the students'."""
     zone = time.strftime("UTC%z")
     utc = f", which is {time.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if time.utcoffset() else ""
     return f"{time:%Y-%m-%d %H:%M} {zone}{utc}"

@@ -1,6 +1,6 @@
 """The grader's results as data: the same fields on disk, in the gradebook, in reports and in exports.
 
-A check ends in one of three ways. *could_not_run* is no verdict on the student: it never counts as a failure.
+A check ends in one of three ways. *could_not_run* is not a verdict on the student: it never counts as failed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
 UNFINISHED = ".autograder-", ".part"  # how the name of a file that is being written begins and ends
-SECONDS_UNTIL_LEFT_OVER = 3600.0  # far more than any takes
+SECONDS_UNTIL_LEFT_OVER = 3600.0  # far longer than any write takes
 
 Status = Literal["graded", "could_not_run"]
 
@@ -40,8 +40,9 @@ class CheckRecord:
 class ExerciseRecord:
     """One exercise: points, the names of the mistakes it looks like, and its checks in order.
 
-    `told` are the names that visible checks alone lead to: students are shown these, since a name that rests
-    on hidden inputs could tell what they are. `diagnosis` rests on all checks and is for the instructor.
+    `told` are the names that follow from visible checks alone. Only these are shown to students, because a
+    name that depends on hidden inputs could leak them. `diagnosis` follows from all checks and is for the
+    instructor.
     """
 
     name: str
@@ -57,9 +58,10 @@ class SubmissionRecord:
     """One student's homework: `problem` says why it could not be run, `flags` what a person should look at,
     `notes` what is good to know.
 
-    `source` is the SHA-256 of the bytes handed in, `versions`, by exercise, that of what its verdicts rest on
-    in the homework, and `conditions` what all of them rest on besides, so that a second run knows what is
-    still valid; `seed` drew the hidden inputs. Students are shown none of these.
+    `source` is the SHA-256 of the submission. A second run finds out from `versions` and `conditions` which
+    verdicts are still valid: `versions` are digests of everything in the homework that affects an exercise's
+    verdicts, and `conditions` is everything else that affects verdicts. `seed` drew the hidden inputs.
+    Students are shown none of these.
     """
 
     student: str
@@ -87,7 +89,7 @@ class HomeworkRecord:
     isolation: Mapping[str, str] = field(default_factory=dict)  # {"level": "bwrap", "reason": "…"}
     versions: Mapping[str, str] = field(default_factory=dict)
     graded_by_hand: Mapping[str, float] = field(default_factory=dict)  # question → points, not in the totals
-    notes: tuple[str, ...] = ()  # what is to be known of all these marks
+    notes: tuple[str, ...] = ()  # about all these marks
 
     @property
     def max_points(self) -> float:
@@ -98,7 +100,7 @@ Record = TypeVar("Record", SubmissionRecord, HomeworkRecord)
 
 
 def is_unwritten(exercise: ExerciseRecord) -> bool:
-    """Whether the student has left the exercise as it was handed out."""
+    """Whether the student has left the exercise as it was released."""
     failed = [check for check in exercise.checks if check.result == "failed"]
     return bool(failed) and all("is not written yet" in check.message for check in failed)
 
@@ -118,7 +120,7 @@ class RecordError(ValueError):
 
 
 def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
-    """The one spelling of a record; of a homework's, each submission has a line of its own."""
+    """A record as JSON, always in the same form; a homework's record has one line per submission."""
     if not isinstance(record, HomeworkRecord):
         return json.dumps(record, default=vars) + "\n"
     lines = ",\n".join(json.dumps(submission, default=vars) for submission in record.submissions)
@@ -128,7 +130,7 @@ def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
 
 
 def submission_from(data: Mapping) -> SubmissionRecord:
-    """The record that JSON says; raises KeyError or TypeError when a field is missing or unknown."""
+    """The record from JSON data; raises KeyError or TypeError if a field is missing or unknown."""
     exercises = tuple(exercise_from(exercise) for exercise in data["exercises"])
     said = {name: tuple(data.get(name, ())) for name in ("flags", "notes")}
     return SubmissionRecord(**{**data, **said, "exercises": exercises})
@@ -146,17 +148,17 @@ def homework_from(data: Mapping) -> HomeworkRecord:
 
 
 def write(path: Path, record: SubmissionRecord | HomeworkRecord) -> None:
-    """Write all of it or nothing: a reader, or a crash, never meets half a file."""
+    """Write all of it or nothing: no reader finds half a file, even after a crash."""
     write_text(path, to_json(record))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file at once, by renaming a finished one over it; raises CannotWrite."""
+    """Replace a file in one step, by renaming a finished one; raises CannotWrite."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """The same of bytes."""
+    """Like `write_text`, for bytes."""
     try:
         _replace(path, content)
     except OSError as error:
@@ -178,7 +180,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def remove_left_over(folders: Iterable[Path]) -> None:
-    """Remove what a grader that was killed was writing there; what is young may be another's work."""
+    """Remove unfinished files of a killed grader; a recent file may be another grader's work."""
     begin, end = UNFINISHED
     for path in (path for folder in folders for path in folder.glob(f"{begin}*{end}")):
         with contextlib.suppress(OSError):
@@ -213,16 +215,16 @@ class RecordFolder:
         return self.folder / self.homework
 
     def file(self, student: str) -> Path:
-        """Where a student's record is; a name too long for a file is replaced by its digest."""
+        """The path of a student's record; a name too long for a file is replaced by its digest."""
         fits = len(os.fsencode(student)) <= LONGEST_FILE_NAME
         return self.path / f"{student if fits else hashlib.sha256(student.encode()).hexdigest()}.json"
 
     def add(self, record: SubmissionRecord) -> None:
-        """Keep a record, in place of the student's earlier one."""
+        """Save a record, in place of the student's earlier one."""
         write(self.file(record.student), record)
 
     def find(self, student: str) -> SubmissionRecord | None:
-        """The record of one student; None where there is none that can be read."""
+        """The record of one student; None if there is none, or none that can be read."""
         return _read_or_none(self.file(student))
 
     def all(self) -> list[SubmissionRecord]:
@@ -239,7 +241,7 @@ def _read_or_none(path: Path) -> SubmissionRecord | None:
 
 
 def priced(exercise: ExerciseRecord, homework: HomeworkSource) -> ExerciseRecord:
-    """A verdict with the points that its checks are worth now; what passed and failed stays."""
+    """The same verdict with the points that its checks are worth now."""
     worth = {check.name: check.points for check in homework.checks}
     passed = [check.name for check in exercise.checks if check.result == "passed"]
     points = sum(worth[name] for name in passed)
@@ -247,7 +249,7 @@ def priced(exercise: ExerciseRecord, homework: HomeworkSource) -> ExerciseRecord
 
 
 def counted(record: SubmissionRecord, exercises: Mapping[str, ExerciseRecord]) -> SubmissionRecord:
-    """A record of these verdicts, with their sums."""
+    """The record with these verdicts and their sums."""
     return replace(
         record,
         points=sum(exercise.points for exercise in exercises.values()),

@@ -1,4 +1,4 @@
-"""What the course's nbgrader_config.py says."""
+"""The settings in the course's nbgrader_config.py."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from traitlets.config import Config, PyFileConfigLoader
 
 
 def course_config(root: Path, gradebook: str | None = None) -> Config:
-    """What nbgrader_config.py under root says, as a traitlets Config with that root.
+    """The settings in nbgrader_config.py under root, as a traitlets Config with that root.
 
-    gradebook: the URL of another database than it says.
+    gradebook: the URL of a database to use instead.
     """
     config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     config.CourseDirectory.root = str(root)

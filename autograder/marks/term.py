@@ -1,4 +1,4 @@
-"""Marks over the homeworks of a term: weights, the lowest left out, what is missing."""
+"""Marks for a term: weighted homeworks, the lowest ones dropped, missing ones marked."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Student:
     percents: Mapping[str, float | None]
     excused: frozenset[str]
     dropped: frozenset[str]
-    waiting: frozenset[str]  # answers are still to be marked by hand
-    total: float | None  # percent; None where nothing counts
+    waiting: frozenset[str]  # homeworks with answers still to be marked by hand
+    total: float | None  # percent; None if nothing counts
 
     def cell(self, homework: str) -> str:
         """What a table shows: a percentage, EX, or nothing; in brackets what does not count."""
@@ -49,8 +49,8 @@ def term(
     """Every student's term, by name; raises TermError.
 
     homeworks: by name, or all that the gradebook knows. A homework weighs 1 unless `weights` says otherwise.
-    drop: so many of the lowest are left out. What was not handed in counts as nothing; what is excused does
-    not count.
+    drop: how many of the lowest are dropped. A homework not handed in counts as 0; an excused one does not
+    count.
     """
     names = list(homeworks) or _known(root, gradebook)
     weights = weights or {}
@@ -73,7 +73,7 @@ def read_weights(words: Sequence[str]) -> dict[str, float]:
         try:
             found[name] = float(weight)
         except ValueError:
-            raise TermError(f"{word!r} is no weight; write it like hw1_language_models=2.") from None
+            raise TermError(f"{word!r} is not a weight; write it like hw1_language_models=2.") from None
     return found
 
 
@@ -110,7 +110,7 @@ def _percent(mark: Mark | None) -> float | None:
 
 
 def as_csv(students: Sequence[Student]) -> str:
-    """A table with a line for each student; * marks what is not all marked yet."""
+    """A table with a line for each student; * means that some answers are not marked yet."""
     names = list(students[0].percents) if students else []
     header = ["student", *names, "percent", "missing"]
     return write_sheet(header, (dict(zip(header, _row(student), strict=True)) for student in students))

@@ -1,1 +1,1 @@
-"""nbgrader's own commands and pages, with judging in the sandbox and nothing fetched from elsewhere."""
+"""nbgrader's own commands and pages, with judging in the sandbox and self-contained pages."""

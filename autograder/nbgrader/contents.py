@@ -1,4 +1,4 @@
-"""What a feedback page opens with: the exercises by their titles and their claims, with the scores."""
+"""The contents of a feedback page: the exercises with their titles, claims and scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Contents(Preprocessor):
 
 
 def _headings(notebook: Mapping) -> Iterator[tuple[str, str]]:
-    """The name of each cell that nbgrader knows, with the heading that it stands below."""
+    """The name of each cell that nbgrader knows, with the heading above it."""
     heading = ""
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
@@ -48,10 +48,10 @@ def _headings(notebook: Mapping) -> Iterator[tuple[str, str]]:
 def in_words(cell: SourceCell) -> str:
     """The claim of a check cell, how many it has, or what other kind of graded cell it is.
 
-    Of hidden checks it says only what the students' notebook says too.
+    About hidden checks it says only what the students' notebook says, too.
     """
     if cell.role == "written":
-        return "Your answer in words"
+        return "Your written answer"
     given = " ".join(cell.released.split())
     claims = [claim for claim in cell.claims.values() if claim in given]
     if len(claims) == 1:

@@ -1,4 +1,4 @@
-"""A preprocessor for `nbgrader generate_feedback`: no hidden check, no markup of the student's."""
+"""A preprocessor for `nbgrader generate_feedback` that removes hidden checks and students' markup."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.source.released import SourceCell, released_texts, source_cells
 
 
 class Feedback(Preprocessor):
-    """What a student gets back: their own words, our messages, and the checks they were given."""
+    """The student's feedback: their own text, our messages, and the checks that were released."""
 
     enabled = Bool(True, help="whether to use it").tag(config=True)
 
@@ -41,19 +41,19 @@ class Feedback(Preprocessor):
 
 
 def instructors_notebook(homework: str) -> dict:
-    """The notebook that was released, with its solutions, in this course's folder."""
+    """The source notebook of the release, with its solutions, in this course's folder."""
     return json.loads(Path("solutions", homework, f"{homework}.ipynb").read_text(encoding="utf-8"))
 
 
 def recorded_checks(homework: str, student: str) -> Mapping[str, CheckRecord]:
-    """What this grader recorded of a student's checks; empty if another one graded."""
+    """This grader's record of a student's checks; empty if another grader was used."""
     record = RecordFolder(Path("grades"), homework).find(student)
     exercises = record.exercises if record else ()
     return {check.name: check for exercise in exercises for check in exercise.checks}
 
 
 def _show_check(cell: NotebookNode, known: SourceCell, checks: Mapping[str, CheckRecord]) -> None:
-    """The cell as released; its outputs follow from the record, or else say only whether it held."""
+    """Show the cell as released; its outputs follow from the record, or else say only whether it passed."""
     points, most = determine_grade(cell)
     cell.source = known.released
     recorded = check_outputs(known, checks, points)
@@ -70,7 +70,7 @@ def _show_check(cell: NotebookNode, known: SourceCell, checks: Mapping[str, Chec
 
 
 def _texts(outputs: Iterable[Mapping]) -> list[str]:
-    """What outputs say, each in plain text."""
+    """The plain text of each output."""
     return [
         output.get("text") or output.get("evalue") or output.get("data", {}).get("text/plain", "")
         for output in outputs
@@ -88,7 +88,7 @@ def _make_harmless(cell: NotebookNode, texts: Collection[str] = ()) -> None:
 
 
 def _harmless_output(output: NotebookNode) -> NotebookNode | None:
-    """Text and pictures stay; everything that could carry a script goes."""
+    """Keep text and pictures; remove everything that could carry a script."""
     if output.output_type in ("stream", "error"):
         return output
     text = {"text/plain": plain_text(str(output.data["text/plain"]))} if "text/plain" in output.data else {}

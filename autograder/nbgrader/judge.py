@@ -30,18 +30,18 @@ from autograder.submissions.collect import Found, collect
 from autograder.submissions.handed_in import parse
 from autograder.submissions.repair import RepairedCell, repair
 
-LOADED = software()  # what this process judges with, as long as it runs
+LOADED = software()  # the software with which this process judges until it ends
 
 
 class CouldNotJudge(RuntimeError):
-    """A check could not run; nbgrader then reports the submission as not processed, which is no mark."""
+    """A check could not run; nbgrader then reports the submission as not processed, without a mark."""
 
 
 class Repair(NbGraderPreprocessor):
-    """Rebuilds a submission on its release; the first of the sanitizers."""
+    """Rebuilds a submission from its release; the first of the sanitizers."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Replace the cells; what was done to them is in nbgrader's log."""
+        """Replace the cells, and write the repairs to nbgrader's log."""
         paper = paper_of(handed_in(resources, self.config))
         if paper.data is None:
             raise CouldNotJudge(paper.problem)
@@ -62,7 +62,7 @@ class Judge(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Judge what was handed in, keep its record in grades/, and show it in the cells that Repair made."""
+        """Judge the submission, save its record in grades/, and show it in the cells that Repair made."""
         plan = plan_of(resources)
         warm = warm_process(self.isolation)
         graded = mark(paper_of(handed_in(resources, self.config)), plan, warm.level.name, warm.student)
@@ -76,20 +76,20 @@ class Judge(NbGraderPreprocessor):
 
 
 def handed_in(resources: ResourcesDict, config: Config) -> Found:
-    """The student's submission where nbgrader has collected it; raises CouldNotJudge."""
+    """The student's submission as nbgrader collected it; raises CouldNotJudge."""
     student, name = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
     course = CourseDirectory(config=config)
     folder = Path(course.format_path(course.submitted_directory, student, name))
     for found in collect(folder.parents[1], name):
         if found.student == student:
             return found
-    raise CouldNotJudge(f"There is no submission of {student} where it is looked for, in {folder}.")
+    raise CouldNotJudge(f"There is no submission from {student} in {folder}.")
 
 
 def plan_of(resources: ResourcesDict) -> Plan:
     """The plan of the homework that is being graded, prepared once until a file in its folder changes.
 
-    Raises CouldNotJudge where the code that judges has changed, which a running process cannot take in.
+    Raises CouldNotJudge if the judging code has changed, because a running process cannot load the new one.
     """
     if code_on_disk() != LOADED["grader"]:
         raise CouldNotJudge(
@@ -129,7 +129,7 @@ def _require_verdicts(graded: Graded) -> None:
 
 
 def _show(graded: Graded, plan: Plan, nb: NotebookNode) -> None:
-    """Give the notebook's cells the outputs of the graded one, and harmless text where a student wrote it."""
+    """Give the notebook's cells the outputs of the graded one, and make students' text harmless."""
     mistakes = mistakes_of(graded.record, plan.homework)
     judged = graded.notebook["cells"][-len(nb.cells) :]
     for cell, made in zip(nb.cells, judged, strict=True):

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from traitlets import Bool
 from traitlets.config import Config
 
-# In nbgrader's own templates formulas wait for a MathJax that comes from elsewhere; ours replace that.
+# nbgrader's own templates load MathJax from the network to show formulas; ours do not.
 OURS = Path(__file__).with_name("templates")
 NBGRADERS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
 
@@ -19,7 +19,7 @@ BADGE = "[![Open in Colab]("
 
 
 class WithoutBadge(Preprocessor):
-    """Leave out the badge that opens a notebook in Colab: its picture would be fetched from there."""
+    """Remove the badge that opens a notebook in Colab: its picture would be loaded from the network."""
 
     enabled = Bool(True, help="whether to use it").tag(config=True)
 
@@ -33,7 +33,7 @@ SAVE = ("LimitOutput", "SaveAutoGrades", "AssignLatePenalties", "CheckCellMetada
 
 
 def use_judge(c: Config) -> None:
-    """Let `nbgrader autograde` repair submissions, run them in the sandbox and judge them outside of it."""
+    """Make `nbgrader autograde` repair submissions, run them in the sandbox and judge them outside it."""
     c.Autograde.sanitize_preprocessors = ["autograder.nbgrader.judge.Repair", *_of_nbgrader(SANITIZE)]
     c.Autograde.autograde_preprocessors = [
         "autograder.nbgrader.judge.Judge",
@@ -44,16 +44,16 @@ def use_judge(c: Config) -> None:
 
 
 def use_feedback(c: Config) -> None:
-    """Let `nbgrader generate_feedback` leave out hidden checks and whatever markup students wrote.
+    """Make `nbgrader generate_feedback` leave out hidden checks and students' markup.
 
-    Its pages and those of formgrader fetch nothing: formulas are shown without a network.
+    Its pages and those of formgrader are self-contained: they show formulas without a network.
     """
     c.HTMLExporter.preprocessors = [
         "autograder.reporting.formulas.Formulas",
         "autograder.nbgrader.plugin.WithoutBadge",
     ]
     c.HTMLExporter.extra_template_basedirs = [str(OURS), str(NBGRADERS)]
-    c.HTMLExporter.template_file = "course.html.j2"  # a name that nbgrader's do not have, so ours extend them
+    c.HTMLExporter.template_file = "course.html.j2"  # not a name of nbgrader's, so ours extend them
     c.HTMLExporter.filters = {"prose": "autograder.reporting.prose.prose"}
     c.GenerateFeedback.preprocessors = [
         "autograder.nbgrader.feedback.Feedback",

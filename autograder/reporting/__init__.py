@@ -1,1 +1,1 @@
-"""The report on a class, as one page that fetches nothing."""
+"""The report on a class, as one self-contained page."""

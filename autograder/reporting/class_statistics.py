@@ -28,16 +28,16 @@ class ExerciseStatistics:
     name: str
     title: str
     max_points: float
-    mean_share: float  # of the points
+    mean_share: float  # fraction of the points
     full_marks: int
     unwritten: int
-    unexplained: int  # lost points, and no known mistake explains it
+    unexplained: int  # answers that lost points without a known mistake
     mistakes: tuple[MistakeCount, ...]
 
 
 @dataclass(frozen=True)
 class ClassStatistics:
-    """How the class did on one homework; shares and means are over the submissions that could be run."""
+    """How the class did on one homework; fractions and means are over the submissions that could be run."""
 
     points: tuple[float, ...]
     max_points: float
@@ -66,7 +66,7 @@ class ClassStatistics:
 
 
 def class_statistics(record: HomeworkRecord, homework: HomeworkSource) -> ClassStatistics:
-    """Count over a homework's submissions; those that could not be run count apart, not as zeros."""
+    """Statistics of a homework's submissions; those that could not be run are counted apart, not as 0."""
     graded = tuple(entry for entry in record.submissions if entry.status == "graded")
     by_exercise: defaultdict[str, dict[str, ExerciseRecord]] = defaultdict(dict)
     for submission in graded:

@@ -1,4 +1,4 @@
-"""A student's verdict as a page of its own, which needs no network and runs no script."""
+"""A student's verdict as a self-contained page, which needs no network and runs no script."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.source.homework import HomeworkSource
 def feedback_page(
     record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True, later: str = "later"
 ) -> Markup:
-    """The page for a record. hidden: whether hidden checks are told; later: when they will be."""
+    """The page for a record. hidden: whether hidden checks are shown; later: when they will be."""
     told = verdict(record, homework, hidden=hidden)
     heading = heading_of(homework)
     return render("feedback.html.j2", told=told, heading=heading, student=record.student, later=later)

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which every browser shows by itself: pages of marks need no network and no script."""
+"""Formulas as MathML, which every browser can show: pages of marks need no network and no script."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from traitlets import Bool
 
-LONGEST = 2_000  # characters of one formula; a longer one stays as it was written
-MOST = 1_000  # formulas and pieces of code in one text; what comes after stays as it was written
+LONGEST = 2_000  # characters of one formula; a longer one is left as it is
+MOST = 1_000  # formulas and pieces of code in one text; the rest is left as it is
 HARMLESS = {
     "display",
     "xmlns",
@@ -35,7 +35,7 @@ HARMLESS |= {
     "rspace",
 }
 
-# Code in fences or between backticks is passed over; the formula stands in group 1 or 2.
+# Code in fences or between backticks is skipped; the formula is in group 1 or 2.
 _PIECE = re.compile(
     r"```.*?```|~~~.*?~~~|`[^`\n]+`|\\\$|\$\$(.+?)\$\$|(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])",
     re.DOTALL,
@@ -43,7 +43,7 @@ _PIECE = re.compile(
 
 
 def with_formulas(text: str) -> str:
-    """Markdown with `$…$` and `$$…$$` as MathML; a formula that cannot be converted stays as it is."""
+    """Markdown with `$…$` and `$$…$$` as MathML; a formula that cannot be converted is left as it is."""
     return _PIECE.sub(_set, text, count=MOST)
 
 
@@ -54,18 +54,18 @@ def _set(found: re.Match) -> str:
         return found[0]
     try:
         return mathml(latex.strip(), "block" if display is not None else "inline")
-    except Exception:  # whatever is wrong with it, the reader sees what was written
+    except Exception:  # whatever is wrong with it, the reader sees the source
         return found[0]
 
 
 def mathml(latex: str, display: str) -> str:
-    """One formula as MathML with nothing in it but numbers, letters, signs and their arrangement."""
+    """One formula as MathML that contains only elements for numbers, letters, signs and layout."""
     latex = re.sub(r"(\\(?:begin|end)\{)aligned\}", r"\1align*}", latex)  # the converter's name for it
     root = ET.fromstring(convert(latex, display=display))
     for element in root.iter():
         name = element.tag.rpartition("}")[2]
         if not name.startswith("m"):
-            raise ValueError(f"{name} is no element of MathML")
+            raise ValueError(f"{name} is not an element of MathML")
         for attribute in set(element.attrib) - HARMLESS:
             del element.attrib[attribute]
     ET.register_namespace("", "http://www.w3.org/1998/Math/MathML")

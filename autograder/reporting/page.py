@@ -1,4 +1,4 @@
-"""Pages made of the templates beside this file, in which every value is escaped unless it is our own markup.
+"""Pages made from the templates beside this file, in which every value is escaped unless it is our markup.
 
 A page needs no network and runs no script; its Content-Security-Policy tells the browser so.
 """
@@ -18,9 +18,9 @@ HERE = Path(__file__).parent
 
 
 def render(template: str, *, folder: Path = HERE, **values: object) -> Markup:
-    """What a template makes of these values; one that it needs and does not get is an error.
+    """Fill a template with these values; a missing value is an error.
 
-    folder: where it is looked for before it is looked for here.
+    folder: where to look for the template first.
     """
     return Markup(_pages(folder).get_template(template).render(**values))
 
@@ -40,7 +40,7 @@ def _pages(folder: Path) -> Environment:
 
 
 def _shown(value: object) -> str:
-    """A value as the template shows it: Jinja escapes a str, and leaves a Markup as it is."""
+    """A value for the template: Jinja escapes a str, and leaves a Markup unchanged."""
     return value if isinstance(value, Markup) else plain_text(str(value))
 
 
@@ -50,10 +50,10 @@ def number(value: float) -> str:
 
 
 def anchor(student: str) -> str:
-    """Where on the page a student's section is."""
+    """The anchor of a student's section on the page."""
     return "student-" + "".join(letter if letter.isalnum() else f"_{ord(letter):x}_" for letter in student)
 
 
 def link(student: str) -> Markup:
-    """The student's name, leading to that section."""
+    """The student's name, as a link to that section."""
     return Markup('<a href="#{}">{}</a>').format(anchor(student), plain_text(student))

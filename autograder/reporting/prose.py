@@ -1,4 +1,4 @@
-"""A sentence of the course as HTML: its `code`, *emphasis* and $formulas$ are set, the rest is escaped."""
+"""A sentence of the course as HTML: `code`, *emphasis* and $formulas$ are converted, the rest is escaped."""
 
 from __future__ import annotations
 

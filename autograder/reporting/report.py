@@ -15,22 +15,22 @@ from autograder.reporting.report_students import shown
 from autograder.source.homework import HomeworkSource, title
 from autograder.source.loading import find
 
-SLOW = 10  # seconds that a submission took, from which on the report mentions it
-SHARED_BY = 2  # students who make a mistake, from whom on it is worth discussing with all
+SLOW = 10  # seconds from which on the report mentions a submission
+SHARED_BY = 2  # students from which on a mistake is worth discussing in class
 
 
 def report(name: str, root: Path | str = ".") -> Path:
-    """Write grades/NAME.html from grades/NAME.json; raises FileNotFoundError where nothing was graded yet."""
+    """Write grades/NAME.html from grades/NAME.json; raises FileNotFoundError if nothing was graded yet."""
     records = Path(root) / "grades" / f"{name}.json"
     if not records.is_file():
-        raise FileNotFoundError(f"{records} is not there: grade first with `autograder grade {name} …`.")
+        raise FileNotFoundError(f"{records} does not exist: grade first with `autograder grade {name} …`.")
     path, homework = records.with_suffix(".html"), find(name, root)
     write_text(path, report_page(read_homework(records), homework, alike(homework, Path(root))))
     return path
 
 
 def alike(homework: HomeworkSource, root: Path) -> Markup:
-    """The section about similar submissions; empty where the library for it is not installed."""
+    """The section about similar submissions; empty if the library for it is not installed."""
     try:
         from autograder.reporting.similar import NothingGraded, section, similar
     except NotInstalled:
@@ -59,12 +59,12 @@ def report_page(record: HomeworkRecord, homework: HomeworkSource, similar: Marku
 
 
 def heading_of(homework: HomeworkSource) -> str:
-    """What a homework is called on pages."""
+    """The name of a homework on pages."""
     return title(homework.cells[0].source) if homework.cells else homework.name
 
 
 def _to_look_at(counted: ClassStatistics) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:
-    """What a person should look at, as heading → student → notes."""
+    """What a person should review, as heading → student → notes."""
     could_not_run, graded = counted.could_not_run, counted.graded
     yield "Could not be run", {record.student: [record.problem] for record in could_not_run}
     yield "Flagged", {record.student: record.flags for record in counted.flagged}

@@ -12,7 +12,7 @@ from autograder.source.homework import Exercise, HomeworkSource
 
 @dataclass(frozen=True)
 class ShownCheck:
-    """A check with its claim; `message` is empty where it held, or says what the check before it said."""
+    """A check with its claim; `message` is empty if it passed, or if it would repeat the previous one."""
 
     record: CheckRecord
     claim: str
@@ -21,7 +21,7 @@ class ShownCheck:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """One exercise of a student's; `lost` are points on something that was written."""
+    """One exercise of a student's; `lost`: it was written, and lost points."""
 
     record: ExerciseRecord
     title: str
@@ -36,7 +36,7 @@ class ShownAnswer:
 
 @dataclass(frozen=True)
 class ShownStudent:
-    """A section that unfolds; `summary` is what is worth knowing before it does."""
+    """A section that unfolds; `summary` is shown while it is folded."""
 
     record: SubmissionRecord
     summary: tuple[str, ...]

@@ -27,7 +27,7 @@ class NothingGraded(FileNotFoundError):
 
 
 def similar(homework: HomeworkSource, root: Path) -> list[Pair]:
-    """The pairs of graded submissions worth a look; raises NothingGraded."""
+    """The pairs of graded submissions worth reviewing; raises NothingGraded."""
     answers = answers_of(homework, root)
     if not answers:
         raise NothingGraded(
@@ -57,7 +57,7 @@ def answers_in(path: Path, homework: HomeworkSource) -> Mapping[str, str]:
 
 
 def explained(homework: HomeworkSource) -> dict[str, list[str]]:
-    """Exercise or question → the texts that students were given, and the answers that are to be expected."""
+    """Exercise or question → the texts that students were given, and the answers that can be expected."""
     entries: tuple[Alternative | Misconception, ...] = (*homework.alternatives, *homework.misconceptions)
     questions = {
         entry.name: [entry.question, harmless_markdown(entry.question)] for entry in homework.written
@@ -73,7 +73,7 @@ def explained(homework: HomeworkSource) -> dict[str, list[str]]:
 
 
 def in_words(pairs: list[Pair]) -> Iterator[str]:
-    """What `autograder similar` prints."""
+    """The lines that `autograder similar` prints."""
     yield ABOUT if pairs else NONE
     for pair in pairs:
         who = f"{one_line(pair.first)} and {one_line(pair.second)}"
@@ -83,5 +83,5 @@ def in_words(pairs: list[Pair]) -> Iterator[str]:
 
 
 def section(pairs: list[Pair]) -> Markup:
-    """The part of the class report about them; empty where there are none."""
+    """The section of the class report about these pairs; empty if there are none."""
     return render("similar.html.j2", about=ABOUT, pairs=pairs)

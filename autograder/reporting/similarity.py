@@ -1,8 +1,8 @@
-"""Pairs of submissions with more in common than the homework explains, for a person to look at.
+"""Pairs of submissions with more in common than the homework explains, for a person to review.
 
-Answers are compared by fingerprints that do not depend on names, comments and spacing. What the release, the
-reference, the catalogue or many students say is no evidence, and neither are short answers: anyone who
-solves a one-line exercise writes that line.
+Answers are compared by fingerprints that do not depend on names, comments and spacing. Text that also occurs
+in the release, the reference, the catalogue or many submissions is not evidence. Neither are short answers:
+everyone who solves a one-line exercise writes that line.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ with needs("pygments", "instructor"):
     from pygments.lexers.python import PythonLexer
     from pygments.token import Comment, Name, String, Text
 
-GRAM = 25  # characters that must agree in a row, counted as below
-LONGEST = 20_000  # characters of an answer that are compared; an honest one has a tenth of it
+GRAM = 25  # consecutive characters that must agree, counted as in `_signs`
+LONGEST = 20_000  # characters of an answer that are compared; an honest one has a tenth of that
 
-VARIABLES = (Name, Name.Variable, Name.Attribute)  # but not those of the language: print, None, __init__
+VARIABLES = (Name, Name.Variable, Name.Attribute)  # without those of Python itself: print, None, __init__
 
 
 class Prints:
-    """Where in a text each of its fingerprints is; in prose, words count as they are, but for case."""
+    """The places of each fingerprint in a text; in prose, words are compared as they are, except for case."""
 
     def __init__(self, text: str, *, is_prose: bool = False) -> None:
         text = text[:LONGEST]
@@ -42,13 +42,13 @@ class Prints:
         """How many characters these fingerprints cover."""
         starts = np.array([place for mark in marks for place in self.places[mark]], dtype=int)
         steps = np.zeros(self.length + 1, dtype=int)
-        steps[starts] += 1  # each place once: no two marks begin at the same
+        steps[starts] += 1  # each place once, because no two marks begin at the same place
         steps[starts + GRAM] -= 1
         return int((steps.cumsum() > 0).sum())
 
 
 def _signs(code: str) -> Iterator[str]:
-    """Python without spaces and comments, with each name and each piece of a string as one letter."""
+    """Python code without spaces and comments, with each name and each piece of a string as one letter."""
     for kind, text in PythonLexer().get_tokens(code):
         if kind in VARIABLES:
             yield "V"
@@ -61,18 +61,18 @@ def _signs(code: str) -> Iterator[str]:
 
 
 LEAST_IN_AN_ANSWER = 100  # characters shared in one answer, names and strings counted as one each
-LEAST_SHARE = 0.6  # of what is one's own in the shorter answer
+LEAST_SHARE = 0.6  # of the shorter answer's own text
 LEAST_IN_ALL = 150
-FEW = 4  # students who may write the same without its being what everybody writes
+FEW = 4  # most students who may share a text that still counts as evidence
 SHORTEST_LINE = 20
 MOST_LINES = 5
 
-Answers = Mapping[str, Mapping[str, str]]  # student → exercise → what stands in the answer cell
+Answers = Mapping[str, Mapping[str, str]]  # student → exercise → the text of the answer cell
 
 
 @dataclass(frozen=True)
 class SharedAnswer:
-    """One exercise: characters that both answers share, of those that are the shorter one's own."""
+    """One exercise: how many characters both answers share, and how many are the shorter one's own."""
 
     exercise: str
     shared: int
@@ -89,7 +89,7 @@ class SharedAnswer:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students, the answers they share, and lines that stand in these two alone, word for word."""
+    """Two students, the answers they share, and lines that only these two wrote, word for word."""
 
     first: str
     second: str
@@ -104,9 +104,9 @@ class Pair:
 def similar_pairs(
     answers: Answers, explained: Mapping[str, Iterable[str]], prose: Collection[str] = ()
 ) -> list[Pair]:
-    """The pairs worth a look, those who share most first.
+    """The pairs worth reviewing, those who share most first.
 
-    explained: for each exercise, the texts that students have from the course or may well arrive at.
+    explained: for each exercise, the texts that students have from the course or can be expected to write.
     prose: the exercises that are answered in words.
     """
     shared: defaultdict[tuple[str, str], list[SharedAnswer]] = defaultdict(list)
@@ -151,7 +151,7 @@ def own_marks(student: str, prints: Mapping[str, Prints], known: Collection[int]
 
 
 def _meeting(marks: dict[str, set[int]]) -> list[tuple[str, str]]:
-    """The pairs who share anything, once what too many share is removed."""
+    """The pairs who share anything, after removing what too many share."""
     holders: defaultdict[int, list[str]] = defaultdict(list)
     for student, own in marks.items():
         for mark in own:
@@ -174,7 +174,7 @@ def _lines_of_two(exercise: str, answers: Answers, explained: Iterable[str]) -> 
 def lines_of(
     first: str, second: str, parts: Iterable[SharedAnswer], answers: Answers, only: Mapping[str, set[str]]
 ) -> tuple[str, ...]:
-    """The longest lines that these two, and nobody else, wrote in the same words."""
+    """The longest lines that these two, and nobody else, wrote word for word."""
     found: set[str] = set()
     for part in parts:
         theirs = (long_lines(answers[student][part.exercise]) for student in (first, second))

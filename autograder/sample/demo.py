@@ -18,7 +18,7 @@ from autograder.source.homework import HomeworkSource
 from autograder.source.loading import find
 
 HOMEWORK = "hw1_language_models"
-MARKER = "this_is_the_demo.txt"  # only a directory that holds it is ever removed
+MARKER = "this_is_the_demo.txt"  # only a directory that contains it is ever removed
 HOW_TO_ISOLATE = """\
 Student code is run only in a sandbox, and none works on this machine: {reason}.
 On Linux, install bubblewrap (`apt install bubblewrap`) or use a kernel of 5.13 or later, which has Landlock.
@@ -29,7 +29,7 @@ On macOS and Windows, use a Linux virtual machine or container. The demo's own s
 def demo(root: Path, *, isolation: str = "best", homework: str = HOMEWORK) -> HomeworkRecord:
     """Make root/demo, grade a class of sample submissions there, print the marks and write the report.
 
-    Raises IsolationUnavailable with what to do about it, before anything is made.
+    Raises IsolationUnavailable, which says what to do, before anything is created.
     """
     try:
         level = choose(isolation)
@@ -49,17 +49,17 @@ def demo(root: Path, *, isolation: str = "best", homework: str = HOMEWORK) -> Ho
     print("\n" + table(record, source) + "\n")
     print(f"Report:     {report(homework, course)}")
     print(f"Marks:      {course / 'gradebook.db'}, {course / 'grades' / homework}.json")
-    nbgrader = Path(sys.executable).with_name("nbgrader")  # the environment need not be activated
+    nbgrader = Path(sys.executable).with_name("nbgrader")  # works without activating the environment
     print(f"Feedback:   cd {course} && {nbgrader} generate_feedback {homework}")
     return record
 
 
 def fresh_course(root: Path, homework: str) -> Path:
-    """A course directory of its own with one homework in it, built and released."""
+    """A separate course directory with one homework in it, built and released."""
     course = root / "demo"
     if course.exists() and not (course / MARKER).is_file():
         raise FileExistsError(
-            f"{course} is in the way; move it, since the demo creates a directory of that name."
+            f"{course} exists already; move it, because the demo creates a directory of that name."
         )
     shutil.rmtree(course, ignore_errors=True)
     make_course(course, root / "solutions" / homework, root)
@@ -76,12 +76,12 @@ def make_course(course: Path, homework: Path, settings: Path) -> None:
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(settings / name, course / name)
     release(course, homework.name)
-    # what students' machines know of wrong answers comes with the installed package
+    # the fingerprints of wrong answers come with the installed package
     shutil.rmtree(course / "course", ignore_errors=True)
 
 
 def table(record: HomeworkRecord, homework: HomeworkSource, width: int = 100) -> str:
-    """Every student's mark, and below it what went wrong, in words."""
+    """Every student's mark, and below it what went wrong."""
     known = {entry.name: entry for entry in homework.misconceptions}
     names = [one_line(submission.student) for submission in record.submissions]
     longest = max(map(len, names), default=0)
@@ -99,7 +99,7 @@ def table(record: HomeworkRecord, homework: HomeworkSource, width: int = 100) ->
 
 
 def mark(submission: SubmissionRecord) -> str:
-    """`4 of 5`, or that there is none."""
+    """`4 of 5`, or a note that there is no mark."""
     if submission.status != "graded":
         return "could not be run"
     return f"{submission.points:g} of {submission.max_points:g}"

@@ -46,14 +46,14 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _style(line: str) -> tuple[str, bool]:
-    """A line's colour, and whether it is bold: what fails, and the mistake's name."""
+    """A line's colour, and whether it is bold, as failures and the mistake's name are."""
     if line.startswith("✗"):
         return RED, False
     return (BLUE, True) if line.startswith("The scores are not") else (INK, False)
 
 
 def message(root: Path) -> str:
-    """What the released homework's check prints about the wrong answer."""
+    """The output of the released homework's check on the wrong answer."""
     path = root / "homeworks" / HOMEWORK / f"{HOMEWORK}.ipynb"
     cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
     last = next(i for i, cell in enumerate(cells) if cell["id"] == f"{EXERCISE}-check")
@@ -61,7 +61,7 @@ def message(root: Path) -> str:
     with redirect_stdout(io.StringIO()) as printed:
         for cell in cells[: last + 1]:
             if cell["id"] == f"{EXERCISE}-check":
-                printed.truncate(printed.seek(0))  # only what these checks say
+                printed.truncate(printed.seek(0))  # only the output of these checks
             exec(WRONG if cell["id"] == EXERCISE else "".join(cell["source"]), names)
     return printed.getvalue().strip()
 
@@ -116,7 +116,7 @@ def class_report(record: HomeworkRecord, homework: HomeworkSource) -> str:
 
 
 def graded_class(root: Path, place: Path) -> tuple[HomeworkRecord, HomeworkSource]:
-    """The demonstration's class, graded in `place` as everywhere: in the sandbox."""
+    """The demonstration's class, graded in `place`, in the sandbox as everywhere."""
     for name in ("nbgrader_config.py", "pyproject.toml"):
         (place / name).symlink_to(root / name)
     (place / "solutions").mkdir()
@@ -171,7 +171,7 @@ def drawn(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def main(root: Path) -> None:
-    """Draw them all."""
+    """Draw all pictures."""
     folder = root / "docs" / "pictures"
     folder.mkdir(exist_ok=True)
     for name, svg in drawn(root):

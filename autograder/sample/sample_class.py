@@ -47,7 +47,7 @@ WORDS = "The mean runs over all tokens, so a long sentence weighs more than a sh
 
 
 def hand_in_class(homework: HomeworkSource, released: Mapping, folder: Path) -> list[str]:
-    """Write a submission for every student of the sample class into nbgrader's layout; their names."""
+    """Write a submission for every student of the sample class in nbgrader's layout; returns their names."""
     students = dict(_class(homework, released))
     for student, content in students.items():
         hand_in(folder, student.lower(), homework.name, content)
@@ -81,7 +81,7 @@ def _class(homework: HomeworkSource, released: Mapping) -> Iterator[tuple[str, M
 
 
 def _in_words(released: Mapping, name: str) -> str:
-    """A written question answered below the question, as students do."""
+    """A written question with an answer below it, as students write it."""
     cells = (
         cell for cell in released["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id") == name
     )
@@ -99,7 +99,7 @@ def _alternatives(homework: HomeworkSource, place: int) -> dict[str, str]:
 
 
 def _mistakes(homework: HomeworkSource, count: int, place: int) -> dict[str, str]:
-    """`count` known mistakes in as many exercises; neighbours in the class make some of the same."""
+    """`count` known mistakes in as many exercises; neighbours in the class share some of them."""
     exercises = [
         entries
         for exercise in homework.exercises
@@ -111,7 +111,7 @@ def _mistakes(homework: HomeworkSource, count: int, place: int) -> dict[str, str
 
 
 def _without_metadata(notebook: Mapping) -> dict:
-    """The notebook as it comes back from an editor that keeps no metadata."""
+    """The notebook as saved by an editor that keeps no metadata."""
     cells = [
         {key: value for key, value in cell.items() if key != "id"} | {"metadata": {}}
         for cell in notebook["cells"]

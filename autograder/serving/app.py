@@ -38,17 +38,17 @@ from autograder.submissions.handed_in import parse
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECONDS_OF_A_SESSION = 60 * 86_400
-SECONDS_BETWEEN_RELOADS = 2  # of a page that waits for a verdict, and more in a long queue
+SECONDS_BETWEEN_RELOADS = 2  # of a page that waits for a verdict; more if the queue is long
 LONGEST_QUEUE = 60
 
 
 class NotHandedIn(ValueError):
-    """An upload that is not kept; the message says what to hand in."""
+    """An upload that was refused; the message says what to hand in."""
 
 
 @dataclass(frozen=True)
 class Door:
-    """The application: what it serves, and to whom."""
+    """The application: its homeworks, its settings and its ways to sign in."""
 
     root: Path
     settings: ServeSettings
@@ -94,13 +94,13 @@ class Door:
         return Starlette(routes=routes, middleware=middleware, exception_handlers=refused)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
-        """A page, for whoever asks."""
+        """A page for the person who is signed in, if anyone is."""
         request.session.setdefault("csrf", secrets.token_urlsafe(16))
         common = {"person": signed_in(request), "csrf": request.session["csrf"], "reload": None}
         return HTMLResponse(render(template, folder=TEMPLATES, **{**common, **values}), status)
 
     async def refuse(self, status: int, request: Request, problem: Exception) -> Response:
-        """Say what is wrong."""
+        """The page that explains an error."""
         return self.page(request, "message.html.j2", status=status, message=str(problem))
 
     async def http_error(self, request: Request, problem: HTTPException) -> Response:
@@ -109,11 +109,11 @@ class Door:
         return await self.refuse(problem.status_code, request, Exception(problem.detail))
 
     def style(self, request: Request) -> Response:
-        """The style sheet of the report, and what forms need."""
+        """The style sheet of the report, with rules for forms."""
         sheets = [HERE / "report.css", TEMPLATES / "serve.css"]
         return Response("\n".join(sheet.read_text("utf-8") for sheet in sheets), media_type="text/css")
 
-    # ---- who is there
+    # ---- signing in
 
     def front(self, request: Request) -> Response:
         """The homeworks, or the ways to sign in."""
@@ -124,13 +124,13 @@ class Door:
         return self.page(request, "homeworks.html.j2", homeworks=rows)
 
     def invitation(self, request: Request) -> Response:
-        """A question, so that a program which looks at links in letters uses none up."""
+        """Ask first, so that a mail program that opens links does not use up the invitation."""
         token = request.path_params["token"]
         person, _ = Invitations(self.key).read(token)
         return self.page(request, "join.html.j2", name=person.name, token=token)
 
     async def join(self, request: Request) -> Response:
-        """Use an invitation up."""
+        """Use up an invitation and sign its person in."""
         form = await self.own_form(request)
         person, once = Invitations(self.key).read(str(form.get("token", "")))
         if not await run_in_threadpool(self.attempts.use, once):
@@ -144,20 +144,20 @@ class Door:
         return see_other("/")
 
     async def own_form(self, request: Request) -> FormData:
-        """What a form of our own pages says; raises NotAdmitted for another's."""
+        """The fields of a form from our own pages; raises NotAdmitted for any other form."""
         form = await request.form(max_files=10, max_fields=500)
         require_own_form(request, form.get("csrf"))
         return form
 
     def someone(self, request: Request) -> Person:
-        """Who is signed in; raises NotAdmitted."""
+        """The person who is signed in; raises NotAdmitted if nobody is."""
         person = signed_in(request)
         if person is None:
             raise NotAdmitted("Sign in first.")
         return person
 
     def staff(self, request: Request) -> Person:
-        """The same, of those who may see the class."""
+        """Like `someone`, for a person who may see the class."""
         person = self.someone(request)
         if not person.is_staff:
             raise NotAdmitted("This page is for instructors.")
@@ -166,7 +166,7 @@ class Door:
     # ---- a student's pages
 
     def homework(self, request: Request) -> Response:
-        """What was handed in, where it is in the queue, what came of it, and a form."""
+        """A student's attempts, their place in the queue, the verdict, and a form to hand in."""
         person, name = self.someone(request), self.named(request)
         attempts = self.attempts.of(person.name, name)
         latest = attempts[-1] if attempts else None
@@ -188,20 +188,20 @@ class Door:
         )
 
     def verdict(self, name: str, student: str) -> str:
-        """The page's part that says what came of it, as far as the student may see it now; or nothing."""
+        """The verdict as far as the student may see it now, as part of the page; or nothing."""
         if (told := self.attempts.told(name, student)) is None:
             return ""
         return told.whole if self.tells_hidden(name, student) else told.visible
 
     def tells_hidden(self, name: str, student: str) -> bool:
-        """Whether a student is told hidden checks now."""
+        """Whether a student may see hidden checks now."""
         if self.settings.hidden != "after due":
             return self.settings.hidden == "at once"
         due = Decisions(self.root).due(name, student)
         return due is not None and datetime.now(UTC) > due
 
     async def hand_in(self, request: Request) -> Response:
-        """Keep one notebook; what it holds is looked at as data, and run by nobody but the sandbox."""
+        """Store one notebook; it is read as data, and only the sandbox runs it."""
         person, name = self.someone(request), self.named(request)
         form = await self.own_form(request)
         content = await the_notebook(form)
@@ -213,7 +213,7 @@ class Door:
     # ---- the instructor's pages
 
     def whole_class(self, request: Request) -> Response:
-        """Who has handed in what."""
+        """The table of what each student has handed in."""
         self.staff(request)
         name = self.named(request)
         marks, latest = self.attempts.marks(name), self.attempts.latest(name)
@@ -230,7 +230,7 @@ class Door:
         return self.page(request, "class.html.j2", name=name, heading=self.heading(name), rows=rows)
 
     def one_student(self, request: Request) -> Response:
-        """What one student sees, or will see."""
+        """The verdict that one student sees, or will see."""
         self.staff(request)
         name, student = self.named(request), request.path_params["student"]
         attempts = self.attempts.of(student, name)
@@ -249,14 +249,14 @@ class Door:
     # ---- homeworks
 
     def named(self, request: Request) -> str:
-        """The homework of the address; raises HTTPException."""
+        """The homework in the address; raises HTTPException if there is none."""
         name = request.path_params["homework"]
         if name not in self.homeworks:
             raise HTTPException(404, "There is no such homework.")
         return name
 
     def heading(self, name: str) -> str:
-        """What the released notebook calls itself."""
+        """The title of the released notebook."""
         path = self.root / "homeworks" / name / f"{name}.ipynb"
         cells: list[Mapping] = json.loads(path.read_text("utf-8"))["cells"] if path.is_file() else []
         return title("".join(cells[0]["source"])) if cells else name
@@ -287,7 +287,7 @@ def require_notebook(content: bytes) -> None:
 
 
 def later_turn(attempt: Attempt) -> str:
-    """When an attempt's turn is, if that is later than now."""
+    """When an attempt may be judged, if that is later than now."""
     return in_utc(attempt.not_before) if attempt.not_before > datetime.now(UTC).replace(tzinfo=None) else ""
 
 

@@ -1,7 +1,6 @@
-"""The attempts that students handed in, and what they are told of them: kept in a database before any reply.
+"""Students' attempts and the verdicts on them, in a database: an attempt is stored before the reply is sent.
 
-An attempt is never changed or removed. One that comes too soon after others is kept all the same, and only
-judged later.
+An attempt is never changed or removed. One that comes too soon after others is also kept, but judged later.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ ATTEMPT = sql.Table(
     sql.Column("homework", sql.String(200), nullable=False),
     sql.Column("student", sql.String(200), nullable=False),
     sql.Column("time", sql.DateTime, nullable=False),  # UTC, as are all times here
-    sql.Column("not_before", sql.DateTime, nullable=False),  # it may be judged
+    sql.Column("not_before", sql.DateTime, nullable=False),  # the earliest time at which it may be judged
     sql.Column("digest", sql.String(64), nullable=False),
     sql.Column("content", sql.LargeBinary, nullable=False),
     sql.Column("is_placed", sql.Boolean, nullable=False, default=False),
@@ -38,7 +37,7 @@ TOLD = sql.Table(
     sql.Column("homework", sql.String(200), primary_key=True),
     sql.Column("student", sql.String(200), primary_key=True),
     sql.Column("visible", sql.Text, nullable=False),  # pages for the student, without hidden checks
-    sql.Column("whole", sql.Text, nullable=False),  # and with them
+    sql.Column("whole", sql.Text, nullable=False),  # with hidden checks
     sql.Column("mark", sql.String(100), nullable=False),
 )
 USED = sql.Table(
@@ -55,7 +54,7 @@ class Pace:
 
     seconds_between: float = 30.0
     each_hour: int = 6
-    most: int = 200  # attempts that are kept, of one student and homework
+    most: int = 200  # attempts that are kept for one student and homework
 
 
 class TooMany(ValueError):
@@ -78,7 +77,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Told:
-    """What a student is told: pages without and with hidden checks, and the mark for the instructor."""
+    """A verdict: pages for the student without and with hidden checks, and the mark for the instructor."""
 
     visible: str
     whole: str
@@ -86,7 +85,7 @@ class Told:
 
 
 class Attempts:
-    """The database at a URL; raises GradebookUnavailable where it cannot be used. Safe for threads."""
+    """The database at a URL; raises GradebookUnavailable if it cannot be used. Safe for threads."""
 
     def __init__(self, url: str) -> None:
         with in_a_sentence():
@@ -102,13 +101,13 @@ class Attempts:
             yield connection
 
     def hand_in(self, student: str, homework: str, content: bytes, pace: Pace) -> Attempt:
-        """Keep an attempt; when this returns it is on disk. The same bytes as last time are not kept twice.
+        """Store an attempt; when this returns it is on disk. The same file as last time is not stored again.
 
         Raises TooMany.
         """
         now, digest = _now(), hashlib.sha256(content).hexdigest()
         with self._begin() as connection:
-            if self.engine.dialect.name == "postgresql":  # one at a time, as SQLite has it anyway
+            if self.engine.dialect.name == "postgresql":  # one writer at a time, as always in SQLite
                 connection.execute(sql.text("LOCK TABLE handed_in IN EXCLUSIVE MODE"))
             before = _rows(connection, _of(student, homework))
             if before and before[-1].digest == digest:
@@ -142,7 +141,7 @@ class Attempts:
         return found
 
     def content(self, number: int) -> bytes:
-        """What was handed in with an attempt."""
+        """The file of an attempt."""
         with self._begin() as connection:
             return connection.execute(
                 sql.select(ATTEMPT.c.content).where(ATTEMPT.c.number == number)
@@ -156,18 +155,18 @@ class Attempts:
             return connection.execute(sql.select(sql.func.count()).select_from(students)).scalar_one()
 
     def unplaced(self, homework: str) -> list[Attempt]:
-        """Attempts that are not where submissions lie, oldest first."""
+        """Attempts that have not been filed as submissions yet, oldest first."""
         with self._begin() as connection:
             clause = sql.and_(ATTEMPT.c.homework == homework, ATTEMPT.c.is_placed.is_(False))
             return [_attempt(row) for row in _rows(connection, clause)]
 
     def placed(self, number: int) -> None:
-        """An attempt lies where submissions lie."""
+        """Record that an attempt has been filed as a submission."""
         with self._begin() as connection:
             connection.execute(ATTEMPT.update().where(ATTEMPT.c.number == number).values(is_placed=True))
 
     def ready(self, homework: str) -> dict[str, int]:
-        """Student → the number of the latest attempt that is placed, not judged, and may be judged now."""
+        """Student → the number of the latest attempt that is filed, not judged, and may be judged now."""
         clause = sql.and_(
             ATTEMPT.c.homework == homework,
             ATTEMPT.c.is_placed.is_(True),
@@ -178,7 +177,7 @@ class Attempts:
             return {row.student: row.number for row in _rows(connection, clause)}
 
     def tell(self, homework: str, student: str, told: Told, up_to: int | None) -> None:
-        """Keep what a student is told. up_to: the number of the attempt that it is about, if it is of one."""
+        """Store a student's verdict. up_to: the number of the attempt that it is about, if any."""
         key = {"homework": homework, "student": student}
         judged = (*(ATTEMPT.c[name] == value for name, value in key.items()), ATTEMPT.c.judged.is_(None))
         with self._begin() as connection:
@@ -189,7 +188,7 @@ class Attempts:
                 connection.execute(ATTEMPT.update().where(clause).values(judged=_now()))
 
     def told(self, homework: str, student: str) -> Told | None:
-        """What a student is told now; None before the first verdict."""
+        """The verdict that a student sees now; None before the first one."""
         clause = (TOLD.c.homework == homework, TOLD.c.student == student)
         columns = sql.select(TOLD.c.visible, TOLD.c.whole, TOLD.c.mark)
         with self._begin() as connection:
@@ -217,7 +216,7 @@ class Attempts:
 
 
 def _turn(now: datetime, turns: Sequence[datetime], pace: Pace) -> datetime:
-    """When a further attempt may be judged, after others with these turns, oldest first."""
+    """When a further attempt may be judged, given the times for earlier ones, oldest first."""
     earliest = now
     if turns:
         earliest = max(earliest, turns[-1] + timedelta(seconds=pace.seconds_between))
@@ -246,7 +245,7 @@ def _now() -> datetime:
 
 def _as_two_processes_need_it(connection: Any, record: object) -> None:
     """SQLite: readers do not wait for the writer, writers wait for each other, a commit is on disk."""
-    connection.isolation_level = None  # transactions begin where SQLAlchemy says
+    connection.isolation_level = None  # SQLAlchemy begins transactions
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000"):
         connection.execute(f"pragma {pragma}")
 

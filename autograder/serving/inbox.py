@@ -1,4 +1,4 @@
-"""For the grader: attempts from the database as submissions in a folder, and verdicts back into it."""
+"""For the grader: files attempts from the database as submissions, and stores verdicts in the database."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from autograder.source.homework import HomeworkSource, Written
 from autograder.submissions.collect import Found, NothingHandedIn, collect
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
-SECONDS_BETWEEN_LOOKS = 2.0  # at records that another grading has changed, and at marks by hand
+SECONDS_BETWEEN_LOOKS = 2.0  # at records that another grading run has changed, and at manual marks
 
 
 @dataclass
 class AttemptInbox:
-    """As `watching.watch.Inbox` has it. folder: where submissions lie, as nbgrader has them."""
+    """The inbox of a website, see `watching.watch.Inbox`. folder: of submissions, in nbgrader's layout."""
 
     attempts: Attempts
     folder: Path
@@ -35,9 +35,9 @@ class AttemptInbox:
     has_begun: set[str] = field(default_factory=set)
     judging: dict[tuple[str, str], int] = field(default_factory=dict)
     homeworks: dict[str, HomeworkSource] = field(default_factory=dict)
-    told: dict[Path, int] = field(default_factory=dict)  # record → its time when it was told
+    told: dict[Path, int] = field(default_factory=dict)  # record → its time of change when it was last shown
     asked: dict[str, list[Question]] = field(default_factory=dict)
-    looked: dict[tuple[str, str], float] = field(default_factory=dict)  # at what of a homework, and when
+    looked: dict[tuple[str, str], float] = field(default_factory=dict)  # (homework, its part) → when
 
     def __post_init__(self) -> None:
         self.rubrics = Rubrics(self.attempts.engine)
@@ -50,7 +50,7 @@ class AttemptInbox:
             return []
 
     def arrived(self, homework: str) -> Sequence[Found]:
-        """Put new attempts in their place; those whose turn it is, and at first all submissions."""
+        """File new attempts; returns the submissions that may be judged now, at first all of them."""
         self.place(homework)
         self.tell_changed(homework)
         ready = self.attempts.ready(homework)
@@ -63,7 +63,7 @@ class AttemptInbox:
         return self.all(homework)
 
     def place(self, homework: str) -> None:
-        """File attempts as collected ones are filed; doing so twice does nothing."""
+        """File attempts in the same way as collected ones; doing so twice has no effect."""
         for attempt in self.attempts.unplaced(homework):
             content = {f"{homework}.ipynb": self.attempts.content(attempt.number)}
             cabinet = Cabinet(self.folder, homework)
@@ -71,7 +71,7 @@ class AttemptInbox:
             self.attempts.placed(attempt.number)
 
     def give_back(self, submission: Found, record: SubmissionRecord, homework: HomeworkSource) -> None:
-        """Keep what the student is told."""
+        """Store the verdict for the student."""
         self.homeworks[homework.name] = homework
         path = RecordFolder(self.records, homework.name).file(record.student)
         self.told[path] = _time_of(path)
@@ -82,7 +82,7 @@ class AttemptInbox:
         self.rubrics.answered(homework.name, record.student, written_answers(path, homework))
 
     def ask(self, homework: HomeworkSource) -> None:
-        """Keep the questions for those who mark the answers, if they are new."""
+        """Store the questions for those who mark the answers, if they are new."""
         questions = [question_of(one, homework) for one in homework.written]
         if questions != self.asked.get(homework.name):
             self.asked[homework.name] = questions
@@ -93,7 +93,7 @@ class AttemptInbox:
         return self.rubrics.to_enter(homework) if self.is_time(homework, "marks") else ()
 
     def is_time(self, homework: str, what: str) -> bool:
-        """Whether to look at this again, which is not done all the time."""
+        """Whether enough time has passed to look at this again."""
         now = time.monotonic()
         if now - self.looked.get((homework, what), float("-inf")) < SECONDS_BETWEEN_LOOKS:
             return False
@@ -105,7 +105,7 @@ class AttemptInbox:
         self.rubrics.entered(homework, mark)
 
     def tell_changed(self, name: str) -> None:
-        """Tell of records that another command wrote, such as a regrading."""
+        """Store verdicts for records that another command wrote, for example when regrading."""
         if name not in self.homeworks or not self.is_time(name, "records"):
             return
         folder = RecordFolder(self.records, name)
@@ -118,7 +118,7 @@ class AttemptInbox:
 
 
 def question_of(written: Written, homework: HomeworkSource) -> Question:
-    """A question with the part of its cell that only instructors have."""
+    """A question with its reference answer, which only instructors have."""
     cells = (cell.source for cell in homework.cells if cell.labels.get("written") == written.name)
     reference = SOLUTION.search(next(cells, ""))
     return Question(written.name, written.question, reference[1].strip() if reference else "", written.points)

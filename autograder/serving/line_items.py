@@ -1,4 +1,4 @@
-"""Where each student's mark goes in a learning management system, and sending it there."""
+"""The line items of students in a learning management system, and sending marks to them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LINE = sql.Table(
 
 @dataclass(frozen=True)
 class LineItem:
-    """A student, and the column of their marks, as the platform calls them."""
+    """The platform's names for a student and for the column of their marks."""
 
     issuer: str
     client_id: str
@@ -61,7 +61,7 @@ class LineItems:
             yield connection
 
     def keep(self, homework: str, student: str, line: LineItem) -> None:
-        """Keep where a student's mark goes, in place of an earlier place."""
+        """Store a student's line item, in place of an earlier one."""
         if self.all(homework).get(student, (None, ""))[0] == line:
             return
         with self._begin() as connection:
@@ -94,7 +94,7 @@ class Sender:
     tokens: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def send(self, homework: str, lines: LineItems, marks: Iterable[Mark]) -> Iterator[str]:
-        """Send what the platform lacks; a sentence for each mark that could not be sent."""
+        """Send the marks that the platform lacks; returns a sentence for each mark that could not be sent."""
         known = lines.all(homework)
         for mark in marks:
             if mark.points is None:
@@ -113,7 +113,7 @@ class Sender:
                 lines.sent(homework, mark.student, said)
 
     def problem(self, line: LineItem, score: Mapping[str, Any]) -> str:
-        """Post one score; why that failed, or nothing."""
+        """Post one score; returns why that failed, or nothing."""
         found = [
             one for one in self.platforms if (one.issuer, one.client_id) == (line.issuer, line.client_id)
         ]
@@ -127,7 +127,7 @@ class Sender:
         return "" if reply.status_code in (200, 201, 204) else f"the platform answered {reply.status_code}"
 
     def token(self, platform: LTIPlatform) -> str:
-        """A token for scores, asked for once in a run."""
+        """A token for scores, requested once per run."""
         key = (platform.issuer, platform.client_id)
         if key not in self.tokens:
             asked = {
@@ -141,7 +141,7 @@ class Sender:
 
 
 def score_of(mark: Mark, line: LineItem) -> dict[str, Any]:
-    """A mark as Assignment and Grade Services take it."""
+    """A mark in the form of Assignment and Grade Services."""
     return {
         "userId": line.sub,
         "scoreGiven": mark.score,
@@ -153,6 +153,6 @@ def score_of(mark: Mark, line: LineItem) -> dict[str, Any]:
 
 
 def scores_url(line: str) -> str:
-    """Where scores of a line item are posted: its path and /scores; its query stays behind."""
+    """The address for scores of a line item: /scores is added to its path, before its query."""
     parts = urlsplit(line)
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/scores"))

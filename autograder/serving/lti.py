@@ -1,9 +1,8 @@
 """Sign-in from a learning management system by LTI 1.3, and the marks back to it.
 
-Tokens are read and signed by joserfc, the library of Authlib, and the rules of a launch are written out here:
-PyLTI1p3, the usual library, has had no release since 2022, knows nothing of Starlette, and admits the same
-token twice and one that is meant for another tool. Rules: IMS Security Framework 1.0, LTI 1.3 core, and
-Assignment and Grade Services 2.0.
+Authlib's library joserfc reads and signs tokens; the rules of a launch are written out here. PyLTI1p3, the
+usual library, has had no release since 2022, does not support Starlette, and accepts a token twice, or one
+for another tool. Rules: IMS Security Framework 1.0, LTI 1.3 core, and Assignment and Grade Services 2.0.
 """
 
 from __future__ import annotations
@@ -36,19 +35,19 @@ ENDPOINT = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 INSTRUCTOR = "http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor"
 COOKIE = "launch"
 SECONDS_OF_A_LAUNCH = 600
-SECONDS_OF_SKEW = 60  # between two clocks
-SECONDS_BETWEEN_KEYS = 60.0  # so often keys are fetched again at most
+SECONDS_OF_SKEW = 60  # allowed between two clocks
+SECONDS_BETWEEN_KEYS = 60.0  # at least, before keys are fetched again
 
 
 class Once(Protocol):
-    """Something that remembers what was used."""
+    """Remembers what has been used."""
 
     def use(self, key: str) -> bool: ...
 
 
 @dataclass
 class PlatformKeys:
-    """The public keys of a platform, fetched again when it signs with one that is not known."""
+    """The public keys of a platform, fetched again when it signs with an unknown one."""
 
     url: str
     client: httpx2.Client
@@ -56,7 +55,7 @@ class PlatformKeys:
     fetched: float = float("-inf")
 
     def known(self, kid: str) -> KeySet:
-        """The keys, in which one has this name if there is any."""
+        """The keys, fetched again if none of them has this name."""
         there = any(key.kid == kid for key in self.keys.keys)
         if not there and time.monotonic() - self.fetched > SECONDS_BETWEEN_KEYS:
             self.fetched = time.monotonic()
@@ -86,7 +85,7 @@ class LTI:
         self.keys = {one: PlatformKeys(one.keys_url, client) for one in platforms}
 
     def routes(self) -> list[Route]:
-        """Where a platform begins a launch, where it ends, and our public key."""
+        """The addresses where a platform begins and ends a launch, and that of our public key."""
         return [
             Route(self.path, self.login, methods=["GET", "POST"]),
             Route("/lti/launch", self.launch, methods=["POST"]),
@@ -94,11 +93,11 @@ class LTI:
         ]
 
     def public_key(self, request: Request) -> Response:
-        """The key with which we sign when we ask a platform for a token."""
+        """The key with which we sign requests for a platform's tokens."""
         return JSONResponse(self.tool_key.public())
 
     async def login(self, request: Request) -> Response:
-        """Send the browser back to the platform, with a state and a nonce that only it has."""
+        """Send the browser back to the platform, with a state and a nonce that only this browser has."""
         said = request.query_params if request.method == "GET" else await request.form()
         platform = self.platform(said.get("iss"), said.get("client_id"))
         state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
@@ -123,12 +122,12 @@ class LTI:
             path="/lti",
             httponly=True,
             secure=True,
-            samesite="none",  # the launch is a form that the platform sends
+            samesite="none",  # the launch is a form sent from the platform's site
         )
         return reply
 
     async def launch(self, request: Request) -> Response:
-        """Sign in whom the platform names, once, in the browser that began."""
+        """Sign in the person whom the platform names, once, and only in the browser that began the launch."""
         form = await request.form(max_files=0, max_fields=20)
         try:
             found = self.signer.loads(request.cookies.get(COOKIE, ""), max_age=SECONDS_OF_A_LAUNCH)
@@ -149,7 +148,7 @@ class LTI:
         return see_other(f"/homework/{homework}" if homework else "/")
 
     def platform(self, issuer: object, client_id: object) -> LTIPlatform:
-        """The platform of this issuer, and of this client if it says which; raises NotAdmitted."""
+        """The platform of this issuer, and of this client if one is given; raises NotAdmitted."""
         found = [
             one for one in self.platforms if one.issuer == issuer and client_id in (None, "", one.client_id)
         ]
@@ -158,7 +157,7 @@ class LTI:
         return found[0]
 
     def claims(self, platform: LTIPlatform, token: str, nonce: str) -> Mapping[str, Any]:
-        """What a token says that this platform has signed for us, for this launch; raises NotAdmitted."""
+        """The claims of a token that this platform has signed for us and this launch; raises NotAdmitted."""
         try:
             kid = str(jwt_header(token).get("kid", ""))
             claims = jwt.decode(token, self.keys[platform].known(kid), algorithms=["RS256"]).claims
@@ -169,12 +168,12 @@ class LTI:
 
 
 def jwt_header(token: str) -> Mapping[str, Any]:
-    """What the header of a token says, which nobody has verified; raises ValueError."""
+    """The header of a token, not verified; raises ValueError."""
     return extract_compact(token.encode()).headers()
 
 
 def require_valid(claims: Mapping[str, Any], platform: LTIPlatform, nonce: str) -> None:
-    """Raise NotAdmitted unless these are the claims of a launch of ours, now."""
+    """Raise NotAdmitted unless these claims are valid now and belong to a launch that we began."""
     now = time.time()
     audience = claims.get("aud")
     audience = audience if isinstance(audience, list) else [audience]
@@ -196,12 +195,12 @@ def require_valid(claims: Mapping[str, Any], platform: LTIPlatform, nonce: str) 
 
 
 def not_yet(claims: Mapping[str, Any]) -> float:
-    """From when on a token is valid."""
+    """The time from which a token is valid."""
     return max(float(claims["iat"]), float(claims.get("nbf", 0)))
 
 
 def person_of(claims: Mapping[str, Any], platform: LTIPlatform) -> Person:
-    """Who is launched, by the claim that names students in the gradebook."""
+    """The person of a launch, by the claim that names students in the gradebook."""
     claim = claims.get(platform.claim)
     if not isinstance(claim, str):
         raise NotAdmitted(f"The platform does not send {platform.claim}, which names students here.")
@@ -209,7 +208,7 @@ def person_of(claims: Mapping[str, Any], platform: LTIPlatform) -> Person:
 
 
 def line_of(claims: Mapping[str, Any], platform: LTIPlatform) -> LineItem | None:
-    """Where the student's mark goes; None where the platform takes none, or names another host."""
+    """The student's line item; None if the platform accepts no marks, or names another host."""
     endpoint = claims.get(ENDPOINT) or {}
     url = endpoint.get("lineitem")
     if not isinstance(url, str) or SCORE not in (endpoint.get("scope") or ()):

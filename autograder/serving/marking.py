@@ -1,4 +1,4 @@
-"""The instructor's pages for answers in words: question by question, beside the reference answer."""
+"""The instructor's pages for marking written answers: question by question, beside the reference answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_COMMENT = 5_000  # characters
 
 
 class Front(Protocol):
-    """What these pages need of the application."""
+    """The parts of the application that these pages need."""
 
     @property
     def key(self) -> str: ...
@@ -44,7 +44,7 @@ class Marking:
     rubrics: Rubrics
 
     def routes(self) -> list[Route]:
-        """Their addresses."""
+        """The routes of these pages."""
         question = "/marking/{homework}/{question}"
         return [
             Route("/marking/{homework}", self.questions),
@@ -54,7 +54,7 @@ class Marking:
         ]
 
     def questions(self, request: Request) -> Response:
-        """How much of each question is marked."""
+        """How many answers to each question are marked."""
         self.door.staff(request)
         name = self.door.named(request)
         rows = []
@@ -65,7 +65,7 @@ class Marking:
         return self.door.page(request, "questions.html.j2", name=name, heading=heading, rows=rows)
 
     def question(self, request: Request) -> Response:
-        """One answer beside the reference, with the items; the first unmarked one if none is named."""
+        """One answer beside the reference, with the items; by default the first that is not marked."""
         self.door.staff(request)
         name, question = self.door.named(request), request.path_params["question"]
         found = {one.name: one for one in self.rubrics.questions(name)}
@@ -92,7 +92,7 @@ class Marking:
         )
 
     async def mark(self, request: Request) -> Response:
-        """Choose items for one answer; then the next one that is not marked."""
+        """Choose items for one answer; then go to the next one that is not marked."""
         person, name = self.door.staff(request), self.door.named(request)
         form, question = await self.door.own_form(request), request.path_params["question"]
         students = {self.key_of(name, one): one.student for one in self.rubrics.answers(name, question)}
@@ -105,7 +105,7 @@ class Marking:
         return see_other(f"/marking/{name}/{question}")
 
     async def item(self, request: Request) -> Response:
-        """Add an item, or change one for everybody who has it."""
+        """Add an item, or change one for all answers that have it."""
         self.door.staff(request)
         name, question = self.door.named(request), request.path_params["question"]
         form = await self.door.own_form(request)
@@ -123,7 +123,7 @@ class Marking:
         return see_other(f"/marking/{name}/{question}?answer={form.get('answer', '')}")
 
     def key_of(self, homework: str, answer: Answer) -> str:
-        """How a page names an answer without naming its student."""
+        """An answer's name on a page, which does not reveal its student."""
         said = f"{homework} {answer.student}".encode()
         return hmac.new(self.door.key.encode(), said, hashlib.sha256).hexdigest()[:24]
 

@@ -45,16 +45,16 @@ class OpenID:
         )
 
     def routes(self) -> list[Route]:
-        """There and back."""
+        """The routes to the provider and back."""
         return [Route(self.path, self.go), Route(f"{self.path}/back", self.back)]
 
     async def go(self, request: Request) -> Response:
-        """To the provider."""
+        """Send the browser to the provider."""
         back = f"{self.settings.address.rstrip('/')}{self.path}/back"
         return await self.oauth.provider.authorize_redirect(request, back)
 
     async def back(self, request: Request) -> Response:
-        """From the provider, with a code that only this session can use."""
+        """Receive the browser from the provider, with a code that only this session can use."""
         try:
             token = await self.oauth.provider.authorize_access_token(request)
             claims = token["userinfo"]

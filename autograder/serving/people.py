@@ -1,4 +1,4 @@
-"""Who is signed in, and the ways to become somebody: an interface, and one-time invitations."""
+"""People who are signed in, and ways to sign in: an interface, and one-time invitations."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ SECONDS_OF_AN_INVITATION = 60 * 86_400
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody by the name that the gradebook has; staff may see the class."""
+    """A person, named as in the gradebook; staff may see the class."""
 
     name: str
     is_staff: bool = False
 
 
 class SignIn(Protocol):
-    """A way to sign in. `label` is what its button says; None shows none."""
+    """A way to sign in. `label` is the text of its button; None shows no button."""
 
     label: str | None
     path: str
 
     def routes(self) -> list[Route]:
-        """Requests it answers; one of them ends with `sign_in`."""
+        """Its routes; one of them ends with `sign_in`."""
 
 
 class NoSuchName(ValueError):
-    """A name that cannot be a student's; the message says which can."""
+    """A name that cannot be a student's; the message suggests one that can."""
 
 
 class NotAdmitted(PermissionError):
-    """Somebody who cannot be signed in; the message says why."""
+    """A person cannot be signed in, or may not do this; the message says why."""
 
 
 def sign_in(request: Request, person: Person) -> None:
-    """Begin a session; nothing of an earlier one stays."""
+    """Begin a new session, without anything from an earlier one."""
     request.session.clear()
     request.session.update(name=person.name, is_staff=person.is_staff, csrf=secrets.token_urlsafe(16))
 
 
 def signed_in(request: Request) -> Person | None:
-    """Who sent this request."""
+    """The person who sent this request."""
     name = request.session.get("name")
     return Person(name, bool(request.session.get("is_staff"))) if name else None
 
 
 def name_of(claim: str) -> str:
-    """The student's name for what a platform calls somebody.
+    """The student's name for a platform's claim.
 
-    It is the claim itself where that can be a folder's name; otherwise its plain form with a digest, so that
-    no two claims become one student. Raises NoSuchName for an empty one.
+    It is the claim itself if that can be a folder's name; otherwise a simplified form with a digest, so that
+    no two claims become one student. Raises NoSuchName for an empty claim.
     """
     if not claim.strip():
         raise NoSuchName("The platform does not say who signs in.")
@@ -70,7 +70,7 @@ def name_of(claim: str) -> str:
 
 @dataclass(frozen=True)
 class Invitations:
-    """Links that sign one person in, once; each is signed, and says for whom it is."""
+    """Links that sign in one person, once; each contains the person's name and a signature."""
 
     key: str
 
@@ -82,7 +82,7 @@ class Invitations:
         return f"{address.rstrip('/')}/join/{self._signer.dumps(said)}"
 
     def read(self, token: str) -> tuple[Person, str]:
-        """For whom it is, and the key by which it is used up; raises NotAdmitted."""
+        """The person of an invitation, and the key that marks it as used; raises NotAdmitted."""
         try:
             said = self._signer.loads(token, max_age=SECONDS_OF_AN_INVITATION)
         except BadSignature:
@@ -95,7 +95,7 @@ class Invitations:
 
 
 def see_other(path: str) -> Response:
-    """Go there with GET."""
+    """Redirect to an address, with GET."""
     return Response(status_code=303, headers={"location": path})
 
 

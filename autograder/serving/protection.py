@@ -1,4 +1,4 @@
-"""What every request passes before the application sees it, and every reply after: limits and headers."""
+"""Limits for every request before the application sees it, and headers for every reply."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from autograder.serving.people import NotAdmitted
 from autograder.submissions.collect import LARGEST_NOTEBOOK
 
-LARGEST_REQUEST = LARGEST_NOTEBOOK + 100_000  # bytes, with what a form adds
+LARGEST_REQUEST = LARGEST_NOTEBOOK + 100_000  # bytes, including what a form adds
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -24,7 +24,7 @@ HEADERS = {
 
 
 class TooLarge(Exception):
-    """A request of more bytes than any notebook may have."""
+    """A request larger than any notebook may be."""
 
 
 class Protection:

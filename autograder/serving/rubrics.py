@@ -1,7 +1,7 @@
-"""Rubrics for answers in words: items with points and a comment, each applied to whoever shares it.
+"""Rubrics for written answers: items with points and a comment, each of which applies to many answers.
 
-An answer's mark is the sum of the items chosen for it, at least nothing and at most what the question is
-worth. An item that is changed changes the mark of everybody who has it.
+An answer's mark is the sum of the items chosen for it, at least 0 and at most the points of the question.
+Changing an item changes the mark of all answers that have it.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ MARKED = sql.Table(
     TABLES,
     *_key(),
     sql.Column("digest", sql.String(64), nullable=False),  # of the answer that was marked
-    sql.Column("comment", sql.Text, nullable=False),  # for this student alone
+    sql.Column("comment", sql.Text, nullable=False),  # for this student only
     sql.Column("who", sql.String(200), nullable=False),
-    sql.Column("entered", sql.Text),  # what the gradebook was told last: points and comment
+    sql.Column("entered", sql.Text),  # the points and comment last entered in the gradebook
 )
 CHOSEN = sql.Table(
     "rubric_chosen", TABLES, *_key(), sql.Column("item", sql.Integer, primary_key=True, autoincrement=False)
@@ -60,7 +60,7 @@ CHOSEN = sql.Table(
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its reference answer, and the most points."""
+    """A question, its reference answer, and its points."""
 
     name: str
     text: str
@@ -70,7 +70,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Item:
-    """Points, which may be negative, and what the student is told."""
+    """Points, which may be negative, and the comment for the student."""
 
     number: int
     points: float
@@ -79,7 +79,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Answer:
-    """One student's answer; `chosen` items are None as long as nobody has marked what it says now."""
+    """One student's answer; `chosen` items are None while its present text is not marked."""
 
     student: str
     text: str
@@ -89,7 +89,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class HandMark:
-    """A mark by hand for the gradebook."""
+    """A manual mark for the gradebook."""
 
     student: str
     question: str
@@ -118,7 +118,7 @@ class Rubrics:
     # ---- from the grader
 
     def ask(self, homework: str, questions: Sequence[Question]) -> None:
-        """Keep the questions of a homework, in place of earlier ones."""
+        """Store the questions of a homework, in place of earlier ones."""
         with self._begin() as connection:
             connection.execute(QUESTION.delete().where(QUESTION.c.homework == homework))
             for one in questions:
@@ -126,7 +126,7 @@ class Rubrics:
                 connection.execute(QUESTION.insert().values(homework=homework, question=one.name, **row))
 
     def answered(self, homework: str, student: str, answers: Mapping[str, str]) -> None:
-        """Keep a student's answers by question; marks of those that are still the same are entered again."""
+        """Store a student's answers by question; marks of unchanged answers are entered again."""
         with self._begin() as connection:
             for question, text in answers.items():
                 connection.execute(ANSWER.delete().where(*_is(ANSWER, homework, question, student)))
@@ -136,7 +136,7 @@ class Rubrics:
                 connection.execute(MARKED.update().where(*marked).values(entered=None))
 
     def to_enter(self, homework: str) -> list[HandMark]:
-        """Marks that the gradebook does not have yet, or has otherwise."""
+        """Marks that the gradebook does not have yet, or that have changed."""
         marks: list[HandMark] = []
         with self._begin() as connection:
             rows = connection.execute(sql.select(MARKED).where(MARKED.c.homework == homework)).all()
@@ -173,7 +173,7 @@ class Rubrics:
             return [Item(*row) for row in connection.execute(columns.where(*_is(ITEM, homework, question)))]
 
     def answers(self, homework: str, question: str) -> list[Answer]:
-        """Everybody's answer, by student."""
+        """All answers, by student."""
         with self._begin() as connection:
             chosen: dict[str, set[int]] = defaultdict(set)
             for row in connection.execute(sql.select(CHOSEN).where(*_is(CHOSEN, homework, question))):
@@ -187,7 +187,7 @@ class Rubrics:
     def mark(
         self, homework: str, question: str, student: str, items: Collection[int], comment: str, who: str
     ) -> None:
-        """Choose items for an answer as it is now, in place of those chosen before."""
+        """Choose items for the present text of an answer, in place of those chosen before."""
         known = {item.number for item in self.items(homework, question)}
         texts = {answer.student: answer.text for answer in self.answers(homework, question)}
         key = {"homework": homework, "question": question, "student": student}
@@ -200,13 +200,13 @@ class Rubrics:
                 connection.execute(CHOSEN.insert().values(**key, item=item))
 
     def add(self, homework: str, question: str, points: float, comment: str) -> None:
-        """A further item."""
+        """Add an item."""
         row = {"homework": homework, "question": question, "points": points, "comment": comment}
         with self._begin() as connection:
             connection.execute(ITEM.insert().values(**row))
 
     def change(self, homework: str, question: str, number: int, points: float, comment: str) -> None:
-        """Other points or words for an item, and so for everybody who has it."""
+        """Change the points or the comment of an item, for all answers that have it."""
         clause = (*_is(ITEM, homework, question), ITEM.c.number == number)
         with self._begin() as connection:
             connection.execute(ITEM.update().where(*clause).values(points=points, comment=comment))

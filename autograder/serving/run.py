@@ -21,7 +21,7 @@ SECONDS_UNTIL_RESTART = 2.0
 
 
 def database_url(root: Path, settings: ServeSettings) -> str:
-    """Where attempts are kept: what the settings say, or a file in the course's folder."""
+    """The URL of the database of attempts: from the settings, or a file in the course's folder."""
     return settings.database or f"sqlite:///{(root / 'serve.db').resolve()}"
 
 
@@ -59,7 +59,7 @@ def serve_pages(root: Path, homeworks: Sequence[str], host: str, port: int) -> N
 
 @dataclass
 class Grader:
-    """The grading process, which is started again whenever it ends, and ends with this one."""
+    """The grading process, which is restarted whenever it ends, and ends with this one."""
 
     words: Sequence[str]
     has_ended: threading.Event = field(default_factory=threading.Event)
@@ -74,7 +74,7 @@ class Grader:
         self.thread.join()
 
     def _keep(self) -> None:
-        """In one thread from start to end: a child that dies with its parent dies with that thread."""
+        """Start it and wait for it in one thread: a child that ends with its parent ends with that thread."""
         while not self.has_ended.is_set():
             words = [sys.executable, "-m", "autograder", *self.words]
             with subprocess.Popen(words, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent) as process:

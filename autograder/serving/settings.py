@@ -1,4 +1,4 @@
-"""What `serve.toml` in the course's folder says, and the secret key beside it."""
+"""The settings in `serve.toml` in the course's folder, and the secret key beside it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Hidden = Literal["after due", "at once", "never"]
 
 
 class SettingsError(ValueError):
-    """Settings that cannot be served with; the message says what to change."""
+    """Invalid settings; the message says what to change."""
 
 
 @dataclass(frozen=True)
 class OpenIDProvider:
-    """Where people sign in. claim: which of the provider's claims names a student in the gradebook."""
+    """A provider where people sign in. claim: the provider's claim that names students in the gradebook."""
 
     issuer: str
     client_id: str
@@ -31,9 +31,9 @@ class OpenIDProvider:
 
 @dataclass(frozen=True)
 class LTIPlatform:
-    """A learning management system that students come from, as its registration of the course says.
+    """A learning management system that students come from, with the values of its registration.
 
-    claim: which of its claims names a student in the gradebook.
+    claim: the claim that names students in the gradebook.
     """
 
     issuer: str
@@ -49,8 +49,8 @@ class LTIPlatform:
 class ServeSettings:
     """address: where students reach it; https, unless it is this machine alone.
 
-    staff: who may see the class, by their names. hidden: when hidden checks, and with them points, are told.
-    anonymous: whether answers in words are marked without their students' names.
+    staff: the names of people who may see the class. hidden: when hidden checks and points are shown.
+    anonymous: whether written answers are marked without the students' names.
     """
 
     address: str = "http://127.0.0.1:8000"
@@ -73,7 +73,7 @@ class ServeSettings:
 
 
 def read_settings(root: Path) -> ServeSettings:
-    """The settings of a course, or those by default; raises SettingsError."""
+    """The settings of a course, or the default ones; raises SettingsError."""
     path = root / FILE
     try:
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -100,7 +100,7 @@ def read_settings(root: Path) -> ServeSettings:
 
 
 def secret_key(root: Path) -> str:
-    """The key that signs cookies and invitations; made at first. Who changes it signs everybody out."""
+    """The key that signs cookies and invitations, made on first use; changing it signs everyone out."""
     path = root / KEY_FILE
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

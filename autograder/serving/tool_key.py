@@ -1,4 +1,4 @@
-"""The key with which the course signs when it asks a learning management system for a token."""
+"""The key with which the course signs requests for a learning management system's tokens."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class ToolKey:
     key: RSAKey
 
     def public(self) -> dict[str, Any]:
-        """What platforms fetch."""
+        """The public key set that platforms fetch."""
         return dict(KeySet([self.key]).as_dict(private=False))
 
     def assertion(self, client_id: str, audience: str) -> str:
-        """Says to a platform's token server who we are, for a minute, once."""
+        """A statement to a platform's token server that says who we are, valid once and for a minute."""
         now = int(time.time())
         claims = {"iss": client_id, "sub": client_id, "aud": audience, "iat": now, "exp": now + SECONDS}
         header = {"alg": "RS256", "kid": self.key.kid, "typ": "JWT"}
@@ -36,7 +36,7 @@ class ToolKey:
 
 
 def tool_key(root: Path) -> ToolKey:
-    """The key of a course, made at first, in a file that only this account can read."""
+    """The key of a course, made on first use, in a file that only this account can read."""
     path = root / FILE
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -13,7 +13,7 @@ SECONDS_TO_ANSWER = 10.0  # for a platform
 
 
 def ways_of(settings: ServeSettings, root: Path, attempts: Attempts) -> Sequence[SignIn]:
-    """Each way, ready to be asked."""
+    """Each way to sign in, ready for use."""
     return list(_ways(settings, root, attempts))
 
 

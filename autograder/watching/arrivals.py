@@ -1,4 +1,4 @@
-"""A folder in which submissions arrive: when each is wholly there, and a page of feedback beside each."""
+"""A folder in which submissions arrive: when each is complete, and a feedback page beside each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from autograder.source.homework import HomeworkSource
 from autograder.submissions.collect import Found, NothingHandedIn, Unreadable, collect, read
 from autograder.watching.watch import ByHand
 
-SECONDS_TO_SETTLE = 1.0  # for which a file stays as it is once it is written
-SECONDS_TO_FINISH = 30.0  # after which a notebook that breaks off is taken for what was handed in
+SECONDS_TO_SETTLE = 1.0  # without a change, after which a file counts as written
+SECONDS_TO_FINISH = 30.0  # after which an incomplete notebook is accepted as the submission
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # of JSON; it always matches, in linear time
 
 State = tuple[tuple[str, int, int, int], ...]
@@ -24,7 +24,7 @@ State = tuple[tuple[str, int, int, int], ...]
 
 @dataclass
 class _Seen:
-    """A submission, what its files looked like when last seen, since when, and whether it was taken so."""
+    """A submission, the last seen state of its files, since when, and whether it was taken in that state."""
 
     found: Found
     state: State
@@ -36,8 +36,8 @@ class _Seen:
 class Arrivals:
     """`STUDENT/HOMEWORK/…` or `STUDENT.ipynb` below a folder, as `collect` finds them.
 
-    A submission is taken when its files have stayed the same for a second and its notebook is whole.
-    tells_hidden: whether a student is told hidden checks now, by homework and student.
+    A submission is taken when its files have not changed for a second and its notebook is complete.
+    tells_hidden: whether a student may see hidden checks now, by homework and student.
     """
 
     folder: Path
@@ -51,7 +51,7 @@ class Arrivals:
         return [one.found for one in there if one.is_taken]
 
     def arrived(self, homework: str) -> Sequence[Found]:
-        """Those that are wholly there, and new or changed since this was last called."""
+        """Submissions that are complete, and new or changed since this was last called."""
         return [found for found in self._there(homework) if self._is_ready(homework, found)]
 
     def _there(self, homework: str) -> list[Found]:
@@ -74,7 +74,7 @@ class Arrivals:
         return True
 
     def give_back(self, submission: Found, record: SubmissionRecord, homework: HomeworkSource) -> None:
-        """Write the feedback beside what was handed in; one that is there and the same is left."""
+        """Write the feedback beside the submission, unless the same page is there already."""
         place = submission.folder or submission.path
         if place is None:
             return
@@ -85,7 +85,7 @@ class Arrivals:
             write_text(path, page)
 
     def by_hand(self, homework: str) -> Sequence[ByHand]:
-        """None: a folder holds no marks."""
+        """None: a folder contains no marks."""
         return ()
 
     def entered(self, homework: str, mark: ByHand) -> None:
@@ -93,7 +93,7 @@ class Arrivals:
 
 
 def _state_of(found: Found) -> State:
-    """What changes when a file of a submission does: its path, inode, size and time."""
+    """The state of a submission's files: path, inode, size and time of each."""
     paths = [found.path] if found.path else []
     for folder, _, names in os.walk(found.folder) if found.folder else ():
         paths += [Path(folder, name) for name in names]
@@ -109,7 +109,7 @@ def _state(path: Path) -> tuple[str, int, int, int]:
 
 
 def _is_whole(found: Found) -> bool:
-    """Whether a notebook has been written to its end: every brace that opens in it closes."""
+    """Whether a notebook has been written to its end: every brace that opens is closed."""
     if found.path is None:
         return True
     try:

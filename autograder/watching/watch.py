@@ -1,7 +1,7 @@
-"""Grade what arrives, as it arrives: everything that a grading needs stays warm from one to the next.
+"""Grade submissions as they arrive: everything that grading needs stays warm from one to the next.
 
-What has been handed in lies in files, and what is graded in records and the gradebook; a watcher that is
-killed keeps nothing else, and the next one finds what is due as `autograder grade` does.
+Submissions are in files, and results in records and the gradebook. A watcher keeps nothing else, so after it
+is killed, the next one finds what is due in the same way as `autograder grade`.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from autograder.source.released import NotReleased
 from autograder.submissions.collect import Found
 
 SECONDS_BETWEEN_LOOKS = 0.2
-SECONDS_BETWEEN_SUMMARIES = 30.0  # while there is always something to do
-SECONDS_OF_A_TURN = 10.0  # after which what arrives waits for other homeworks
+SECONDS_BETWEEN_SUMMARIES = 30.0  # at least, while submissions keep arriving
+SECONDS_OF_A_TURN = 10.0  # after which it is the turn of other homeworks
 SECONDS_UNTIL_ANOTHER_TRY = 2.0
 AWAY = (GradebookUnavailable, JudgesUnavailable)  # and may come back
 JudgesFor = Callable[[Order], AbstractContextManager[Judges]]
 
 
 class Inbox(Protocol):
-    """Where submissions arrive, and where word of them goes."""
+    """The source of submissions, which also receives their results."""
 
     def all(self, homework: str) -> Sequence[Found]:
-        """Every submission that is wholly there."""
+        """Every submission that is complete."""
 
     def arrived(self, homework: str) -> Sequence[Found]:
-        """Those that are new or changed since this was last called; at first, all."""
+        """Submissions that are new or changed since this was last called; at first, all."""
 
     def give_back(self, submission: Found, record: SubmissionRecord, homework: HomeworkSource) -> None:
-        """A submission is graded, now or before; called more than once for the same record."""
+        """A submission has been graded, now or earlier; called more than once for the same record."""
 
     def by_hand(self, homework: str) -> Sequence[ByHand]:
         """Marks that people gave and the gradebook lacks."""
@@ -60,7 +60,7 @@ class Inbox(Protocol):
 
 
 class ByHand(Protocol):
-    """A person's mark for a question, and what they tell the student."""
+    """A person's mark for a question, and their comment for the student."""
 
     @property
     def student(self) -> str: ...
@@ -87,15 +87,15 @@ class OpenHomework:
     open: ExitStack = field(default_factory=ExitStack)
     clerk: Clerk | None = None
     source: object = None  # its state when it was opened
-    has_missed: bool = False  # what arrived while it could not be graded
-    unsummed: float | None = None  # since when the summary lacks something
+    has_missed: bool = False  # whether submissions arrived while it could not be graded
+    unsummed: float | None = None  # since when the summary is incomplete
 
     @property
     def name(self) -> str:
         return self.order.homework
 
     def round(self, until: float) -> bool:
-        """Grade what has arrived, and what arrives up to a time; whether there was anything."""
+        """Grade what has arrived, and what arrives up to a time; returns whether there was anything."""
         arrived = self.inbox.arrived(self.name)
         try:
             self.enter_by_hand()
@@ -112,7 +112,7 @@ class OpenHomework:
         return True
 
     def is_ready(self) -> bool:
-        """Open it, anew if the source has changed; whether it can be graded. If not, that is said."""
+        """Open the homework, or reopen it if the source has changed; returns whether it can be graded."""
         if (source := _state_of(self.root, self.name)) == self.source:
             return self.clerk is not None
         try:
@@ -131,7 +131,7 @@ class OpenHomework:
         return self.clerk is not None
 
     def grade(self, arrived: Sequence[Found], until: float) -> None:
-        """Have these judged, and what arrives meanwhile; say and give back each."""
+        """Have these judged, and what arrives meanwhile; print each result and report it to the inbox."""
         clerk = self.clerk
         assert clerk is not None
         before = dict(clerk.records)
@@ -160,7 +160,7 @@ class OpenHomework:
                 self.say(f"{self.name}  {one_line(record.student)}  {mark(record)}")
 
     def enter_by_hand(self) -> None:
-        """Enter what people gave, and put it on record."""
+        """Enter the marks that people gave, and record them in the log."""
         if not (given := self.inbox.by_hand(self.name)) or not self.is_ready() or self.clerk is None:
             return
         for one in given:
@@ -186,7 +186,7 @@ class OpenHomework:
         time.sleep(SECONDS_UNTIL_ANOTHER_TRY)
 
     def sum_up(self, after: float = 0.0) -> None:
-        """Enter penalties and write the summary, if for so many seconds something has been new."""
+        """Enter penalties and write the summary, if results have been waiting for this many seconds."""
         if self.clerk is None or self.unsummed is None or time.monotonic() - self.unsummed < after:
             return
         try:
@@ -198,7 +198,7 @@ class OpenHomework:
             self.give_up(problem)
 
     def close(self) -> None:
-        """Sum up, and let go of the gradebook."""
+        """Write the summary, and close the gradebook."""
         self.sum_up()
         self.open.close()
         self.clerk, self.source = None, None
@@ -218,8 +218,9 @@ def watch(
 ) -> None:
     """Grade what arrives in the inbox, until it has ended; raises IsolationUnavailable.
 
-    A homework that cannot be graded now, or a gradebook or cluster that is away, is said and tried again.
-    dask: the address of a Dask cluster whose workers judge; None has them judged here, `jobs` at once.
+    If a homework cannot be graded now, or the gradebook or cluster cannot be used, that is printed and tried
+    again.
+    dask: the address of a Dask cluster whose workers judge; with None they are judged here, `jobs` at once.
     gradebook: the URL of its database; None takes the one of nbgrader_config.py.
     """
     limits = Limits()
@@ -257,7 +258,7 @@ def shared_judges(
 
 
 def released(root: Path) -> list[str]:
-    """The homeworks that are released; raises NotReleased where none is."""
+    """The homeworks that are released; raises NotReleased if none is."""
     found = [name for name in assignments(root) if released_path(root, name).is_file()]
     if not found:
         raise NotReleased(f"No homework is released in {root}. Run `autograder release NAME`.")
@@ -265,7 +266,7 @@ def released(root: Path) -> list[str]:
 
 
 def _state_of(root: Path, name: str) -> object:
-    """What changes when the homework is edited or released."""
+    """A state that changes when the homework is edited or released."""
     paths = [*files_in(root / "solutions" / name), released_path(root, name)]
     there = [(path, path.stat()) for path in paths if path.is_file()]
     return [(path, status.st_mtime_ns, status.st_size) for path, status in there]

@@ -32,7 +32,7 @@ def _collect_options(part: argparse.ArgumentParser) -> None:
         help="which counts: the latest (default), or the latest that arrived by --due",
     )
     part.add_argument(
-        "--grace", type=float, default=0.0, metavar="MINUTES", help="so much after --due is in time"
+        "--grace", type=float, default=0.0, metavar="MINUTES", help="a delay after --due that is in time"
     )
     gradebook_option(part)
 

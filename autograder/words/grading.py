@@ -51,7 +51,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 
 
 def _grade(args: Arguments) -> int:
-    gc.disable()  # until `grade` begins its work: what is imported is no garbage
+    gc.disable()  # until `grade` begins its work: imports leave no garbage
     try:
         return _graded(args)
     finally:
@@ -81,7 +81,7 @@ def _graded(args: Arguments) -> int:
         attempt=args.attempt,
     )
     if args.preview:
-        say(*in_words(before, record.submissions), "Nothing was written; without --preview it is.")
+        say(*in_words(before, record.submissions), "Nothing was written, because of --preview.")
         return 0
     say(table(record, find(args.homework, args.root)))
     log_changes(args, before, record.submissions)
@@ -102,7 +102,7 @@ def _graded(args: Arguments) -> int:
 
 
 def log_changes(args: Arguments, before: list[SubmissionRecord], after: Sequence[SubmissionRecord]) -> None:
-    """Put the points that this run changed, and marks by hand that are new, on record."""
+    """Record in the log the points that this run changed, and new manual marks."""
     from autograder.marks.changes import point_changes
     from autograder.marks.decisions import Decisions
     from autograder.marks.gradebook import MarkBook
@@ -114,7 +114,7 @@ def log_changes(args: Arguments, before: list[SubmissionRecord], after: Sequence
 
 
 def _watch_options(part: argparse.ArgumentParser) -> None:
-    part.add_argument("folder", type=Path, metavar="FOLDER", help="as `grade --submissions` has it")
+    part.add_argument("folder", type=Path, metavar="FOLDER", help="see `grade --submissions`")
     part.add_argument(
         "--homework",
         action="append",

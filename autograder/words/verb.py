@@ -22,7 +22,7 @@ class Verb:
 
 
 def say(*lines: str, file: TextIO | None = None) -> None:
-    """Print lines; nothing in them, such as a student's name, can control the terminal."""
+    """Print lines, in which nothing, such as a student's name, can control the terminal."""
     print(plain_text("\n".join(lines)).replace("\r", ""), file=file, flush=True)
 
 

@@ -11,6 +11,7 @@ multi_head_attention        H attentions side by side, and their cache
 self_attention              a language model of one of these and nothing else
 positions, layer_norm       the other parts of a Transformer
 transformer                 encoder and decoder layers and their stacks
+cached_decoder              the cache, and all else that GPT and Llama share
 gpt, bert, translator       decoder, encoder, encoder-decoder
 grouped_query_attention     heads that share keys and values
 llama                       the architecture of today's open language models
@@ -31,11 +32,12 @@ from course.models.attention import (
 )
 from course.models.attention_maps import attention_maps
 from course.models.bert import BERT, BERTConfig, MaskedLanguageModel, SequenceClassifier, SpanFinder, Tagger
+from course.models.cached_decoder import KeyValueCache
 from course.models.checkpoints import CheckpointError, bert_config, gpt_config, load_weights
 from course.models.counts import InterpolatedNGram, NGram, NGramCounts, Uniform, fit_shares
 from course.models.cross_entropy import cross_entropy, log_softmax
 from course.models.feedforward import FeedForwardConfig, FeedForwardLanguageModel
-from course.models.gpt import GPT, GPTConfig, KeyValueCache
+from course.models.gpt import GPT, GPTConfig
 from course.models.grouped_query_attention import GroupedQueryAttention
 from course.models.kneser_ney import KneserNey
 from course.models.layer_norm import LayerNorm, RMSNorm, layer_norm, rms_norm

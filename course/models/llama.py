@@ -6,16 +6,14 @@ instead of GELU, key-value heads shared by groups of query heads (Ainslie et al.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.language_model import check_tokens
 from course.models.attention import causal_mask
-from course.models.gpt import KeyValueCache, attendable
+from course.models.cached_decoder import CachedDecoder, KeyValueCache, attendable
 from course.models.grouped_query_attention import GroupedQueryAttention
 from course.models.layer_norm import RMSNorm
 from course.models.linear import Linear, linear
@@ -78,27 +76,16 @@ class LlamaBlock(nn.Module):
         return x + self.feed_forward(self.norm_feed_forward(x))
 
 
-class Llama(nn.Module):
+class Llama(CachedDecoder):
     """Embeddings, blocks, a last norm, and the embedding matrix again to score every token."""
 
+    config: LlamaConfig
+
     def __init__(self, config: LlamaConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.vocab_size = config.vocab_size
-        self.context_length = config.context_length
-        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        super().__init__(config)
         self.blocks = nn.ModuleList(LlamaBlock(config) for _ in range(config.n_layers))
         self.norm = RMSNorm(config.d_model, config.epsilon)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """As in GPT-2: normal, less for matrices whose output is added to the residual stream."""
-        deviation = self.config.initial_deviation
-        for name, parameter in self.named_parameters():
-            if name.endswith(("W_output.weight", "contract.weight")):
-                nn.init.normal_(parameter, std=deviation / math.sqrt(2 * self.config.n_layers))
-            elif parameter.ndim == 2:
-                nn.init.normal_(parameter, std=deviation)
 
     def hidden(
         self,
@@ -106,27 +93,18 @@ class Llama(nn.Module):
         cache: KeyValueCache | None = None,
         mask: Bool[Tensor, "batch keys"] | None = None,
     ) -> Float[Tensor, "batch time d_model"]:
-        """The residual stream after the last norm.
+        """The residual stream after the last norm, see `CachedDecoder.hidden`.
 
-        With a cache, `tokens` are only the new ones, and are added to it. `mask` is False at padding and also
-        covers the cached positions. Padding at the start changes nothing but rounding, because rotations
-        depend on distances only. Raises as `check_tokens` does, counting the cached positions.
+        Padding at the start changes nothing but rounding, because rotations depend on distances only.
         """
-        check_tokens(tokens, self.vocab_size)
+        first = self.first_position(tokens, cache)
         _, T = tokens.shape
-        first = 0 if cache is None else cache.length
-        if first + T > self.context_length:
-            raise ValueError(
-                f"tokens: expected at most {self.context_length} positions, got T = {T}"
-                + (f" after {first} cached ones" if first else "")
-            )
         x = self.embedding(tokens)  # (B, T, D)
         d_head = self.config.d_model // self.config.n_heads
         turn = rotation(T, d_head, first, self.config.rotation_base, x.dtype, x.device)
         allowed = self._allowed(mask, first, T, x.device)
-        layers = [None] * len(self.blocks) if cache is None else cache.layers
-        for block, layer in zip(self.blocks, layers, strict=True):
-            x = block(x, turn, allowed, layer)  # (B, T, D)
+        for block, layer_cache in self.blocks_and_caches(cache):
+            x = block(x, turn, allowed, layer_cache)  # (B, T, D)
         return self.norm(x)
 
     @staticmethod
@@ -139,24 +117,6 @@ class Llama(nn.Module):
         triangle = causal_mask(n_queries, first + n_queries, device)[None, None]  # (1, 1, T, keys)
         return triangle if mask is None else triangle & attendable(mask, first, n_queries)
 
-    def logits(
-        self,
-        tokens: Int[Tensor, "batch time"],
-        cache: KeyValueCache | None = None,
-        mask: Bool[Tensor, "batch keys"] | None = None,
-    ) -> Float[Tensor, "batch time vocab"]:
-        """Logits of the next token at every position."""
-        return linear(self.hidden(tokens, cache, mask), self.embedding.weight)
-
-    def forward(
-        self,
-        tokens: Int[Tensor, "batch time"],
-        cache: KeyValueCache | None = None,
-        mask: Bool[Tensor, "batch keys"] | None = None,
-    ) -> Float[Tensor, "batch time vocab"]:
-        """Log-probabilities of the next token at every position."""
-        return self.logits(tokens, cache, mask).log_softmax(dim=-1)
-
     def next_log_probs(
         self,
         tokens: Int[Tensor, "batch time"],
@@ -166,7 +126,3 @@ class Llama(nn.Module):
         """Log-probabilities after the last position only: generation needs no others."""
         last = self.hidden(tokens, cache, mask)[:, -1]  # (B, D)
         return linear(last, self.embedding.weight).log_softmax(dim=-1)  # (B, V)
-
-    def new_cache(self) -> KeyValueCache:
-        """An empty KV cache, to pass to each call during generation."""
-        return KeyValueCache(self.config.n_layers)

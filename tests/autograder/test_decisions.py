@@ -71,5 +71,5 @@ def test_a_line_that_is_no_decision_is_named(log):
     log.add(Decision(NAME, "ada", "excused", True))
     with log.path.open("a") as file:
         file.write("{broken\n")
-    with pytest.raises(DecisionError, match="line 2, is no decision"):
+    with pytest.raises(DecisionError, match="line 2, is not a decision"):
         log.all()

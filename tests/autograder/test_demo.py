@@ -62,7 +62,7 @@ def test_the_demo_can_be_run_again(shown):
 def test_a_folder_that_is_not_the_demos_is_left_alone(course_folder):
     (course_folder / "demo").mkdir()
     (course_folder / "demo" / "thesis.txt").write_text("years of work")
-    with pytest.raises(FileExistsError, match="is in the way"):
+    with pytest.raises(FileExistsError, match="exists already"):
         demo(course_folder, homework="mini_homework")
     assert (course_folder / "demo" / "thesis.txt").exists()
 

@@ -286,8 +286,8 @@ def test_a_check_edited_after_its_release_is_graded_with_and_named(course, capsy
     assert main(words) == 0
     said = (
         f"solutions/{NAME} was edited after its release: 1 cell differs (square-check). "
-        "Marks follow what is there now, students have the older one; "
-        f"`autograder release {NAME}` gives them this one."
+        "Marks follow the new version, but students have the old one; "
+        f"`autograder release {NAME}` gives them the new one."
     )
     assert f"Note: {said}" in capsys.readouterr().out
     assert records(course)["cleo"].points == 5
@@ -310,7 +310,7 @@ def test_looking_for_what_is_due_reads_each_file_once_and_draws_no_seed(course, 
 
 def test_a_homework_that_was_never_built_is_refused_with_the_command_that_builds_it(course):
     (course / "solutions" / NAME / f"{NAME}.ipynb").unlink()
-    with pytest.raises(NotReleased, match=f"is not there. Run `autograder release {NAME}`"):
+    with pytest.raises(NotReleased, match=f"does not exist. Run `autograder release {NAME}`"):
         run(course)
 
 

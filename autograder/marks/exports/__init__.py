@@ -1,7 +1,7 @@
 """Marks for learning management systems: one format, one function, one file each.
 
-Every export starts from `Mark`, which is read from nbgrader's gradebook and so includes what was marked by
-hand and what was taken off for being late.
+Every export starts from `Mark`, which is read from nbgrader's gradebook and therefore includes manual marks
+and late penalties.
 """
 
 from autograder.marks.exports.canvas import canvas

@@ -29,8 +29,8 @@ def canvas(homework: str, marks: Sequence[Mark], sheet: str, column: str | None 
     """The sheet with the students' columns and one column of scores; raises ExportError.
 
     column: the assignment's title, its id, or both as Canvas writes them; None looks for the homework's name.
-    Scores are scaled to the points that the assignment has in Canvas. Who handed in nothing is left empty,
-    which Canvas leaves as it is; who is excused gets EX.
+    Scores are scaled to the points that the assignment has in Canvas. A student who handed in nothing gets an
+    empty cell, which Canvas ignores; one who is excused gets EX.
     """
     header, rows = read_sheet(sheet, ("ID", "Section"), "Canvas")
     possible = next((row for row in rows if _is_points_possible(row)), {})
@@ -50,7 +50,7 @@ def canvas(homework: str, marks: Sequence[Mark], sheet: str, column: str | None 
 
 
 def _column(header: Iterable[str], possible: Mapping[str, str], wanted: str) -> str:
-    """The column of the assignment called so; a new one would be a second assignment in Canvas."""
+    """The assignment's existing column; a new one would create a second assignment in Canvas."""
     assignments = [title for title in header if title not in WHO and READ_ONLY not in possible.get(title, "")]
     found = [title for title in assignments if wanted in _names(title)]
     if len(found) == 1:
@@ -61,7 +61,7 @@ def _column(header: Iterable[str], possible: Mapping[str, str], wanted: str) -> 
 
 
 def _names(title: str) -> set[str]:
-    """What a column may be called: "HW 1 (9917)" → that, "HW 1" and "9917"."""
+    """The names that select a column: "HW 1 (9917)" → "HW 1 (9917)", "HW 1" and "9917"."""
     parts = WITH_ID.fullmatch(title)
     return {title, *(parts.groups() if parts else ())}
 
@@ -76,7 +76,7 @@ def _is_no_student(row: Mapping[str, str]) -> bool:
 
 
 def _points(cell: str, otherwise: float) -> float:
-    """What an assignment is worth in Canvas."""
+    """The points of an assignment in Canvas."""
     try:
         return float(cell) or otherwise
     except ValueError:

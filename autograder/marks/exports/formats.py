@@ -24,7 +24,7 @@ from autograder.source.loading import find, require_name
 
 @dataclass(frozen=True)
 class Export:
-    """What is to be exported, from where; `sheet` is what the platform itself exported."""
+    """What to export, and from where; `sheet` is the file that the platform itself exported."""
 
     root: Path
     homework: str
@@ -37,7 +37,7 @@ class Export:
 
     @cached_property
     def marks(self) -> list[Mark]:
-        """Everybody's mark; raises ExportError where it is asked to, while answers wait for a person."""
+        """All marks; raises ExportError if it should stop while answers are unmarked."""
         found = marks_of(self.root, self.homework, self.gradebook)
         if self.stop_if_unmarked and (waiting := unmarked(found)):
             raise ExportError(f"Nothing was exported: {waiting}")
@@ -51,14 +51,14 @@ class Export:
 
 @dataclass(frozen=True)
 class Exported:
-    """A file, and what is to be known of it."""
+    """A file, and notes about it."""
 
     content: bytes
     notes: tuple[str, ...] = ()
 
 
 def export(wanted: Export, form: str) -> Exported:
-    """The file in one of FORMATS; raises ExportError or SourceError with what is missing."""
+    """The file in one of FORMATS; raises ExportError or SourceError, which say what is missing."""
     require_name(wanted.homework, wanted.root)
     made = FORMATS[form](wanted)
     return (
@@ -67,7 +67,7 @@ def export(wanted: Export, form: str) -> Exported:
 
 
 def unmarked(marks: Sequence[Mark]) -> str:
-    """A sentence on the students whose written answers nobody has marked yet; or nothing."""
+    """A sentence on the students whose written answers nobody has marked yet, or nothing."""
     waiting = [one_line(mark.student) for mark in marks if mark.waits_for_a_person and not mark.excused]
     if not waiting:
         return ""
@@ -77,7 +77,7 @@ def unmarked(marks: Sequence[Mark]) -> str:
 
 
 def _sheet(wanted: Export, filled: Filled) -> Exported:
-    """A platform's sheet, with a note on everybody whose mark is not in it."""
+    """A platform's sheet, with a note on all students whose marks are not in it."""
     lost = ", ".join(map(one_line, filled.missing))
     notes = [*filled.notes, *([f"the sheet has no row for: {lost}"] if lost else [])]
     return _of_marks(wanted, filled.text, notes)

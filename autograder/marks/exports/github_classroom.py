@@ -1,6 +1,6 @@
-"""GitHub Classroom: a workflow for the students' repository that runs the visible checks at every push.
+"""GitHub Classroom: a workflow for the students' repository that runs the visible checks on every push.
 
-It holds nothing secret: hidden checks stay with the instructor, who grades the collected repositories.
+It contains nothing secret: hidden checks stay with the instructor, who grades the collected repositories.
 """
 
 from __future__ import annotations

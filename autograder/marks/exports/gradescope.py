@@ -26,7 +26,7 @@ CARRIED = (
     "LICENSE",
 )
 
-# uv brings a Python that is new enough where the image has none, and knows where torch for processors is.
+# uv installs a recent Python if the image has none, and knows where the CPU build of torch is.
 SETUP = """\
 #!/usr/bin/env bash
 # Run once by Gradescope when the autograder is built.
@@ -80,10 +80,10 @@ HIDDEN_UNTIL = ("after_due_date", "after_published", "visible")  # as Gradescope
 def gradescope_results(
     record: SubmissionRecord, homework: HomeworkSource, hidden: str = HIDDEN_UNTIL[0]
 ) -> dict:
-    """What /autograder/results/results.json must say: a test per check; of a hidden one the verdict alone.
+    """The content of /autograder/results/results.json: a test per check; for a hidden one only the verdict.
 
     hidden: when students see how a hidden check ended. Until then Gradescope shows them no total, so that
-    nobody can find out by handing in again and again.
+    nobody can find out by resubmitting.
     A submission that could not be run gets no points and the sentence that says why.
     """
     diagnoses = {entry.name: f"{entry.diagnosis} {entry.question}" for entry in homework.misconceptions}
@@ -108,7 +108,7 @@ def gradescope_results(
 
 
 def _named(exercise: ExerciseRecord, check: CheckRecord, diagnoses: dict[str, str]) -> str:
-    """The known mistakes of the exercise, said with each of its checks that failed."""
+    """The known mistakes of the exercise, repeated for each of its checks that failed."""
     if check.result == "passed":
         return ""
     return "\n".join(diagnoses[name] for name in exercise.told if name in diagnoses)
@@ -130,13 +130,13 @@ def _test(title: str, check: CheckRecord, points: float, named: str, hidden: str
 def gradescope_autograder(root: Path, homework: str, hidden: str = HIDDEN_UNTIL[0]) -> bytes:
     """The zip to upload as an autograder: this grader, this homework's solutions and the two scripts.
 
-    It holds solutions and hidden checks, as every autograder of Gradescope does; students never see it.
+    It contains solutions and hidden checks, like every autograder of Gradescope; students never see it.
     """
     missing = [
         name for name in ("course", "autograder", f"solutions/{homework}") if not (root / name).is_dir()
     ]
     if missing:
-        raise ExportError(f"{root} is no checkout of the course: it has no {', '.join(missing)}.")
+        raise ExportError(f"{root} is not a checkout of the course: it has no {', '.join(missing)}.")
     stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {"homework": homework, "hidden": hidden, "python": stated["requires-python"]}
     texts = {"setup.sh": SETUP.format(**names), "run_autograder": RUN.format(**names)}

@@ -1,4 +1,4 @@
-"""Our comments, written in Markdown, as the little HTML that a learning management system shows."""
+"""Convert our comments from Markdown to the limited HTML that learning management systems show."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True)
 class Mark:
-    """What one student has for one homework; `points` is None where nothing was handed in."""
+    """One student's mark for one homework; `points` is None if nothing was handed in."""
 
     student: str
     first_name: str
     last_name: str
     email: str
-    points: float | None  # by the grader and by hand together, before anything is taken off
+    points: float | None  # automatic and manual together, before any penalty
     penalty: float
     max_points: float
     due: str
@@ -38,17 +38,17 @@ class Mark:
 
     @property
     def has_mark(self) -> bool:
-        """Whether there is anything to hand on."""
+        """Whether there is a mark to export."""
         return self.points is not None or self.excused
 
     @property
     def score(self) -> float:
-        """What counts: the points less the penalty, never below zero."""
+        """The points minus the penalty, never below zero."""
         return max(0.0, (self.points or 0.0) - self.penalty)
 
 
 def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Mark]:
-    """Everybody's mark, by student; raises ExportError if the gradebook knows no such homework.
+    """All marks, by student; raises ExportError if the gradebook has no such homework.
 
     gradebook: the URL of its database; None takes the one of nbgrader_config.py.
     """
@@ -66,7 +66,7 @@ def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Ma
 
 
 def _never_graded(students: Iterable[str], assignment: Assignment) -> Iterator[Mark]:
-    """Those whom the gradebook does not know, and who are excused."""
+    """Marks of excused students whom the gradebook does not know."""
     due, most = _text(assignment.duedate), assignment.max_score
     for student in sorted(students):
         yield Mark(student, "", "", "", None, 0.0, most, due, "", waits_for_a_person=False, excused=True)

@@ -16,23 +16,23 @@ from autograder.marks.exports.sheets import Filled, by_name, find, missing, read
 
 NAMES = ("Username", "ID number", "Email address", "Identifier")
 COMMENTS = "Feedback comments"
-NOTHING = "-"  # as the worksheet says that there is no date; it is no formula
+NOTHING = "-"  # the worksheet's sign for "no date", which is not a formula
 
 
 def moodle(marks: Sequence[Mark], sheet: str, comments: Mapping[str, str] | None = None) -> Filled:
     """The worksheet with grades, scaled to Moodle's maximum, and comments as HTML; raises ExportError.
 
-    comments: student → Markdown. A student is known by user name, ID number, e-mail address (or what stands
-    before its @), or the number of "Participant 1234". Who handed in nothing, or is excused, keeps what the
-    worksheet says.
+    comments: student → Markdown. A student is found by user name, ID number, e-mail address (or the part
+    before its @), or the number of "Participant 1234". Rows of students who handed in nothing, or are
+    excused, stay unchanged.
     """
     header, rows = read_sheet(sheet, ("Identifier", "Grade"), "Moodle in English")
     known, comments = by_name(marks), comments or {}
     found = [find(_with_number(row), NAMES, known) for row in rows]
     filled = [_filled(row, mark, comments) for row, mark in zip(rows, found, strict=True)]
-    notes = [f"{mark.student} is excused; Moodle has no mark for that" for mark in marks if mark.excused]
+    notes = [f"{mark.student} is excused, which Moodle cannot record" for mark in marks if mark.excused]
     if comments and COMMENTS not in header:
-        notes.append(f"the worksheet has no column {COMMENTS}, so no comment is in it")
+        notes.append(f"the worksheet has no column {COMMENTS}, so comments were left out")
     return Filled(write_sheet(header, filled), missing(found, marks), tuple(notes))
 
 

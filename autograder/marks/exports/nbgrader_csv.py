@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def nbgrader_csv(homework: str, marks: Iterable[Mark]) -> str:
-    """One line per student; who handed in nothing has 0.0, as nbgrader writes it."""
+    """One line per student; a student who handed in nothing has 0.0, as in nbgrader's own export."""
     return write_sheet(COLUMNS, (_row(homework, mark) for mark in marks))
 
 

@@ -1,4 +1,4 @@
-"""CSV sheets of a platform: read as they were downloaded, filled in, written as the platform reads them."""
+"""CSV sheets of a platform: read a download, fill it in, and write it in the form the platform reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMULA_SIGNS = tuple("=+-@＝＋－＠")
 
 @dataclass(frozen=True)
 class Filled:
-    """A sheet as text, the students with a mark who have no row in it, and what is good to know."""
+    """A sheet as text, the students with a mark but no row in it, and notes."""
 
     text: str
     missing: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Filled:
 
 
 def read_sheet(text: str, needed: Iterable[str], platform: str) -> tuple[list[str], list[dict[str, str]]]:
-    """The header and the rows of a sheet; raises ExportError if a column that is needed is missing."""
+    """The header and the rows of a sheet; raises ExportError if a required column is missing."""
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     separator = ";" if first.count(";") > first.count(",") else ","  # as in countries with a decimal comma
@@ -32,12 +32,12 @@ def read_sheet(text: str, needed: Iterable[str], platform: str) -> tuple[list[st
     missing = [column for column in needed if column not in header]
     if missing:
         columns = f"no column {', '.join(missing)}, but {', '.join(header)}"
-        raise ExportError(f"This is not a sheet of {platform}: it has {columns}.")
+        raise ExportError(f"This is not a sheet from {platform}: it has {columns}.")
     return header, [{column: row[column] or "" for column in header} for row in reader]
 
 
 def write_sheet(header: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """The sheet as text, every cell of it harmless."""
+    """The sheet as text, in which no cell is a formula."""
     out = io.StringIO()
     writer = csv.DictWriter(out, header, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
@@ -46,9 +46,9 @@ def write_sheet(header: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str
 
 
 def harmless(cell: str) -> str:
-    """Text of a student's without control characters, and an apostrophe before what would be a formula.
+    """A student's text without control characters, and with an apostrophe before anything like a formula.
 
-    Spreadsheets pass over spaces, line breaks and what cannot be seen, and take wide signs for narrow ones.
+    Spreadsheets ignore spaces, line breaks and invisible characters, and read full-width signs like others.
     """
     cell = plain_text(cell).replace("\r\n", "\n").replace("\r", " ")
     first = next((mark for mark in cell if mark.isprintable() and mark != " "), "")
@@ -65,7 +65,7 @@ def _is_number(cell: str) -> bool:
 
 
 def find(row: Mapping[str, str], columns: Iterable[str], marks: Mapping[str, Mark]) -> Mark | None:
-    """The mark of the student whom a row is about: the first of the columns that names one we know."""
+    """The mark of a row's student: the first of the columns that names a known one."""
     for column in columns:
         name = row.get(column, "").strip().lower()
         for known in (name, name.partition("@")[0]):
@@ -75,13 +75,13 @@ def find(row: Mapping[str, str], columns: Iterable[str], marks: Mapping[str, Mar
 
 
 def by_name(marks: Iterable[Mark]) -> dict[str, Mark]:
-    """Marks by what a platform may call the student: the id here, and the e-mail address."""
+    """Marks by the names that a platform may use for a student: the id used here, and the e-mail address."""
     marks = list(marks)
     emails = {mark.email.lower(): mark for mark in marks if mark.email}
     return emails | {mark.student.lower(): mark for mark in marks}
 
 
 def missing(found: Iterable[Mark | None], marks: Iterable[Mark]) -> tuple[str, ...]:
-    """Who has a mark and no row: students leave, and a sheet may hold one section."""
+    """The students with a mark but no row: some leave, and a sheet may contain only one section."""
     there = {mark.student for mark in found if mark is not None}
     return tuple(mark.student for mark in marks if mark.has_mark and mark.student not in there)

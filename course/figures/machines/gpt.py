@@ -117,6 +117,7 @@ GPT = Machine(
                     "residual",
                     "return linear(self.hidden(tokens, cache, mask), self.embedding.weight)",
                     "returned",
+                    "cached_decoder",
                 ),
                 Line(("h", "logits"), "Eᵀ"),
             ),

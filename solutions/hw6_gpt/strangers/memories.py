@@ -3,12 +3,11 @@
 import math
 
 import torch
-from torch import nn
 from torch.nn import functional
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import CausalBlock, TableModel
+from ..notebook import CausalBlock, train_steps
 
 
 @stranger(of="next_token_loss")
@@ -46,51 +45,13 @@ class EightPositions(CausalBlock):
 
 @stranger(of="train_steps")
 def clipped_at_one(table, batches, learning_rate, max_norm):
-    model, losses = TableModel(table), []
-    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
-    for tokens in batches:
-        loss = functional.cross_entropy(model(tokens)[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.detach())
-    return torch.stack(losses), model.table.detach()
+    return train_steps(table, batches, learning_rate, max_norm=1.0)
 
 
 @stranger(of="min_p")
 def rejected_at_minus_a_hundred(logits, p):
     relative = logits - logits.max(dim=-1, keepdim=True).values
     return logits.masked_fill(relative < math.log(p), -100.0)
-
-
-def _controlled(logits, target, learning_rate, generator, *, is_strict=False, is_carried=True):
-    tokens, mus = [], [2.0 * target]
-    for row in logits.double():
-        surprises = -row.log_softmax(dim=-1) / math.log(2)
-        mu = mus[-1 if is_carried else 0]
-        kept = surprises < mu if is_strict else surprises <= mu
-        kept[row.argmax()] = True
-        probs = row.masked_fill(~kept, -torch.inf).softmax(dim=-1)
-        token = torch.multinomial(probs, num_samples=1, generator=generator)
-        mus.append(mus[-1] - learning_rate * (float(surprises[token]) - target))
-        tokens.append(int(token))
-    return torch.tensor(tokens), torch.tensor(mus, dtype=torch.float64)
-
-
-@stranger(of="mirostat")
-def less_surprise_than_mu(logits, target, learning_rate, generator):
-    return _controlled(logits, target, learning_rate, generator, is_strict=True)
-
-
-@stranger(of="mirostat")
-def mu_not_carried(logits, target, learning_rate, generator):
-    return _controlled(logits, target, learning_rate, generator, is_carried=False)
-
-
-@stranger(of="mirostat")
-def drawn_without_the_generator(logits, target, learning_rate, generator):
-    return _controlled(logits, target, learning_rate, None)
 
 
 @stranger(of="repetition_penalty")

@@ -168,7 +168,7 @@ def test_who_is_excused_says_so_to_canvas_and_keeps_moodles_row():
     assert [row["hw1 (9917)"] for row in rows] == ["4.00", "EX", "2.5", ""]
     made = moodle(excused, MOODLE_SHEET)
     assert "Participant 501,Ada Lovelace,ada@example.org,Submitted,,100.00," in made.text
-    assert made.notes == ("ada is excused; Moodle has no mark for that",)
+    assert made.notes == ("ada is excused, which Moodle cannot record",)
 
 
 def test_a_student_without_a_row_is_listed_and_the_others_marks_are_written():

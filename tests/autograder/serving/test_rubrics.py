@@ -71,7 +71,7 @@ def test_items_add_up_and_a_changed_item_changes_everybodys_mark(staff, rubrics)
     assert points(rubrics) == {}
     add(staff, "0.5", "the noise", number="1")
     assert points(rubrics) == {"ada": 2.0, "bob": 0.0}
-    assert "2 have it" in staff.get(PAGE).text
+    assert "answers with it: 2" in staff.get(PAGE).text
 
 
 def test_who_hands_in_another_answer_is_marked_again_and_who_hands_in_the_same_is_not(staff, rubrics):

@@ -63,7 +63,7 @@ def test_two_people_never_become_one_student():
 
 def test_what_is_handed_in_is_kept_and_the_same_bytes_once(door, ada):
     page = ada.hand_in(notebook())
-    assert "It is being judged" in page.text
+    assert "It is being graded" in page.text
     ada.hand_in(notebook())
     [attempt] = door.attempts.of("ada", NAME)
     assert door.attempts.content(attempt.number) == notebook()
@@ -72,7 +72,7 @@ def test_what_is_handed_in_is_kept_and_the_same_bytes_once(door, ada):
 def test_attempts_in_a_row_are_all_kept_and_judged_later(door, ada):
     for number in range(8):
         page = ada.hand_in(notebook(f"x = {number}"))
-    assert "because others came shortly before" in page.text
+    assert "because you handed in others shortly before" in page.text
     attempts = door.attempts.of("ada", NAME)
     assert len(attempts) == 8
     gaps = [(later.not_before - one.not_before).total_seconds() for one, later in pairwise(attempts)]

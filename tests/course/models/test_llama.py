@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-import transformers
 from model_equality import assert_equal
 from torch.nn import functional as F
 
+from benchmarks.llama_in_transformers import in_transformers
 from course.models import GroupedQueryAttention, Llama, LlamaConfig, MultiHeadAttention, SwiGLU, rotate
 from course.models.grouped_query_attention import group_queries, ungroup_queries
 from course.models.positions import rotation
@@ -26,44 +26,6 @@ def ours(precision):
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, 1.0 if parameter.ndim == 1 else 0.0, 0.3)
     return model
-
-
-def in_transformers(model):
-    """The same model there: it rotates the two halves of a head, which are our even and odd dimensions."""
-    c = model.config
-    theirs = transformers.LlamaForCausalLM(
-        transformers.LlamaConfig(
-            vocab_size=c.vocab_size,
-            hidden_size=c.d_model,
-            intermediate_size=c.d_ff,
-            num_hidden_layers=c.n_layers,
-            num_attention_heads=c.n_heads,
-            num_key_value_heads=c.n_groups,
-            max_position_embeddings=c.context_length,
-            rms_norm_eps=c.epsilon,
-            rope_theta=c.rotation_base,
-            tie_word_embeddings=True,
-        )
-    )
-
-    def halves(weight, n_heads):
-        return weight.view(n_heads, -1, 2, c.d_model).transpose(1, 2).reshape(weight.shape)
-
-    with torch.no_grad():
-        theirs.model.embed_tokens.weight.copy_(model.embedding.weight)
-        theirs.model.norm.weight.copy_(model.norm.gain)
-        for block, layer in zip(model.blocks, theirs.model.layers, strict=True):
-            attention, mlp = block.attention, block.feed_forward
-            layer.self_attn.q_proj.weight.copy_(halves(attention.W_query.weight, c.n_heads))
-            layer.self_attn.k_proj.weight.copy_(halves(attention.W_key.weight, c.n_groups))
-            layer.self_attn.v_proj.weight.copy_(attention.W_value.weight)
-            layer.self_attn.o_proj.weight.copy_(attention.W_output.weight)
-            layer.mlp.gate_proj.weight.copy_(mlp.gate.weight)
-            layer.mlp.up_proj.weight.copy_(mlp.expand.weight)
-            layer.mlp.down_proj.weight.copy_(mlp.contract.weight)
-            layer.input_layernorm.weight.copy_(block.norm_attention.gain)
-            layer.post_attention_layernorm.weight.copy_(block.norm_feed_forward.gain)
-    return theirs.eval()
 
 
 # transformers computes rotations in float32 whatever the model's precision

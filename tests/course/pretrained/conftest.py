@@ -6,6 +6,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
+from benchmarks.llama_in_transformers import sizes_in_transformers
 from course.pretrained.gguf import read_gguf
 from course.pretrained.predictions import loaded
 from course.pretrained.smollm2 import INSTALL, is_installed, weights_path
@@ -27,19 +28,7 @@ def fields(smollm2):
 @pytest.fixture(scope="session")
 def in_transformers(smollm2):
     """The model as transformers reads it from the same file, with the library gguf."""
-    c = smollm2.model.config
-    sizes = {
-        "vocab_size": c.vocab_size,
-        "hidden_size": c.d_model,
-        "intermediate_size": c.d_ff,
-        "num_hidden_layers": c.n_layers,
-        "num_attention_heads": c.n_heads,
-        "num_key_value_heads": c.n_groups,
-        "max_position_embeddings": c.context_length,
-        "rms_norm_eps": c.epsilon,
-        "rope_theta": c.rotation_base,
-        "tie_word_embeddings": True,
-    }
+    sizes = sizes_in_transformers(smollm2.model.config)
     with torch.device("meta"):
         empty = LlamaForCausalLM(LlamaConfig(**sizes))
     read = load_gguf_checkpoint(str(weights_path()), return_tensors=True, model_to_load=empty)
