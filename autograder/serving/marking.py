@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from starlette.datastructures import FormData
@@ -25,6 +27,10 @@ LONGEST_COMMENT = 5_000  # characters
 class Front(Protocol):
     """What these pages need of the application."""
 
+    @property
+    def root(self) -> Path: ...
+    @property
+    def homeworks(self) -> Sequence[str]: ...
     @property
     def key(self) -> str: ...
     @property
@@ -81,7 +87,10 @@ class Marking:
             request,
             "marking.html.j2",
             name=name,
+            heading=self.door.heading(name),
             question=found[question],
+            unmarked=sum(one.chosen is None for one in answers),
+            words=found[question].answer_in(answers[place].text),
             answer=answers[place],
             key=keys[place],
             shown=f"answer {place + 1}" if self.door.settings.anonymous else answers[place].student,
@@ -102,7 +111,8 @@ class Marking:
         items = [int(str(item)) for item in form.getlist("item") if str(item).isdigit()]
         comment = str(form.get("comment", ""))[:LONGEST_COMMENT]
         self.rubrics.mark(name, question, student, items, comment.strip(), person.name)
-        return see_other(f"/marking/{name}/{question}")
+        is_left = any(one.chosen is None for one in self.rubrics.answers(name, question))
+        return see_other(f"/marking/{name}/{question}" if is_left else f"/marking/{name}")
 
     async def item(self, request: Request) -> Response:
         """Add an item, or change one for everybody who has it."""

@@ -47,12 +47,14 @@ class LTIPlatform:
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """address: where students reach it; https, unless it is this machine alone.
+    """course: its name on the pages.
 
+    address: where students reach it; https, unless it is this machine alone.
     staff: who may see the class, by their names. hidden: when hidden checks, and with them points, are told.
     anonymous: whether answers in words are marked without their students' names.
     """
 
+    course: str = "Homework"
     address: str = "http://127.0.0.1:8000"
     staff: tuple[str, ...] = ()
     hidden: Hidden = "after due"

@@ -63,7 +63,7 @@ def test_two_people_never_become_one_student():
 
 def test_what_is_handed_in_is_kept_and_the_same_bytes_once(door, ada):
     page = ada.hand_in(notebook())
-    assert "It is being judged" in page.text
+    assert "It is being graded" in page.text
     ada.hand_in(notebook())
     [attempt] = door.attempts.of("ada", NAME)
     assert door.attempts.content(attempt.number) == notebook()

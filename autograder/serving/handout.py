@@ -1,0 +1,51 @@
+"""What a released notebook says of its homework, for pages that read no solutions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.making.release import released_path
+from autograder.source.homework import title
+from autograder.submissions.handed_in import HandedCell
+from autograder.submissions.repair import NAMES_ITS_HOMEWORK
+
+
+@dataclass(frozen=True)
+class Handout:
+    """heading: its first. points: what all of it is worth. cells: the names of answers and of graded cells."""
+
+    heading: str
+    points: float = 0.0
+    cells: frozenset[str] = frozenset()
+
+
+def handout(root: Path, name: str) -> Handout:
+    """The handout of a homework; of one that is not released, its name alone."""
+    path = released_path(root, name)
+    return _read(path, path.stat().st_mtime_ns) if path.is_file() else Handout(name)
+
+
+def mistaken_for(handed: Iterable[HandedCell], root: Path, name: str, others: Iterable[str]) -> str | None:
+    """Which of the other homeworks a notebook is, if it says so and has no cell of this one alone."""
+    handed = list(handed)
+    named = {one for cell in handed for one in NAMES_ITS_HOMEWORK.findall(cell.source)}
+    if name in named or not (found := sorted(named.intersection(others))):
+        return None
+    ours = handout(root, name).cells - handout(root, found[0]).cells
+    return None if ours.intersection(cell.name for cell in handed) else found[0]
+
+
+@cache
+def _read(path: Path, time: int) -> Handout:
+    cells: list[Mapping] = json.loads(path.read_text("utf-8"))["cells"]
+    headings = (title("".join(cell["source"])) for cell in cells if cell["cell_type"] == "markdown")
+    known = [known for cell in cells if (known := cell["metadata"].get("nbgrader"))]
+    return Handout(
+        next(filter(None, headings), path.stem),
+        sum(float(one.get("points") or 0) for one in known if one["grade"]),
+        frozenset(one["grade_id"] for one in known if one["grade"] or one["solution"]),
+    )
