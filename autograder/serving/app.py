@@ -23,11 +23,10 @@ from starlette.routing import Route
 
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decisions
-from autograder.marks.late import in_its_zone
 from autograder.reporting.page import HERE, render
 from autograder.serving.attempts import Attempt, Attempts, Pace, TooMany
 from autograder.serving.classroom import Classroom
-from autograder.serving.clock import how_far, in_zone_of
+from autograder.serving.clock import in_zone_of, until
 from autograder.serving.handout import handout, mistaken_for
 from autograder.serving.marking import Marking
 from autograder.serving.people import Invitations, NotAdmitted, Person, SignIn, see_other, sign_in, signed_in
@@ -241,7 +240,7 @@ class Door:
             "name": name,
             "heading": self.heading(name),
             "worth": handout(self.root, name).points,
-            "due": f"{in_its_zone(due)} ({how_far(due, now)})" if due else "",
+            "due": until(due, now) if due else "",
             "is_past": due is not None and now > due,
             "latest": in_zone_of(due, attempts[-1].time) if attempts else "",
             "waits": bool(attempts) and attempts[-1].judged is None,

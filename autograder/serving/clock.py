@@ -10,8 +10,12 @@ STEPS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 def in_zone_of(due: datetime | None, time: datetime) -> str:
     """A time of the database, which has UTC and no zone, in the zone in which the due date was said."""
     there = time.replace(tzinfo=UTC).astimezone(due.tzinfo if due else UTC)
-    offset = there.strftime("%z")
-    return f"{there:%Y-%m-%d %H:%M:%S} UTC" + (f"{offset[:3]}:{offset[3:5]}" if there.utcoffset() else "")
+    return f"{there:%Y-%m-%d %H:%M:%S} {_zone(there)}"
+
+
+def until(due: datetime, now: datetime) -> str:
+    """A due date as it was said, with its day of the week, and how far away it is."""
+    return f"{due:%a %Y-%m-%d %H:%M} {_zone(due)}, {how_far(due, now)}"
 
 
 def how_far(time: datetime, now: datetime) -> str:
@@ -21,3 +25,8 @@ def how_far(time: datetime, now: datetime) -> str:
     count = int(seconds // size)
     words = f"{count} {unit}{'' if count == 1 else 's'}"
     return f"in {words}" if time > now else f"{words} ago"
+
+
+def _zone(time: datetime) -> str:
+    offset = time.strftime("%z")
+    return "UTC" + (f"{offset[:3]}:{offset[3:5]}" if time.utcoffset() else "")
