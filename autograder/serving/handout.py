@@ -16,7 +16,7 @@ from autograder.submissions.repair import NAMES_ITS_HOMEWORK
 
 @dataclass(frozen=True)
 class Handout:
-    """heading: its first. points: what all of it is worth. cells: the names of answers and of graded cells."""
+    """heading: its first. points: what all of it is worth. cells: names of graded and answered cells."""
 
     heading: str
     points: float = 0.0
