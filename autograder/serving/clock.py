@@ -29,4 +29,4 @@ def how_far(time: datetime, now: datetime) -> str:
 
 def _zone(time: datetime) -> str:
     offset = time.strftime("%z")
-    return "UTC" + (f"{offset[:3]}:{offset[3:5]}" if time.utcoffset() else "")
+    return "UTC" + (f"{offset[:3]}:{offset[3:5]}".replace("-", "−") if time.utcoffset() else "")

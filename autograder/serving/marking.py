@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from autograder.serving.handout import handout
 from autograder.serving.people import Person, see_other
 from autograder.serving.rubrics import Answer, Rubrics
 from autograder.serving.settings import ServeSettings
@@ -90,7 +91,7 @@ class Marking:
             heading=self.door.heading(name),
             question=found[question],
             unmarked=sum(one.chosen is None for one in answers),
-            words=found[question].answer_in(answers[place].text),
+            words=handout(self.door.root, name).answer(question, answers[place].text) or "(no answer)",
             answer=answers[place],
             key=keys[place],
             shown=f"answer {place + 1}" if self.door.settings.anonymous else answers[place].student,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import sqlalchemy as sql
 
 from autograder.marks.database import in_a_sentence
-from autograder.source.homework import TEXT_STUB, title
+from autograder.source.homework import title
 
 TABLES = sql.MetaData()
 
@@ -72,11 +72,6 @@ class Question:
     def heading(self) -> str:
         """Its first heading, or its name in words."""
         return title(self.text) or self.name.replace("_", " ").capitalize()
-
-    def answer_in(self, text: str) -> str:
-        """What a cell says besides the question; the whole cell, if its question was changed."""
-        question = self.text.replace(TEXT_STUB, "").strip()
-        return text.strip().removeprefix(question).replace(TEXT_STUB, "").strip() or "(no answer)"
 
 
 @dataclass(frozen=True)
