@@ -41,7 +41,9 @@ SECONDS_OF_A_SESSION = 60 * 86_400
 SECONDS_BETWEEN_RELOADS = 2  # of a page that waits for a verdict, and more in a long queue
 LONGEST_QUEUE = 60
 NOT_HANDED_IN = "Not handed in"
+NOT_SIGNED_IN = "You are not signed in, in this browser. If you sent something just now, it has not arrived."
 WRONG = {
+    401: "Not signed in",
     403: "This page is not open to you",
     404: "There is no such page",
     503: "Not now",
@@ -120,10 +122,12 @@ class Door:
     async def refuse(self, status: int, request: Request, problem: Exception) -> Response:
         """Say what is wrong, and lead back to the form that was sent, or to the first page."""
         path = request.url.path
-        is_form = request.method == "POST" and signed_in(request) is not None
+        is_known = signed_in(request) is not None
+        is_form = request.method == "POST" and is_known
         back = (path if path.startswith("/homework/") else path.rpartition("/")[0]) if is_form else "/"
         is_upload = isinstance(problem, NotHandedIn | TooMany)
-        heading = NOT_HANDED_IN if is_upload else WRONG.get(status, "This did not work")
+        found = WRONG.get(401 if status == 403 and not is_known else status, "This did not work")
+        heading = NOT_HANDED_IN if is_upload else found
         values = {"heading": heading, "message": str(problem), "back": back or "/"}
         return self.page(request, "message.html.j2", status=status, **values)
 
@@ -192,7 +196,7 @@ class Door:
         """Who is signed in; raises NotAdmitted."""
         person = signed_in(request)
         if person is None:
-            raise NotAdmitted("Sign in first.")
+            raise NotAdmitted(NOT_SIGNED_IN)
         return person
 
     def staff(self, request: Request) -> Person:

@@ -229,6 +229,9 @@ def test_a_form_from_elsewhere_does_nothing(door, ada):
 def test_who_signs_out_is_out(door, ada):
     ada.post("/sign-out", data=ada.form("/"))
     assert ada.get(f"/homework/{NAME}").status_code == 403
+    stale = ada.post(f"/homework/{NAME}", data={}, files={"notebook": ("hw.ipynb", notebook())})
+    assert "<h1>Not signed in</h1>" in stale.text
+    assert "it has not arrived" in stale.text
 
 
 def test_a_cookie_that_was_changed_signs_nobody_in(door, ada):
