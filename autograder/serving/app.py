@@ -40,6 +40,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 SECONDS_OF_A_SESSION = 60 * 86_400
 SECONDS_BETWEEN_RELOADS = 2  # of a page that waits for a verdict, and more in a long queue
 LONGEST_QUEUE = 60
+SECONDS_UNTIL_A_TURN = 15  # between reloads of a page whose attempt may not be graded yet
 NOT_HANDED_IN = "Not handed in"
 NOT_SIGNED_IN = "You are not signed in, in this browser. If you sent something just now, it has not arrived."
 WRONG = {
@@ -220,17 +221,19 @@ class Door:
         waits = latest is not None and latest.judged is None
         ahead = self.attempts.queue(latest.number) if latest is not None and waits else 0
         due = Decisions(self.root).due(name, person.name)
+        later = later_turn(latest, due) if latest is not None and waits else ""
+        pause = SECONDS_UNTIL_A_TURN if later else SECONDS_BETWEEN_RELOADS + min(ahead, LONGEST_QUEUE) // 2
         has_form = not waits or "again" in request.query_params
         return self.page(
             request,
             "homework.html.j2",
             **self.standing(name, person.name, attempts),
             attempts=[(in_zone_of(due, one.time), one, one.is_late(due)) for one in reversed(attempts)],
-            later=later_turn(latest, due) if latest is not None and waits else "",
+            later=later,
             ahead=ahead,
             verdict=self.verdict(name, person.name),
             has_form=has_form,
-            reload=None if has_form else SECONDS_BETWEEN_RELOADS + min(ahead, LONGEST_QUEUE) // 2,
+            reload=None if has_form else pause,
         )
 
     def standing(self, name: str, student: str, attempts: Sequence[Attempt] | None = None) -> dict[str, Any]:

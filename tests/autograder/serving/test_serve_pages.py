@@ -75,6 +75,7 @@ def test_attempts_in_a_row_are_all_kept_and_judged_later(door, ada):
     for number in range(8):
         page = ada.hand_in(notebook(f"x = {number}"))
     assert "because others came shortly before" in page.text
+    assert 'http-equiv="refresh" content="15"' in page.text
     attempts = door.attempts.of("ada", NAME)
     assert len(attempts) == 8
     gaps = [(later.not_before - one.not_before).total_seconds() for one, later in pairwise(attempts)]
