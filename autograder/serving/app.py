@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,16 @@ from starlette.routing import Route
 
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decisions
-from autograder.marks.late import in_its_zone
 from autograder.reporting.page import HERE, render
 from autograder.serving.attempts import Attempt, Attempts, Pace, TooMany
+from autograder.serving.classroom import Classroom
+from autograder.serving.clock import in_zone_of, until
+from autograder.serving.handout import handout, mistaken_for
 from autograder.serving.marking import Marking
 from autograder.serving.people import Invitations, NotAdmitted, Person, SignIn, see_other, sign_in, signed_in
 from autograder.serving.protection import Protection, require_own_form
-from autograder.serving.rubrics import Rubrics
+from autograder.serving.rubrics import Rubrics, total
 from autograder.serving.settings import ServeSettings
-from autograder.source.homework import title
 from autograder.submissions.collect import LARGEST_NOTEBOOK, Unreadable
 from autograder.submissions.handed_in import parse
 
@@ -40,6 +40,15 @@ TEMPLATES = Path(__file__).parent / "templates"
 SECONDS_OF_A_SESSION = 60 * 86_400
 SECONDS_BETWEEN_RELOADS = 2  # of a page that waits for a verdict; more if the queue is long
 LONGEST_QUEUE = 60
+SECONDS_UNTIL_A_TURN = 15  # between reloads of a page whose attempt may not be graded yet
+NOT_HANDED_IN = "Not handed in"
+NOT_SIGNED_IN = "You are not signed in, in this browser. If you sent something just now, it has not arrived."
+WRONG = {
+    401: "Not signed in",
+    403: "This page is not open to you",
+    404: "There is no such page",
+    503: "Not now",
+}
 
 
 class NotHandedIn(ValueError):
@@ -57,6 +66,14 @@ class Door:
     homeworks: Sequence[str]
     ways: Sequence[SignIn] = ()
 
+    @cached_property
+    def rubrics(self) -> Rubrics:
+        return Rubrics(self.attempts.engine)
+
+    @property
+    def classroom(self) -> Classroom:
+        return Classroom(self, self.attempts, self.rubrics)
+
     def app(self) -> Starlette:
         """The ASGI application."""
         routes = [
@@ -67,13 +84,12 @@ class Door:
             Route("/sign-out", self.sign_out, methods=["POST"]),
             Route("/homework/{homework}", self.homework),
             Route("/homework/{homework}", self.hand_in, methods=["POST"]),
-            Route("/class/{homework}", self.whole_class),
-            Route("/class/{homework}/{student}", self.one_student),
-            *Marking(self, Rubrics(self.attempts.engine)).routes(),
+            *self.classroom.routes(),
+            *Marking(self, self.rubrics).routes(),
             *(route for way in self.ways for route in way.routes()),
         ]
         middleware = [
-            Middleware(Protection, is_encrypted=self.settings.is_encrypted),
+            Middleware(Protection, is_encrypted=self.settings.is_encrypted, too_large=self.too_large),
             Middleware(TrustedHostMiddleware, allowed_hosts=[self.settings.host], www_redirect=False),
             Middleware(
                 SessionMiddleware,
@@ -96,12 +112,32 @@ class Door:
     def page(self, request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
         """A page for the person who is signed in, if anyone is."""
         request.session.setdefault("csrf", secrets.token_urlsafe(16))
-        common = {"person": signed_in(request), "csrf": request.session["csrf"], "reload": None}
+        common = {
+            "course": self.settings.course,
+            "person": signed_in(request),
+            "csrf": request.session["csrf"],
+            "reload": None,
+        }
         return HTMLResponse(render(template, folder=TEMPLATES, **{**common, **values}), status)
 
     async def refuse(self, status: int, request: Request, problem: Exception) -> Response:
-        """The page that explains an error."""
-        return self.page(request, "message.html.j2", status=status, message=str(problem))
+        """Say what is wrong, and lead back to the form that was sent, or to the first page."""
+        path = request.url.path
+        is_known = signed_in(request) is not None
+        is_form = request.method == "POST" and is_known
+        back = (path if path.startswith("/homework/") else path.rpartition("/")[0]) if is_form else "/"
+        is_upload = isinstance(problem, NotHandedIn | TooMany)
+        found = WRONG.get(401 if status == 403 and not is_known else status, "This did not work")
+        heading = NOT_HANDED_IN if is_upload else found
+        values = {"heading": heading, "message": str(problem), "back": back or "/"}
+        return self.page(request, "message.html.j2", status=status, **values)
+
+    def too_large(self, path: str) -> str:
+        """The page for a request that was ended before anybody knew whose it is."""
+        message = "The file is too large to be a notebook. Clear its outputs and hand it in again."
+        values = {"course": self.settings.course, "person": None, "csrf": "", "reload": None}
+        said = {"heading": NOT_HANDED_IN, "message": message, "back": path}
+        return str(render("message.html.j2", folder=TEMPLATES, **values, **said))
 
     async def http_error(self, request: Request, problem: HTTPException) -> Response:
         if "session" not in request.scope:
@@ -120,8 +156,10 @@ class Door:
         person = signed_in(request)
         if person is None:
             return self.page(request, "sign_in.html.j2", ways=[way for way in self.ways if way.label])
-        rows = [(name, self.heading(name), self.due(name, person.name)) for name in self.homeworks]
-        return self.page(request, "homeworks.html.j2", homeworks=rows)
+        self.welcome(request, person)
+        counts = self.classroom.overview(self.homeworks) if person.is_staff else []
+        rows = [self.standing(name, person.name) for name in self.homeworks]
+        return self.page(request, "homeworks.html.j2", homeworks=rows, counts=counts)
 
     def invitation(self, request: Request) -> Response:
         """Ask first, so that a mail program that opens links does not use up the invitation."""
@@ -149,11 +187,17 @@ class Door:
         require_own_form(request, form.get("csrf"))
         return form
 
+    def welcome(self, request: Request, person: Person) -> None:
+        """Remember a student, once in a session, so that the class is complete."""
+        if not person.is_staff and not request.session.get("is_known"):
+            self.attempts.know([person.name])
+            request.session["is_known"] = True
+
     def someone(self, request: Request) -> Person:
         """The person who is signed in; raises NotAdmitted if nobody is."""
         person = signed_in(request)
         if person is None:
-            raise NotAdmitted("Sign in first.")
+            raise NotAdmitted(NOT_SIGNED_IN)
         return person
 
     def staff(self, request: Request) -> Person:
@@ -166,26 +210,53 @@ class Door:
     # ---- a student's pages
 
     def homework(self, request: Request) -> Response:
-        """A student's attempts, their place in the queue, the verdict, and a form to hand in."""
+        """What was handed in, where it is in the queue, what came of it, and a form.
+
+        A page that waits reloads, which would empty the form: it has none, and leads to one.
+        """
         person, name = self.someone(request), self.named(request)
+        self.welcome(request, person)
         attempts = self.attempts.of(person.name, name)
         latest = attempts[-1] if attempts else None
         waits = latest is not None and latest.judged is None
         ahead = self.attempts.queue(latest.number) if latest is not None and waits else 0
+        due = Decisions(self.root).due(name, person.name)
+        later = later_turn(latest, due) if latest is not None and waits else ""
+        pause = SECONDS_UNTIL_A_TURN if later else SECONDS_BETWEEN_RELOADS + min(ahead, LONGEST_QUEUE) // 2
+        has_form = not waits or "again" in request.query_params
         return self.page(
             request,
             "homework.html.j2",
-            name=name,
-            heading=self.heading(name),
-            due=self.due(name, person.name),
-            attempts=[(in_utc(one.time), one) for one in reversed(attempts)],
-            latest=latest,
-            later=later_turn(latest) if latest is not None and waits else "",
-            waits=waits,
+            **self.standing(name, person.name, attempts),
+            attempts=[(in_zone_of(due, one.time), one, one.is_late(due)) for one in reversed(attempts)],
+            later=later,
             ahead=ahead,
             verdict=self.verdict(name, person.name),
-            reload=SECONDS_BETWEEN_RELOADS + min(ahead, LONGEST_QUEUE) // 2 if waits else None,
+            has_form=has_form,
+            reload=None if has_form else pause,
         )
+
+    def standing(self, name: str, student: str, attempts: Sequence[Attempt] | None = None) -> dict[str, Any]:
+        """How a student's homework stands, as far as they may know."""
+        attempts = self.attempts.of(student, name) if attempts is None else attempts
+        due, now = Decisions(self.root).due(name, student), datetime.now(UTC)
+        told = self.attempts.told(name, student)
+        tells = self.tells_hidden(name, student)
+        in_words = self.rubrics.of(name, student) if tells else []
+        return {
+            "name": name,
+            "heading": self.heading(name),
+            "worth": handout(self.root, name).points,
+            "due": until(due, now) if due else "",
+            "is_past": due is not None and now > due,
+            "latest": in_zone_of(due, attempts[-1].time) if attempts else "",
+            "waits": bool(attempts) and attempts[-1].judged is None,
+            "is_told": told is not None,
+            "tells": tells,
+            "mark": told.mark if told and tells else "",
+            "in_words": in_words,
+            "total": total(in_words),
+        }
 
     def verdict(self, name: str, student: str) -> str:
         """The verdict as far as the student may see it now, as part of the page; or nothing."""
@@ -205,46 +276,20 @@ class Door:
         person, name = self.someone(request), self.named(request)
         form = await self.own_form(request)
         content = await the_notebook(form)
-        await run_in_threadpool(require_notebook, content)
+        await run_in_threadpool(self.require_notebook, content, name)
         pace = Pace(self.settings.seconds_between, self.settings.each_hour)
         await run_in_threadpool(self.attempts.hand_in, person.name, name, content, pace)
         return see_other(f"/homework/{name}")
 
-    # ---- the instructor's pages
-
-    def whole_class(self, request: Request) -> Response:
-        """The table of what each student has handed in."""
-        self.staff(request)
-        name = self.named(request)
-        marks, latest = self.attempts.marks(name), self.attempts.latest(name)
-        rows = [
-            {
-                "student": student,
-                "time": in_utc(latest[student][0].time) if student in latest else "",
-                "attempts": latest[student][1] if student in latest else 0,
-                "waits": student in latest and latest[student][0].judged is None,
-                "mark": marks.get(student, ""),
-            }
-            for student in sorted(marks.keys() | latest.keys())
-        ]
-        return self.page(request, "class.html.j2", name=name, heading=self.heading(name), rows=rows)
-
-    def one_student(self, request: Request) -> Response:
-        """The verdict that one student sees, or will see."""
-        self.staff(request)
-        name, student = self.named(request), request.path_params["student"]
-        attempts = self.attempts.of(student, name)
-        told = self.attempts.told(name, student)
-        if not attempts and told is None:
-            raise HTTPException(404, "Nobody of this name has handed in.")
-        return self.page(
-            request,
-            "student.html.j2",
-            heading=self.heading(name),
-            student=student,
-            attempts=[(in_utc(one.time), one) for one in reversed(attempts)],
-            verdict=told.whole if told else "",
-        )
+    def require_notebook(self, content: bytes, name: str) -> None:
+        """Raise NotHandedIn unless this can be read as a notebook, and is not that of another homework."""
+        try:
+            cells, _ = parse(content)
+        except Unreadable as problem:
+            raise NotHandedIn(str(problem)) from None
+        if other := mistaken_for(cells, self.root, name, self.homeworks):
+            theirs, ours = self.heading(other), self.heading(name)
+            raise NotHandedIn(f"This is the notebook of “{theirs}”, and nothing of “{ours}” is in it.")
 
     # ---- homeworks
 
@@ -256,14 +301,8 @@ class Door:
         return name
 
     def heading(self, name: str) -> str:
-        """The title of the released notebook."""
-        path = self.root / "homeworks" / name / f"{name}.ipynb"
-        cells: list[Mapping] = json.loads(path.read_text("utf-8"))["cells"] if path.is_file() else []
-        return title("".join(cells[0]["source"])) if cells else name
-
-    def due(self, name: str, student: str) -> str:
-        due = Decisions(self.root).due(name, student)
-        return in_its_zone(due) if due else ""
+        """What the released notebook calls itself."""
+        return handout(self.root, name).heading
 
 
 async def the_notebook(form: FormData) -> bytes:
@@ -271,25 +310,14 @@ async def the_notebook(form: FormData) -> bytes:
     files = [one for one in form.getlist("notebook") if isinstance(one, UploadFile) and one.filename]
     if len(files) != 1:
         many = f"{len(files)} files" if files else "no file"
-        raise NotHandedIn(f"This was not handed in: choose one notebook; the form held {many}.")
+        raise NotHandedIn(f"Choose one notebook; the form held {many}.")
     content = await files[0].read(LARGEST_NOTEBOOK + 1)
     if len(content) > LARGEST_NOTEBOOK:
-        raise NotHandedIn("This was not handed in: it is too large. Clear its outputs and try again.")
+        raise NotHandedIn("The file is too large. Clear its outputs and hand it in again.")
     return content
 
 
-def require_notebook(content: bytes) -> None:
-    """Raise NotHandedIn unless this can be read as a notebook."""
-    try:
-        parse(content)
-    except Unreadable as problem:
-        raise NotHandedIn(f"This was not handed in: {problem}") from None
-
-
-def later_turn(attempt: Attempt) -> str:
-    """When an attempt may be judged, if that is later than now."""
-    return in_utc(attempt.not_before) if attempt.not_before > datetime.now(UTC).replace(tzinfo=None) else ""
-
-
-def in_utc(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
+def later_turn(attempt: Attempt, due: datetime | None) -> str:
+    """When an attempt's turn is, if that is later than now."""
+    turn = attempt.not_before
+    return in_zone_of(due, turn) if turn.replace(tzinfo=UTC) > datetime.now(UTC) else ""

@@ -6,7 +6,7 @@ An attempt is never changed or removed. One that comes too soon after others is 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -46,6 +46,7 @@ USED = sql.Table(
     sql.Column("key", sql.String(200), primary_key=True),  # of an invitation, or the nonce of a launch
     sql.Column("time", sql.DateTime, nullable=False),
 )
+KNOWN = sql.Table("known_student", TABLES, sql.Column("student", sql.String(200), primary_key=True))
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,10 @@ class Attempt:
     digest: str
     judged: datetime | None
     is_new: bool = True
+
+    def is_late(self, due: datetime | None) -> bool:
+        """Whether it was handed in after a time with a zone."""
+        return due is not None and self.time.replace(tzinfo=UTC) > due
 
 
 @dataclass(frozen=True)
@@ -202,6 +207,23 @@ class Attempts:
                 sql.select(TOLD.c.student, TOLD.c.mark).where(TOLD.c.homework == homework)
             )
             return {row.student: row.mark for row in rows}
+
+    def know(self, students: Collection[str]) -> None:
+        """Remember students, who have been invited or have signed in."""
+        with self._begin() as connection:
+            there = set(connection.execute(sql.select(KNOWN.c.student)).scalars())
+            for student in set(students) - there:
+                connection.execute(KNOWN.insert().values(student=student))
+
+    def known(self, homeworks: Collection[str]) -> set[str]:
+        """Those students, and whoever has handed in one of these homeworks."""
+        handed_in = sql.select(ATTEMPT.c.student).where(ATTEMPT.c.homework.in_(homeworks)).distinct()
+        with self._begin() as connection:
+            return {
+                student
+                for query in (sql.select(KNOWN.c.student), handed_in)
+                for student in connection.execute(query).scalars()
+            }
 
     def use(self, key: str) -> bool:
         """Use up something that may be used once; False if it was used before."""

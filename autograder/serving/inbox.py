@@ -22,16 +22,21 @@ from autograder.source.homework import HomeworkSource, Written
 from autograder.submissions.collect import Found, NothingHandedIn, collect
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
+AFTER_DUE, NEVER = "are shown after the due date", "are not shown here"
 SECONDS_BETWEEN_LOOKS = 2.0  # at records that another grading run has changed, and at manual marks
 
 
 @dataclass
 class AttemptInbox:
-    """The inbox of a website, see `watching.watch.Inbox`. folder: of submissions, in nbgrader's layout."""
+    """The inbox of a website, see `watching.watch.Inbox`. folder: of submissions, in nbgrader's layout.
+
+    later: when students are told hidden checks, in words that complete a sentence.
+    """
 
     attempts: Attempts
     folder: Path
     records: Path
+    later: str = AFTER_DUE
     has_begun: set[str] = field(default_factory=set)
     judging: dict[tuple[str, str], int] = field(default_factory=dict)
     homeworks: dict[str, HomeworkSource] = field(default_factory=dict)
@@ -76,7 +81,7 @@ class AttemptInbox:
         path = RecordFolder(self.records, homework.name).file(record.student)
         self.told[path] = _time_of(path)
         number = self.judging.get((homework.name, record.student))
-        self.attempts.tell(homework.name, record.student, _told(record, homework), number)
+        self.attempts.tell(homework.name, record.student, self.words(record, homework), number)
         self.ask(homework)
         path = self.folder.parent / "autograded" / record.student / homework.name / f"{homework.name}.ipynb"
         self.rubrics.answered(homework.name, record.student, written_answers(path, homework))
@@ -113,8 +118,16 @@ class AttemptInbox:
             if (changed := _time_of(path)) != self.told.get(path):
                 self.told[path] = changed
                 if (record := folder.find(path.stem)) is not None:
-                    told = _told(record, self.homeworks[name])
+                    told = self.words(record, self.homeworks[name])
                     self.attempts.tell(name, record.student, told, None)
+
+    def words(self, record: SubmissionRecord, homework: HomeworkSource) -> Told:
+        """What a student is told of a record."""
+        visible, whole = (
+            str(render("verdict.html.j2", told=verdict(record, homework, hidden=hidden), later=self.later))
+            for hidden in (False, True)
+        )
+        return Told(visible, whole, mark(record))
 
 
 def question_of(written: Written, homework: HomeworkSource) -> Question:
@@ -136,12 +149,3 @@ def written_answers(notebook: Path, homework: HomeworkSource) -> dict[str, str]:
 
 def _time_of(path: Path) -> int:
     return path.stat().st_mtime_ns if path.is_file() else 0
-
-
-def _told(record: SubmissionRecord, homework: HomeworkSource) -> Told:
-    return Told(_page(record, homework, False), _page(record, homework, True), mark(record))
-
-
-def _page(record: SubmissionRecord, homework: HomeworkSource, hidden: bool) -> str:
-    told = verdict(record, homework, hidden=hidden)
-    return str(render("verdict.html.j2", told=told, later="after the due date"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from starlette.datastructures import FormData
@@ -14,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from autograder.serving.handout import handout
 from autograder.serving.people import Person, see_other
 from autograder.serving.rubrics import Answer, Rubrics
 from autograder.serving.settings import ServeSettings
@@ -25,6 +28,10 @@ LONGEST_COMMENT = 5_000  # characters
 class Front(Protocol):
     """The parts of the application that these pages need."""
 
+    @property
+    def root(self) -> Path: ...
+    @property
+    def homeworks(self) -> Sequence[str]: ...
     @property
     def key(self) -> str: ...
     @property
@@ -81,7 +88,10 @@ class Marking:
             request,
             "marking.html.j2",
             name=name,
+            heading=self.door.heading(name),
             question=found[question],
+            unmarked=sum(one.chosen is None for one in answers),
+            words=handout(self.door.root, name).answer(question, answers[place].text) or "(no answer)",
             answer=answers[place],
             key=keys[place],
             shown=f"answer {place + 1}" if self.door.settings.anonymous else answers[place].student,
@@ -102,7 +112,8 @@ class Marking:
         items = [int(str(item)) for item in form.getlist("item") if str(item).isdigit()]
         comment = str(form.get("comment", ""))[:LONGEST_COMMENT]
         self.rubrics.mark(name, question, student, items, comment.strip(), person.name)
-        return see_other(f"/marking/{name}/{question}")
+        is_left = any(one.chosen is None for one in self.rubrics.answers(name, question))
+        return see_other(f"/marking/{name}/{question}" if is_left else f"/marking/{name}")
 
     async def item(self, request: Request) -> Response:
         """Add an item, or change one for all answers that have it."""

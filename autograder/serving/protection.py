@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -28,10 +29,13 @@ class TooLarge(Exception):
 
 
 class Protection:
-    """Ends a request that is too large, and adds the headers of HEADERS to every reply."""
+    """Ends a request that is too large, and adds the headers of HEADERS to every reply.
 
-    def __init__(self, app: ASGIApp, *, is_encrypted: bool) -> None:
-        self.app = app
+    too_large: the page for a request to this path.
+    """
+
+    def __init__(self, app: ASGIApp, *, is_encrypted: bool, too_large: Callable[[str], str]) -> None:
+        self.app, self.too_large = app, too_large
         hsts = {"strict-transport-security": "max-age=31536000"} if is_encrypted else {}
         self.headers = HEADERS | hsts
 
@@ -64,8 +68,8 @@ class Protection:
         except TooLarge:
             if has_begun:
                 raise
-            body = b"This is too large to be a notebook. Clear its outputs and hand it in again.\n"
-            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+            body = self.too_large(scope["path"]).encode()
+            headers = [(b"content-type", b"text/html; charset=utf-8"), (b"connection", b"close")]
             await with_headers({"type": "http.response.start", "status": 413, "headers": headers})
             await send({"type": "http.response.body", "body": body})
 

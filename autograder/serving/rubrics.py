@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import sqlalchemy as sql
 
 from autograder.marks.database import in_a_sentence
+from autograder.source.homework import title
 
 TABLES = sql.MetaData()
 
@@ -67,6 +68,11 @@ class Question:
     reference: str
     most: float
 
+    @property
+    def heading(self) -> str:
+        """Its first heading, or its name in words."""
+        return title(self.text) or self.name.replace("_", " ").capitalize()
+
 
 @dataclass(frozen=True)
 class Item:
@@ -100,6 +106,19 @@ class HandMark:
     @property
     def said(self) -> str:
         return f"{self.points:g}\n{self.comment}"
+
+
+Marked = tuple[Question, HandMark | None]
+
+
+def total(marked: Sequence[Marked]) -> str:
+    """`2 of 7`, and how many answers are not marked yet; nothing where nothing was answered."""
+    if not marked:
+        return ""
+    points = sum(mark.points for _, mark in marked if mark)
+    unmarked = sum(mark is None for _, mark in marked)
+    rest = f", {unmarked} not marked yet" if unmarked else ""
+    return f"{points:g} of {sum(question.most for question, _ in marked):g}{rest}"
 
 
 class Rubrics:
@@ -172,15 +191,29 @@ class Rubrics:
         with self._begin() as connection:
             return [Item(*row) for row in connection.execute(columns.where(*_is(ITEM, homework, question)))]
 
-    def answers(self, homework: str, question: str) -> list[Answer]:
-        """All answers, by student."""
+    def of(self, homework: str, student: str) -> list[Marked]:
+        """A student's answers, each with its question and its mark; None as long as nobody has marked it."""
+        found: list[Marked] = []
+        for question in self.questions(homework):
+            items = {item.number: item for item in self.items(homework, question.name)}
+            for answer in self.answers(homework, question.name, student):
+                mark = None if answer.chosen is None else _mark(question, answer, items, "")
+                found.append((question, mark))
+        return found
+
+    def answers(self, homework: str, question: str, student: str | None = None) -> list[Answer]:
+        """The answer of a student, or everybody's, by student."""
         with self._begin() as connection:
             chosen: dict[str, set[int]] = defaultdict(set)
-            for row in connection.execute(sql.select(CHOSEN).where(*_is(CHOSEN, homework, question))):
+            for row in connection.execute(
+                sql.select(CHOSEN).where(*_is(CHOSEN, homework, question, student))
+            ):
                 chosen[row.student].add(row.item)
-            rows = connection.execute(sql.select(MARKED).where(*_is(MARKED, homework, question)))
+            rows = connection.execute(sql.select(MARKED).where(*_is(MARKED, homework, question, student)))
             marked = {row.student: (row.digest, row.comment) for row in rows}
-            found = sql.select(ANSWER).where(*_is(ANSWER, homework, question)).order_by(ANSWER.c.student)
+            found = (
+                sql.select(ANSWER).where(*_is(ANSWER, homework, question, student)).order_by(ANSWER.c.student)
+            )
             answers = connection.execute(found).all()
         return [_answer(row.student, row.text, chosen, marked) for row in answers]
 

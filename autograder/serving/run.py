@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.extras import needs
 from autograder.isolation.confinement import die_with_parent
 from autograder.serving.attempts import Attempts
-from autograder.serving.inbox import AttemptInbox
+from autograder.serving.inbox import AFTER_DUE, NEVER, AttemptInbox
 from autograder.serving.settings import ServeSettings, read_settings, secret_key
 from autograder.watching.watch import watch
 
@@ -36,8 +36,10 @@ def grade_attempts(
     say: Callable[[str], None],
 ) -> None:
     """Grade attempts until this process is ended."""
-    attempts = Attempts(database_url(root, read_settings(root)))
-    inbox = AttemptInbox(attempts, root / SUBMITTED, root / "grades")
+    settings = read_settings(root)
+    attempts = Attempts(database_url(root, settings))
+    later = NEVER if settings.hidden == "never" else AFTER_DUE
+    inbox = AttemptInbox(attempts, root / SUBMITTED, root / "grades", later)
     watch(inbox, homeworks, root, jobs=jobs, isolation=isolation, dask=dask, gradebook=gradebook, say=say)
 
 

@@ -47,12 +47,14 @@ class LTIPlatform:
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """address: where students reach it; https, unless it is this machine alone.
+    """course: its name on the pages.
 
+    address: where students reach it; https, unless it is this machine alone.
     staff: the names of people who may see the class. hidden: when hidden checks and points are shown.
     anonymous: whether written answers are marked without the students' names.
     """
 
+    course: str = "Homework"
     address: str = "http://127.0.0.1:8000"
     staff: tuple[str, ...] = ()
     hidden: Hidden = "after due"

@@ -80,7 +80,7 @@ class Arrivals:
             return
         path = place.with_name(f"{place.name.removesuffix('.ipynb')}.html")
         told = self.tells_hidden(homework.name, submission.student)
-        page = feedback_page(record, homework, hidden=told, later="after the due date")
+        page = feedback_page(record, homework, hidden=told, later="are shown after the due date")
         if not path.is_file() or path.is_symlink() or path.read_text("utf-8", "replace") != page:
             write_text(path, page)
 

@@ -36,6 +36,7 @@ SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_BETWEEN_SUMMARIES = 30.0  # at least, while submissions keep arriving
 SECONDS_OF_A_TURN = 10.0  # after which it is the turn of other homeworks
 SECONDS_UNTIL_ANOTHER_TRY = 2.0
+SECONDS_UNTIL_REOPENED = 10.0  # of a homework that could not be graded
 AWAY = (GradebookUnavailable, JudgesUnavailable)  # and may come back
 JudgesFor = Callable[[Order], AbstractContextManager[Judges]]
 
@@ -89,6 +90,8 @@ class OpenHomework:
     source: object = None  # its state when it was opened
     has_missed: bool = False  # whether submissions arrived while it could not be graded
     unsummed: float | None = None  # since when the summary is incomplete
+    refused: str = ""  # why it could not be opened, as was said
+    next_try: float = 0.0  # when to open it again after that: a release may change no file
 
     @property
     def name(self) -> str:
@@ -113,7 +116,8 @@ class OpenHomework:
 
     def is_ready(self) -> bool:
         """Open the homework, or reopen it if the source has changed; returns whether it can be graded."""
-        if (source := _state_of(self.root, self.name)) == self.source:
+        source = _state_of(self.root, self.name)
+        if source == self.source and (self.clerk is not None or time.monotonic() < self.next_try):
             return self.clerk is not None
         try:
             self.close()
@@ -122,12 +126,14 @@ class OpenHomework:
             marks = self.open.enter_context(mark_book(self.root, self.name, self.gradebook))
             self.clerk = clerk_for(self.order, self.root, marks, judges, ())
             self.clerk.plan.prepare()
-            self.unsummed = time.monotonic()
+            self.unsummed, self.refused = time.monotonic(), ""
         except AWAY as problem:
             self.give_up(problem)
         except (SourceError, NotReleased) as problem:
-            self.clerk = None
-            self.say(f"{self.name} cannot be graded: {problem}")
+            self.clerk, self.next_try = None, time.monotonic() + SECONDS_UNTIL_REOPENED
+            if str(problem) != self.refused:
+                self.refused = str(problem)
+                self.say(f"{self.name} cannot be graded: {problem}")
         return self.clerk is not None
 
     def grade(self, arrived: Sequence[Found], until: float) -> None:

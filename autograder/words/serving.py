@@ -76,6 +76,8 @@ def _invite(args: Arguments) -> int:
 
     with needs("itsdangerous", "serve"):
         from autograder.serving.people import Invitations, Person, invitations_as_csv
+    from autograder.serving.attempts import Attempts
+    from autograder.serving.run import database_url
     from autograder.serving.settings import read_settings, secret_key
 
     names = list(args.names)
@@ -84,13 +86,16 @@ def _invite(args: Arguments) -> int:
             names += [row["student"] for row in csv.DictReader(file)]
     invitations = Invitations(secret_key(args.root))
     people = [Person(name, args.staff) for name in names]
-    text = invitations_as_csv(invitations, read_settings(args.root).address, people)
+    settings = read_settings(args.root)
+    text = invitations_as_csv(invitations, settings.address, people)
+    if not args.staff:
+        Attempts(database_url(args.root, settings)).know(names)
     if args.to is None:
         sys.stdout.write(text)
     else:
         args.to.touch(mode=0o600)
         args.to.write_text(text, encoding="utf-8")
-        say(f"written: {args.to} ({len(people)} invitations, each of which signs one person in, once)")
+        say(f"written: {args.to} ({len(people)}; each link signs one person in, once)")
     return 0
 
 

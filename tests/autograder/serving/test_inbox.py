@@ -7,7 +7,7 @@ from grading import MINI
 
 from autograder.marks.records import CheckRecord, ExerciseRecord, RecordFolder, SubmissionRecord
 from autograder.serving.attempts import Attempts, Pace
-from autograder.serving.inbox import AttemptInbox
+from autograder.serving.inbox import NEVER, AttemptInbox
 from autograder.source.loading import load
 
 SOURCE = load(MINI)
@@ -68,7 +68,37 @@ def test_a_regrading_is_told_of_every_homework(inbox):
 def test_a_page_without_hidden_checks_holds_neither_their_words_nor_the_points(inbox):
     inbox.attempts.hand_in("ada", "first", NOTEBOOK, Pace())
     [found] = inbox.arrived("first")
-    inbox.give_back(found, keep(inbox, "first", 2.0), replace(SOURCE, name="first"))
+    kept = keep(inbox, "first", 2.0)
+    inbox.give_back(found, kept, replace(SOURCE, name="first"))
     told = inbox.attempts.told("first", "ada")
     assert "2 of 4" not in told.visible
     assert "secret" not in told.visible + told.whole
+    assert "are shown after the due date" in told.visible
+    assert "are not shown here" in replace(inbox, later=NEVER).words(kept, SOURCE).visible
+
+
+def test_a_submission_that_could_not_be_run_is_told_why_once(inbox):
+    inbox.attempts.hand_in("ada", "first", NOTEBOOK, Pace())
+    [found] = inbox.arrived("first")
+    RecordFolder(inbox.records, "first").add(
+        replace(record(0.0), status="failed", problem="It is a picture.")
+    )
+    kept = RecordFolder(inbox.records, "first").find("ada")
+    inbox.give_back(found, kept, replace(SOURCE, name="first"))
+    told = inbox.attempts.told("first", "ada")
+    assert [page.count("It is a picture.") for page in (told.visible, told.whole)] == [1, 1]
+    assert '<ul class="checks">' not in told.visible + told.whole
+
+
+def test_an_exercise_that_holds_is_folded_and_one_that_does_not_is_open(inbox):
+    inbox.attempts.hand_in("ada", "first", NOTEBOOK, Pace())
+    [found] = inbox.arrived("first")
+    kept = keep(inbox, "first", 2.0)
+    inbox.give_back(found, kept, replace(SOURCE, name="first"))
+    assert "<details>" not in inbox.attempts.told("first", "ada").whole
+    [exercise] = kept.exercises
+    [check] = exercise.checks
+    right = replace(exercise, checks=(replace(check, result="passed", message=""),))
+    inbox.give_back(found, replace(kept, exercises=(right,)), replace(SOURCE, name="first"))
+    page = inbox.attempts.told("first", "ada").whole
+    assert page.count("<details>") == page.count("</details>") == 1

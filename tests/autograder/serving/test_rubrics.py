@@ -3,6 +3,7 @@
 import pytest
 from doors import NAME, Browser, new_door
 
+from autograder.serving.attempts import Told
 from autograder.serving.rubrics import Question, Rubrics
 
 PAGE = f"/marking/{NAME}/why"
@@ -85,6 +86,33 @@ def test_who_hands_in_another_answer_is_marked_again_and_who_hands_in_the_same_i
     assert [one.chosen is None for one in rubrics.answers(NAME, "why")] == [True, False, False]
     assert points(rubrics) == {"bob": 2.0}  # the gradebook asks for another look at what came again
     assert "Something else." in staff.get(PAGE).text
+
+
+@pytest.mark.parametrize("hidden", ["at once", "never"])
+def test_a_student_reads_their_own_mark_and_comment_when_points_are_told(tmp_path, hidden):
+    door = new_door(tmp_path, hidden=hidden)
+    rubrics = Rubrics(door.attempts.engine)
+    rubrics.ask(NAME, [Question(name, f"### {name}?", "", 3.0) for name in ("Why", "How")])
+    for student in ANSWERS:
+        rubrics.answered(NAME, student, {"Why": "Noise goes.", "How": "By a mean."})
+    rubrics.add(NAME, "Why", 2.0, f"the noise {MARKUP}")
+    rubrics.mark(NAME, "Why", "ada", [1], "see me", "prof")
+    rubrics.mark(NAME, "Why", "bob", [], "not of ada", "prof")
+    door.attempts.tell(NAME, "ada", Told("visible", "whole", "1 of 2"), None)
+    ada = Browser(door)
+    ada.join("ada")
+    page = ada.get(f"/homework/{NAME}").text
+    said = ("2 of 6, 1 not marked yet", "see me", "the noise &lt;script&gt;", "How?")
+    assert [words in page for words in said] == [hidden == "at once"] * 4
+    assert MARKUP not in page
+    assert "not of ada" not in page
+
+
+def test_who_has_marked_the_last_answer_is_told_that_all_are_marked(staff):
+    for _ in ANSWERS:
+        done = mark(staff)
+    assert done.url.path == f"/marking/{NAME}"
+    assert "3 of 3" in done.text
 
 
 @pytest.mark.parametrize("said", ["", "x", "nan", "inf", "1e9"])

@@ -1,6 +1,7 @@
 """What a browser is shown and allowed: to sign in, hand in and read verdicts; strangers see nothing."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from doors import ADDRESS, KEY, NAME, Browser, new_door
 
 from autograder.marks.decisions import Decision, Decisions
 from autograder.serving.attempts import Told
+from autograder.serving.clock import how_far
 from autograder.serving.people import Invitations, NoSuchName, Person, name_of
 from autograder.submissions.collect import LARGEST_NOTEBOOK
 
@@ -73,6 +75,7 @@ def test_attempts_in_a_row_are_all_kept_and_judged_later(door, ada):
     for number in range(8):
         page = ada.hand_in(notebook(f"x = {number}"))
     assert "because you handed in others shortly before" in page.text
+    assert 'http-equiv="refresh" content="15"' in page.text
     attempts = door.attempts.of("ada", NAME)
     assert len(attempts) == 8
     gaps = [(later.not_before - one.not_before).total_seconds() for one, later in pairwise(attempts)]
@@ -132,6 +135,78 @@ def test_the_instructor_sees_the_class_and_a_student_does_not(door, ada):
         assert Browser(door).get(path).status_code == 403
 
 
+def test_the_class_shows_who_has_not_handed_in(door, ada):
+    ada.hand_in(notebook())
+    door.attempts.know(["bob", "cleo", "dan"])
+    Browser(door).join("eve")
+    Decisions(door.root).add(Decision(NAME, "cleo", "excused", True))
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    page = staff.get(f"/class/{NAME}").text
+    assert "1 of 4" in page
+    assert "bob, dan, eve" in page
+    assert "Excused: cleo" in page
+    assert "prof" not in page.partition("<main>")[2]
+
+
+def test_a_page_that_waits_says_so_and_reloads_and_one_with_a_form_does_not(door, ada):
+    assert 'http-equiv="refresh"' not in ada.get(f"/homework/{NAME}").text
+    page = ada.hand_in(notebook()).text
+    assert "has been handed in" in page
+    assert "You may close this page" in page
+    assert ('http-equiv="refresh"' in page, 'type="file"' in page) == (True, False)
+    again = ada.get(f"/homework/{NAME}?again=1").text
+    assert ('http-equiv="refresh"' in again, 'type="file"' in again) == (False, True)
+
+
+def test_times_are_in_the_zone_of_the_due_date_and_late_ones_say_so(door, ada):
+    ada.hand_in(notebook())
+    for day, is_late in (("2020-01-01", True), ("2099-01-01", False)):
+        Decisions(door.root).add(Decision(NAME, "", "due", f"{day}T23:59:00+05:30"))
+        page = ada.get(f"/homework/{NAME}?again=1").text
+        assert page.count("UTC+05:30") == 3
+        assert f"{day} 23:59 UTC+05:30" in page
+        assert (">late<" in page, "what you hand in now is late" in page) == (is_late, is_late)
+
+
+@pytest.mark.parametrize(
+    ("far", "said"),
+    [
+        (timedelta(days=3, hours=5), "in 3 days"),
+        (timedelta(hours=47), "in 47 hours"),
+        (timedelta(seconds=90), "in 1 minute"),
+        (-timedelta(minutes=119), "119 minutes ago"),
+    ],
+)
+def test_how_far_a_time_is_loses_little(far, said):
+    now = datetime.now(UTC)
+    assert how_far(now + far, now) == said
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/homework/other", "/join/x", f"/class/{NAME}", "/class/x"])
+def test_every_page_of_what_went_wrong_leads_back(ada, path):
+    page = ada.get(path).text
+    assert "<h1>" in page
+    assert '<a href="/">To the first page</a>' in page
+
+
+def test_a_refused_upload_leads_back_to_its_form(ada):
+    page = ada.hand_in(b"no notebook").text
+    assert "<h1>Not handed in</h1>" in page
+    assert f'<a href="/homework/{NAME}">Back</a>' in page
+
+
+def test_every_page_has_a_title_of_its_own_and_one_heading(door, ada):
+    ada.hand_in(notebook())
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    pages = [Browser(door).get("/"), ada.get("/"), ada.get(f"/homework/{NAME}"), ada.get("/nothing")]
+    pages += [staff.get(path) for path in (f"/class/{NAME}", f"/class/{NAME}/ada", f"/marking/{NAME}")]
+    titles = [re.search("<title>(.+)</title>", page.text)[1] for page in pages]
+    assert len(set(titles)) == len(titles)
+    assert [len(re.findall("<h1>.+</h1>", page.text)) for page in pages] == [1] * len(pages)
+
+
 def test_a_student_sees_only_their_own_verdict(door, ada):
     door.attempts.tell(NAME, "bob", Told("of bob", "of bob", ""), None)
     assert "of bob" not in ada.get(f"/homework/{NAME}").text
@@ -155,6 +230,9 @@ def test_a_form_from_elsewhere_does_nothing(door, ada):
 def test_who_signs_out_is_out(door, ada):
     ada.post("/sign-out", data=ada.form("/"))
     assert ada.get(f"/homework/{NAME}").status_code == 403
+    stale = ada.post(f"/homework/{NAME}", data={}, files={"notebook": ("hw.ipynb", notebook())})
+    assert "<h1>Not signed in</h1>" in stale.text
+    assert "it has not arrived" in stale.text
 
 
 def test_a_cookie_that_was_changed_signs_nobody_in(door, ada):
@@ -202,6 +280,8 @@ def test_a_huge_upload_is_ended_before_it_is_read(door, ada, is_honest):
     done = ada.post(f"/homework/{NAME}", content=body(), headers=headers)
     assert done.status_code == 413
     assert "default-src 'none'" in done.headers["content-security-policy"]
+    assert "<h1>Not handed in</h1>" in done.text
+    assert f'<a href="/homework/{NAME}">Back</a>' in done.text
     assert fields
     assert door.attempts.of("ada", NAME) == []
 

@@ -104,3 +104,15 @@ def test_a_watcher_that_is_killed_loses_nothing_and_counts_nothing_twice(course)
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         students = [one.student_id for one in gradebook.assignment_submissions(NAME)]
     assert sorted(students) == sorted(SECOND)
+
+
+def test_a_homework_that_is_released_later_is_graded_though_no_file_of_it_changed(course):
+    """As in a fresh checkout, where homeworks/ is there and the gradebook is not."""
+    submit(course, "ada", solved(course, RIGHT))
+    (course / "gradebook.db").rename(course / "later.db")
+    with watcher(course) as process:
+        wait_until(lambda: "was never released" in (course / "watch.log").read_text(), course, process)
+        (course / "later.db").rename(course / "gradebook.db")
+        wait_until(lambda: feedback(course, "ada"), course, process)
+        assert (course / "watch.log").read_text().count("was never released") == 1
+    assert records(course)["ada"].points == 4

@@ -1,0 +1,106 @@
+"""The instructor's pages of a class: who has handed in, who has not, and what still waits for somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from autograder.marks.decisions import Decisions
+from autograder.serving.attempts import Attempts
+from autograder.serving.clock import in_zone_of
+from autograder.serving.marking import Front
+from autograder.serving.rubrics import Rubrics, total
+
+
+@dataclass(frozen=True)
+class Classroom:
+    """The pages below /class."""
+
+    door: Front
+    attempts: Attempts
+    rubrics: Rubrics
+
+    def routes(self) -> list[Route]:
+        """Their addresses."""
+        return [
+            Route("/class/{homework}", self.whole_class),
+            Route("/class/{homework}/{student}", self.one_student),
+        ]
+
+    def overview(self, homeworks: Sequence[str]) -> list[dict[str, object]]:
+        """For each homework how many have handed in, how many attempts wait, and how many answers."""
+        rows: list[dict[str, object]] = []
+        for name in homeworks:
+            latest = self.attempts.latest(name).values()
+            waits = sum(one.judged is None for one, _ in latest)
+            open_ones = sum(answer.chosen is None for answer in self.answers(name))
+            rows.append({"name": name, "handed_in": len(latest), "waits": waits, "unmarked": open_ones})
+        return rows
+
+    def answers(self, name: str) -> list:
+        return [
+            answer
+            for question in self.rubrics.questions(name)
+            for answer in self.rubrics.answers(name, question.name)
+        ]
+
+    def whole_class(self, request: Request) -> Response:
+        """Who has handed in what, and who has not."""
+        self.door.staff(request)
+        name = self.door.named(request)
+        decisions = Decisions(self.door.root)
+        marks, latest = self.attempts.marks(name), self.attempts.latest(name)
+        excused, answers = decisions.excused(name), self.answers(name)
+        rows = []
+        for student in sorted(marks.keys() | latest.keys()):
+            attempt, count = latest.get(student, (None, 0))
+            due = decisions.due(name, student)
+            rows.append(
+                {
+                    "student": student,
+                    "time": in_zone_of(due, attempt.time) if attempt else "",
+                    "late": attempt is not None and attempt.is_late(due),
+                    "attempts": count,
+                    "waits": attempt is not None and attempt.judged is None,
+                    "mark": marks.get(student, ""),
+                    "unmarked": sum(one.chosen is None for one in answers if one.student == student),
+                }
+            )
+        missing = self.attempts.known(self.door.homeworks) - marks.keys() - latest.keys()
+        return self.door.page(
+            request,
+            "class.html.j2",
+            name=name,
+            heading=self.door.heading(name),
+            rows=rows,
+            missing=sorted(missing - excused),
+            excused=sorted(excused),
+            unmarked=sum(one.chosen is None for one in answers),
+        )
+
+    def one_student(self, request: Request) -> Response:
+        """What one student sees, or will see."""
+        self.door.staff(request)
+        name, student = self.door.named(request), request.path_params["student"]
+        attempts = self.attempts.of(student, name)
+        told = self.attempts.told(name, student)
+        if not attempts and told is None:
+            raise HTTPException(404, "Nobody of this name has handed in.")
+        due = Decisions(self.door.root).due(name, student)
+        return self.door.page(
+            request,
+            "student.html.j2",
+            name=name,
+            heading=self.door.heading(name),
+            student=student,
+            attempts=[(in_zone_of(due, one.time), one, one.is_late(due)) for one in reversed(attempts)],
+            verdict=told.whole if told else "",
+            mark=told.mark if told else "",
+            in_words=(in_words := self.rubrics.of(name, student)),
+            total=total(in_words),
+        )
