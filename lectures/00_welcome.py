@@ -32,11 +32,11 @@ from course.models import NGram, NGramCounts, Uniform
 # else follows. To write, draw a word from the answer, append it, and ask again. To translate or to chat, begin with a
 # text after which the wanted words are likely, and do the same.
 #
-# In 1950 Alan Turing proposed replacing the question "Can machines think?" with a game: given two texts, can a judge tell which of the two writers is a machine? Here is the game on a very small scale. The real texts are stories in a small English
-# that was made for this course. The others come from a simple model of lecture 02. It has counted how often each word
-# follows each other word in 2,000 such stories, and it looks only one word back. (The names in the code are explained
-# where they belong;
-# today read it for its gist.)
+# In 1950 Alan Turing proposed replacing the question "Can machines think?" with a game: given two texts, can a judge
+# tell which of the two writers is a machine? Here is the game on a very small scale. The real texts are stories in a
+# small English that was made for this course. The others come from a simple model of lecture 02. It has counted how
+# often each word follows each other word in 2,000 such stories, and it looks only one word back. (The names in the code
+# are explained where they belong; today read it for its gist.)
 
 # %%
 language = StoryLanguage()
@@ -215,8 +215,7 @@ x.to(device).sum().item()
 # word is no surprise, 0 bits; one of two equally likely words costs 1 bit. Known probabilities give this course
 # something rare: a **floor**. On average no model can need fewer bits per word than the language itself, and every
 # model can be placed between knowing nothing and knowing everything. A **token** is what a model reads and predicts one
-# at a time, here a word or a
-# punctuation mark; lecture 03 explains the unit, bits per token. Lower is better.
+# at a time, here a word or a punctuation mark; lecture 03 explains the unit, bits per token. Lower is better.
 #
 # The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
 # one comes. The `k` below gives every pair a little; lecture 02 says how.
@@ -264,8 +263,7 @@ figures.still(
 # A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution.
 # One cell tells you which of them hold. For the first that does not, it shows what your function returned and what was
 # expected. If the mistake is a known one, the cell names it; otherwise it gives a hint, and the next hint when you run
-# it again. This is the first exercise of homework 0, with a
-# mistake already made:
+# it again. This is the first exercise of homework 0, with a mistake already made:
 
 
 # %%
@@ -292,9 +290,9 @@ check(the_example_has_six_words, different_words=different_words)
 
 # %% [markdown]
 # You see the claim, what your function returned and what was expected, the mistake with a question about it, and the
-# points so far. Fix `different_words` above and run the two
-# cells again. Some checks are kept back for grading. They test the same claims with other sizes and other numbers, so a
-# function that is correct in general, and not just on the example, will pass them.
+# points so far. Fix `different_words` above and run the two cells again. Some checks are kept back for grading. They
+# test the same claims with other sizes and other numbers, so a function that is correct in general, and not just on the
+# example, will pass them.
 #
 # ## Recap
 #

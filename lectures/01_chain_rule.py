@@ -210,9 +210,9 @@ assert set(drawn) == set(sentences)
 # A speech recogniser hears the same sounds in *I saw a van* and *eyes awe of an*. Only a language model can choose. The
 # same choice between sentences corrects grammar and spelling, and it makes translations, summaries and the answers of a
 # chat program read like sentences. Predicting the next word is also the very task on which large language models are
-# trained. For our two sentences, a model that looks one word back is enough. It is lecture 02's
-# subject (a **bigram** model), borrowed here from the course's library. The small
-# number $k$ gives every pair of words a little probability even if it never occurred.
+# trained. For our two sentences, a model that looks one word back is enough. It is lecture 02's subject (a **bigram**
+# model), borrowed here from the course's library. The small number $k$ gives every pair of words a little probability
+# even if it never occurred.
 
 # %%
 from course.data.vocabulary import Vocabulary
@@ -278,8 +278,8 @@ for t in range(1, 101):
 print(f"after 100 words: {product.item()}   zero since word {first_zero}")
 
 # %% [markdown]
-# From there on all sentences are equally impossible, and no two can be compared. This is
-# **underflow**. The remedy is to store the logarithm, which turns the product into a sum:
+# From there on all sentences are equally impossible, and no two can be compared. This is **underflow**. The remedy is
+# to store the logarithm, which turns the product into a sum:
 #
 # $$\log P(x_1, \dots, x_T) = \sum_{t=1}^{T} \log P(x_t \mid x_{<t}).$$
 
@@ -330,10 +330,10 @@ assert math.isclose(of_data, constant + of_words)
 print(f"log P(data) = {of_data:.1f}: histories {constant:.1f}, words {of_words:.1f}")
 
 # %% [markdown]
-# The smallest example is a model that ignores the history: one distribution over $V$ words, the softmax of $V$ adjustable numbers,
-# the **logits**. Its maximum-likelihood answer should be the counts divided by their sum. Let **gradient descent** find
-# out: at each step it moves the logits against the gradient of the cross-entropy, the direction in which the
-# cross-entropy falls fastest.
+# The smallest example is a model that ignores the history: one distribution over $V$ words, the softmax of $V$
+# adjustable numbers, the **logits**. Its maximum-likelihood answer should be the counts divided by their sum. Let
+# **gradient descent** find out: at each step it moves the logits against the gradient of the cross-entropy, the
+# direction in which the cross-entropy falls fastest.
 
 # %%
 counts = torch.tensor([5, 2, 1])  # V = 3 words, seen 5, 2 and 1 times
@@ -447,8 +447,7 @@ for name, model in three_models.items():
 #
 # Every model of this course climbs the same ladder: bits per token on stories like this one. It begins at the uniform
 # model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat on average (lecture
-# 03 says why). Today
-# there is one rung.
+# 03 says why). Today there is one rung.
 
 # %%
 foot, floor = math.log2(language.vocab_size), language.entropy_rate

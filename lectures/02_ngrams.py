@@ -287,16 +287,17 @@ round(mixed("ran", ("the", "dog"), V), 4)
 # %% [markdown]
 # **Kneser–Ney** (1995) joins two ideas. *Discounting* (Ney, Essen and Kneser, 1994): subtract the same $d$ from every
 # count and give the probability that this frees to the shorter context. *Continuation*: judge a word in the shorter
-# context not by how often it occurs, but by how many different
-# words it follows. *Francisco* is frequent, but it follows almost only *San*; after any other word it is a bad guess.
-# The formula below is the *interpolated* form (Chen and Goodman, 1999), for bigrams; the library has their *modified*
-# form, with a discount for a count of 1, another for 2, and a third from 3 on.
+# context not by how often it occurs, but by how many different words it follows. *Francisco* is frequent, but it
+# follows almost only *San*; after any other word it is a bad guess. The formula below is the *interpolated* form (Chen
+# and Goodman, 1999), for bigrams; the library has their *modified* form, with a discount for a count of 1, another for
+# 2, and a third from 3 on.
 #
 # $$P_{\text{KN}}(w \mid v) = \frac{\max(\text{count}(v, w) - d, 0)}{\text{count}(v)} + \frac{d \, N_{1+}(v\,\cdot)}{\text{count}(v)} \; \frac{N_{1+}(\cdot\,w)}{N_{1+}(\cdot\,\cdot)}$$
 #
 # | symbol | meaning |
 # |---|---|
-# | $d$ | the discount, between 0 and 1; $v$ is the word before $w$ |
+# | $v$ | the context, here one word |
+# | $d$ | the discount, between 0 and 1 |
 # | $N_{1+}(v\,\cdot)$ | how many different words follow $v$ |
 # | $N_{1+}(\cdot\,w)$ | how many different words precede $w$ |
 # | $N_{1+}(\cdot\,\cdot)$ | how many different bigrams there are |

@@ -33,7 +33,7 @@ from course.models import InterpolatedNGram, KneserNey, NGramCounts, Uniform
 # It answers the question you care about, and it is slow, expensive, and mixed up with everything else in the recogniser.
 # **Intrinsic** evaluation looks at the model alone: how much probability does it give to held-out text? The better model is less
 # surprised. That is quick, but it predicts the quality of the work only if the test text is like the texts of the work.
-# Otherwise it is a poor approximation, good for pilot experiments, so it does not replace extrinsic evaluation. The
+# Otherwise it is a poor approximation, good enough for pilot experiments only. So it does not replace extrinsic evaluation. The
 # usual measure is perplexity. This lecture makes it precise, and then compares it with a model's work.
 #
 # ## Surprise
@@ -205,10 +205,10 @@ for said in ("I saw a van", "eyes awe of an"):
 #
 # $$-\sum_i p_i \log_2 q_i = \underbrace{-\sum_i p_i \log_2 p_i}_{\text{entropy } H(p)} + \underbrace{\sum_i p_i \log_2 \frac{p_i}{q_i}}_{\text{KL divergence } D(p \,\|\, q)}, \qquad D(p \,\|\, q) \ge 0.$$
 #
-# Here $p_i$ is how likely the source makes outcome $i$, and $q_i$ what the model gives it.
-# The first term is a property of the source; no model can change it. The second is what the model's errors cost, and it
-# is zero only for $q = p$.
-# (Why never negative? $\ln x \le x - 1$ gives $-D \ln 2 = \sum_i p_i \ln \frac{q_i}{p_i} \le \sum_i q_i - \sum_i p_i = 0$.)
+# Here $p_i$ is how likely the source makes outcome $i$, and $q_i$ what the model gives it. The first term is a property
+# of the source; no model can change it. The second is what the model's errors cost, and it is zero only for $q = p$.
+# (Why never negative? $\ln x \le x - 1$ gives $-D \ln 2 = \sum_i p_i \ln \frac{q_i}{p_i} \le \sum_i q_i - \sum_i p_i =
+# 0$.)
 #
 # Try to make the green bar shorter than the blue one:
 
@@ -227,10 +227,9 @@ assert (cross_entropies >= entropy(p)).all()
 print(f"best of 1000 guesses {cross_entropies.min():.4f} bits, entropy {entropy(p):.4f} bits")
 
 # %% [markdown]
-# For English nobody knows the floor; for the stories of this course it is computed exactly, by summing over everything the
-# grammar can say. In fact there are two floors: the **entropy rate**, which is an expectation, and the floor of one
-# particular sample, which is
-# what the true model costs on it.
+# For English nobody knows the floor; for the stories of this course it is computed exactly, by summing over everything
+# the grammar can say. In fact there are two floors: the **entropy rate**, which is an expectation, and the floor of one
+# particular sample, which is what the true model costs on it.
 
 # %%
 language = StoryLanguage()
@@ -377,9 +376,8 @@ for name, model in models.items():
 
 # %% [markdown]
 # The order is the same as by perplexity: the less surprised model is the better proof-reader. Even the language itself
-# does not find every fault,
-# since *the girls near the mill* and *the girls near the mills* are both good English. That the orders agree is an
-# observation about this job, not a law. So extrinsic evaluation is still needed.
+# does not find every fault, since *the girls near the mill* and *the girls near the mills* are both good English. That
+# the orders agree is an observation about this job, not a law. So extrinsic evaluation is still needed.
 #
 # ## Where it breaks: numbers that cannot be compared
 #

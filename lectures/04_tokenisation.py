@@ -60,8 +60,8 @@ print(f"new: {running:.0%} of the running words, {different:.0%} of the differen
 # unrelated numbers to it.
 #
 # The answer that won lies between: **pieces** of words, also called *subwords*. Frequent words stay whole, rare ones
-# are spelled from parts, and the parts go down to single
-# bytes, so that nothing is unknown. Which parts? Let the text decide.
+# are spelled from parts, and the parts go down to single bytes, so that nothing is unknown. Which parts? Let the text
+# decide.
 #
 # ## Byte-pair encoding by hand
 #
@@ -137,8 +137,7 @@ for rank in range(10):
 # ## The same with tensors
 #
 # To count pairs, put a sequence beside itself, shifted by one. `torch.unique` counts the rows; −1 marks borders, and
-# pairs that touch
-# one are dropped.
+# pairs that touch one are dropped.
 
 # %%
 running = "".join((word + " ") * n for word, n in word_counts.items())
@@ -154,9 +153,8 @@ print(f"equal: {len(by_tensor)} different pairs")
 # ## Where to begin: bytes
 #
 # Letters are a poor foundation. There are some 150,000 characters in Unicode, and a text may contain any of them. But
-# every text is stored as
-# **bytes**, and there are only 256. In the usual encoding, UTF-8, an English letter is one byte, an accented letter two, most other scripts
-# two or three, an emoji four.
+# every text is stored as **bytes**, and there are only 256. In the usual encoding, UTF-8, an English letter is one
+# byte, an accented letter two, most other scripts two or three, an emoji four.
 
 # %%
 for piece in ("cat", "é", "λ", "猫", "🙂"):
@@ -214,8 +212,9 @@ print("sixty merges, all equal to the library's")
 # %% [markdown]
 # ## A convention to settle: overlaps and ties
 #
-# How often does *aaa* contain the pair *aa*? Twice, if you look at every place. Once, if you count what can be merged: after one merge a single `a`
-# is left. Both conventions are in use, and they can learn different merges from the same text:
+# How often does *aaa* contain the pair *aa*? Twice, if you look at every place. Once, if you count what can be merged:
+# after one merge a single `a` is left. Both conventions are in use, and they can learn different merges from the same
+# text:
 
 
 # %%
@@ -235,9 +234,9 @@ for count in (count_every_place, count_without_overlap):
 # %% [markdown]
 # Ties are the other choice: the smaller pair, the one met first in the text, or whichever a hash table gives. Programs
 # differ in both. A tokenizer is its list of merges, so never add merges learned by one program to those of another.
-# **In this lecture and in `course.tokenizers`** every place counts,
-# and among equals the pair with the smaller token numbers wins. **In homework 1** pairs are counted *without overlap*, and among equals the
-# smaller pair of byte strings wins. Look for these conventions in every paper that you want to reproduce.
+# **In this lecture and in `course.tokenizers`** every place counts, and among equals the pair with the smaller token
+# numbers wins. **In homework 1** pairs are counted *without overlap*, and among equals the smaller pair of byte strings
+# wins. Look for these conventions in every paper that you want to reproduce.
 #
 # ## Encoding a new text
 #
@@ -278,8 +277,7 @@ assert library.decode(cat) == "猫"
 
 # %% [markdown]
 # Follow the merges one by one. Move *Merges* and watch the tiles grow; choose a tile to see what it was made of; then
-# take one of the
-# other texts, and compare what they cost.
+# take one of the other texts, and compare what they cost.
 
 # %%
 tokenizer = BytePairTokenizer.train(text, vocab_size=256 + 600)
@@ -348,8 +346,9 @@ print("each doubling divides the length by", *[f"{saving:.2f}" for saving in sav
 # (This score is Hugging Face's reconstruction. Google never published its training code; the paper chooses the pair
 # that raises the likelihood of the text most.)
 #
-# If $a$ and $b$ met only by chance, $\text{count}(a\,b)$ would be proportional to the denominator; so this measures how much they belong together.
-# Pieces inside a word are marked `##`. A new word is cut from the left; each time the longest piece that fits is taken.
+# If $a$ and $b$ met only by chance, $\text{count}(a\,b)$ would be proportional to the denominator; so this measures how
+# much they belong together. Pieces inside a word are marked `##`. A new word is cut from the left; each time the
+# longest piece that fits is taken.
 
 # %%
 from course.tokenizers.wordpiece import longest_match
@@ -367,8 +366,8 @@ print(longest_match("lowest", {"low": 0, "lo": 1, "##est": 2, "##e": 3, "##s": 4
 #
 # **Unigram** (Kudo, 2018; with BPE the tokenizer of SentencePiece) goes the other way. It begins with far too many
 # pieces, gives each a probability, and throws out those whose removal costs least. Of all ways to cut a word it takes
-# the most probable, $\arg\max \prod_i P(\text{piece}_i)$: lecture 01 with
-# pieces as tokens. For a short word you can try all cuts; with $n$ letters there are $2^{n-1}$.
+# the most probable, $\arg\max \prod_i P(\text{piece}_i)$: lecture 01 with pieces as tokens. For a short word you can
+# try all cuts; with $n$ letters there are $2^{n-1}$.
 
 # %%
 from itertools import product
@@ -444,8 +443,7 @@ for string in ("an error", "an Error", "an ERROR", "error"):
 
 # %% [markdown]
 # One word is spelled in several ways, and the token numbers do not show that they are related. Whether the model learns
-# how many *r* a token has depends on whether
-# somebody ever spelled it out in its training text.
+# how many *r* a token has depends on whether somebody ever spelled it out in its training text.
 #
 # **Numbers.** The digits are grouped by what was frequent, not by place value, so columns do not line up:
 
@@ -459,8 +457,7 @@ for string in ("10", "100", "1000", "1024", "1999", "2000"):
 # **Prompts.** Encoding is not additive: the tokens of two halves are not always the tokens of the whole.
 #
 # **Predict, then run.** A prompt ends in a space, `the value␣`, and the model should continue with `of`. Why is that
-# harder for it than after
-# `the value`?
+# harder for it than after `the value`?
 
 # %%
 print(cut("the value") + cut(" of"), cut("the value ") + cut("of"), sep="\n")
@@ -470,9 +467,9 @@ assert cut("the value of") != cut("the value ") + cut("of")
 # %% [markdown]
 # <details><summary>Why</summary>
 #
-# In training, the space always belonged to the word after it: the token was `␣of`. A prompt that ends in a space has already used up that space as a token
-# of its own, and *of* without a space hardly ever followed one in training; here *of* is not even a single token. The
-# rule for prompts: no space at the end.
+# In training, the space always belonged to the word after it: the token was `␣of`. A prompt that ends in a space has
+# already used up that space as a token of its own, and *of* without a space hardly ever followed one in training; here
+# *of* is not even a single token. The rule for prompts: no space at the end.
 #
 # </details>
 #

@@ -71,8 +71,9 @@ from course.training import TrainingConfig, train
 # | $L$ | the loss, in nats | | `loss` |
 #
 # (The paper adds a constant vector, a **bias**, to $\mathbf{W}\mathbf{e}$ and to $\mathbf{U}\mathbf{h}$; so does the
-# library. We leave the biases out until the last cell. The paper also tries *direct connections*, a further matrix
-# from $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a little generalisation; we go without them.)
+# library. We leave the biases out until the last cell. The paper also tries *direct connections*, a further matrix from
+# $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a
+# little generalisation; we go without them.)
 #
 # Here is the same model as a drawing, with biases and with the paper's option; it writes $E$ for our $d$. Build it up
 # with the slider, and point at a box for its shape and its line of code in `course.models`.
@@ -300,9 +301,9 @@ for learning_rate in (0.05, 0.099, 0.101):
 # </details>
 #
 # Two remedies are in every library. **Momentum** steps along a running sum of gradients, so that components that keep
-# their sign add up, and components that change sign cancel.
-# **Adam** (Kingma and Ba, 2015) divides each parameter's step by the usual size of its own gradient. Write $\mathbf{g}$
-# for the gradient at step $s$. Squares, roots and the division are applied number by number:
+# their sign add up, and components that change sign cancel. **Adam** (Kingma and Ba, 2015) divides each parameter's
+# step by the usual size of its own gradient. Write $\mathbf{g}$ for the gradient at step $s$. Squares, roots and the
+# division are applied number by number:
 #
 # $$\text{momentum:}\quad \mathbf{v} \leftarrow \beta\,\mathbf{v} + \mathbf{g}, \qquad \theta \leftarrow \theta - \eta\,\mathbf{v}$$
 #
@@ -336,8 +337,9 @@ print(f"after 30 steps of Adam, ours and torch's: θ = ({theta[0]:.2f}, {theta[1
 figures.optimizer_race(H, start)
 
 # %% [markdown]
-# Now the stories. `course.training` does the same for every model of this course, with AdamW (Loshchilov and Hutter, 2019: Adam that also pulls the weights a little towards 0) and a
-# learning rate that warms up and cools down.
+# Now the stories. `course.training` does the same for every model of this course, with AdamW (Loshchilov and Hutter,
+# 2019: Adam that also pulls the weights a little towards 0) and a learning rate that rises for a few steps at the start
+# and falls towards the end.
 
 # %% trained
 model = new_model(n_window=3)
@@ -368,8 +370,7 @@ figures.still(
 # Three runs of the same model on the same batches: one begins with $\mathbf{W}$ and $\mathbf{U}$ thirty times too
 # large, one as above, one takes steps thirty times too long from the beginning. Besides the loss, we record how many of
 # the $\tanh$ are **saturated** (close to $\pm 1$ they are flat, and hardly any gradient passes), how large the
-# gradients are, and how far a step goes compared with the size of
-# the weights.
+# gradients are, and how far a step goes compared with the size of the weights.
 #
 # **Predict, then run.** The loss of the second and the third run begins at the same $\ln V$. Which of the numbers tells them apart after ten steps?
 
@@ -435,15 +436,14 @@ figures.training_run(runs, known, shown=shown, floor=floor.cross_entropy)
 # The loss alone tells little at first: after a dozen steps the third run's is even lower than the second's. But within
 # these steps most of the third run's hidden layer has reached $\pm 1$, and it stays there, because a saturated $\tanh$
 # passes hardly any gradient. Adam divides by the size of the gradient, so both bad runs learn all the same, with the
-# rest of the layer. Look at the start,
-# the first loss, the saturated share and the length of the steps before you wait for a loss to fall.
+# rest of the layer. Look at the start, the first loss, the saturated share and the length of the steps before you wait
+# for a loss to fall.
 #
 # ## What it learned about words
 #
 # Nobody told the model that *nora* and *emma* are names. But names occur in the same contexts, so the same predictions
-# are needed after them, and their columns in
-# $\mathbf{E}$ were pushed in the same directions. How alike two words are is measured by the **cosine** of the angle between their vectors, 1 for
-# the same direction and 0 for a right angle:
+# are needed after them, and their columns in $\mathbf{E}$ were pushed in the same directions. How alike two words are
+# is measured by the **cosine** of the angle between their vectors, 1 for the same direction and 0 for a right angle:
 #
 # $$\cos(\mathbf{a}, \mathbf{b}) = \frac{\mathbf{a} \cdot \mathbf{b}}{\lVert \mathbf{a} \rVert \, \lVert \mathbf{b} \rVert}$$
 #
@@ -533,10 +533,10 @@ for name, chosen in (seen_at | {"never seen": times == 0}).items():
     print(f"{name:33} {share:6.0%}" + "".join(f"{bits:9.2f}" for bits in columns))
 
 # %% [markdown]
-# (Compare within a row: the rows hold different words, and some words are easier for every model.) Where the five words were seen often, counting them is about as
-# good as the network, and both lack what was said before. Where they were seen a few times, the counts are too sparse
-# to tell what else could follow. Where they are new, the table falls back on shorter contexts and forgets the rest. The
-# network has seen words *like* these, and stays nearer to the truth.
+# (Compare within a row: the rows hold different words, and some words are easier for every model.) Where the five words
+# were seen often, counting them is about as good as the network, and both lack what was said before. Where they were
+# seen a few times, the counts are too sparse to tell what else could follow. Where they are new, the table falls back
+# on shorter contexts and forgets the rest. The network has seen words *like* these, and stays nearer to the truth.
 #
 # **No need to store the n-grams.** The table grows with the text; the network has as many parameters as its shapes say.
 
@@ -548,8 +548,7 @@ print(f"{n_parameters:,} parameters; {six_gram.counts.n_ngrams:,} different 6-gr
 # ## What remains
 #
 # **Every window is too small.** Try four sizes. Each position has columns of $\mathbf{W}$ of its own, so the matrix
-# grows with the
-# window.
+# grows with the window.
 #
 # **Predict, then run.** Which step will bring most: from one word to three, from three to five, or from five to eight?
 
@@ -588,9 +587,10 @@ print(", ".join(f"{name} {value:.3f}" for name, value in list(missing.items())[:
 assert missing["things"] + missing["verbs"] > sum(missing.values()) / 2
 
 # %% [markdown]
-# More than half of the gap comes from things and their verbs: the hero's things were named in the first sentence, far outside the window, and a hero does only what these
-# things allow. The names of the heroes come next, for the same reason. A window of 30 would hold more of it, but with a
-# $\mathbf{W}$ nearly four times as large, most of it with too few examples; and a different text would need 300.
+# More than half of the gap comes from things and their verbs: the hero's things were named in the first sentence, far
+# outside the window, and a hero does only what these things allow. The names of the heroes come next, for the same
+# reason. A window of 30 would hold more of it, but with a $\mathbf{W}$ nearly four times as large, most of it with too
+# few examples; and a different text would need 300.
 #
 # **Nothing is shared between positions.** The first word of the window is multiplied by other columns of $\mathbf{W}$ than the second, so what was learned about a
 # word at one place is not known at the next. Here is what *girls* contributes to the hidden layer from each of three places, compared by cosine:

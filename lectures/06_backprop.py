@@ -255,8 +255,7 @@ print("each equals g times its Jacobian")
 
 # %% [markdown]
 # Why do we multiply from the loss back to the weights? The same product may be bracketed in two ways. From the left,
-# every intermediate result is one row. From the right, it is a matrix
-# with a column for every weight.
+# every intermediate result is one row. From the right, it is a matrix with a column for every weight.
 
 # %%
 from_the_left = 1 * 3 * 3 + 1 * 3 * 6  # (1×3)(3×3), then (1×3)(3×6)
@@ -384,10 +383,10 @@ graph = {
 figures.tape(graph, twice=("w2", "w1"), claims={"z1": ("p1", 1), "z2": ("p2", 0)})
 
 # %% [markdown]
-# The switches are the two classic mistakes. **Used twice:** a value that is used in two places gets a gradient from each, and they *add*. With `=` instead of `+=` the last one wins,
-# and everything before it is lost. **zero_grad:** a leaf keeps its gradient until it is told to forget, so that several
-# batches can be added up. If you forget to reset it, each step follows the sum of all gradients since the beginning.
-# Torch behaves in the same way:
+# The switches are the two classic mistakes. **Used twice:** a value that is used in two places gets a gradient from
+# each, and they *add*. With `=` instead of `+=` the last one wins, and everything before it is lost. **zero_grad:** a
+# leaf keeps its gradient until it is told to forget, so that several batches can be added up. If you forget to reset
+# it, each step follows the sum of all gradients since the beginning. Torch behaves in the same way:
 
 # %%
 w = Value(3.0)
@@ -540,8 +539,8 @@ figures.still(
 # proportional to $\varepsilon$; in central ones the curvature cancels, and the error is proportional to
 # $\varepsilon^2$. To its left the two losses agree in so many digits that their difference is mostly rounding noise,
 # which is then divided by an ever smaller step. In `float32` even the best step leaves few correct digits, so a wrong
-# gradient can pass. **Use `float64`, central differences, and a step near
-# $10^{-5}$ or $10^{-6}$**; then a correct gradient agrees to eight digits or more, and a wrong one does not:
+# gradient can pass. **Use `float64`, central differences, and a step near $10^{-5}$ or $10^{-6}$**; then a correct
+# gradient agrees to eight digits or more, and a wrong one does not:
 
 # %% tags="nbval-ignore-output"
 e, h, z = forward(windows, *theta)

@@ -307,9 +307,9 @@ print(f"log(2) / 5 = {math.log(2) / 5:.3f}")
 #
 # ## Backpropagation through time
 #
-# Unrolled over $T$ steps, an RNN is a deep feed-forward network whose layers share their weights. So lecture 06 applies: go back from
-# step $T$ to step 1 and add up what each use of $U$ contributes. Write $a_t = U h_{t-1} + W x_t$ for the input of $\tanh$, and
-# $\delta_t = \partial L / \partial a_t$:
+# Unrolled over $T$ steps, an RNN is a deep feed-forward network whose layers share their weights. So lecture 06
+# applies: go back from step $T$ to step 1 and add up what each use of $U$ contributes. Write $a_t = U h_{t-1} + W x_t$
+# for the input of $\tanh$, and $\delta_t = \partial L / \partial a_t$:
 #
 # $$\frac{\partial L}{\partial h_t} = \underbrace{\tfrac{1}{T} R^\top (\hat y_t - y_t)}_{\text{from the prediction at } t} + \underbrace{U^\top \delta_{t+1}}_{\text{from the future}}, \qquad
 # \delta_t = \frac{\partial L}{\partial h_t} \odot (1 - h_t^2), \qquad \frac{\partial L}{\partial U} = \sum_{t=1}^{T} \delta_t h_{t-1}^\top.$$
@@ -546,15 +546,14 @@ upper.shape
 # $$\Pr(x_{t+1} = k \mid y_t) = y_t^k = \frac{\exp(\hat y_t^k)}{\sum_{k'=1}^{K} \exp(\hat y_t^{k'})}.$$
 #
 # (In his notation $\hat y_t$ are the logits and $y_t$ the probabilities; $K$ is the number of symbols.) Trained on
-# Wikipedia with its markup, his network of LSTM layers wrote pages such as
-# *"The 'Rebellion' (Myerodent) is [[literal]], related mildly older than old half sister …"* (quoted from the paper, shortened): invented words, but
-# brackets that close, dates, and a table of links. His network had about 21 million weights (quoted too); ours has about
-# five hundred times fewer, and reads Python's documentation. The same paper lets a network write by *hand*: the next
-# element is then not a letter but a movement of a pen, drawn from a mixture of Gaussian distributions. The network
+# Wikipedia with its markup, his network of LSTM layers wrote pages such as *"The 'Rebellion' (Myerodent) is
+# [[literal]], related mildly older than old half sister …"* (quoted from the paper, shortened): invented words, but
+# brackets that close, dates, and a table of links. His network had about 21 million weights (quoted too); ours has
+# about five hundred times fewer, and reads Python's documentation. The same paper lets a network write by *hand*: the
+# next element is then not a letter but a movement of a pen, drawn from a mixture of Gaussian distributions. The network
 # computes the parameters of the mixture, and it looks up the letters to be written by a soft window, an early form of
 # attention. Was his the first neural network to predict the next element of a sequence? No: words had been predicted by
-# Bengio and others (2000) and by Mikolov and others (2010),
-# letters by Sutskever, Martens and Hinton (2011).
+# Bengio and others (2000) and by Mikolov and others (2010), letters by Sutskever, Martens and Hinton (2011).
 
 # %%
 from course.data.corpora import python_documentation
@@ -567,8 +566,9 @@ rows = letters[: len(letters) // n_rows * n_rows].view(n_rows, -1)  # read side 
 len(alphabet), rows.shape
 
 # %% [markdown]
-# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out because today's lecture is about it;
-# `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08 gives.
+# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out
+# because today's lecture is about it; `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08
+# gives.
 
 # %%
 from course.models import RecurrentConfig, RecurrentLanguageModel
@@ -705,8 +705,7 @@ for kind, members in kinds.items():
 
 # %% [markdown]
 # Full stops are learned. The most expensive words are the ones that come back: the things of a story are named at its
-# beginning, and again dozens of words later. The state *could* hold
-# them. Lecture 08 asks why it does not.
+# beginning, and again dozens of words later. The state *could* hold them. Lecture 08 asks why it does not.
 #
 # ## The ladder
 

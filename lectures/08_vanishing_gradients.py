@@ -32,9 +32,9 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # > When she tried to print her **tickets**, the printer had run out of toner. She walked to the shop, stood in a long line, paid far too much for a new
 # > one, carried it home through the rain and put it in. Then at last she printed her …
 #
-# You know the word. So does anyone who reads it, and the clue lies some forty words back. For an RNN to *learn* this, the error at the last word must tell
-# the steps around the first *tickets* what they should have kept. Only the gradient can tell them, and it has to pass
-# through every step in between.
+# You know the word. So does anyone who reads it, and the clue lies some forty words back. For an RNN to *learn* this,
+# the error at the last word must tell the steps around the first *tickets* what they should have kept. Only the
+# gradient can tell them, and it has to pass through every step in between.
 #
 # ## A product of Jacobians
 #
@@ -264,11 +264,12 @@ for name, path in zip(("without clipping", "clipped at 1"), paths, strict=True):
 assert end_loss(paths[1][-1]) < end_loss(paths[0][-1])
 
 # %% [markdown]
-# Without clipping, the very first step jumps onto a plateau, where the gradient is too small to bring the parameter back. With clipping, each step keeps its direction but not its length, and the loss goes to practically zero.
-# Clipping takes three lines of code, and the course's training loop always uses it; in a healthy run the threshold is
-# rarely reached. It does
-# nothing about vanishing gradients, because it can only shorten a gradient, and a gradient that has vanished has no usable direction left to keep. Vanishing gradients are also harder to notice. The loss falls, the model learns to use the nearby words,
-# and nothing in the training curve shows what it has failed to learn.
+# Without clipping, the very first step jumps onto a plateau, where the gradient is too small to bring the parameter
+# back. With clipping, each step keeps its direction but not its length, and the loss goes to practically zero. Clipping
+# takes three lines of code, and the course's training loop always uses it; in a healthy run the threshold is rarely
+# reached. It does nothing about vanishing gradients, because it can only shorten a gradient, and a gradient that has
+# vanished has no usable direction left to keep. Vanishing gradients are also harder to notice. The loss falls, the
+# model learns to use the nearby words, and nothing in the training curve shows what it has failed to learn.
 #
 # ## The tickets
 #

@@ -203,9 +203,8 @@ for bias in (0.0, 1.0, 3.0):
 # %% [markdown]
 # With a bias of zero, a new LSTM forgets half of everything at each step, and its gradient vanishes almost as fast as
 # an RNN's. The cure costs one number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others,
-# 2000; Jozefowicz, Zaremba and
-# Sutskever, 2015). The library begins with 1. Here is the gradient of the last hidden state with respect to each input,
-# in untrained networks of 64 units:
+# 2000; Jozefowicz, Zaremba and Sutskever, 2015). The library begins with 1. Here is the gradient of the last hidden
+# state with respect to each input, in untrained networks of 64 units:
 
 # %%
 from course.models import GRU, LSTM, RNN
@@ -259,9 +258,10 @@ assert curves["LSTM, forget bias 3"][0] > curves["LSTM, forget bias 0"][0]
 # h_t &= (1 - z_t) \odot n_t + z_t \odot h_{t-1} && \text{state: keep some, write the rest}
 # \end{aligned}$$
 #
-# On its highway $\partial h_t / \partial h_{t-1}$ is $\text{diag}(z_t)$: the update gate plays the part of the forget gate. (The paper applies $r$ before the product, $U_n (r_t \odot h_{t-1})$; in the form here, that of cuDNN and PyTorch, the
-# three products with $h_{t-1}$ can be made at once. The reset gate also multiplies the second bias $b'_n$. In some
-# texts $z$ and $1 - z$ are swapped.)
+# On its highway $\partial h_t / \partial h_{t-1}$ is $\text{diag}(z_t)$: the update gate plays the part of the forget
+# gate. (The paper applies $r$ before the product, $U_n (r_t \odot h_{t-1})$; in the form here, that of cuDNN and
+# PyTorch, the three products with $h_{t-1}$ can be made at once. The reset gate also multiplies the second bias $b'_n$.
+# In some texts $z$ and $1 - z$ are swapped.)
 
 # %%
 gru_W = {gate: torch.randn(D, d_input, generator=generator) for gate in "rzn"}
@@ -374,8 +374,10 @@ print(f"LSTM at a distance of 12: {short:.0%} right after 150 steps, {patient:.0
 # %% [markdown]
 # ## Where it breaks: still short-term
 #
-# The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step: at 0.99, as computed above, half is gone after 69. One step still waits for the other. And the state has $D$ numbers, whether the text has ten words or ten thousand. The first can be
-# seen in a trained network. The GRU below learned to keep a thing for 8 words; then the small talk becomes longer and longer:
+# The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step: at
+# 0.99, as computed above, half is gone after 69. One step still waits for the other. And the state has $D$ numbers,
+# whether the text has ten words or ten thousand. The first can be seen in a trained network. The GRU below learned to
+# keep a thing for 8 words; then the small talk becomes longer and longer:
 
 # %%
 from course.training import TrainingConfig, train
@@ -395,8 +397,7 @@ for distance in (8, 50, 300, 1000, 3000):
 
 # %% [markdown]
 # It keeps the thing far longer than in training, but in the end it loses it: no gate that was learned from examples is
-# exactly 1. And this was one thing, with nothing else to
-# remember. A story asks for more.
+# exactly 1. And this was one thing, with nothing else to remember. A story asks for more.
 #
 # ## The ladder
 #
@@ -480,8 +481,8 @@ for kind, words in kinds.items():
 # In these 300 steps the gates helped with agreement between a verb and a subject some words back. (Lecture 07's RNN,
 # wider and trained for longer, had learned it too.) The last line is the expensive one, and it has hardly moved. Each
 # story names several things, and asks for them in any order. One summary of everything, carried along and overwritten
-# word by word, is a poor place to look them up. Lecture 10 makes this **bottleneck**
-# worse, by pressing a whole sentence through it; lecture 11 removes it.
+# word by word, is a poor place to look them up. Lecture 10 makes this **bottleneck** worse, by pressing a whole
+# sentence through it; lecture 11 removes it.
 #
 # ## The same in the library
 #
