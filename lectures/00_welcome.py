@@ -220,8 +220,8 @@ x.to(device).sum().item()
 # The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
 # one comes. The `k` below gives every pair a little; lecture 02 says how.
 #
-# **Predict, then run.** A model that knows nothing finds all words equally likely. What share of its bits does a single
-# word of context save, and how much is left for the rest of the course?
+# **Predict, then run.** The *uniform* model knows nothing: it finds all words equally likely. What share of its bits
+# does a single word of context save, and how much is left for the rest of the course?
 
 
 # %%

@@ -289,8 +289,8 @@ round(mixed("ran", ("the", "dog"), V), 4)
 # count and give the probability that this frees to the shorter context. *Continuation*: judge a word in the shorter
 # context not by how often it occurs, but by how many different words it follows. *Francisco* is frequent, but it
 # follows almost only *San*; after any other word it is a bad guess. The formula below is the *interpolated* form (Chen
-# and Goodman, 1999), for bigrams; the library has their *modified* form, with a discount for a count of 1, another for
-# 2, and a third from 3 on.
+# and Goodman, 1999), for bigrams. The library has their *modified* form: one discount for a count of 1, one for 2, and
+# one for 3 or more.
 #
 # $$P_{\text{KN}}(w \mid v) = \frac{\max(\text{count}(v, w) - d, 0)}{\text{count}(v)} + \frac{d \, N_{1+}(v\,\cdot)}{\text{count}(v)} \; \frac{N_{1+}(\cdot\,w)}{N_{1+}(\cdot\,\cdot)}$$
 #

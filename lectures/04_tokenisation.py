@@ -130,9 +130,9 @@ for rank in range(10):
     print(f"merge {rank}: {merged}   {' '.join(spelled['widest'])}")
 
 # %% [markdown]
-# It found *est*, which ends English superlatives, and *low*, which is a word, without knowing what either is. Note the second merge: `es`
-# and `t`, not `s` and `t`. After the first merge the letter `s` no longer stands alone before a `t`. **Counts must be taken anew after every
-# merge.**
+# It found *est*, which ends English superlatives, and *low*, which is a word, without knowing what either is. Note the
+# second merge: `es` and `t`, not `s` and `t`. After the first merge the letter `s` no longer stands alone before a `t`.
+# **You must count again after every merge.**
 #
 # ## The same with tensors
 #

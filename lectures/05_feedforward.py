@@ -368,9 +368,9 @@ figures.still(
 # ## What goes wrong, and where it shows first
 #
 # Three runs of the same model on the same batches: one begins with $\mathbf{W}$ and $\mathbf{U}$ thirty times too
-# large, one as above, one takes steps thirty times too long from the beginning. Besides the loss, we record how many of
-# the $\tanh$ are **saturated** (close to $\pm 1$ they are flat, and hardly any gradient passes), how large the
-# gradients are, and how far a step goes compared with the size of the weights.
+# large, one as above, one takes steps thirty times too long from the beginning. Besides the loss, we record three
+# numbers: how many of the $\tanh$ are **saturated**, how large the gradients are, and how far a step goes compared with
+# the size of the weights. A saturated $\tanh$ is close to $\pm 1$, where it is flat and passes hardly any gradient.
 #
 # **Predict, then run.** The loss of the second and the third run begins at the same $\ln V$. Which of the numbers tells them apart after ten steps?
 
@@ -592,8 +592,9 @@ assert missing["things"] + missing["verbs"] > sum(missing.values()) / 2
 # reason. A window of 30 would hold more of it, but with a $\mathbf{W}$ nearly four times as large, most of it with too
 # few examples; and a different text would need 300.
 #
-# **Nothing is shared between positions.** The first word of the window is multiplied by other columns of $\mathbf{W}$ than the second, so what was learned about a
-# word at one place is not known at the next. Here is what *girls* contributes to the hidden layer from each of three places, compared by cosine:
+# **Nothing is shared between positions.** The first and the second word of the window are multiplied by different
+# columns of $\mathbf{W}$. So what was learned about a word at one place is not known at the next. Here is what *girls*
+# contributes to the hidden layer from each of three places, compared by cosine:
 
 # %%
 blocks = model.W.detach().unflatten(1, (3, -1))  # (D, N, d): the columns of each place

@@ -32,9 +32,9 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # %% [markdown]
 # ## From a window to a state
 #
-# The network of lecture 05 looks at the last $N$ words. Three things are wrong with that. A window of any size is too small
-# for some sentence; its matrix grows with it; and each place of the window has weights of its own, so what was learned about
-# a word two places back says nothing about the same word three places back.
+# The network of lecture 05 looks at the last $N$ words. Three things are wrong with that. A window of any size is too
+# small for some sentence. Its matrix grows with it. And each place of the window has weights of its own, so what was
+# learned about a word two places back says nothing about the same word three places back.
 #
 # A person reads differently: one word at a time, with a summary of everything so far in mind. After each word the summary is
 # updated, always by the same rule. That is a **recurrent neural network** (RNN), and the summary is its **state** $h_t$:
