@@ -29,13 +29,14 @@ from course.models import NGram, NGramCounts, Uniform
 # ## One question, asked again and again
 #
 # A language model reads some text and answers one question: **which word comes next, and how likely is each?** Everything
-# else follows. To write, draw a word from the answer, append it, and ask again. To translate or to chat, do the same after a
-# text that makes the wanted words the likely ones.
+# else follows. To write, draw a word from the answer, append it, and ask again. To translate or to chat, begin with a
+# text after which the wanted words are likely, and do the same.
 #
-# In 1950 Alan Turing proposed replacing the question "Can machines think?" with a game: given two texts, can a judge tell which of the two writers is a machine? Here is the game on a very small scale. The real texts are stories in a small English
-# that was made for this course. The others come from a simple model of lecture 02, which has counted in 2,000 such stories
-# which word followed which, and looks only one word back. (The names in the code are explained where they belong;
-# today read it for its gist.)
+# In 1950 Alan Turing proposed replacing the question "Can machines think?" with a game: given two texts, can a judge
+# tell which of the two writers is a machine? Here is the game on a very small scale. The real texts are stories in a
+# small English that was made for this course. The others come from a simple model of lecture 02. It has counted how
+# often each word follows each other word in 2,000 such stories, and it looks only one word back. (The names in the code
+# are explained where they belong; today read it for its gist.)
 
 # %%
 language = StoryLanguage()
@@ -106,10 +107,13 @@ for length in (2, 4, 8):
 # Most lines on the right share a root: the model was trained to say what is *likely next*, and likely is not
 # the same as true.
 #
-# How do these models work? A text is cut into tokens (lecture 04), each token becomes a vector (05), a stack of Transformer blocks lets every vector look at those before it (12 to 15), and the last vector
-# gives a distribution over the next token, from which one is drawn (16). First the model is trained on a large part of the written word, then on conversations and on people's judgements of its answers.
-# What comes next is open. Models that read pictures and sound, that call tools, and that write out long trains of thought before they answer exist already. How far more data and more computation carry
-# is a question that lecture 19 asks with numbers, and nobody has the answer.
+# How do these models work? A text is split into tokens, which are words or parts of words (lecture 04). Each token
+# becomes a vector (05). A stack of layers called Transformer blocks lets every vector look at those before it (12 to
+# 15). The last vector gives a distribution over the next token, from which one is drawn (16). First such a model is
+# trained on a large part of the written word, then on conversations and on people's judgements of its answers.
+# What comes next is open. There are already models that read pictures and sound, that call tools, and that write out
+# long trains of thought before they answer. How far will more data and more computation carry? Lecture 19 asks this
+# with numbers; nobody has the answer.
 #
 # ## PyTorch in ten cells
 #
@@ -122,7 +126,7 @@ x = torch.arange(B * T * D, dtype=torch.float32).view(B, T, D)
 x.shape, x.dtype
 
 # %% [markdown]
-# **Two.** Indexing takes axes away or keeps them. The last position of every sequence:
+# **Two.** Indexing removes an axis or keeps it. The last position of every sequence:
 
 # %%
 x[:, -1].shape, x[:, -1:].shape
@@ -135,7 +139,7 @@ x.mean(dim=-1).shape, x.mean(dim=-1, keepdim=True).shape
 
 # %% [markdown]
 # **Four.** Broadcasting stretches axes of size one (and missing ones on the left) to fit. Convenient, and the most common
-# source of wrong answers that raise no error. That is why we let no two sizes be equal where we can.
+# source of wrong answers that raise no error. That is why we give all axes different sizes where we can.
 
 # %%
 centred = x - x.mean(dim=-1, keepdim=True)  # (B, T, D) − (B, T, 1)
@@ -152,7 +156,7 @@ assert torch.allclose(by_loop, x @ W)
 (x @ W).shape
 
 # %% [markdown]
-# **Six.** `transpose` moves axes, `view` cuts the same numbers differently. They are not the same thing.
+# **Six.** `transpose` swaps two axes; `view` splits the same row of numbers in a different way.
 #
 # **Predict, then run.** `x.transpose(0, 1)` and `x.view(T, B, D)` have the same shape. Do they hold the same numbers?
 
@@ -162,7 +166,7 @@ x.transpose(0, 1).shape == x.view(T, B, D).shape, torch.equal(x.transpose(0, 1),
 # %% [markdown]
 # <details><summary>Why not</summary>
 #
-# `transpose` keeps every number at its sequence and its position and only names the axes the other way round. `view` reads the
+# `transpose` keeps every number at its sequence and its position, and only swaps the order of the two axes. `view` reads the
 # numbers in memory order and cuts that row into new pieces: the first position of its result mixes position 0 of sequence 0
 # with position 1 of sequence 0. No error is raised; the model just learns badly.
 #
@@ -177,8 +181,8 @@ assert torch.allclose(z.softmax(-1), z.exp() / z.exp().sum())
 z.softmax(-1), z.softmax(-1).sum()
 
 # %% [markdown]
-# **Eight.** Autograd records what you compute and gives the derivative of the result with respect to every input that asked
-# for it. For $y = \sum_i w_i^2$ it must be $2 w$:
+# **Eight.** Autograd records what you compute and gives the derivative of the result with respect to every input that
+# was created with `requires_grad=True`. For $y = \sum_i w_i^2$ it must be $2 w$:
 
 # %%
 w = torch.tensor([3.0, -1.0, 0.5], requires_grad=True)
@@ -206,16 +210,18 @@ x.to(device).sum().item()
 # %% [markdown]
 # ## The ladder
 #
-# The stories above were generated, so the true probability of every next word is known. That gives this course something rare:
-# a **floor**. No model can need fewer bits per word than the language itself contains, and every model can be placed
-# between knowing nothing and knowing everything. A **token** is what a model reads and predicts one at a time, here a word or a
-# punctuation mark; lecture 03 explains the unit, bits per token. Lower is better.
+# The stories above were generated, so the true probability of every next word is known. A model is measured by its
+# **surprise** at each word that comes: $-\log_2$ of the probability that it gave to the word, in **bits**. A certain
+# word is no surprise, 0 bits; one of two equally likely words costs 1 bit. Known probabilities give this course
+# something rare: a **floor**. On average no model can need fewer bits per word than the language itself, and every
+# model can be placed between knowing nothing and knowing everything. A **token** is what a model reads and predicts one
+# at a time, here a word or a punctuation mark; lecture 03 explains the unit, bits per token. Lower is better.
 #
 # The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
 # one comes. The `k` below gives every pair a little; lecture 02 says how.
 #
-# **Predict, then run.** A model that knows nothing finds all words equally likely. What share of the bits that it needs does a single
-# word of context save, and how much is left for the rest of the course?
+# **Predict, then run.** The *uniform* model knows nothing: it finds all words equally likely. What share of its bits
+# does a single word of context save, and how much is left for the rest of the course?
 
 
 # %%
@@ -254,10 +260,10 @@ figures.still(
 #
 # ## How the homework works
 #
-# A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution. One cell
-# tells you which of them hold. Of the first that does not, it shows what your function returned and what was expected. It names the
-# mistake if it is a known one, and else gives a hint; run it again for the next hint. This is the first exercise of homework 0, with a
-# mistake already made:
+# A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution.
+# One cell tells you which of them hold. For the first that does not, it shows what your function returned and what was
+# expected. If the mistake is a known one, the cell names it; otherwise it gives a hint, and the next hint when you run
+# it again. This is the first exercise of homework 0, with a mistake already made:
 
 
 # %%
@@ -283,17 +289,18 @@ def the_example_has_six_words(different_words):
 check(the_example_has_six_words, different_words=different_words)
 
 # %% [markdown]
-# The claim, what came and what was expected, the mistake and a question about it, the points so far. Fix `different_words` above and run the two
-# cells again. Some checks are kept back for grading: they say the same about other sizes and
-# other numbers, so a function that is correct in general, and not just on the example, will pass them.
+# You see the claim, what your function returned and what was expected, the mistake with a question about it, and the
+# points so far. Fix `different_words` above and run the two cells again. Some checks are kept back for grading. They
+# test the same claims with other sizes and other numbers, so a function that is correct in general, and not just on the
+# example, will pass them.
 #
 # ## Recap
 #
 # - A language model answers "which word comes next, and how likely is each?"; writing is asking again and again.
 # - Likely is not the same as true: most limits of language models come from there.
-# - Tensors have shapes; know each axis by name, and let no two sizes be equal while you learn.
+# - Tensors have shapes; know each axis by name, and give all axes different sizes while you learn.
 # - The course measures every model in bits per token against a floor that is known exactly.
-# - Checks are sentences; a failing one shows what came, asks about the mistake, and gives a hint.
+# - Checks are sentences; a failing one shows what your function returned, and names the mistake or gives a hint.
 #
 # **In the homework:** [hw0 · Warm-up](../homeworks/hw0_warmup/hw0_warmup.ipynb) questions a small trained model.
 #
@@ -327,7 +334,9 @@ check(the_example_has_six_words, different_words=different_words)
 #
 # <details><summary>Answer</summary>
 #
-# No. With 2,000 stories the second word of context helps. With 20 stories most pairs of words are new, and the model that asks for less does better: what a longer context knows has to be seen first. Lecture 02 repairs a good part of this.
+# No. With 2,000 stories the second word of context helps. With 20 stories most pairs of words are new, and the model
+# with the shorter context does better: a longer context helps only if it has occurred in training. Lecture 02 repairs a
+# good part of this.
 #
 # ```python
 # import torch

@@ -32,8 +32,8 @@ from course import figures
 #
 # You have read *"… and thanks for all the"*. What comes next? A language model answers with a probability for every
 # word it knows: $P(w \mid h)$, the probability of the word $w$ after the history $h$. Here are such numbers, quoted
-# from the slides this course grew from (CIS 7000, University of Pennsylvania, Fall 2024). The line is Douglas Adams's, in which
-# the dolphins leave the Earth; Jurafsky and Martin made it an example:
+# from the slides this course grew from (CIS 7000, University of Pennsylvania, Fall 2024). The line is by Douglas Adams,
+# whose dolphins say it when they leave the Earth; Jurafsky and Martin made it an example:
 
 # %%
 after_thanks_for_all_the = {
@@ -49,8 +49,9 @@ after_thanks_for_all_the = {
 print(f"listed: {sum(after_thanks_for_all_the.values()):.2f} of a total of 1")
 
 # %% [markdown]
-# The rest, one per cent, is shared by every word that is not listed. A distribution has to add up to one: what one word
-# gains, the others lose. That is the only rule, and much of this course is about not breaking it by accident.
+# The rest, one per cent, is shared by every word that is not listed. The numbers of a distribution must not be
+# negative, and they must add up to one: what one word gains, the others lose. There are no other rules, and much of
+# this course is about not breaking these by accident.
 #
 # **Predict, then run.** If you draw 1,000 words from this distribution, how many times will you see *fish*? How far from
 # 700 would surprise you?
@@ -65,8 +66,8 @@ Counter(words[i] for i in draws).most_common(4)
 # %% [markdown]
 # <details><summary>What to expect</summary>
 #
-# The count has mean 700 and standard deviation $\sqrt{1000 \cdot 0.7 \cdot 0.3} \approx 14.5$. Further than about 30 away
-# happens once in twenty times.
+# The count has mean 700 and standard deviation $\sqrt{1000 \cdot 0.7 \cdot 0.3} \approx 14.5$. A count further than
+# about 30 away happens about once in twenty tries.
 #
 # </details>
 #
@@ -88,8 +89,9 @@ Counter(words[i] for i in draws).most_common(4)
 # | $T$ | the number of tokens | `len(tokens)` |
 # | $P(x_t \mid x_{<t})$ | one factor | `factor(tokens[t], tokens[:t])` |
 #
-# This is the **chain rule of probability**. No assumption went into it. To see that, count in a corpus so small that you
-# can check every number by eye. `</s>` marks the end of a sentence; it is a token like any other.
+# This is the **chain rule of probability**. No assumption went into it. To see that, count in a **corpus** (a
+# collection of texts) so small that you can check every number by eye. `</s>` marks the end of a sentence; it is a
+# token like any other.
 
 # %%
 corpus = [
@@ -205,10 +207,12 @@ assert set(drawn) == set(sentences)
 #
 # ## An application: choosing between two sentences that sound the same
 #
-# A speech recogniser hears the same sounds in *I saw a van* and *eyes awe of an*. Only a language model can choose. The same choice between
-# sentences corrects grammar and spelling, and it makes translations, summaries and the answers of a chat program read like sentences. And it is by this very task, predicting the next word, that large language models are trained. A
-# model that looks one word back is enough; it is lecture 02's subject, borrowed here from the course's library. The small
-# number $k$ gives every pair of words a little probability even if it never occurred.
+# A speech recogniser hears the same sounds in *I saw a van* and *eyes awe of an*. Only a language model can choose. The
+# same choice between sentences corrects grammar and spelling, and it makes translations, summaries and the answers of a
+# chat program read like sentences. Predicting the next word is also the very task on which large language models are
+# trained. For our two sentences, a model that looks one word back is enough. It is lecture 02's subject (a **bigram**
+# model), borrowed here from the course's library. The small number $k$ gives every pair of words a little probability
+# even if it never occurred.
 
 # %%
 from course.data.vocabulary import Vocabulary
@@ -234,8 +238,9 @@ bigrams = NGramCounts(corpus_tokens, order=2, vocab_size=len(vocabulary), bos=vo
 bigram_model = NGram(bigrams, k=0.1)
 
 # %% [markdown]
-# `<s>` stands before each sentence, so that the first word too has something before it. With $V$ words in the
-# vocabulary, the model answers $V$ logarithms of probabilities at every position; `gather` picks that of the word that came.
+# `<s>` stands before each sentence, so that the first word too has something before it. The code calls `<s>` and `</s>`
+# by their usual names, `bos` and `eos`: beginning and end of the sentence. With $V$ words in the vocabulary, the model
+# returns $V$ log-probabilities at every position; `gather` picks the one of the word that came, the **target**.
 
 
 # %%
@@ -273,8 +278,8 @@ for t in range(1, 101):
 print(f"after 100 words: {product.item()}   zero since word {first_zero}")
 
 # %% [markdown]
-# From there on all sentences are equally impossible, and no two can be compared. This is
-# **underflow**. The cure is to keep the logarithm, which turns the product into a sum:
+# From there on all sentences are equally impossible, and no two can be compared. This is **underflow**. The remedy is
+# to store the logarithm, which turns the product into a sum:
 #
 # $$\log P(x_1, \dots, x_T) = \sum_{t=1}^{T} \log P(x_t \mid x_{<t}).$$
 
@@ -284,8 +289,8 @@ print(f"sum of 100 logarithms: {log_probs.sum():.3f}   100 × log 0.1: {100 * ma
 
 # %% [markdown]
 # The logarithm keeps the order (of two sentences the likelier has the larger logarithm), so nothing is lost. With the
-# natural logarithm the unit is the **nat**, with $\log_2$ the **bit**; dividing by $\log 2 = 0.693\dots$ nats per bit
-# changes one into the other. Go back to the figure, turn *Repeat the text* up, and watch which bars survive. (The line
+# natural logarithm the unit is the **nat**, with $\log_2$ the **bit**; divide nats by $\log 2 = 0.693\dots$ to get
+# bits. Go back to the figure, turn *Repeat the text* up, and watch which bars survive. (The line
 # below the bars, *perplexity*, is for lecture 03.)
 #
 # ## From likelihood to cross-entropy
@@ -295,9 +300,9 @@ print(f"sum of 100 logarithms: {log_probs.sum():.3f}   100 × log 0.1: {100 * ma
 #
 # 1. The corpus is $N$ sentences, taken to be **independent and identically distributed** (i.i.d.): $P(\text{corpus}) = \prod_{n=1}^{N} P_\theta(x^{(n)})$.
 # 2. **Maximum likelihood** picks the $\theta$ for which that is largest.
-# 3. The largest product has the largest logarithm: maximise $\sum_n \log P_\theta(x^{(n)})$, by the chain rule
+# 3. The largest product has the largest logarithm: maximise $\sum_n \log P_\theta(x^{(n)})$, which by the chain rule is
 #    $\sum_n \sum_t \log P_\theta(x^{(n)}_t \mid x^{(n)}_{<t})$.
-# 4. By custom one minimises, so change the sign: the **negative log-likelihood** (NLL).
+# 4. Programs minimise by convention, so change the sign: the **negative log-likelihood** (NLL).
 # 5. Divide by the number of tokens, so that corpora of different size compare: the **cross-entropy**
 #
 # $$J = -\frac{1}{\sum_n T_n} \sum_{n=1}^{N} \sum_{t=1}^{T_n} \log P_\theta(x^{(n)}_t \mid x^{(n)}_{<t}) \quad \text{nats per token.}$$
@@ -308,7 +313,7 @@ print(f"sum of 100 logarithms: {log_probs.sum():.3f}   100 × log 0.1: {100 * ma
 # | $x^{(n)}$, $T_n$ | sentence number $n$ of the corpus, and its number of tokens |
 # | $x^{(n)}_t$, $x^{(n)}_{<t}$ | its token at position $t$, and those before it |
 #
-# Some texts start from $M$ pairs of a history $h_i$ and the word $w_i$ after it, instead of sentences:
+# Some textbooks start from $M$ pairs of a history $h_i$ and the word $w_i$ after it, instead of sentences:
 #
 # $$P(D_\text{train}) = \prod_{i=1}^{M} P(h_i)\, P_\theta(w_i \mid h_i), \qquad \log P(D_\text{train}) = \underbrace{\sum_{i=1}^{M} \log P(h_i)}_{\text{constant}} + \sum_{i=1}^{M} \log P_\theta(w_i \mid h_i).$$
 #
@@ -325,9 +330,10 @@ assert math.isclose(of_data, constant + of_words)
 print(f"log P(data) = {of_data:.1f}: histories {constant:.1f}, words {of_words:.1f}")
 
 # %% [markdown]
-# The smallest example is a model that ignores the history: one distribution over $V$ words, the softmax of $V$ adjustable numbers,
-# the **logits**. Its maximum-likelihood answer should be the counts divided by their sum. Let **gradient descent** find out: step after
-# step it moves the logits against the derivative of the cross-entropy, the direction in which it falls fastest.
+# The smallest example is a model that ignores the history: one distribution over $V$ words, the softmax of $V$
+# adjustable numbers, the **logits**. Its maximum-likelihood answer should be the counts divided by their sum. Let
+# **gradient descent** find out: at each step it moves the logits against the gradient of the cross-entropy, the
+# direction in which the cross-entropy falls fastest.
 
 # %%
 counts = torch.tensor([5, 2, 1])  # V = 3 words, seen 5, 2 and 1 times
@@ -353,7 +359,7 @@ round(by_hand.item(), 4)
 # ## Where it breaks
 #
 # A factor is a ratio of counts, and the denominator counts the whole history. How often does a history come back? Take
-# real English that is on every machine with Python, its documentation, and cut it in two halves.
+# real English that is on every machine with Python, namely Python's documentation, and cut it in two halves.
 #
 # **Predict, then run.** What share of the histories of one word in the second half occurred in the first? Of three words? Of eight?
 
@@ -393,7 +399,8 @@ figures.still(
 print(f"8 words: {shares[-1]:.0%} seen before   50 words: {share_seen_before(50):.0%}")
 
 # %% [markdown]
-# The chain rule is exact but, with counts alone, useless: it conditions on the whole history, and almost no whole history has occurred before. The next lecture conditions on less.
+# The chain rule is exact but, with counts alone, useless: it conditions on the whole history, and most long histories
+# have never occurred before. The next lecture conditions on less.
 #
 # ## One story under three models
 #
@@ -409,7 +416,7 @@ print(textwrap.fill(language.read(stories.tokens[0]), 88))
 
 # %% [markdown]
 # Each model answers the same question: tokens `(B, T)` in, log-probabilities `(B, T, V)` of every possible next token out.
-# Position $t$ of the answer belongs to token $t + 1$, so targets are the tokens moved by one.
+# Position $t$ of the answer belongs to token $t + 1$, so the targets are the tokens shifted by one.
 
 # %%
 from course.models import Uniform
@@ -434,12 +441,13 @@ for name, model in three_models.items():
     print(f"{name:28} {nats:6.1f} nats   P = 10^{tens:.0f}   {bits:.2f} bits per token")
 
 # %% [markdown]
-# All three are language models, all three use the chain rule, and dozens of orders of magnitude lie between them.
+# All three are language models and use the chain rule, and their answers differ by dozens of orders of magnitude.
 #
 # ## The ladder
 #
-# Every model of this course climbs the same ladder: bits per token on stories like this one. It begins at the uniform model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat (lecture 03 says why). Today
-# there is one rung.
+# Every model of this course climbs the same ladder: bits per token on stories like this one. It begins at the uniform
+# model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat on average (lecture
+# 03 says why). Today there is one rung.
 
 # %%
 foot, floor = math.log2(language.vocab_size), language.entropy_rate

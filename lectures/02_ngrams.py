@@ -5,8 +5,8 @@
 #
 # - state the Markov assumption and say what it costs;
 # - turn a text into counts and counts into a language model, for any $n$;
-# - explain why a model must never give the probability zero, and repair it in three ways;
-# - sample sentences, and read from them what the model knows.
+# - explain why a model must never give the probability zero, and avoid it by three methods of smoothing;
+# - sample sentences, and see in them what the model has learned.
 #
 # *30 minutes to read, under 30 seconds to run. Before this: [01 · The chain rule](01_chain_rule.ipynb).*
 #
@@ -125,8 +125,9 @@ for row, values in zip(rows, probs.tolist(), strict=True):
 # %% [markdown]
 # ## A table large enough to look at
 #
-# Letters make the smallest interesting alphabet: 26 and the border of a word, written `·`. Here are the words of Python's
-# documentation, half of them to count and half of them held out to judge with.
+# The smallest interesting vocabulary is the alphabet: 26 letters, and `·` for the border of a word. Here are the words
+# of Python's documentation. We count in half of them; the other half is **held out**, to measure models on words they
+# have not seen.
 
 # %%
 letters = "·abcdefghijklmnopqrstuvwxyz"
@@ -153,12 +154,12 @@ figures.count_matrix(seen, list(letters), held_out)
 
 # %% [markdown]
 # Choose the row of `q` with the slider *After*: it has been followed by almost nothing but `u`. Throw a few darts and take the
-# letters: a word that does not exist, but could. The slider *add k* adds a number to every count. What that is good for comes below;
-# for now, find the $k$ at which the held-out words are cheapest to predict.
+# letters: a word that does not exist, but could. The slider *add k* adds a number to every count. You will see below
+# what that is good for; for now, find the $k$ at which the held-out words cost the fewest bits.
 #
 # ## Writing with n-grams
 #
-# Sampling is the dart, again and again. Here for any $n$, with a dictionary instead of a table.
+# Sampling throws the dart again and again. Here it is for any $n$, with a dictionary instead of a table.
 
 
 # %%
@@ -209,8 +210,8 @@ print([round(factor, 2) for factor in new], "product:", math.prod(new))
 # Zero, for a perfectly good sentence, because *dog ran* did not happen to occur. Its logarithm is $-\infty$, and one such
 # word makes the average over a million others infinite too.
 #
-# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: what share of the bigrams in the second half of the
-# documentation does the first half not have? Of the trigrams?
+# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: what share of the bigrams in the
+# second half of the documentation never occur in the first half? What share of the trigrams?
 
 # %%
 first, second = text[: len(text) // 2], text[len(text) // 2 :]
@@ -236,8 +237,9 @@ figures.still(
 )
 
 # %% [markdown]
-# From $n = 3$ on, most of a new text is new. A model must never give zero to what can happen. (Today's language models look back
-# over thousands of tokens, some over a million. No table of counts can; what takes its place begins in lecture 05.)
+# From $n = 3$ on, most n-grams of a new text are unseen. A model must never give probability zero to what can happen.
+# (Today's language models look back over thousands of tokens, some over a million. No table of counts can do that;
+# lecture 05 begins with what replaces it.)
 #
 # ## Three ways to smooth
 #
@@ -259,8 +261,9 @@ smoothed[rows.index("dog"), words.index("ran")]
 #
 # $$P_\text{mix}(w \mid u, v) = \lambda_3 P(w \mid u, v) + \lambda_2 P(w \mid v) + \lambda_1 P(w) + \lambda_0 / V, \qquad \textstyle\sum_i \lambda_i = 1.$$
 #
-# Here $u$ and $v$ are the two words before $w$, each $P$ on the right is a maximum-likelihood estimate, and the shares $\lambda_i$ are
-# not negative. Where $u\,v$ never occurred, its estimate does not exist, and the others divide its share.
+# Here $u$ and $v$ are the two words before $w$, each $P$ on the right is a maximum-likelihood estimate, and the weights
+# $\lambda_i$ are not negative. If $u\,v$ never occurred, $P(w \mid u, v)$ has no estimate, and its weight goes to the
+# other terms, in proportion to theirs.
 
 # %%
 by_order = [Counter(gram for line in corpus for gram in ngrams(line, n)) for n in (1, 2, 3)]
@@ -282,15 +285,18 @@ for context in (("the", "dog"), ("ran", "dog")):  # the second was never seen
 round(mixed("ran", ("the", "dog"), V), 4)
 
 # %% [markdown]
-# **Kneser–Ney** (1995) joins two ideas. *Discounting* (Ney, Essen and Kneser, 1994): subtract the same $d$ from every count and give what
-# was collected to the shorter context. *Continuation*: judge a word in the shorter context not by how often it occurs, but by how many different
-# words it follows. *Francisco* is frequent, and follows almost only *San*; after an unknown word it is a bad guess.
-# This is the *interpolated* form (Chen and Goodman, 1999); the library's is their *modified* one, with a discount for a count of 1, another for 2, and a third from 3 on.
+# **Kneser–Ney** (1995) joins two ideas. *Discounting* (Ney, Essen and Kneser, 1994): subtract the same $d$ from every
+# count and give the probability that this frees to the shorter context. *Continuation*: judge a word in the shorter
+# context not by how often it occurs, but by how many different words it follows. *Francisco* is frequent, but it
+# follows almost only *San*; after any other word it is a bad guess. The formula below is the *interpolated* form (Chen
+# and Goodman, 1999), for bigrams. The library has their *modified* form: one discount for a count of 1, one for 2, and
+# one for 3 or more.
 #
 # $$P_{\text{KN}}(w \mid v) = \frac{\max(\text{count}(v, w) - d, 0)}{\text{count}(v)} + \frac{d \, N_{1+}(v\,\cdot)}{\text{count}(v)} \; \frac{N_{1+}(\cdot\,w)}{N_{1+}(\cdot\,\cdot)}$$
 #
 # | symbol | meaning |
 # |---|---|
+# | $v$ | the context, here one word |
 # | $d$ | the discount, between 0 and 1 |
 # | $N_{1+}(v\,\cdot)$ | how many different words follow $v$ |
 # | $N_{1+}(\cdot\,w)$ | how many different words precede $w$ |
@@ -311,8 +317,9 @@ assert torch.allclose(kn.sum(dim=1), torch.ones(len(rows)))
 kn[rows.index("dog"), words.index("ran")]
 
 # %% [markdown]
-# Which is best? The measure is the cross-entropy of lecture 01 in bits: the average of $-\log_2 P$ over the letters of a text. But of which
-# text? Not on the training text, where less smoothing is always better. Use the held-out half of the words.
+# Which is best? The measure is the cross-entropy of lecture 01 in bits: the average of $-\log_2 P$ over the letters of
+# a text. But of which text? The training text cannot tell, because there less smoothing is always better. Use the
+# held-out half of the words.
 
 
 # %%
@@ -342,7 +349,7 @@ figures.still(
 )
 
 # %% [markdown]
-# The other two repairs, each at its best on the same held-out words:
+# Here are all three methods, each with the setting that is best on these held-out words:
 
 # %%
 alone = seen.sum(dim=0) / seen.sum()  # P(w)
@@ -358,12 +365,14 @@ for name, tables in repairs.items():
     print(f"{name:13} {bits:.4f} bits per letter, with {setting:g}")
 
 # %% [markdown]
-# With 27 letters almost every pair has been seen, so the three hardly differ. With words, where most has not, they do: that is the ladder.
+# With 27 letters almost every pair has been seen, so the three methods hardly differ. With words most n-grams are
+# unseen, and the methods do differ, as the ladder shows.
 #
 # ## The ladder
 #
-# Back to the stories of lecture 01 and their floor. One more word of context at a time, each model smoothed by Kneser–Ney from the
-# library (which goes down from context to shorter context, and estimates $d$ from the counts), judged on stories it has not seen.
+# Back to the stories of lecture 01 and their floor. We add one word of context at a time. Each model is smoothed by the
+# library's Kneser–Ney, which goes from each context to the next shorter one and estimates its discounts from the
+# counts. It is measured on stories that it has not seen.
 #
 # **Predict, then run.** Which word of context helps most, the first, the second, the third or the fourth? Do all of them help?
 
@@ -407,7 +416,7 @@ figures.still(
 
 # %% [markdown]
 # Each word of context helps less than the one before, and the last does not help at all: the counts have become too
-# sparse. The smoothing method matters too, and so does its setting. The same counts of three words, smoothed in other ways:
+# sparse. The smoothing method matters too, and so does its setting. Here are the trigram counts, smoothed in different ways:
 
 # %%
 repaired = {
@@ -421,7 +430,8 @@ for name, model in repaired.items():
     print(f"{name:16} {bits_per_token(model):.2f} bits per token")
 
 # %% [markdown]
-# What do the rungs write? One draw after the other, as in lecture 01. Read each line to its end: what is still missing?
+# What do these models write? Each draws one word after the other, as in lecture 01. Read each line to its end: what is
+# still missing?
 
 # %%
 from course.sampling import Sampler, generate
@@ -486,11 +496,13 @@ print("the library's tables are the tables above")
 #
 # <details><summary>Answer</summary>
 #
-# $(2 + 1) / (3 + 7) = 0.3$, and $1 / 10$. Five words are unseen or seen once more than they were: add-1 takes a lot from small counts.
+# $(2 + 1) / (3 + 7) = 0.3$, and $1 / 10$. The five words that were never seen there share half of the probability:
+# add-1 takes a lot from small counts.
 #
 # </details>
 #
-# **3.** A word has been seen four times, and two different words followed it. How much probability does Kneser–Ney with $d = 0.75$ hand over to the shorter context?
+# **3.** A word has been seen four times, and two different words followed it. How much probability does Kneser–Ney with
+# $d = 0.75$ give to the shorter context?
 #
 # <details><summary>Answer</summary>
 #

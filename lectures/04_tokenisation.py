@@ -30,8 +30,8 @@ from course.data.corpora import python_documentation
 # %% [markdown]
 # ## Two obvious answers
 #
-# **Characters.** Few different ones, nothing is ever unknown as long as the alphabet has it, and a text becomes long. Every prediction
-# is a small step: most of them only finish a word that is already decided.
+# **Characters.** There are few different ones, and no word is unknown as long as the alphabet has its letters. But
+# texts become long. Every prediction is a small step, and most of them only finish a word that is already decided.
 
 # %%
 text = python_documentation()
@@ -41,10 +41,11 @@ tokens = [character_token[character] for character in "the cat"]
 print(f"{len(alphabet)} characters; 'the cat' = {tokens}")
 
 # %% [markdown]
-# **Words.** Short texts, and each token means something. But there is no end of words: new ones keep coming, however much you have read.
+# **Words.** Texts are short, and each token means something. But there is no end of words: new ones keep coming,
+# however much you have read.
 #
-# **Predict, then run.** Read the first half of Python's documentation and collect its words. What share of the words of the second
-# half, counted with repetition, will be new? And of its *different* words?
+# **Predict, then run.** Read the first half of Python's documentation and collect its words. What share of the words of
+# the second half, counted with repetition, will be new? What share of its *different* words?
 
 # %%
 words = text.split()
@@ -58,8 +59,9 @@ print(f"new: {running:.0%} of the running words, {different:.0%} of the differen
 # A word model replaces all of these by `<unk>`: it can neither read them nor write them. And *token*, *tokens* and *tokenizer* are three
 # unrelated numbers to it.
 #
-# The answer that won lies between: **pieces**. Frequent words stay whole, rare ones are spelled from parts, and the parts go down to single
-# bytes, so that nothing is unknown. Which parts? Let the text decide.
+# The answer that won lies between: **pieces** of words, also called *subwords*. Frequent words stay whole, rare ones
+# are spelled from parts, and the parts go down to single bytes, so that nothing is unknown. Which parts? Let the text
+# decide.
 #
 # ## Byte-pair encoding by hand
 #
@@ -128,14 +130,14 @@ for rank in range(10):
     print(f"merge {rank}: {merged}   {' '.join(spelled['widest'])}")
 
 # %% [markdown]
-# It found *est*, which ends English superlatives, and *low*, which is a word, without knowing what either is. Note the second merge: `es`
-# and `t`, not `s` and `t`. After the first merge the letter `s` no longer stands alone before a `t`. **Counts must be taken anew after every
-# merge.**
+# It found *est*, which ends English superlatives, and *low*, which is a word, without knowing what either is. Note the
+# second merge: `es` and `t`, not `s` and `t`. After the first merge the letter `s` no longer stands alone before a `t`.
+# **You must count again after every merge.**
 #
 # ## The same with tensors
 #
-# Counting pairs is a comparison of a sequence with itself, moved by one. `torch.unique` counts the rows; −1 marks borders, and pairs that touch
-# one are dropped.
+# To count pairs, put a sequence beside itself, shifted by one. `torch.unique` counts the rows; −1 marks borders, and
+# pairs that touch one are dropped.
 
 # %%
 running = "".join((word + " ") * n for word, n in word_counts.items())
@@ -150,17 +152,17 @@ print(f"equal: {len(by_tensor)} different pairs")
 # %% [markdown]
 # ## Where to begin: bytes
 #
-# Letters are a poor ground floor. There are some 150,000 characters in Unicode, and a text may contain any of them. But every text is stored as
-# **bytes**, and there are only 256. In the usual encoding, UTF-8, an English letter is one byte, an accented letter two, most other scripts
-# two or three, an emoji four.
+# Letters are a poor foundation. There are some 150,000 characters in Unicode, and a text may contain any of them. But
+# every text is stored as **bytes**, and there are only 256. In the usual encoding, UTF-8, an English letter is one
+# byte, an accented letter two, most other scripts two or three, an emoji four.
 
 # %%
 for piece in ("cat", "é", "λ", "猫", "🙂"):
     print(f"{piece:4} {list(piece.encode())}")
 
 # %% [markdown]
-# Begin with the 256 bytes as tokens 0 to 255, and each merge adds one: $V = 256 + \text{merges}$. What the text contains that was never seen in
-# training is spelled in bytes. **There are no unknown tokens any more.**
+# Begin with the 256 bytes as tokens 0 to 255, and each merge adds one: $V = 256 + \text{merges}$. Anything that was
+# never seen in training is spelled in bytes. **There are no unknown tokens any more.**
 #
 # And what is a "word", the border that no merge may cross? GPT-2 cut the text with a pattern before learning: a word *with the space in front of it*,
 # a number, a run of punctuation, white space. Joined again, the **pre-tokens** are the text, to the last space.
@@ -197,7 +199,8 @@ merges = learn(Counter(split_pre_tokens(opening)), 60)
 print(" ".join(repr((left + right).decode()) for left, right in merges[:16]))
 
 # %% [markdown]
-# The library does the same, only without counting everything again each time: a merge changes only the words that hold the pair.
+# The library does the same without counting everything again each time, because a merge changes only the words that
+# contain the pair.
 
 # %%
 from course.tokenizers.bpe import BytePairTokenizer
@@ -209,8 +212,9 @@ print("sixty merges, all equal to the library's")
 # %% [markdown]
 # ## A convention to settle: overlaps and ties
 #
-# How often does *aaa* contain the pair *aa*? Twice, if you look at every place. Once, if you count what can be merged: after one merge a single `a`
-# is left. Both are in use, and they can learn different merges from the same text:
+# How often does *aaa* contain the pair *aa*? Twice, if you look at every place. Once, if you count what can be merged:
+# after one merge a single `a` is left. Both conventions are in use, and they can learn different merges from the same
+# text:
 
 
 # %%
@@ -228,10 +232,11 @@ for count in (count_every_place, count_without_overlap):
     print(f"{count.__name__:22} {found}   first merge: {max(found, key=found.get)}")
 
 # %% [markdown]
-# Ties are the other choice: the smaller pair, the one met first in the text, or whichever a hash table gives. Programs differ in both, and a tokenizer is
-# its list of merges, so never mix one program's merges with another's learning. **In this lecture and in `course.tokenizers`** every place counts,
-# and among equals the pair with the smaller token numbers wins. **In homework 1** pairs are counted *without overlap*, and among equals the
-# smaller pair of byte strings wins. Look for such a line in every paper that you want to reproduce.
+# Ties are the other choice: the smaller pair, the one met first in the text, or whichever a hash table gives. Programs
+# differ in both. A tokenizer is its list of merges, so never add merges learned by one program to those of another.
+# **In this lecture and in `course.tokenizers`** every place counts, and among equals the pair with the smaller token
+# numbers wins. **In homework 1** pairs are counted *without overlap*, and among equals the smaller pair of byte strings
+# wins. Look for these conventions in every paper that you want to reproduce.
 #
 # ## Encoding a new text
 #
@@ -255,8 +260,9 @@ encode_word(tuple("abc"), [("b", "c"), ("a", "b"), ("ab", "c")])
 # %% [markdown]
 # <details><summary>Why</summary>
 #
-# `b`+`c` has rank 0 and goes first. Then the word is `a`, `bc`, and that pair has no rank. The token `abc` exists and fits, and is not used:
-# applying merges in another order than they were learned in gives tokens that the model has hardly ever seen at such a place.
+# `b`+`c` has rank 0 and goes first. Then the word is `a`, `bc`, and that pair has no rank. The token `abc` exists and
+# fits, but it is not used: merges applied in a different order would give tokens that the model has hardly ever seen in
+# this context.
 #
 # </details>
 #
@@ -270,8 +276,8 @@ print(cat, "whole:", library.decode(cat), "  one by one:", *one_by_one)
 assert library.decode(cat) == "猫"
 
 # %% [markdown]
-# Merge by merge, on a text of yours. Move *Merges* and watch the tiles grow; choose a tile to see what it was made of; then take one of the
-# other texts, and compare what they cost.
+# Follow the merges one by one. Move *Merges* and watch the tiles grow; choose a tile to see what it was made of; then
+# take one of the other texts, and compare what they cost.
 
 # %%
 tokenizer = BytePairTokenizer.train(text, vocab_size=256 + 600)
@@ -290,8 +296,9 @@ figures.bpe(
 # %% [markdown]
 # ## How many tokens should there be?
 #
-# Each merge shortens the text and lengthens the vocabulary. A model pays for both: for length in steps of computation, for vocabulary in rows of its first
-# and last matrix, and in the rarity of each row in training.
+# Each merge shortens the text and lengthens the vocabulary. A model pays for both. A longer text takes more steps of
+# computation. A larger vocabulary means more rows in the first and the last matrix of a neural model (lecture 05), and
+# each row is trained on fewer examples.
 #
 # **Predict, then run.** From 512 to 1,024 tokens the vocabulary doubles. Will the text become half as long?
 
@@ -329,17 +336,19 @@ print("each doubling divides the length by", *[f"{saving:.2f}" for saving in sav
 # Models in use have settled between 30,000 and 250,000 tokens: BERT has 30,522, GPT-2 has 50,257, and XLM-R, which reads a
 # hundred languages, has 250,002 (quoted from their published configurations).
 #
-# ## Two cousins
+# ## Two alternatives
 #
 # **WordPiece** (Schuster and Nakajima, 2012; the tokenizer of BERT) also merges pairs, but not the most frequent one. It takes the pair that is most frequent
 # *compared with its parts*:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)}.$$
 #
-# (So Hugging Face reconstructed it. Google's own training was never published as code; the paper chooses the pair that raises the likelihood of the text most.)
+# (This score is Hugging Face's reconstruction. Google never published its training code; the paper chooses the pair
+# that raises the likelihood of the text most.)
 #
-# If $a$ and $b$ met only by chance, $\text{count}(a\,b)$ would be proportional to the denominator; so this measures how much they belong together.
-# Pieces inside a word are marked `##`, and a new word is cut from the left, always the longest piece that fits.
+# If $a$ and $b$ met only by chance, $\text{count}(a\,b)$ would be proportional to the denominator; so this measures how
+# much they belong together. Pieces inside a word are marked `##`. A new word is cut from the left; each time the
+# longest piece that fits is taken.
 
 # %%
 from course.tokenizers.wordpiece import longest_match
@@ -355,9 +364,10 @@ print(longest_match("lowest", {"low": 0, "lo": 1, "##est": 2, "##e": 3, "##s": 4
 # %% [markdown]
 # BPE took `es`, which is frequent; the score prefers `id`, letters that never occur without each other.
 #
-# **Unigram** (Kudo, 2018; with BPE the tokenizer of SentencePiece) goes the other way. It begins with far too many pieces, gives each a probability, and
-# throws out those whose loss costs least. Of all ways to cut a word it takes the most probable, $\arg\max \prod_i P(\text{piece}_i)$: lecture 01 with
-# pieces as tokens. For a short word you can try all cuts; with $n$ letters there are $2^{n-1}$.
+# **Unigram** (Kudo, 2018; with BPE the tokenizer of SentencePiece) goes the other way. It begins with far too many
+# pieces, gives each a probability, and throws out those whose removal costs least. Of all ways to cut a word it takes
+# the most probable, $\arg\max \prod_i P(\text{piece}_i)$: lecture 01 with pieces as tokens. For a short word you can
+# try all cuts; with $n$ letters there are $2^{n-1}$.
 
 # %%
 from itertools import product
@@ -380,8 +390,9 @@ print(f"{2**6} cuts, {len(possible)} of them spelled with known pieces; the best
 assert best == best_cut("undoing", Pieces(log_probs))
 
 # %% [markdown]
-# *un·do·ing* has probability $0.1 \cdot 0.08 \cdot 0.12$, *undo·ing* $0.006 \cdot 0.12$: the first is likelier, although it has more pieces. (The library
-# finds the best cut without trying all of them, one position after the other, keeping only the best way to reach it.)
+# *un·do·ing* has probability $0.1 \cdot 0.08 \cdot 0.12$, *undo·ing* $0.006 \cdot 0.12$: the first is likelier,
+# although it has more pieces. (The library does not try all cuts: it goes from position to position and keeps only the
+# best way to reach each one.)
 #
 # Both alternatives start from characters, so they need a fallback for characters they have never seen. BERT outputs `[UNK]`. SentencePiece can fall back on
 # **bytes**: 256 extra pieces `<0x00>` to `<0xFF>` spell what nothing else can.
@@ -411,7 +422,8 @@ plain = tokenizer.encode("bye<|end|>")
 print("as plain text:   ", [tokenizer.spelling(token).decode() for token in plain])
 
 # %% [markdown]
-# So a program that feeds user text into a model should encode it with the second tokenizer, and put the special tokens in itself.
+# So a program that feeds user text into a model should encode it with the second tokenizer, and insert the special
+# tokens itself.
 #
 # ## Where it breaks: boundaries
 #
@@ -430,8 +442,8 @@ for string in ("an error", "an Error", "an ERROR", "error"):
     print(f"{string!r:12} {cut(string)}")
 
 # %% [markdown]
-# One word, several spellings, and the token numbers do not tell that they are related. Whether the model learns how many *r* a token has depends on whether
-# somebody ever spelled it out in its training text.
+# One word is spelled in several ways, and the token numbers do not show that they are related. Whether the model learns
+# how many *r* a token has depends on whether somebody ever spelled it out in its training text.
 #
 # **Numbers.** The digits are grouped by what was frequent, not by place value, so columns do not line up:
 
@@ -442,10 +454,10 @@ for string in ("10", "100", "1000", "1024", "1999", "2000"):
 # %% [markdown]
 # Some newer tokenizers therefore cut every number into single digits (Touvron et al., 2023).
 #
-# **Prompts.** Encoding is not additive: the tokens of two halves are not the tokens of the whole.
+# **Prompts.** Encoding is not additive: the tokens of two halves are not always the tokens of the whole.
 #
-# **Predict, then run.** A prompt ends in a space, `the value␣`, and the model is to continue with `of`. Why is that harder for it than after
-# `the value`?
+# **Predict, then run.** A prompt ends in a space, `the value␣`, and the model should continue with `of`. Why is that
+# harder for it than after `the value`?
 
 # %%
 print(cut("the value") + cut(" of"), cut("the value ") + cut("of"), sep="\n")
@@ -455,9 +467,9 @@ assert cut("the value of") != cut("the value ") + cut("of")
 # %% [markdown]
 # <details><summary>Why</summary>
 #
-# In training, the space always belonged to the word after it: the token was `␣of`. A prompt that ends in a space has already used up that space as a token
-# of its own, and *of* without it hardly ever followed: here it
-# is not even one token. The rule for prompts: no space at the end.
+# In training, the space always belonged to the word after it: the token was `␣of`. A prompt that ends in a space has
+# already used up that space as a token of its own, and *of* without a space hardly ever followed one in training; here
+# *of* is not even a single token. The rule for prompts: no space at the end.
 #
 # </details>
 #
@@ -499,10 +511,15 @@ assert len(cut_by_smollm2("strawberry")) == 3
 assert cut_by_smollm2("1000000") == list("1000000")
 
 # %% [markdown]
-# With a space in front *strawberry* is one token, and its letters are out of sight: a model that is asked how many *r* it has must have read the answer somewhere. Without the space it is three other tokens. Digits come one by one, by rule. That helps with columns, and does not tell a model that 9.11 is less than 9.9:
-# after the point stand two tokens in one and a single token in the other. A space at the end of a prompt is a token of its own here too.
+# With a space in front *strawberry* is one token, and its letters are out of sight: a model that is asked how many *r*
+# it has must have read the answer somewhere. Without the space it is three other tokens. Digits come one by one, by
+# rule. That helps with columns, but it does not tell a model that 9.11 is less than 9.9: the first has two tokens after
+# the point, the second has one. A space at the end of a prompt is a token of its own here too.
 #
-# ` SolidGoldMagikarp` was *one* token of GPT-2's vocabulary, the name of a user whose posts were many in the text that the tokenizer had learned from, and few in the text that the model read. Its row of the embedding stayed nearly as it was drawn, and models answered it with nonsense (Rumbelow and Watkins, 2023): learn tokenizer and model from the same text. Here it is five pieces.
+# ` SolidGoldMagikarp` was *one* token of GPT-2's vocabulary, the name of a user with many posts in the text from which
+# the tokenizer was learned, but few in the text on which the model was trained. The numbers that the model keeps for
+# this token were hardly trained, and models answered it with nonsense (Rumbelow and Watkins, 2023). So train tokenizer
+# and model on the same text. Here the name is five pieces.
 #
 # And the five languages?
 
@@ -518,8 +535,9 @@ assert in_use["Greek"] > 3 * in_use["English"]
 #
 # ## The fair unit
 #
-# Which tokenizer makes the best language model? Perplexity cannot answer: it counts choices *per token*, and tokens differ. Lecture 03 gave the unit
-# that does not depend on them. Here is one kind of model, Kneser–Ney of order 4, on the same text under six tokenizers.
+# Which tokenizer makes the best language model? Perplexity cannot tell: it counts choices *per token*, and tokens
+# differ. Bits per byte, from lecture 03, do not depend on them. Here is one kind of model, Kneser–Ney of order 4, on
+# the same text under six tokenizers.
 #
 # **Predict, then run.** As the vocabulary grows, which way does perplexity go? Which way do bits per byte?
 
@@ -570,11 +588,13 @@ figures.still(
 )
 
 # %% [markdown]
-# By perplexity the bytes win by far; by bits per byte they are the worst. Three tokens of context are three letters for one model and three words for
-# another, and that is what the larger vocabularies gain, until their counts run thin.
+# By perplexity characters and bytes win by far; by bits per byte they are the worst. Three tokens of context are three
+# letters for one model and up to three words for another. Larger vocabularies gain from this longer context, until
+# their counts become sparse.
 #
-# A caution: a byte is a fair unit only for the *same text*. And the probability that a model gives to a text is here that of one way to cut it;
-# other token sequences spell the same bytes, so the sum over all of them is larger. It is rarely computed.
+# A caution: a byte is a fair unit only for the *same text*. Also, the probability of a text here is that of a single
+# token sequence. Other sequences spell the same bytes, so the sum over all of them would be larger; it is rarely
+# computed.
 #
 # ## The ladder
 #
@@ -637,11 +657,13 @@ figures.still(
 )
 
 # %% [markdown]
-# From here on the stories are read in words: there are so few that nothing needs to be cut. Models of real language read pieces.
+# From here on the stories are read in words: they have fewer than 160 different ones, so none needs to be cut. Models of real
+# language read pieces.
 #
 # ## The same in the library
 #
-# Text made of random characters, with a tokenizer that never saw anything like it: what we wrote above against `course.tokenizers`, token by token.
+# Take text made of random characters, unlike anything the tokenizer has learned from, and compare what we wrote above
+# with `course.tokenizers`, token by token.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -661,7 +683,8 @@ print("the library cuts as we do, and every text comes back")
 # - Characters make texts long, words make vocabularies endless; pieces lie between, and bytes below them leave nothing unknown.
 # - BPE merges the most frequent pair, counts again, and repeats; encoding applies the merges by rank.
 # - WordPiece merges by count compared with chance; unigram keeps the pieces that make the text likely.
-# - What lies inside a token is invisible: spelling, digits, spaces at the end of prompts, and other languages pay for it.
+# - What lies inside a token is invisible to a model; spelling, numbers, prompts that end in a space, and other
+#   languages suffer from token boundaries.
 # - Perplexities of different tokenizers do not compare; bits per byte do.
 #
 # **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), the exercises on learning merges (counted without overlap), on

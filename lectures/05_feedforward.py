@@ -70,10 +70,13 @@ from course.training import TrainingConfig, train
 # | $\mathbf{y}$ | the word that came, one-hot | $V$ | `one_hot(target)` |
 # | $L$ | the loss, in nats | | `loss` |
 #
-# (The paper adds a constant to $\mathbf{W}\mathbf{e}$ and to $\mathbf{U}\mathbf{h}$; so does the library. We leave the constants out until the last cell. The paper also tries *direct connections*, a further matrix
-# from $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a little generalisation; we go without them.)
+# (The paper adds a constant vector, a **bias**, to $\mathbf{W}\mathbf{e}$ and to $\mathbf{U}\mathbf{h}$; so does the
+# library. We leave the biases out until the last cell. The paper also tries *direct connections*, a further matrix from
+# $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a
+# little generalisation; we go without them.)
 #
-# The same model as a drawing, with constants and with the paper's option. Build it up with the slider, and point at a box for its shape and for its line of code in `course.models`.
+# Here is the same model as a drawing, with biases and with the paper's option; it writes $E$ for our $d$. Build it up
+# with the slider, and point at a box for its shape and its line of code in `course.models`.
 
 # %%
 figures.machine("feedforward")
@@ -83,7 +86,7 @@ figures.machine("feedforward")
 #
 # ## The smallest possible one
 #
-# Five words, $d = 2$, $D = 4$, $N = 3$: no two sizes alike, so a wrong axis shows.
+# Five words ($V = 5$), $d = 2$, $D = 4$, $N = 3$: no two of these sizes are alike, so a wrong axis shows.
 
 # %%
 words = ["the", "cat", "dog", "sat", "ran"]
@@ -95,8 +98,8 @@ U = torch.randn(V, D, generator=generator)
 window, target = [words.index(word) for word in ("sat", "the", "cat")], words.index("ran")
 
 # %% [markdown]
-# A matrix times a one-hot vector picks out a column. That is all an embedding is: a column of a table, looked up by number. No program multiplies
-# with the zeros.
+# A matrix times a one-hot vector picks out a column. That is all an embedding is: a column of a table, looked up by
+# number. No program multiplies by the zeros.
 
 
 # %%
@@ -123,7 +126,8 @@ print({word: round(p, 3) for word, p in zip(words, y_hat, strict=True)}, f"loss 
 #
 # ## The same with tensors
 #
-# Many windows at once, (B, N) token numbers. `E.T[windows]` looks up a row of $\mathbf{E}^\top$ for each, and flattening joins the rows of a window.
+# Take many windows at once, as token numbers of shape (B, N). `E.T[windows]` looks up a row of $\mathbf{E}^\top$ for
+# each, and flattening joins the rows of a window.
 
 
 # %%
@@ -210,8 +214,8 @@ class WindowModel(nn.Module):
 
 
 # %% [markdown]
-# **Predict, then run.** The same model with three sizes of the random numbers in $\mathbf{U}$. Which first loss is near $\ln V$, and on which side
-# are the others?
+# **Predict, then run.** Start the same model with random numbers of three sizes in $\mathbf{U}$. Which first loss is
+# near $\ln V$, and are the others above or below?
 
 
 # %%
@@ -238,8 +242,9 @@ for n_terms in (16, 64, 256):
 # %% [markdown]
 # ## Learning
 #
-# Collect all parameters in one letter, $\theta = (\mathbf{E}, \mathbf{W}, \mathbf{U})$. **Stochastic gradient descent** (SGD) takes a few examples, asks in which
-# direction the loss falls, and moves every parameter a little that way:
+# Collect all parameters in one letter, $\theta = (\mathbf{E}, \mathbf{W}, \mathbf{U})$. **Stochastic gradient descent**
+# (SGD) takes a few examples, finds the direction in which their mean loss falls fastest, and moves every parameter a
+# little that way. For one example:
 #
 # $$\theta^{s+1} = \theta^{s} - \eta\, \frac{\partial\, [-\log p(w_t \mid w_{t-1}, \dots, w_{t-n+1})]}{\partial \theta}$$
 #
@@ -295,9 +300,10 @@ for learning_rate in (0.05, 0.099, 0.101):
 #
 # </details>
 #
-# Two remedies are in every library. **Momentum** steps along a running sum of gradients, so that what points the same way every time adds up and what changes sign cancels.
-# **Adam** (Kingma and Ba, 2015) divides each parameter's step by the usual size of its own gradient. With $\mathbf{g}$ for the gradient at step $s$, squares and the division number by
-# number:
+# Two remedies are in every library. **Momentum** steps along a running sum of gradients, so that components that keep
+# their sign add up, and components that change sign cancel. **Adam** (Kingma and Ba, 2015) divides each parameter's
+# step by the usual size of its own gradient. Write $\mathbf{g}$ for the gradient at step $s$. Squares, roots and the
+# division are applied number by number:
 #
 # $$\text{momentum:}\quad \mathbf{v} \leftarrow \beta\,\mathbf{v} + \mathbf{g}, \qquad \theta \leftarrow \theta - \eta\,\mathbf{v}$$
 #
@@ -306,8 +312,8 @@ for learning_rate in (0.05, 0.099, 0.101):
 # | symbol | meaning |
 # |---|---|
 # | $\mathbf{v}$, $\mathbf{m}$, $\mathbf{r}$ | running sum of gradients, running mean of gradients, running mean of their squares; all begin at 0 |
-# | $\beta$, $\beta_1$, $\beta_2$ | how much of what was is kept; often 0.9, 0.9 and 0.999 |
-# | $1-\beta_1^s$, $1-\beta_2^s$ | make up for the beginning at 0 |
+# | $\beta$, $\beta_1$, $\beta_2$ | how much of the old value is kept; often 0.9, 0.9 and 0.999 |
+# | $1-\beta_1^s$, $1-\beta_2^s$ | correct for the start at 0 |
 # | $\epsilon$ | a very small number, so that nothing is divided by 0 |
 
 # %%
@@ -324,14 +330,16 @@ assert torch.allclose(theta, by_torch.detach(), atol=1e-4)
 print(f"after 30 steps of Adam, ours and torch's: θ = ({theta[0]:.2f}, {theta[1]:.2f})")
 
 # %% [markdown]
-# Now race them. Drag the start; make SGD diverge, and momentum; then turn the valley by 45°, so that steep and flat are no longer the two parameters. Which method suffers, and why?
+# Now race them. Drag the start; make SGD diverge, and momentum; then turn the valley by 45°, so that the steep and the
+# flat direction are no longer those of the two parameters. Which method suffers, and why?
 
 # %%
 figures.optimizer_race(H, start)
 
 # %% [markdown]
-# Now the stories. `course.training` does the same for every model of this course, with AdamW (Loshchilov and Hutter, 2019: Adam that also pulls the weights a little towards 0) and a
-# learning rate that warms up and cools down.
+# Now the stories. `course.training` does the same for every model of this course, with AdamW (Loshchilov and Hutter,
+# 2019: Adam that also pulls the weights a little towards 0) and a learning rate that rises for a few steps at the start
+# and falls towards the end.
 
 # %% trained
 model = new_model(n_window=3)
@@ -359,9 +367,10 @@ figures.still(
 # %% [markdown]
 # ## What goes wrong, and where it shows first
 #
-# Three runs of the same model on the same batches: one begins with $\mathbf{W}$ and $\mathbf{U}$ thirty times too large, one as above, one takes steps thirty times too long, from the first one on. Besides the loss,
-# we write down how many of the $\tanh$ are **saturated** (close to $\pm 1$ they are flat, and hardly any gradient passes), how large the gradients are, and how far a step goes compared with the size of
-# the weights.
+# Three runs of the same model on the same batches: one begins with $\mathbf{W}$ and $\mathbf{U}$ thirty times too
+# large, one as above, one takes steps thirty times too long from the beginning. Besides the loss, we record three
+# numbers: how many of the $\tanh$ are **saturated**, how large the gradients are, and how far a step goes compared with
+# the size of the weights. A saturated $\tanh$ is close to $\pm 1$, where it is flat and passes hardly any gradient.
 #
 # **Predict, then run.** The loss of the second and the third run begins at the same $\ln V$. Which of the numbers tells them apart after ten steps?
 
@@ -424,15 +433,17 @@ shown = [known.index(word) for word in shown_words.split()]
 figures.training_run(runs, known, shown=shown, floor=floor.cross_entropy)
 
 # %% [markdown]
-# The loss alone tells little at first: after a dozen steps that of the third run is even the lower one. But its hidden layer has run into $\pm 1$ within these steps, and it does not come back:
-# what is saturated gets no gradient to return by. Adam, which divides by the size of the gradient, makes both bad runs learn all the same, with the part of the layer that is left. Look at the start,
-# the first loss, the saturated share and the length of the steps before you wait for a loss to fall.
+# The loss alone tells little at first: after a dozen steps the third run's is even lower than the second's. But within
+# these steps most of the third run's hidden layer has reached $\pm 1$, and it stays there, because a saturated $\tanh$
+# passes hardly any gradient. Adam divides by the size of the gradient, so both bad runs learn all the same, with the
+# rest of the layer. Look at the start, the first loss, the saturated share and the length of the steps before you wait
+# for a loss to fall.
 #
 # ## What it learned about words
 #
-# Nobody told the model that *nora* and *emma* are names. But names can stand in the same places, so the function needs the same from them, and their columns in
-# $\mathbf{E}$ were pushed in the same directions. How alike two words are is measured by the **cosine** of the angle between their vectors, 1 for
-# the same direction and 0 for a right angle:
+# Nobody told the model that *nora* and *emma* are names. But names occur in the same contexts, so the same predictions
+# are needed after them, and their columns in $\mathbf{E}$ were pushed in the same directions. How alike two words are
+# is measured by the **cosine** of the angle between their vectors, 1 for the same direction and 0 for a right angle:
 #
 # $$\cos(\mathbf{a}, \mathbf{b}) = \frac{\mathbf{a} \cdot \mathbf{b}}{\lVert \mathbf{a} \rVert \, \lVert \mathbf{b} \rVert}$$
 #
@@ -473,7 +484,8 @@ print(f"a word drawn at random would be for {by_chance:.0%}")
 assert same_class > 3 * by_chance
 
 # %% [markdown]
-# Walk around in the map. A picture of two dimensions must bend sixteen, so some neighbours look far apart: switch the measure and compare.
+# Explore the map. It shows the two directions in which the vectors differ most (the *principal coordinates*). Two
+# dimensions cannot hold the distances of sixteen, so some neighbours look far apart: switch the measure and compare.
 
 # %%
 figures.embedding(model.E.T, language.vocabulary.words, start="girls")
@@ -521,9 +533,10 @@ for name, chosen in (seen_at | {"never seen": times == 0}).items():
     print(f"{name:33} {share:6.0%}" + "".join(f"{bits:9.2f}" for bits in columns))
 
 # %% [markdown]
-# (Compare within a row: the rows hold different words, and some words are easier for every model.) Where the five words were seen often, counting them is about as
-# good as the network, and both lack what was said before. Where they were seen a few times, that is too seldom to tell what else could follow; and where they are new, the table falls back on
-# shorter contexts and forgets the rest. The network has seen words *like* these, and stays nearer to the truth.
+# (Compare within a row: the rows hold different words, and some words are easier for every model.) Where the five words
+# were seen often, counting them is about as good as the network, and both lack what was said before. Where they were
+# seen a few times, the counts are too sparse to tell what else could follow. Where they are new, the table falls back
+# on shorter contexts and forgets the rest. The network has seen words *like* these, and stays nearer to the truth.
 #
 # **No need to store the n-grams.** The table grows with the text; the network has as many parameters as its shapes say.
 
@@ -534,8 +547,8 @@ print(f"{n_parameters:,} parameters; {six_gram.counts.n_ngrams:,} different 6-gr
 # %% [markdown]
 # ## What remains
 #
-# **The window is too small, and never large enough.** Try four windows. Each position has columns of $\mathbf{W}$ of its own, so the matrix grows with the
-# window.
+# **Every window is too small.** Try four sizes. Each position has columns of $\mathbf{W}$ of its own, so the matrix
+# grows with the window.
 #
 # **Predict, then run.** Which step will bring most: from one word to three, from three to five, or from five to eight?
 
@@ -549,8 +562,8 @@ for n_window, value in bits.items():
     print(f"window {n_window}: {value:.2f} bits per token, W has {n_weights:5,} numbers")
 
 # %% [markdown]
-# What does the widest one still not know? Compare it with the true probabilities, and add up what it pays too much, by the class of the word that
-# came.
+# What does the widest one still not know? Compare it with the true probabilities, and add up its excess bits by the
+# class of the word that came.
 
 
 # %%
@@ -574,12 +587,14 @@ print(", ".join(f"{name} {value:.3f}" for name, value in list(missing.items())[:
 assert missing["things"] + missing["verbs"] > sum(missing.values()) / 2
 
 # %% [markdown]
-# More than half of the gap comes from things and their verbs: the hero's things were named in the first sentence, far outside the window, and a hero does only what these
-# things allow. Then the names of the heroes, for the same reason. A window of 30 would hold more of it, at the price of a $\mathbf{W}$ four times as large, most of it without
-# examples; and some other text would need 300.
+# More than half of the gap comes from things and their verbs: the hero's things were named in the first sentence, far
+# outside the window, and a hero does only what these things allow. The names of the heroes come next, for the same
+# reason. A window of 30 would hold more of it, but with a $\mathbf{W}$ nearly four times as large, most of it with too
+# few examples; and a different text would need 300.
 #
-# **Nothing is shared between positions.** The first word of the window is multiplied by other columns of $\mathbf{W}$ than the second, so what was learned about a
-# word at one place is not known at the next. Here is what *girls* contributes to the hidden layer from each of three places, compared by cosine:
+# **Nothing is shared between positions.** The first and the second word of the window are multiplied by different
+# columns of $\mathbf{W}$. So what was learned about a word at one place is not known at the next. Here is what *girls*
+# contributes to the hidden layer from each of three places, compared by cosine:
 
 # %%
 blocks = model.W.detach().unflatten(1, (3, -1))  # (D, N, d): the columns of each place
@@ -588,8 +603,8 @@ directions = F.normalize((blocks @ girls).T, dim=1)  # (N, D): a row for each pl
 (directions @ directions.T).round(decimals=2)
 
 # %% [markdown]
-# Three places, three rather different messages about the same word. The next architecture reads one word after the other with the *same* weights, and keeps what it read in a
-# state instead of a window: lecture 07.
+# From the three places the same word sends three rather different messages. The next architecture, in lecture 07, reads
+# one word after the other with the *same* weights, and keeps what it has read in a state instead of a window.
 #
 # ## The ladder
 #
@@ -625,8 +640,8 @@ figures.still(
 # %% [markdown]
 # ## The same in the library
 #
-# `course.models` has the model with the paper's constants $\mathbf{b}$ and $\mathbf{c}$, and keeps $\mathbf{E}^\top$, one *row* per word, as torch does. With our weights and
-# the constants at zero it must answer what ours answers, on random tokens too:
+# `course.models` has the model with the paper's biases, and keeps $\mathbf{E}^\top$, one *row* per word, as torch does.
+# With our weights and the biases at zero it must give the same answers as our model, on random tokens too:
 
 # %%
 from course.models import FeedForwardConfig, FeedForwardLanguageModel
@@ -651,7 +666,8 @@ print("we have just built the library's model")
 # - $\mathbf{e} = [\mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}]$, $\mathbf{h} = \sigma(\mathbf{W}\mathbf{e})$, $\mathbf{z} = \mathbf{U}\mathbf{h}$, softmax, surprise: five lines.
 # - The first loss should be $\ln V$; look at it before anything else.
 # - All of $\theta = (\mathbf{E}, \mathbf{W}, \mathbf{U})$ moves against its gradient, a step for every batch.
-# - It knows what to do in contexts that were never counted; but its window ends, grows $\mathbf{W}$, and shares nothing between places.
+# - It predicts well in contexts that were never counted. But its window is limited, $\mathbf{W}$ grows with the window,
+#   and the places of the window share nothing.
 #
 # **In the homework:** [hw2 · Backpropagation](../homeworks/hw2_backprop/hw2_backprop.ipynb) begins with windows and targets, this model's forward pass, and the
 # check of the first loss.

@@ -176,7 +176,7 @@ print("dL/dz", dL_dz, "\ndL/dW", dL_dW)
 #
 # $$\frac{\partial L}{\partial z_j} = -y_j (1 - \hat y_j) + \sum_{i \ne j} y_i \hat y_j = \hat y_j \sum_i y_i - y_j = \hat y_j - y_j$$
 #
-# What the model said minus what was true. And with the third factor, in the shape of $\mathbf{W}$:
+# It is the model's probability minus the true one. With the third factor, and in the shape of $\mathbf{W}$:
 #
 # $$
 # \begin{aligned}
@@ -195,7 +195,7 @@ assert torch.allclose(leaf.grad, by_formula)
 print("three Jacobians = (y_hat − y) xᵀ = torch:\n", by_formula)
 
 # %% [markdown]
-# And it does what it is for: a step against it makes the loss smaller.
+# The gradient does its job: a step against it makes the loss smaller.
 
 # %%
 for eta in (0.1, 0.5, 1.0):
@@ -216,8 +216,9 @@ print(f"{entries:.2e} entries of 4 bytes: {entries * 4 / 1e12:,.0f} terabytes")
 print(f"share that is not zero: {1 / V:.1e}")
 
 # %% [markdown]
-# The way out: nobody asked for the Jacobian. What is needed is the *product* of a row vector that arrives from the right of the graph, the gradient so far, and the
-# Jacobian. This **vector-Jacobian product** (VJP) often has a formula that never builds the matrix. Write $\mathbf{g}$ for what arrives:
+# The way out: we never need the Jacobian itself. We need its *product* with a row vector, the gradient that arrives
+# from the side of the loss. This **vector-Jacobian product** (VJP) often has a formula that never builds the matrix.
+# Write $\mathbf{g}$ for the gradient that arrives:
 #
 # | step | forwards | what comes back from $\mathbf{g}$ | instead of |
 # |---|---|---|---|
@@ -253,8 +254,8 @@ assert torch.allclose(tanh_backward(g, z.tanh()), g @ jacobian_by_nudging(torch.
 print("each equals g times its Jacobian")
 
 # %% [markdown]
-# Why from the end to the beginning? The same product may be bracketed in two ways. From the left, every intermediate result is one row. From the right, it is a matrix
-# with a column for every weight.
+# Why do we multiply from the loss back to the weights? The same product may be bracketed in two ways. From the left,
+# every intermediate result is one row. From the right, it is a matrix with a column for every weight.
 
 # %%
 from_the_left = 1 * 3 * 3 + 1 * 3 * 6  # (1×3)(3×3), then (1×3)(3×6)
@@ -262,13 +263,14 @@ from_the_right = 3 * 3 * 6 + 1 * 3 * 6  # (3×3)(3×6), then (1×3)(3×6)
 print(f"multiplications: {from_the_left} backwards, {from_the_right} forwards")
 
 # %% [markdown]
-# One loss and many weights: backwards wins, by a factor that grows with the network. **Backpropagation** is this: the chain rule, from the loss towards the inputs, with
-# vector-Jacobian products.
+# With one loss and many weights, going backwards wins, by a factor that grows with the network. **Backpropagation** is
+# the chain rule, applied from the loss towards the inputs, with vector-Jacobian products.
 #
 # ## An automatic differentiator
 #
-# Every computation consists of small steps with known derivatives. So let each number remember how it was made: from which numbers, and with which *local derivatives*. That
-# is the tape. Going through it backwards needs no calculus any more.
+# Every computation consists of small steps with known derivatives. So let each number remember how it was made: from
+# which numbers, and with which *local derivatives*. This record is called a **tape**. Going through it backwards needs
+# no more calculus.
 
 
 # %%
@@ -314,7 +316,8 @@ class Value:
 
 
 # %% [markdown]
-# Backwards: a node may send its gradient on only when everything that uses it has reported. A topological order, traversed in reverse, guarantees this.
+# In the backward pass, a node may pass its gradient on only when everything that uses the node has sent its part. A
+# topological order, traversed in reverse, guarantees this.
 
 
 # %%
@@ -345,7 +348,7 @@ def backward(loss: Value) -> None:
 
 
 # %% [markdown]
-# That was all of it. The network from above, number by number:
+# That is the whole differentiator. Here is the network from above, number by number:
 
 # %%
 x1, x2 = x.tolist()
@@ -380,8 +383,10 @@ graph = {
 figures.tape(graph, twice=("w2", "w1"), claims={"z1": ("p1", 1), "z2": ("p2", 0)})
 
 # %% [markdown]
-# The switches are the two classic mistakes. **Used twice:** a value that is used in two places gets a gradient from each, and they *add*. With `=` instead of `+=` the last one wins,
-# and everything before it is lost. **zero_grad:** a leaf keeps its gradient until it is told to forget, so that several batches can be added up. If you forget to reset it, each step follows the sum of all gradients since the beginning. In torch too:
+# The switches are the two classic mistakes. **Used twice:** a value that is used in two places gets a gradient from
+# each, and they *add*. With `=` instead of `+=` the last one wins, and everything before it is lost. **zero_grad:** a
+# leaf keeps its gradient until it is told to forget, so that several batches can be added up. If you forget to reset
+# it, each step follows the sum of all gradients since the beginning. Torch behaves in the same way:
 
 # %%
 w = Value(3.0)
@@ -397,8 +402,10 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 # %% [markdown]
 # ## The whole model of lecture 05, by hand
 #
-# Now in tensors, for a batch of $B$ windows. Forwards it goes from $\mathbf{e}$ to $\mathbf{a} = \mathbf{W}\mathbf{e}$, $\mathbf{h} = \tanh(\mathbf{a})$, $\mathbf{z} = \mathbf{U}\mathbf{h}$ and $L$, and the loss is the mean over the batch,
-# which puts $1/B$ into the first line of the way back. Write $d\mathbf{v}$ for $\partial L / \partial \mathbf{v}$, one row for each example:
+# Now we use tensors, for a batch of $B$ windows. The forward pass computes $\mathbf{e}$, $\mathbf{a} =
+# \mathbf{W}\mathbf{e}$, $\mathbf{h} = \tanh(\mathbf{a})$, $\mathbf{z} = \mathbf{U}\mathbf{h}$ and $L$. The loss is the
+# mean over the batch, which puts $1/B$ into the first line of the backward pass. Write $d\mathbf{v}$ for $\partial L /
+# \partial \mathbf{v}$, one row for each example:
 #
 # | forwards | backwards | shape |
 # |---|---|---|
@@ -408,7 +415,7 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 # | $\mathbf{a} = \mathbf{W}\mathbf{e}$ | $d\mathbf{W} = d\mathbf{a}^\top \mathbf{e}$, $\quad d\mathbf{e} = d\mathbf{a}\, \mathbf{W}$ | (D, Nd), (B, Nd) |
 # | $\mathbf{e} = [\mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}]$ | each piece of $d\mathbf{e}$ is **added** to its word's column of $d\mathbf{E}$ | (d, V) |
 #
-# The way forwards, drawn once more; the way back runs down the same lines.
+# Here is the forward pass once more (the drawing writes $E$ for $d$); the backward pass follows the same lines in reverse.
 
 # %%
 figures.machine("feedforward")
@@ -464,7 +471,8 @@ for name, ours, leaf in zip("EWU", by_hand, leaves, strict=True):
 # %% [markdown]
 # ## Checking a gradient
 #
-# Where there is no autograd to compare with, nudge. Two questions decide whether the check is worth anything: how large a step, and in which arithmetic?
+# Where there is no autograd to compare with, use finite differences. Two choices decide whether the check is worth
+# anything: the size of the step, and the arithmetic.
 #
 # $$\frac{\partial L}{\partial \theta_k} \approx \frac{L(\theta_k + \varepsilon) - L(\theta_k)}{\varepsilon} \;\text{(one-sided)} \qquad \frac{\partial L}{\partial \theta_k} \approx \frac{L(\theta_k + \varepsilon) - L(\theta_k - \varepsilon)}{2 \varepsilon} \;\text{(central)}$$
 #
@@ -527,9 +535,12 @@ figures.still(
 )
 
 # %% [markdown]
-# Every curve has a valley. To its right the error is the curvature that a finite step misses: proportional to $\varepsilon$ one-sided, to $\varepsilon^2$ central. To its left the two losses agree in so many digits
-# that their difference is rounding noise, divided by ever less. In `float32` even the best step leaves few correct digits, so a wrong gradient can pass. **Use `float64`, central differences, and a step near
-# $10^{-5}$ or $10^{-6}$**; then a correct gradient agrees to eight digits or more, and a wrong one does not:
+# Every curve has a valley. To its right the step is too coarse. One-sided differences miss the curvature, an error
+# proportional to $\varepsilon$; in central ones the curvature cancels, and the error is proportional to
+# $\varepsilon^2$. To its left the two losses agree in so many digits that their difference is mostly rounding noise,
+# which is then divided by an ever smaller step. In `float32` even the best step leaves few correct digits, so a wrong
+# gradient can pass. **Use `float64`, central differences, and a step near $10^{-5}$ or $10^{-6}$**; then a correct
+# gradient agrees to eight digits or more, and a wrong one does not:
 
 # %% tags="nbval-ignore-output"
 e, h, z = forward(windows, *theta)
@@ -547,8 +558,9 @@ for name, error in errors.items():
     assert error < 1e-8 if name == "right" else error > 1e-2
 
 # %% [markdown]
-# Two more traps. A check at a *kink*, such as that of $\max(0, a)$ at $a = 0$, averages two different slopes. And if something random is drawn during the forward pass, the two losses belong to
-# different functions: fix the generator.
+# Two more traps. A central difference at a *kink*, such as that of $\max(0, a)$ at $a = 0$, averages two different
+# slopes. And if the forward pass draws random numbers, the two losses belong to different functions, so give both the
+# same seed.
 
 # %%
 kink = torch.zeros(1, dtype=torch.float64, requires_grad=True)
@@ -643,8 +655,9 @@ figures.still(
 # %% [markdown]
 # ## The same in the library
 #
-# `course.models` writes its loss from the logits, stable for large ones, and has constants in both layers. Our way back must give the gradients that autograd finds in the library's model with random weights; a constant's
-# gradient is the sum of what arrives, over the batch.
+# `course.models` writes its loss from the logits, stable for large ones, and has biases in both layers. Our backward
+# pass must give the gradients that autograd finds in the library's model with random weights. A bias's gradient is the
+# sum over the batch of the gradients that arrive.
 
 # %%
 from course.models import FeedForwardConfig, FeedForwardLanguageModel
@@ -680,12 +693,13 @@ print("five gradients by hand, equal to those of the library's model")
 #
 # - The gradient is a product of Jacobians along the graph; for softmax and cross-entropy it shrinks to $\hat{\mathbf{y}} - \mathbf{y}$, and for the weights to $(\hat{\mathbf{y}} - \mathbf{y})\mathbf{x}^\top$.
 # - Nobody builds the Jacobians: each step knows how to turn what arrives into what it passes on.
-# - Backwards, because there is one loss and there are many weights.
+# - The product is computed backwards, because there is one loss and there are many weights.
 # - A value used twice adds up both gradients; gradients kept between steps must be reset.
-# - Check with `float64`, central differences and a middling step.
+# - Check gradients with `float64`, central differences and a step near $10^{-5}$.
 #
-# **In the homework:** [hw2 · Backpropagation](../homeworks/hw2_backprop/hw2_backprop.ipynb): a scalar differentiator, the softmax VJP, the way back through every layer, and a gradient check; each
-# step of yours is compared with autograd, and the first wrong line is named.
+# **In the homework:** [hw2 · Backpropagation](../homeworks/hw2_backprop/hw2_backprop.ipynb): a scalar differentiator,
+# the softmax VJP, the backward pass through every layer, and a gradient check; each step of yours is compared with
+# autograd, and the first wrong line is named.
 #
 # ## Exercises
 #
@@ -697,7 +711,7 @@ print("five gradients by hand, equal to those of the library's model")
 #
 # </details>
 #
-# **2.** $L = a \cdot a + a$ at $a = 3$. How many contributions arrive at $a$ on the way back, and what is their sum?
+# **2.** $L = a \cdot a + a$ at $a = 3$. How many contributions arrive at $a$ in the backward pass, and what is their sum?
 #
 # <details><summary>Answer</summary>
 #

@@ -3,7 +3,7 @@
 #
 # **You will be able to**
 #
-# - write a recurrent network as one line that is applied at every step, and say what its weights share;
+# - write a recurrent network as one line that is applied at every step, and say which weights the steps share;
 # - name the five ways of connecting inputs and outputs, and put the right head on each;
 # - train it by teacher forcing, and carry gradients back through time, whole or truncated;
 # - stack it, read in both directions, and let it write;
@@ -32,11 +32,11 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # %% [markdown]
 # ## From a window to a state
 #
-# The network of lecture 05 looks at the last $N$ words. Three things are wrong with that. A window of any size is too small
-# for some sentence; its matrix grows with it; and each place of the window has weights of its own, so what was learned about
-# a word two places back says nothing about the same word three places back.
+# The network of lecture 05 looks at the last $N$ words. Three things are wrong with that. A window of any size is too
+# small for some sentence. Its matrix grows with it. And each place of the window has weights of its own, so what was
+# learned about a word two places back says nothing about the same word three places back.
 #
-# A person reads in another way: one word at a time, with a summary of everything so far in mind. After each word the summary is
+# A person reads differently: one word at a time, with a summary of everything so far in mind. After each word the summary is
 # updated, always by the same rule. That is a **recurrent neural network** (RNN), and the summary is its **state** $h_t$:
 #
 # $$h_t = \sigma(U h_{t-1} + W x_t), \qquad h_0 = 0, \qquad \hat y_t = \text{softmax}(R\, h_t).$$
@@ -48,18 +48,19 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # | $h_t$ | the state after step $t$ | $(D)$ | `h` |
 # | $W$ | what a word does to the state | $(D, d_x)$ | `W` |
 # | $U$ | what the old state does to the new one | $(D, D)$ | `U` |
-# | $\sigma$ | a squashing function, here $\tanh$; a bias inside it is left out for now | | `torch.tanh` |
-# | $R$ | reads the state, as $\mathbf{U}$ did in lecture 05; many papers call it $V$, which counts our words | $(V, D)$ | `R` |
+# | $\sigma$ | a nonlinearity, here $\tanh$; its bias is left out for now | | `torch.tanh` |
+# | $R$ | reads the state, as $\mathbf{U}$ did in lecture 05; many papers call it $V$, but here $V$ is the number of words | $(V, D)$ | `R` |
 # | $\hat y_t$ | the distribution over the word after $x_t$ | $(V)$ | `probs` |
 #
-# Side by side, the only difference is where the past comes in:
+# Side by side, with bold letters for lecture 05 ($\mathbf{x}_t$ is the one-hot vector of word $t$), the only difference
+# is where the past comes in:
 #
 # | | feed-forward (lecture 05) | recurrent |
 # |---|---|---|
-# | embed | $\mathbf{e} = [E x_{t-3}; E x_{t-2}; E x_{t-1}]$ | $\mathbf{e}_t = E x_t$ |
-# | hidden | $\mathbf{h} = \sigma(\mathbf{W} \mathbf{e})$ | $h_t = \sigma(U h_{t-1} + W \mathbf{e}_t)$ |
+# | embed | $\mathbf{e} = [\mathbf{E} \mathbf{x}_{t-3}; \mathbf{E} \mathbf{x}_{t-2}; \mathbf{E} \mathbf{x}_{t-1}]$ | $x_t = E\, \mathbf{x}_t$ |
+# | hidden | $\mathbf{h} = \sigma(\mathbf{W} \mathbf{e})$ | $h_t = \sigma(U h_{t-1} + W x_t)$ |
 # | predict | $\hat{\mathbf{y}} = \text{softmax}(\mathbf{U} \mathbf{h})$ | $\hat y_t = \text{softmax}(R\, h_t)$ |
-# | weights of the input | others for each place in the window | the same for every word |
+# | weights of the input | different for each place in the window | the same for every word |
 #
 # ## The smallest one
 #
@@ -136,7 +137,7 @@ print("a state after 1000 words:", last_state(thousand).shape)
 #
 # </details>
 #
-# What the loop did, unrolled: one column for each step.
+# Here is the loop unrolled, one column for each step. (The drawing writes $E$ for $d_x$.)
 
 # %%
 figures.machine("rnn")
@@ -168,7 +169,7 @@ probs.shape
 # %% [markdown]
 # ## Five ways to connect it
 #
-# One rule for a step allows many shapes of input and output. Let one letter stand for each:
+# One rule for a step allows many shapes of input and output. The letters a to e name them:
 
 
 # %%
@@ -288,10 +289,11 @@ assert write("harry", 5) == sentences[0]
 assert write("ron", 5) == sentences[1]
 
 # %% [markdown]
-# The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and saw*; the state
-# can. Off the trodden path it has no teacher to bring it back. Lecture 10 returns to this difference between training and use.
+# The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and
+# saw*; the state can. After a beginning that it has never seen, the model has no teacher to correct it. Lecture 10
+# returns to this difference between training and generating.
 #
-# Success was not guaranteed. Begin with other random weights:
+# Success was not guaranteed. Begin with different random weights:
 
 # %%
 for seed in range(4):
@@ -305,9 +307,9 @@ print(f"log(2) / 5 = {math.log(2) / 5:.3f}")
 #
 # ## Backpropagation through time
 #
-# Unrolled over $T$ steps, an RNN is a deep feed-forward network whose layers share their weights. So lecture 06 applies: go back from
-# step $T$ to step 1 and add up what each use of $U$ contributes. With $a_t = U h_{t-1} + W x_t$ before the squashing, and
-# $\delta_t = \partial L / \partial a_t$:
+# Unrolled over $T$ steps, an RNN is a deep feed-forward network whose layers share their weights. So lecture 06
+# applies: go back from step $T$ to step 1 and add up what each use of $U$ contributes. Write $a_t = U h_{t-1} + W x_t$
+# for the input of $\tanh$, and $\delta_t = \partial L / \partial a_t$:
 #
 # $$\frac{\partial L}{\partial h_t} = \underbrace{\tfrac{1}{T} R^\top (\hat y_t - y_t)}_{\text{from the prediction at } t} + \underbrace{U^\top \delta_{t+1}}_{\text{from the future}}, \qquad
 # \delta_t = \frac{\partial L}{\partial h_t} \odot (1 - h_t^2), \qquad \frac{\partial L}{\partial U} = \sum_{t=1}^{T} \delta_t h_{t-1}^\top.$$
@@ -355,7 +357,8 @@ long_text = torch.randint(V, (101,), generator=generator)
 x, y = E[long_text[:-1]], long_text[1:]
 
 # %% [markdown]
-# **Predict, then run.** Which of the two changes with the length of the pieces: the loss, or its gradient?
+# **Predict, then run.** Compared with no cuts at all, how far off is the gradient with pieces of 20 steps: by 1 %, by
+# 10 %, or by more? And the loss?
 
 # %%
 whole_loss = text_loss(x, y, asked, 100)
@@ -368,12 +371,13 @@ for n_steps in (1, 5, 20, 100):
     assert torch.isclose(loss, whole_loss)
 
 # %% [markdown]
-# The loss never changes, because the states do not. The gradient does: each cut throws away what lies further back than its piece. Twenty steps are a compromise between
-# memory and truth. How much of the truth lies far back depends on the weights, and that is a story of its own: lecture 08.
+# The loss never changes, because the states do not. The gradient does: each cut throws away what lies further back than
+# its piece. Twenty steps are a compromise between memory and exactness. How much of the gradient comes from far back
+# depends on the weights; that is the subject of lecture 08.
 #
 # ## Three heads
 #
-# The states do not care what they are used for. A **head** is the last matrix, and the choice of states it reads.
+# The same states serve many tasks. A **head** is the last matrix, together with the choice of states it reads.
 #
 # | task | head reads | output |
 # |---|---|---|
@@ -381,12 +385,14 @@ for n_steps in (1, 5, 20, 100):
 # | labelling (parts of speech, names) | every $h_t$ | $(B, T, \text{tags})$: this word's tag |
 # | classification (sentiment, spam) | the last $h_T$, or the mean of all | $(B, \text{classes})$: one answer |
 #
-# Labelling shows what a state that reads from left to right cannot know. *washington* may be a person or a place, and the verb that tells
-# comes after it. The cure is a second network that reads from right to left; at each word the two states are put side by side,
+# Labelling shows what a state cannot know when the text is read from left to right. *washington* may be a person or a
+# place, and the verb that tells comes after it. The remedy is a second network that reads from right to left. At each
+# word the two states are joined:
 #
 # $$\overrightarrow{h}_t = \sigma(\overrightarrow{U}\, \overrightarrow{h}_{t-1} + \overrightarrow{W} x_t), \qquad \overleftarrow{h}_t = \sigma(\overleftarrow{U}\, \overleftarrow{h}_{t+1} + \overleftarrow{W} x_t), \qquad h_t = [\overrightarrow{h}_t; \overleftarrow{h}_t].$$
 #
-# The two have weights of their own. In code, the second one is the first, applied to the reversed text and turned round:
+# The two have weights of their own. In code, the second one is the first, applied to the reversed text, with its states
+# reversed again:
 
 # %%
 W_backward = torch.randn(D, d_embedding, generator=generator) / 2
@@ -444,7 +450,8 @@ def label_loss(model: nn.Module, example: tuple[Tensor, ...]) -> Tensor:
 
 
 # %% [markdown]
-# Sentences differ in length, so the short ones are filled up; a label of −1 there has no loss. Of 2,500 sentences, 500 are not trained on.
+# Sentences differ in length, so the short ones are padded; the padding has the label −1, which the loss leaves out. Of
+# the 2,500 sentences, 500 are held out.
 
 # %%
 words = pad_sequences([vocabulary.encode(s.words) for s in tagged], vocabulary.pad)
@@ -470,7 +477,8 @@ def tags_right(is_bidirectional: bool) -> tuple[float, float]:
 
 
 # %% [markdown]
-# **Predict, then run.** Both read the same sentences. How large is the difference, and where is it?
+# **Predict, then run.** A network in one direction and one in both learn from the same sentences. How much better is
+# the second, and on which words?
 
 # %%
 one_way, both_ways = tags_right(False), tags_right(True)
@@ -479,9 +487,11 @@ for name, (of_all, of_names) in (("left to right", one_way), ("both directions",
 assert both_ways[1] - one_way[1] > both_ways[0] - one_way[0] > 0
 
 # %% [markdown]
-# What stands to the right helps with the names. A language model may not look there: the word to the right is the answer. For labelling and classifying, the whole text is there from the start.
+# The words to the right help with the names. A language model may not look there: the word to the right is the answer.
+# For labelling and classifying, the whole text is there from the start.
 #
-# Classification reads one state, the last. Reviews in which *not* turns the next word round and opinions are weighed:
+# Classification reads one state, the last. Here are reviews in which *not* reverses the next word, and opinions are
+# weighed against each other. An opinion does not always agree with the label, so even the best rule is sometimes wrong:
 
 # %%
 from course.data.labelled import SentimentConfig, draw_reviews
@@ -535,12 +545,15 @@ upper.shape
 #
 # $$\Pr(x_{t+1} = k \mid y_t) = y_t^k = \frac{\exp(\hat y_t^k)}{\sum_{k'=1}^{K} \exp(\hat y_t^{k'})}.$$
 #
-# ($\hat y_t$ are his logits; $K$ is the number of symbols.) Trained on Wikipedia with its markup, his network of LSTM layers wrote pages such as
-# *"The 'Rebellion' (Myerodent) is [[literal]], related mildly older than old half sister …"* (quoted from the paper, shortened): invented words, but
-# brackets that close, dates, and a table of links. His network had about 21 million weights (quoted too); ours has about
-# five hundred times fewer, and reads Python's documentation. The same paper lets a network write by *hand*: the next element is then no letter but the next movement of a pen, drawn from a mixture of Gaussian distributions whose parameters the network computes,
-# and the letters to be written are looked up by a soft window, an early form of attention. Was his the first neural network to predict the next element of a sequence? No: words had been predicted by Bengio and others (2000) and by Mikolov and others (2010),
-# letters by Sutskever, Martens and Hinton (2011).
+# (In his notation $\hat y_t$ are the logits and $y_t$ the probabilities; $K$ is the number of symbols.) Trained on
+# Wikipedia with its markup, his network of LSTM layers wrote pages such as *"The 'Rebellion' (Myerodent) is
+# [[literal]], related mildly older than old half sister …"* (quoted from the paper, shortened): invented words, but
+# brackets that close, dates, and a table of links. His network had about 21 million weights (quoted too); ours has
+# about five hundred times fewer, and reads Python's documentation. The same paper lets a network write by *hand*: the
+# next element is then not a letter but a movement of a pen, drawn from a mixture of Gaussian distributions. The network
+# computes the parameters of the mixture, and it looks up the letters to be written by a soft window, an early form of
+# attention. Was his the first neural network to predict the next element of a sequence? No: words had been predicted by
+# Bengio and others (2000) and by Mikolov and others (2010), letters by Sutskever, Martens and Hinton (2011).
 
 # %%
 from course.data.corpora import python_documentation
@@ -553,8 +566,9 @@ rows = letters[: len(letters) // n_rows * n_rows].view(n_rows, -1)  # read side 
 len(alphabet), rows.shape
 
 # %% [markdown]
-# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out because today's lecture is about it;
-# `clip_grad_norm_` limits the length of the gradient, for a reason that lecture 08 gives.
+# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out
+# because today's lecture is about it; `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08
+# gives.
 
 # %%
 from course.models import RecurrentConfig, RecurrentLanguageModel
@@ -638,13 +652,14 @@ figures.unrolled(list(sentence), states[0, :-1, :24], probs[0, :-1], alphabet)
 #
 # | for | against |
 # |---|---|
-# | reads input of any length | one step must wait for the other: time cannot be parallel |
+# | reads input of any length | each step must wait for the one before: the steps cannot run in parallel |
 # | step $t$ can, in theory, use what was read long before | in practice what was read long before is hard to reach |
 # | the model does not grow with the context | the state does not grow either: everything must fit into $D$ numbers |
 # | the same weights at every position | |
 #
-# The first objection you can see in the code: the loop. The sequential part has as many rounds as the text has tokens, on any machine. The second one you can
-# measure. In the stories of this course the true distribution is known, so we can ask how far each *kind* of word stays above what is possible.
+# You can see the first objection in the code: the loop has as many rounds as the text has tokens, on any machine. You
+# can measure the second one. In the stories of this course the true distribution is known, so we can ask how far each
+# *kind* of word stays above what is possible.
 
 # %%
 from course.data.shuffling import ShuffledStories
@@ -689,8 +704,8 @@ for kind, members in kinds.items():
     print(f"{kind:10} {chosen.sum():5} times, {above[chosen].mean():5.2f} bits above the floor")
 
 # %% [markdown]
-# Full stops are learned. The expensive words are the ones that come back: the things of a story are named at its beginning, and again dozens of words later. The state *could* hold
-# them. Lecture 08 asks why it does not.
+# Full stops are learned. The most expensive words are the ones that come back: the things of a story are named at its
+# beginning, and again dozens of words later. The state *could* hold them. Lecture 08 asks why it does not.
 #
 # ## The ladder
 
@@ -757,14 +772,15 @@ print("we have just built torch.nn.RNN")
 # - The same rule serves five shapes of input and output; a head is the last matrix and the choice of states it reads.
 # - Teacher forcing trains on the true history; BPTT carries gradients back and adds them up; truncation cuts them after about 20 steps.
 # - Layers stack; labelling and classifying may read in both directions, a language model may not.
-# - It climbs past every table of neighbours, and stops where words come back from far away.
+# - It needs fewer bits than the n-gram models and the window above, but it misses words that come back from far away.
 #
 # **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the RNN step, backpropagation through time
 # and labelling.
 #
 # ## Exercises
 #
-# **1.** $d_x = 10$, $D = 20$, $V = 50$. How many numbers are in $W$, $U$ and $R$? For texts of ten words, and of a thousand?
+# **1.** $d_x = 10$, $D = 20$, $V = 50$. How many numbers are in $W$, $U$ and $R$ together, for texts of ten words, and
+# of a thousand?
 #
 # <details><summary>Answer</summary>
 #
@@ -772,7 +788,8 @@ print("we have just built torch.nn.RNN")
 #
 # </details>
 #
-# **2.** Which of the five shapes has a spam filter, a tagger of parts of speech, a describer of pictures, a translator, a classifier of single pictures?
+# **2.** Which of the five shapes does each of these have: a spam filter, a part-of-speech tagger, a program that
+# captions pictures, a translator, a classifier of single pictures?
 #
 # <details><summary>Answer</summary>
 #

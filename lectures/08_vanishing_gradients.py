@@ -5,7 +5,7 @@
 #
 # - write the influence of one state on a later one as a product of Jacobians, and compute it;
 # - predict from the spectral radius whether it will vanish or explode;
-# - clip a gradient, and say what that repairs and what it does not;
+# - clip a gradient, and say what that prevents and what it does not;
 # - measure over which distance a recurrent network can learn anything at all.
 #
 # *30 minutes to read, under a minute to run. Before this: [07 · Recurrent networks](07_rnn.ipynb). You need eigenvalues.*
@@ -32,8 +32,9 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # > When she tried to print her **tickets**, the printer had run out of toner. She walked to the shop, stood in a long line, paid far too much for a new
 # > one, carried it home through the rain and put it in. Then at last she printed her …
 #
-# You know the word. So does anyone who reads it, and the clue lies some forty words back. For an RNN to *learn* this, the error at the last word must tell
-# the steps around the first *tickets* what they should have kept. The messenger is the gradient, and it has to travel the whole way.
+# You know the word. So does anyone who reads it, and the clue lies some forty words back. For an RNN to *learn* this,
+# the error at the last word must tell the steps around the first *tickets* what they should have kept. Only the
+# gradient can tell them, and it has to pass through every step in between.
 #
 # ## A product of Jacobians
 #
@@ -60,7 +61,7 @@ for u in (0.9, 1.0, 1.1):
 # Two factors on either side of 1, and the results differ by more than four orders of magnitude. The first is a **vanishing**, the last an **exploding** gradient; there is
 # little room between them.
 #
-# Now with matrices. The sizes: $T = 5$ steps, $D = 3$.
+# Now use matrices, with $T = 5$ steps and $D = 3$.
 
 # %%
 T, D = 5, 3
@@ -88,7 +89,7 @@ for t in range(1, T + 1):
 product
 
 # %% [markdown]
-# And by autograd, which knows nothing of our formula:
+# Autograd, which does not use our formula, gives the same matrix:
 
 # %%
 from_autograd = torch.autograd.functional.jacobian(lambda h_0: run(h_0, projected, U)[-1], h[0])
@@ -98,8 +99,8 @@ from_autograd
 # %% [markdown]
 # ## How fast: the spectral radius
 #
-# Leave out $\tanh$ for a moment. Then the product is $U^n$, with $n = t - k$ the distance, and its size is ruled by the eigenvalues of $U$: in the long run each step multiplies
-# by the spectral radius,
+# Leave out $\tanh$ for a moment. Then the product is $U^n$, with $n = t - k$ the distance, and the eigenvalues of $U$
+# decide how it grows: in the long run each step multiplies its norm by the spectral radius,
 #
 # $$\lVert U^n \rVert^{1/n} \to \rho(U), \qquad \lVert U^n \rVert \le \lVert U \rVert^n.$$
 
@@ -170,14 +171,17 @@ figures.gradient_strip(with_radius(small, 0.9), inputs)
 # %% [markdown]
 # <details><summary>What to see</summary>
 #
-# Clipping multiplies everything by one number. It keeps a step from being enormous; it does not make one part of the strip larger than another. What has vanished stays vanished.
+# Clipping multiplies everything by one number. It keeps a step from being enormous; it does not make one part of the
+# strip larger than another. What has vanished stays vanished. And the gradient need not explode at a radius of 1.6:
+# these inputs push the states to where $\tanh$ is flat, so it still vanishes. Take $\tanh$ away, and it explodes.
 #
 # </details>
 #
 # ## What the weights are told
 #
-# Steps share their weights, so the gradient of $U$ is a sum over all steps (lecture 07). Each term is the message from one distance. A term that is a million times smaller is not
-# *wrong*, it is outvoted: the sum points where the near past wants to go.
+# Steps share their weights, so the gradient of $U$ is a sum over all steps (lecture 07). Each term comes from one
+# distance. A term that is a million times smaller is not *wrong*; it is outvoted: the near past decides the direction
+# of the sum.
 
 # %%
 matrix = with_radius(wide, 0.9)
@@ -223,8 +227,9 @@ figures.still(
 )
 
 # %% [markdown]
-# A step of gradient descent is the gradient times the learning rate; on the wall, such a step lands far outside the plot. The cure is to limit the gradient's length and keep its direction, **gradient
-# clipping** (Pascanu, Mikolov and Bengio, 2013): with all gradients of the model as one long vector $g$ and a threshold $c$,
+# A step of gradient descent is the gradient times the learning rate; on the wall, such a step lands far outside the
+# plot. The cure is to limit the gradient's norm and keep its direction. This is **gradient clipping** (Pascanu, Mikolov
+# and Bengio, 2013). With all gradients of the model as one long vector $g$, and a threshold $c$,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g \rVert}\right).$$
 
@@ -237,7 +242,8 @@ def clip(gradients: list[Tensor], threshold: float) -> list[Tensor]:
 
 
 # %% [markdown]
-# **Predict, then run.** Both runs start where the wall is steepest, with the same learning rate, 0.03 and a tenth less after each step. Where is each after one step, and what is its loss after 60?
+# **Predict, then run.** Both runs start where the wall is steepest. Both have the same learning rate, which begins at
+# 0.03 and falls by a tenth after each step. Where is each after one step, and what is its loss after 60?
 
 
 # %%
@@ -258,15 +264,18 @@ for name, path in zip(("without clipping", "clipped at 1"), paths, strict=True):
 assert end_loss(paths[1][-1]) < end_loss(paths[0][-1])
 
 # %% [markdown]
-# Without clipping, the very first step jumps onto a plateau, where the gradient is too small to bring the parameter back. With clipping, each step keeps its direction but not its length, and the loss goes to practically zero.
-# Clipping takes three lines of code, and every recurrent model in this course is trained with it; in a healthy run the threshold is rarely reached. It does
-# nothing about vanishing gradients, because it can only shorten a gradient, and a gradient that has vanished has no usable direction left to keep. Vanishing gradients are also harder to notice. The loss falls, the model learns to use the nearby words,
-# and nothing in the training curve shows what it has failed to learn.
+# Without clipping, the very first step jumps onto a plateau, where the gradient is too small to bring the parameter
+# back. With clipping, each step keeps its direction but not its length, and the loss goes to practically zero. Clipping
+# takes three lines of code, and the course's training loop always uses it; in a healthy run the threshold is rarely
+# reached. It does nothing about vanishing gradients, because it can only shorten a gradient, and a gradient that has
+# vanished has no usable direction left to keep. Vanishing gradients are also harder to notice. The loss falls, the
+# model learns to use the nearby words, and nothing in the training curve shows what it has failed to learn.
 #
 # ## The tickets
 #
-# Back to the sentence. How much of the error at its last word arrives at *tickets*? Twenty RNNs as PyTorch draws them at the start of training, and the length of
-# $\partial L / \partial x_t$ for every word read, relative to the last one:
+# Back to the sentence. How much of the error at its last word arrives at *tickets*? Take twenty untrained RNNs with
+# PyTorch's random weights. For every word read, we measure the norm of $\partial L / \partial x_t$, relative to that of
+# the last word read:
 
 # %%
 text = (
@@ -315,8 +324,10 @@ print(f"at the clue: {10 ** lengths[clue]:.1e} of what reaches the last word, ×
 assert lengths[clue] < -6
 
 # %% [markdown]
-# Why this factor? PyTorch draws $U$ uniformly from $\pm 1/\sqrt{D}$. Such numbers have variance $1/(3D)$, and a random $D \times D$ matrix of variance $s^2$ has a spectral radius near $s \sqrt{D}$: here
-# $1/\sqrt 3 \approx 0.58$, and the slopes of $\tanh$ take a little more. (A famous remedy is to begin with an orthogonal $U$, whose norm is exactly 1. It helps at the start; nothing keeps it there.)
+# Why this factor? PyTorch draws $U$ uniformly from $\pm 1/\sqrt{D}$. Such numbers have variance $1/(3D)$, and a random
+# $D \times D$ matrix of variance $s^2$ has a spectral radius near $s \sqrt{D}$: here $1/\sqrt 3 \approx 0.58$, and the
+# slopes of $\tanh$ make the factor a little smaller. (A famous remedy is to begin with an orthogonal $U$, whose norm is
+# exactly 1. It helps at the start; nothing keeps it there.)
 
 # %%
 torch.manual_seed(0)
@@ -327,8 +338,10 @@ print(f"mean spectral radius of 20 fresh networks: {sum(radii) / 20:.2f}")
 # %% [markdown]
 # ## How far back can an RNN learn?
 #
-# A gradient that small might still be enough, so do the experiment. A generated language of one kind of sentence: a thing, small talk drawn at random, and the question which thing it was. For each distance a fresh
-# network, 150 steps of training, and texts that it has not seen. There are eight things, so guessing is right in one case of eight.
+# A gradient that small might still be enough, so do the experiment. Its language has one kind of sentence: a thing,
+# small talk drawn at random, and then the thing again, which the network must predict. For each distance a fresh
+# network is trained for 150 steps, and then tested on texts that it has not seen. There are eight things, so guessing
+# is right in one case of eight.
 
 # %%
 from course.recall import THINGS, WORDS, recall_accuracy, recall_network, recall_texts
@@ -337,7 +350,8 @@ example = recall_texts(6, 1, torch.Generator().manual_seed(0))[0]
 print(" ".join(WORDS[token] for token in example), "→", WORDS[example[0]])
 
 # %% [markdown]
-# Beside the accuracy we draw the share of the gradient that arrives at the thing before any training. It falls with distance as the accuracy does; lecture 09 shows where the two part.
+# We also draw the share of the gradient that arrives at the thing before any training. (It does not always predict the
+# accuracy, as lecture 09 shows.)
 
 
 # %%
@@ -382,8 +396,9 @@ assert accuracy[0] > 0.9
 assert accuracy[-1] < 0.3
 
 # %% [markdown]
-# Not smoothly. Where the message arrives, gradient descent finds the solution and is right every time; a few words further it does not find it and stays at guessing. Is it only a matter of
-# patience? Three times as much training:
+# The accuracy does not fall smoothly. At short distances gradient descent finds the solution, and the network is right
+# every time; a little further it does not find it, and stays at guessing. Is it only a matter of patience? Here is
+# three times as much training:
 
 # %%
 patient = {distance: recall_accuracy("rnn", distance, n_steps=450) for distance in (5, 8, far)}
@@ -391,8 +406,8 @@ print({distance: f"{a:.0%}" for distance, a in patient.items()})
 assert patient[far] < 0.3
 
 # %% [markdown]
-# The edge moves by a few words, not by dozens. It is not that no RNN could do it. With $U = 3 I$ each unit keeps its sign, however long the small talk goes on pushing at
-# it:
+# The limit moves by a few words at most, not by dozens. But an RNN could do it. With $U = 3 I$ each unit keeps its sign
+# over all 42 words, although the small talk pushes at it:
 
 # %%
 kept = torch.tensor([1.0, -1.0, 1.0], dtype=torch.float64)
@@ -435,7 +450,7 @@ with torch.no_grad():
     above = target_nll(recurrent(read), came) / math.log(2) - spent_by_language  # in bits
 
 # %% [markdown]
-# For each next word, where in the story does the same word stand first? Where it is a thing, and stands further left, it returns.
+# For each next word, find where the same word first stands in the story. If it is a thing and was already read, it returns.
 
 # %%
 same = came[:, :, None] == read[:, None, :]  # (B, T, T): is the next word at t the word read at s?
@@ -493,7 +508,8 @@ figures.still(
 )
 
 # %% [markdown]
-# One word in ten, and more than a third of the whole distance to the floor. To close this gap the gradient has to survive the distance; lecture 09 shows how.
+# One word in ten causes more than a third of the whole distance to the floor. To close this gap the gradient has to
+# survive the distance; lecture 09 shows how.
 #
 # ## The same in the library
 #
@@ -524,7 +540,8 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 # %% [markdown]
 # ## Recap
 #
-# - $\partial h_t / \partial h_k$ is a product of $t - k$ Jacobians $\text{diag}(1 - h_j^2)\, U$; its size changes by about the same factor at each step.
+# - $\partial h_t / \partial h_k$ is a product of $t - k$ Jacobians $\text{diag}(1 - h_j^2)\, U$; its norm changes by
+#   about the same factor at each step.
 # - A factor below 1 vanishes, above 1 explodes; without $\tanh$ it is the spectral radius of $U$, and the slopes of $\tanh$ take something off.
 # - Exploding is loud and cured by clipping; vanishing is silent, and clipping does not touch it.
 # - Contributions of the far past are not wrong but outvoted: from an ordinary start and in these few hundred steps, a plain RNN learns nothing beyond a few words. Other starts carry it further (Le, Jaitly and Hinton, 2015).
@@ -542,11 +559,12 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 #
 # </details>
 #
-# **2.** The gradient is $(3, 4)$, the threshold 1. What does clipping by the length make of it? And clipping each number by itself?
+# **2.** The gradient is $(3, 4)$, the threshold 1. What does it become by clipping its norm, and by clipping each
+# number by itself?
 #
 # <details><summary>Answer</summary>
 #
-# $(0.6, 0.8)$: the same direction, a fifth of the length. Each number by itself gives $(1, 1)$: another direction.
+# $(0.6, 0.8)$: the same direction, a fifth of the length. Each number by itself gives $(1, 1)$: a different direction.
 #
 # </details>
 #

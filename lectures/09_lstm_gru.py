@@ -28,7 +28,8 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # %% [markdown]
 # ## Do not rewrite, add
 #
-# A plain RNN pushes its whole state through a matrix and a squashing function at every step. To keep a number, the network must compute it anew each time, and each of these computations costs the gradient a factor.
+# A plain RNN passes its whole state through a matrix and a nonlinearity at every step. To keep a number, the network
+# must compute it anew each time, and each of these computations costs the gradient a factor.
 #
 # Suppose instead that a second state, the **cell** $c_t$, is only *added to*: $c_t = c_{t-1} + \text{new}_t$. Then $\partial c_t / \partial c_{t-1} = 1$ exactly, at any distance. A sum that never forgets
 # fills up, though, and what is added at each step is mostly noise. So let the network decide, number by number, with three valves between 0 and 1, the **gates**: how much to keep, how much to write, how much to show. That is **long
@@ -36,7 +37,8 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 #
 # ## The gates, one by one
 #
-# Each gate is a small layer of its own that looks at the word and at the last hidden state. From here on $\sigma$ is the logistic function, $\sigma(a) = 1 / (1 + e^{-a})$, which answers between 0 and 1:
+# Each gate is a small layer of its own that looks at the word and at the last hidden state. From here on $\sigma$ is
+# the logistic function, $\sigma(a) = 1 / (1 + e^{-a})$, whose values lie between 0 and 1:
 #
 # $$\begin{aligned}
 # f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{forget gate: how much of each old number stays} \\
@@ -57,7 +59,9 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # | $W_\cdot$, $U_\cdot$, $b_\cdot$ | weights of a gate, on the word, on the state, and its bias | $(D, d_x)$, $(D, D)$, $(D)$ |
 # | $\odot$ | product number by number | |
 #
-# Begin with one number, $D = 1$, and gates set by hand. **Forget** alone: a cell that holds 1 and is kept at 0.9 loses half in seven steps. **Predict, then run:** after how many steps has a cell kept at 0.99 lost half?
+# Begin with one number, $D = 1$, and gates set by hand. **Forget** comes first, alone: a cell that holds 1 and is
+# multiplied by a forget gate of 0.9 at each step loses half in seven steps. **Predict, then run:** with a gate of 0.99,
+# after how many steps has it lost half?
 
 # %%
 for f in (0.5, 0.9, 0.99, 1.0):
@@ -77,7 +81,8 @@ for g, i, o in zip(candidate, input_gate, output_gate, strict=True):
     print(f"c = {c:.2f}   h = {o * c.tanh():.2f}")
 
 # %% [markdown]
-# Here is that cell with its gates in your hand: twelve steps, a word worth keeping at the second. Set the gates so that $h$ shows it at the last step and nowhere else, and read in the bottom row how much gradient finds its way back.
+# Here you can set the gates yourself: twelve steps, with a word worth keeping at the second. Set the gates so that $h$
+# shows it at the last step and nowhere else, and read in the bottom row how much of the gradient returns.
 
 # %%
 shown = torch.tensor([0.1, 0.9, -0.6, 0.5, -0.8, 0.3, 0.7, -0.4, 0.6, -0.7, 0.2, -0.5])
@@ -89,7 +94,7 @@ figures.gates(
 )
 
 # %% [markdown]
-# One step as a drawing: the cell runs along the top, and three gates reach up to it.
+# Here is one step as a drawing, which writes $E$ for $d_x$: the cell runs along the top, and three gates reach up to it.
 
 # %%
 figures.machine("lstm_cell")
@@ -140,7 +145,8 @@ side_by_side.shape
 # %% [markdown]
 # ## The same in tensors
 #
-# Four products with the same vectors are one product with the four matrices stacked. All sentences at once, and the part that does not wait for $h$ outside the loop, as in lecture 07:
+# Four products with the same vectors are one product with the four matrices stacked. As in lecture 07, all sentences
+# are computed at once, and the part that does not wait for $h$ moves out of the loop:
 
 # %%
 W_all, U_all, b_all = (torch.cat([part[gate] for gate in "ifgo"]) for part in (W, U, b))
@@ -169,8 +175,10 @@ lstm(batch).shape
 #
 # $$\frac{\partial c_t}{\partial c_{t-1}} = \text{diag}(f_t), \qquad \frac{\partial c_t}{\partial c_k} = \text{diag}(f_t \odot f_{t-1} \odot \dots \odot f_{k+1}).$$
 #
-# No matrix $U$, no slope of $\tanh$: only the forget gates, and the network can learn to hold them near 1. There are side roads too, through $h$ and the gates, and they behave like the RNN of lecture 08; the highway goes past them.
-# Let autograd confirm it. With $U = 0$ the gates do not look at $h$, so there are no side roads:
+# No matrix $U$, no slope of $\tanh$: only the forget gates, and the network can learn to hold them near 1. This direct
+# path along the cells is the highway. There are indirect paths too, through $h$ and the gates; on these *side roads*
+# the gradient behaves as in the RNN of lecture 08. Let autograd confirm it. With $U = 0$ the gates do not look at $h$,
+# so there are no side roads:
 
 # %%
 f_gates = (x @ W["f"].T + b["f"]).sigmoid()  # (T, D)
@@ -193,8 +201,10 @@ for bias in (0.0, 1.0, 3.0):
     print(f"b_f = {bias:.0f}: f ≈ {f:.2f}, after 30 steps {f**30:.1e}")
 
 # %% [markdown]
-# With a bias of zero an LSTM begins its life forgetting half of everything at each step, and its gradient vanishes almost as fast as an RNN's. The cure costs one number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others, 2000; Jozefowicz, Zaremba and
-# Sutskever, 2015). The library does so. Measured on untrained networks of 64 units, gradient of the last hidden state by each input:
+# With a bias of zero, a new LSTM forgets half of everything at each step, and its gradient vanishes almost as fast as
+# an RNN's. The cure costs one number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others,
+# 2000; Jozefowicz, Zaremba and Sutskever, 2015). The library begins with 1. Here is the gradient of the last hidden
+# state with respect to each input, in untrained networks of 64 units:
 
 # %%
 from course.models import GRU, LSTM, RNN
@@ -248,8 +258,10 @@ assert curves["LSTM, forget bias 3"][0] > curves["LSTM, forget bias 0"][0]
 # h_t &= (1 - z_t) \odot n_t + z_t \odot h_{t-1} && \text{state: keep some, write the rest}
 # \end{aligned}$$
 #
-# On its highway $\partial h_t / \partial h_{t-1}$ is $\text{diag}(z_t)$: the update gate plays the part of the forget gate. (The paper applies $r$ before the product, $U_n (r_t \odot h_{t-1})$; in the form here, that of cuDNN and PyTorch, the
-# three products with $h_{t-1}$ can be made at once. The second bias $b'_n$ stands inside the reset. In some texts $z$ and $1 - z$ have changed places.)
+# On its highway $\partial h_t / \partial h_{t-1}$ is $\text{diag}(z_t)$: the update gate plays the part of the forget
+# gate. (The paper applies $r$ before the product, $U_n (r_t \odot h_{t-1})$; in the form here, that of cuDNN and
+# PyTorch, the three products with $h_{t-1}$ can be made at once. The reset gate also multiplies the second bias $b'_n$.
+# In some texts $z$ and $1 - z$ are swapped.)
 
 # %%
 gru_W = {gate: torch.randn(D, d_input, generator=generator) for gate in "rzn"}
@@ -281,7 +293,8 @@ figures.machine("gru_cell")
 # %% [markdown]
 # **A question:** where do you find the LSTM's forget gate here, and where its input gate?
 #
-# What they cost, for the same width. **Predict, then run:** the ratio of the three?
+# How large are the three networks? **Predict, then run:** for the same width, how many times as many weights as an RNN
+# do a GRU and an LSTM have?
 
 # %%
 layers = {"RNN": RNN(64, 128), "GRU": GRU(64, 128), "LSTM": LSTM(64, 128)}
@@ -292,7 +305,8 @@ for name, size in sizes.items():
 # %% [markdown]
 # ## Equal to torch.nn
 #
-# PyTorch stacks the gates of the LSTM in the order i, f, g, o and those of the GRU in the order r, z, n, and has two biases that are added up. With our weights in its places:
+# PyTorch stacks the gates of the LSTM in the order i, f, g, o and those of the GRU in the order r, z, n, and has two
+# biases that are added up. Copy our weights into its layers:
 
 # %%
 zeros = torch.zeros(4 * D)
@@ -311,7 +325,8 @@ print("the six lines are torch.nn.LSTM, the four lines are torch.nn.GRU")
 # %% [markdown]
 # ## Accuracy over distance
 #
-# Lecture 08's experiment, with all three: a thing, small talk, which thing was it? A fresh network for each distance, 150 steps of training each, eight things to choose from.
+# Here is lecture 08's experiment with all three networks: a thing, small talk, and the question which thing it was. For
+# each distance a fresh network is trained for 150 steps; there are eight things to choose from.
 
 # %%
 from course.recall import recall_accuracy, recall_loss, recall_network, recall_texts
@@ -346,7 +361,10 @@ print("learned up to a distance of", reach, "of those tried")
 assert reach["RNN"] < min(reach["LSTM"], reach["GRU"])
 
 # %% [markdown]
-# For the LSTM the edge has moved by a factor, and it is still an edge; for the GRU it lies beyond the distances tried. That the GRU comes furthest says something about this task and these 150 steps, not about GRUs. Nor does the gradient at the start decide it: of these cells the LSTM lets most of it through. A gradient that arrives is needed, and not enough. More patience helps the LSTM, as it helped the RNN:
+# For the LSTM the limit is further away than for the RNN, but there still is one; for the GRU it lies beyond the
+# distances tried. That the GRU comes furthest says something about this task and these 150 steps, not about GRUs. Nor
+# does the gradient at the start decide it: as measured above, the LSTM (with its forget bias of 1) lets more of it
+# through than the GRU. A gradient that arrives is not enough. More training helps the LSTM, as it helped the RNN:
 
 # %%
 patient = recall_accuracy("lstm", 12, n_steps=450)
@@ -356,8 +374,10 @@ print(f"LSTM at a distance of 12: {short:.0%} right after 150 steps, {patient:.0
 # %% [markdown]
 # ## Where it breaks: still short-term
 #
-# The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step: at 0.99, as computed above, half is gone after 69. One step still waits for the other. And the state has $D$ numbers, whether the text has ten words or ten thousand. The first can be
-# seen in a trained network. This one learned to keep a thing for 8 words; now the small talk goes on and on:
+# The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step: at
+# 0.99, as computed above, half is gone after 69. One step still waits for the other. And the state has $D$ numbers,
+# whether the text has ten words or ten thousand. The first can be seen in a trained network. The GRU below learned to
+# keep a thing for 8 words; then the small talk becomes longer and longer:
 
 # %%
 from course.training import TrainingConfig, train
@@ -376,12 +396,13 @@ for distance in (8, 50, 300, 1000, 3000):
     print(f"after {distance:4} words: {right:.0%} right")
 
 # %% [markdown]
-# It keeps the thing far longer than it was taught, and in the end it loses it: no gate that was learned from examples is exactly 1. And this was one thing, with nothing else to
-# remember. A story asks for more.
+# It keeps the thing far longer than in training, but in the end it loses it: no gate that was learned from examples is
+# exactly 1. And this was one thing, with nothing else to remember. A story asks for more.
 #
 # ## The ladder
 #
-# The three on the stories, trained by the same loop for the same number of steps (at learning rates chosen by hand: 0.004 for the RNN, 0.01 for the other two).
+# Here are the three networks on the stories, trained by the same loop for the same number of steps (at learning rates
+# chosen by hand: 0.004 for the RNN, 0.01 for the other two).
 
 # %%
 from course.data.shuffling import ShuffledStories
@@ -457,12 +478,16 @@ for kind, words in kinds.items():
     print(f"{kind:10}" + "".join(f"{gap[chosen].mean():7.2f}" for gap in above))
 
 # %% [markdown]
-# Agreement with a subject some words back is what the gates bought in these 300 steps (lecture 07's RNN, wider and trained for longer, had learned it too). The last line is the expensive one, and it has hardly moved. Each story names several things, and asks for them in any order. One summary of everything, carried along and overwritten word by word, is a poor place to look them up. Lecture 10 makes this **bottleneck**
-# worse, by pressing a whole sentence through it; lecture 11 goes round it.
+# In these 300 steps the gates helped with agreement between a verb and a subject some words back. (Lecture 07's RNN,
+# wider and trained for longer, had learned it too.) The last line is the expensive one, and it has hardly moved. Each
+# story names several things, and asks for them in any order. One summary of everything, carried along and overwritten
+# word by word, is a poor place to look them up. Lecture 10 makes this **bottleneck** worse, by pressing a whole
+# sentence through it; lecture 11 removes it.
 #
 # ## The same in the library
 #
-# The functions of this lecture and `course.models`, on random weights, two layers in both directions, against `torch.nn`:
+# First compare `course.models` with `torch.nn`, on random weights, with two layers in both directions; then compare it
+# with the function of this lecture:
 
 # %%
 for ours_type, theirs_type in ((LSTM, nn.LSTM), (GRU, nn.GRU)):
@@ -481,16 +506,17 @@ print("we have just built course.models.LSTM")
 # ## Recap
 #
 # - An LSTM keeps a cell $c_t = f_t \odot c_{t-1} + i_t \odot g_t$ beside what it shows, $h_t = o_t \odot \tanh(c_t)$.
-# - Along the cell the gradient is multiplied by forget gates only: a highway, if they are near 1; hence a forget bias of 1 or more.
+# - Along the cell the gradient is multiplied by forget gates only, so it survives if they are near 1; hence a forget
+#   bias of 1 or more.
 # - A GRU has two gates, no separate cell, and three quarters of the weights.
-# - Both learn over distances at which a plain RNN learns nothing.
+# - In the same number of steps, both learn over distances at which a plain RNN learns nothing.
 # - Both are still short-term: a factor per step, one step after another, and a state of fixed size.
 #
 # **In the homework:** [hw3 · Recurrent networks](../homeworks/hw3_recurrent/hw3_recurrent.ipynb), the exercises on the LSTM and GRU cells and the distance experiment.
 #
 # ## Exercises
 #
-# **1.** $D = 100$, $d_x = 50$. How many weights has an LSTM cell as written here, and how many a GRU cell?
+# **1.** $D = 100$, $d_x = 50$. How many weights does an LSTM cell have as written here, and how many does a GRU cell have?
 #
 # <details><summary>Answer</summary>
 #
