@@ -313,7 +313,7 @@ assert torch.equal(whole_forced, whole_free)
 # %% [markdown]
 # <details><summary>Why exactly the same?</summary>
 #
-# Up to the first mistake both have read the same words, so both make the same first mistake. A string that one writes without a mistake, the other does too. They part *after* the first mistake: the teacher puts the model back on the road, and free running goes on from where it strayed.
+# Up to the first mistake both have read the same words, so both make the same first mistake. A string that is without a mistake in one mode is without a mistake in the other. They part *after* the first mistake: the teacher puts the model back on the road, and free running goes on from where it strayed.
 #
 # </details>
 #
@@ -411,7 +411,7 @@ torch.manual_seed(0)
 translator = fit(EncoderDecoder(len(english), len(french), 48, 96), text, n_steps=500)
 
 # %% [markdown]
-# How good is a translation? **Exact matches** are strict; **words in their place** count everything after one extra word as wrong. **BLEU** (Papineni and others, 2002) looks at runs of words wherever they stand. With $p_n$ the share of the written runs of $n$ words that also occur in the right translation (each at most as often as there),
+# How good is a translation? **Exact matches** are strict; **words in their place** count everything after one extra word as wrong. **BLEU** (Papineni and others, 2002) looks at runs of words wherever they stand. Let $p_n$ be the fraction of the written runs of $n$ words that also occur in the right translation (each counted at most as often as there). Then
 #
 # $$\text{BLEU} = 100 \cdot \text{BP} \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}, \qquad \text{BP} = \min\big(1,\ e^{\,1 - \text{right words} / \text{written words}}\big).$$
 #
@@ -524,7 +524,7 @@ for example in sorted(run["examples"], key=lambda example: len(example["source"]
 #
 # ## The ladder
 #
-# The ladder of the course counts bits per token of a language model. For translation there is one more question: how many bits does the *source* save? A source of our pair has one right translation, so the floor is known again: **0 bits**. On the same French test sentences, of 4 to 15 words:
+# The ladder of the course counts bits per token of a language model. For translation there is one more question: how many bits does the *source* save? A source of our pair has one right translation, so the floor is known again: **0 bits**. Here are the bits on the same French test sentences, of 4 to 15 words:
 
 # %%
 from course.evaluation import evaluating, score, target_nll
@@ -589,7 +589,7 @@ for low, high in ((4, 7), (8, 11), (12, 15)):
 # %% [markdown]
 # ## The same in the library
 #
-# `course.models.Seq2Seq` without attention is our class. With our weights in its places:
+# `course.models.Seq2Seq` without attention is our class. With our weights it gives the same results:
 
 # %%
 from course.models import Seq2Seq, Seq2SeqConfig

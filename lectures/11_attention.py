@@ -535,7 +535,7 @@ for scale in ("lengths_small", "lengths_full"):
 # %% [markdown]
 # The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that limit. The size of the gap is not the paper's. After these minutes RNNenc has not learnt even its training sentences, so its curve shows the bottleneck *and* how much more slowly it learns.
 #
-# Real text: **Multi30k**, captions from English to French, with one RNNenc and one RNNsearch of about as many parameters, stored as well.
+# Real text: **Multi30k**, captions from English to French, translated by an RNNenc and an RNNsearch of about the same size. These results are stored, too.
 
 # %%
 captions = recorded_results("captions_small")
@@ -709,11 +709,11 @@ print("we have just built course.models.Seq2Seq with additive attention")
 #
 # </details>
 #
-# **4.** *(long)* Reversing a string was hard in lecture 10. Solve it with attention and without training: give keys, values and queries by hand so that the context at step $t$ is the letter at place $n + 1 - t$, for a string of any length up to 50. (The values may be the letters themselves.)
+# **4.** *(long)* Reversing a string was hard in lecture 10. Solve it with attention and without training: give keys, values and queries by hand so that the context at step $t$ is the letter at position $n + 1 - t$, for a string of any length up to 50. (The values may be the letters themselves.)
 #
 # <details><summary>Answer</summary>
 #
-# Let the key of place $i$ be the one-hot vector of $i$, and the query of step $t$ a large multiple of the one-hot vector of $n + 1 - t$. Then one score is large and the others are zero, and the softmax picks one letter. The length costs nothing: there is no state that everything must pass through. What the network has to learn is to know *where* it is.
+# Let the key of position $i$ be the one-hot vector of $i$, and the query of step $t$ a large multiple of the one-hot vector of $n + 1 - t$. Then one score is large and the others are zero, and the softmax picks one letter. The length costs nothing: there is no state that everything must pass through. What the network has to learn is to know *where* it is.
 #
 # ```python
 # import torch

@@ -7,9 +7,9 @@
 # - compute self-attention with a loop and with three matrix products, and say the shape of each;
 # - explain the division by $\sqrt{d_k}$ and the place of the mask by what goes wrong without them;
 # - measure what it costs in the length $T$ and in the width $D$, and where the loop over time went;
-# - show that it does not know the order of its words.
+# - show that it does not depend on the order of its words.
 #
-# *40 minutes to read, about half a minute to run. Before this: [11 · Attention](11_attention.ipynb).*
+# *40 minutes to read, about a minute to run. Before this: [11 · Attention](11_attention.ipynb).*
 #
 # **The question of the day:** can a text read itself without a state that is carried from word to word?
 
@@ -652,7 +652,7 @@ assert above["self-attention"]["things"] < above["GRU"]["things"] / 2
 assert above["self-attention"]["verbs"] > above["GRU"]["verbs"] + 0.5
 
 # %% [markdown]
-# The things, which no state held all at once, are found by one attention: the verb makes the query, and the thing's key answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came
+# The things, which the GRU's state did not hold all at once, are found by one attention: the verb makes the query, and the thing's key answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came
 # up before, and read its row:
 
 # %%
@@ -678,7 +678,7 @@ figures.attention(
 #
 # SmolLM2, met in lectures 03 and 04, holds 270 attentions like today's, nine side by side in each of thirty layers (lecture 13 calls them **heads**). Here are two of them on *I ate an apple because it was tasty*, and one on the review with its *their*. The weights are recorded; where the package is installed, `look` takes any text, layer and head.
 #
-# **Predict, then run.** Where do you look at *it*? Where must a model look at *Their*?
+# **Predict, then run.** Which word do you look back to when you read *it*? Which word must a model find at *Their*?
 
 # %%
 from course.pretrained import cut

@@ -728,7 +728,7 @@ print("we have just built course.models.EncoderLayer")
 #
 # </details>
 #
-# **4.** *(long)* GPT-2 came in four sizes: 12 blocks of width 768, 24 of 1024, 36 of 1280 and 48 of 1600, with 50,257 tokens, 1024 learned places and one matrix for embedding and output. Count the parameters of each, by one formula.
+# **4.** *(long)* GPT-2 came in four sizes: 12 blocks of width 768, 24 of 1024, 36 of 1280 and 48 of 1600, with 50,257 tokens, 1024 learned positions and one matrix for embedding and output. Count the parameters of each, by one formula.
 #
 # <details><summary>Answer</summary>
 #

@@ -8,7 +8,7 @@
 # - put encoder and decoder together and train them to translate;
 # - compare the result with the recurrent translator of lecture 11, on the same data and on equal terms.
 #
-# *30 minutes to read, about a minute to run. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
+# *30 minutes to read, about five minutes to run, most of it two trainings. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
 #
 # **The question of the day:** the recurrent translator with attention works. What do we gain if nothing in it is recurrent any more?
 
