@@ -383,7 +383,7 @@ assert pair.source[weights[pair.target.index("rouges")].argmax()] == "red"
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# At the adjective, which says the colour; gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: after *bonshommes* it follows by itself. The gold alignment links it to *snowmen*; the model may look there, or anywhere, and spreads its weights.
+# At the adjective, which says the colour; gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: after *bonshommes* it follows by itself. The **gold alignment** (the true one, which the generator wrote down) links it to *snowmen*; the model may look there, or anywhere, and spreads its weights.
 #
 # </details>
 #

@@ -131,7 +131,7 @@ for row in range(2):
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# No. A view keeps the numbers in their order in memory: word by word. Its "head 0" is the first word and a half, cut into pieces, and a mask over $T$ then hides the wrong numbers. There is no error message, because the shapes fit.
+# No. A view keeps the numbers in their order in memory: word by word. Its "head 0" is the first word and two thirds of the second, cut into pieces, and a mask over $T$ then hides the wrong numbers. There is no error message, because the shapes fit.
 # </details>
 #
 # What do heads cost? The matrices are as large as before, and so are the products: $H$ heads of $T^2 \cdot 2d_k$ are $T^2 \cdot 2D$. Only the softmax works on $H$ maps instead of one.

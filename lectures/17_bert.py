@@ -191,7 +191,7 @@ for name, chosen in {
 #
 # - positions are rotations (lecture 13);
 # - norms stand before the sublayers (lecture 14);
-# - attention does not begin at random: half of the heads begin with the same matrix for queries and keys, so that a word first looks at words like itself, the other half with queries of zero, so that it looks at all words equally. Trained attention often ends up like the first kind, so it may as well begin there (Trockman and Kolter, 2023).
+# - attention begins with some structure: half of the heads begin with the same matrix for queries and keys, so that a word first looks at words like itself, the other half with queries of zero, so that it looks at all words equally. Trained attention often ends up like the first kind, so it may as well begin there (Trockman and Kolter, 2023).
 #
 # The drawing shows the original of 2019, with the output head of pre-training and two output heads of fine-tuning.
 

@@ -267,7 +267,7 @@ assert torch.allclose(by_hand, rms_norm(x, torch.ones(6), 1e-5), atol=1e-6)
 assert torch.allclose(by_hand, nn.functional.rms_norm(x, (6,), eps=1e-5), atol=1e-6)
 
 # %% [markdown]
-# **SwiGLU** has two hidden layers, and one opens and closes the other. It has three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
+# **SwiGLU** has two hidden layers side by side, and one is a gate for the other, with $\text{SiLU}(a) = a\,\sigma(a)$ as its nonlinearity. It has three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
 
 # %%
 D, F = 6, 24
@@ -385,7 +385,7 @@ print("the ladder of this page is course.ladder's")
 #
 # </details>
 #
-# **2.** The reducible loss falls as $N^{-0.076}$. By what factor must the number of parameters grow to halve it?
+# **2.** The loss above $L_\infty$ falls as $N^{-0.076}$. By what factor must the number of parameters grow to halve it?
 #
 # <details><summary>Answer</summary>
 #
