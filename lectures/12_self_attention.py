@@ -36,7 +36,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## From a state to a look back
 #
-# A recurrent network reads *students opened their* and must predict *books*. Its state $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$ (no longer lecture 11's context), has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
+# A recurrent network reads *students opened their* and must predict *books*. Its state is $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$ (no longer lecture 11's context). The state has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
 # the **loop**. Each of the three predictions costs a surprise, and training averages them:
 #
 # $$L = \tfrac13 (L_1 + L_2 + L_3) = -\tfrac13 \big(\log P(\textit{opened} \mid \textit{students}) + \log P(\textit{their} \mid \dots) + \log P(\textit{books} \mid \dots)\big).$$

@@ -338,7 +338,7 @@ offset
 # %% [markdown]
 # **Relative positions** have one learned number $\pi_{j-i}$ for every offset, which is added to the score (one set per head). Far offsets share one number: they are clipped at a largest distance $r$ (in the manner of Shaw and others, 2018), or put into buckets that grow with the distance (Raffel and others, 2020, the model T5).
 #
-# $$S_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} + \pi_{\text{clip}(j - i,\, -r,\, r)}$$
+# $$\text{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} + \pi_{\text{clip}(j - i,\, -r,\, r)}$$
 
 # %%
 r = 2

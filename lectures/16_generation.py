@@ -259,7 +259,7 @@ figures.sampling_bench([token.text.strip() for token in likely], flat.topk(10).v
 # %% [markdown]
 # ## Temperatures
 #
-# Dividing by $T$ makes $P'(v) \propto P(v)^{1/T}$: below 1 probable words gain, above 1 improbable ones; $T \to 0$ is greedy, $T \to \infty$ the uniform distribution. **Dynamic temperature** is cool where the model is sure and hot where it is not, $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$, where $H_\text{max}$ is the logarithm of the number of words still possible. **Quadratic** (or **smooth**) sampling takes the square of the distance to the best logit: near the top differences shrink, far from it they grow. With $c > 1$ (a second parameter, see the code) a cubic term is added.
+# Dividing by $T$ makes $P'(v) \propto P(v)^{1/T}$: below 1 probable words gain, above 1 improbable ones; $T \to 0$ is greedy, $T \to \infty$ the uniform distribution. **Dynamic temperature** is cool where the model is sure and hot where it is not: $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$. Here $H_\text{max}$ is the logarithm of the number of words still possible. **Quadratic** (or **smooth**) sampling takes the square of the distance to the best logit: near the top differences shrink, far from it they grow. With $c > 1$ (a second parameter, see the code) a cubic term is added.
 #
 # **Predict, then run:** does any of them change which of two words is the more probable? And how much of the second distribution lies beyond its best thousand tokens, at $T = 1$ and at $T = 1.5$?
 

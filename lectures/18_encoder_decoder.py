@@ -44,7 +44,7 @@ device = best_device() if is_full else torch.device("cpu")
 # | $X$ | the decoder's vectors, one for each target position | $(T, D)$ | `x` |
 # | $M$ | the **memory**: the output of the encoder's *last* layer, one vector for each source word | $(S, D)$ | `memory` |
 # | $W_q, W_k, W_v$ | as in lecture 12, but stored transposed, so that $X$ is multiplied directly; for one head of width $d_k$ (`K` in the code) | $(D, d_k)$ | `W_query`, … |
-# | $Q$; $K$, $V$ | queries of the target; keys and values of the source | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
+# | $Q$; $K$, $V$ | queries of the target; keys and values of the source ($V$ in the shapes of the code counts words) | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
 # | mask | 0 where attending is allowed, $-\infty$ where it is not | $(T, S)$ | `mask` |
 #
 # Compared with lecture 11: $s_t$ has become a query, $h_i$ a key *and*, by another matrix, a value; the score is a scaled dot product. As a loop, with $B = 2$ sentences, $T = 3$, $S = 5$, $D = 6$, $d_k = 4$:
@@ -591,7 +591,7 @@ figures.still(
 #
 # A decoder alone can translate too: write the source, a separator, and let it go on. Then one stack does both jobs, and even the source sees itself only through the causal mask. Most large language models today are built that way; encoder-decoders live on where input and output differ in kind, as in speech recognition.
 #
-# The model of 2017 had the form above, with each norm after its sum, $D = 512$, $L = 6$ and $H = 8$ heads, and in a larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper), more than any system before it, at a fraction of the training cost.
+# The model of 2017 had the form above, with each norm after its sum, $D = 512$, $L = 6$ and $H = 8$ heads. A larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper). That was more than any system before it, at a fraction of the training cost.
 #
 # ## The same in the library
 #
