@@ -408,7 +408,7 @@ assert chains[80][0] - chains[40][0] == 2 * (chains[40][0] - chains[20][0])
 #
 # ## Quadratic in T, linear in D
 #
-# The scores are $T^2$ dot products of width $D$, of $2D$ operations each ($D$ multiplications and $D$ additions). Mixing the values costs the same again, which makes $4T^2D$. To this come three projections of $2TD^2$ each, as in any layer (here $d_k = D$). Let PyTorch count what is really multiplied:
+# The scores are $T^2$ dot products of width $D$, of $2D$ operations each ($D$ multiplications and $D$ additions). Mixing the values costs the same again, which makes $4T^2D$. Three projections of $2TD^2$ each are added, as in any layer (here $d_k = D$). Let PyTorch count what is really multiplied:
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode

@@ -277,7 +277,7 @@ assert torch.stack(influence).all()
 #
 # The encoder is pre-trained on 24,000 texts of all three kinds, *without their labels*. That is the point: such text is available everywhere. Each step takes 32 texts of one kind and chooses new targets, 30 % of the words instead of 15: with little time, a higher share of masked words trains faster and does no harm (Wettig and others, 2023).
 #
-# Instead of a question and its passage, the model gets one sentence of the passage and the whole passage. Texts repeat themselves, so this needs no label either. Here not single words are masked but a **span**: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A single masked word can be filled from its neighbours;
+# Instead of a question and its passage, the model gets one sentence of the passage and the whole passage. Texts repeat themselves, so this needs no label either. In these texts a **span** is masked instead of single words: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A single masked word can be filled from its neighbours;
 # to fill a span, the model must find the sentence in the passage by the words that are left.
 
 

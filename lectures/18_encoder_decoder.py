@@ -525,7 +525,7 @@ for S in (10, 40, 120):
     print(f"S = T = {S:3}: {chain(S, S, 2)}")
 
 # %% [markdown]
-# On a processor that does thousands of products at once, the length of this chain decides the time. When *writing*, both produce one word after another. The Transformer, which has no cache here, repeats all its work for each word, so it writes more slowly.
+# On a processor that does thousands of products at once, the time depends on the length of this chain. When *writing*, both produce one word after another. The Transformer, which has no cache here, repeats all its work for each word, so it writes more slowly.
 #
 # <details><summary>What would a cache hold?</summary>
 #
