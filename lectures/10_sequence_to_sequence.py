@@ -4,7 +4,7 @@
 # **You will be able to**
 #
 # - build an encoder-decoder from two recurrent networks, and say exactly what passes between them;
-# - hand the summary $c$ to the first step of the decoder only, or to every step;
+# - pass the summary $c$ to the first step of the decoder only, or to every step;
 # - train with teacher forcing, run free, and say what differs and what does not;
 # - measure quality against the length of the source, and recognise a bottleneck when you see one.
 #
@@ -33,7 +33,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## One output for each input is not enough
 #
-# The networks of lectures 07 to 09 answer at every step, as soon as they have read a word. That is right for predicting the next word. Now look at translations:
+# The networks of lectures 07 to 09 give an output at every step, as soon as they have read a word. That is right for predicting the next word. Now look at translations:
 
 # %%
 from course.data.translation_pair import TranslationConfig, translation_pairs
@@ -53,7 +53,7 @@ for n in (4, 7, 10):
     print(f"{n:2} letters: at steps {too_early} the letter that is due has not been read yet")
 
 # %% [markdown]
-# A network that answers while it reads can only guess at these steps, whatever its cell. So: **read everything first, then write.** Translation is the classic case; summaries, answers to questions, replies in a dialogue, program code from its description have the same form.
+# A network that writes while it reads can only guess at these steps, whatever its cell. So: **read everything first, then write.** Translation is the classic case; summaries, answers to questions, replies in a dialogue, program code from its description have the same form.
 #
 # ## Two networks and a summary
 #
@@ -66,14 +66,14 @@ for n in (4, 7, 10):
 # P(y_t \mid y_{<t}, x) &= \text{softmax}(R\, s_t + b)
 # \end{aligned}$$
 #
-# (Another summary than $h_S$ would do as well, the mean of all states for instance, as long as it is one vector.) By the chain rule of lecture 01 the two together are a **conditional language model**: a probability for every target, given the source, and the two lengths $S$ and $T$ need not agree:
+# (The summary can be any single vector, such as the mean of all states.) By the chain rule of lecture 01 the two together are a **conditional language model**: they give a probability to every target, given the source. The two lengths $S$ and $T$ need not agree:
 #
 # $$P(y_1 \dots y_T \mid x_1 \dots x_S) = \prod_{t=1}^{T} P(y_t \mid y_{<t}, x).$$
 #
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
 # | $x_i$, $y_t$ | words of the source and of the target; $y_0$ is `<s>`, the last $y_T$ is `</s>` | | `source`, `target` |
-# | $E$ | one vector of $d$ numbers for each word of a language (lecture 05), source and target apart | (words, $d$) | `E_source`, `E_target` |
+# | $E$ | one vector of $d$ numbers for each word (lecture 05), with one table for the source and one for the target; the drawing writes $E$ for the width $d$ | (words, $d$) | `E_source`, `E_target` |
 # | $h_i$ | the encoder's state after word $i$ | $(D)$ | `h` |
 # | $c$ | the summary of the source: all that the decoder will ever know of it | $(D)$ | `c` |
 # | $s_t$ | the decoder's state when it chooses $y_t$ | $(D)$ | `s` |
@@ -90,7 +90,7 @@ figures.machine("seq2seq")
 #
 # ## The smallest one
 #
-# Random weights, GRU cells from lecture 09, no two sizes alike. First **read**:
+# The weights are random, the cells are GRUs from lecture 09, and no two sizes are alike. First **read**:
 
 # %%
 from course.models import GRUCell
@@ -137,7 +137,7 @@ written
 #
 # ## The same in tensors
 #
-# Both loops are recurrent layers. Teacher forcing knows all inputs of the decoder beforehand: the target, moved right by one, with `<s>` in front.
+# Both loops are recurrent layers. Under teacher forcing, all inputs of the decoder are known beforehand: the target, shifted right by one, with `<s>` in front.
 
 # %%
 from course.models import GRU
@@ -152,11 +152,11 @@ log_probs = (states @ R.T + b).log_softmax(-1)[0]  # (T, V)
 assert torch.isclose(log_probs[torch.arange(T), target].sum(), log_prob, atol=1e-5)
 
 # %% [markdown]
-# Inputs `<s> y1 y2`, targets `y1 y2 </s>`. Forgetting that shift is the commonest mistake here: the decoder then reads the very word that it is to write, and need only copy it. (Lecture 18 shows what becomes of a decoder that sees its answers.)
+# The inputs are `<s> y1 y2`, the targets `y1 y2 </s>`. Forgetting that shift is the commonest mistake here: the decoder then reads the very word that it must predict, and only has to copy it. (Lecture 18 shows what becomes of a decoder that sees its answers.)
 #
 # ## A whole model
 #
-# Now with batches, and with the choice where $c$ enters. At the **first step** only, as $s_0$, it must be carried along through all steps, in the same $D$ numbers that also keep track of the writing. At **every step**, as part of the input, it can always be read again.
+# Now with batches, and with a choice of where $c$ enters. If it enters at the **first step** only, as $s_0$, the state must carry it through all steps, in the same $D$ numbers that also keep track of what has been written. If it enters at **every step**, as part of the input, the decoder can always read it again.
 
 # %%
 from course.models import Linear
@@ -212,7 +212,7 @@ class EncoderDecoder(nn.Module):
 #
 # <details><summary>Answer</summary>
 #
-# Yes. The state goes on changing while it reads padding, and what is handed over is the state after the padding. The translation of a sentence would depend on its neighbours in the batch.
+# Yes. The state goes on changing while the encoder reads padding, and the decoder receives the state after the padding. The translation of a sentence would depend on its neighbours in the batch.
 #
 # </details>
 
@@ -227,7 +227,7 @@ print(f"with the mask the same; without it c moves by {(unmasked[0] - small.read
 # %% [markdown]
 # ## It learns to reverse
 #
-# Strings of 2 to 10 random letters, of ten. The loss is that of every language model of the course: the negative log-probability of the right words.
+# The task is to reverse strings of 2 to 10 random letters from an alphabet of ten. The loss is that of every language model of the course: the negative log-probability of the right words.
 
 # %%
 from course.data.vocabulary import Vocabulary
@@ -275,7 +275,7 @@ for source in (["h", "e", "a", "d"], ["c", "a", "b", "b", "a", "g", "e"], list("
 # %% [markdown]
 # ## Teacher forcing against free running
 #
-# In training every step has seen the right words before it. In use it sees what it wrote itself, mistakes included, and has never learned to go on from a mistake. Measure both on strings of nine letters, place by place:
+# In training, every step sees the right words before it. In free-running mode it sees what the model wrote itself, mistakes included, and it has never learned to go on from a mistake. Measure both on strings of nine letters, position by position:
 
 # %%
 test = reversed_text(strings(500, 9, 9, Random(1)))
@@ -313,15 +313,15 @@ assert torch.equal(whole_forced, whole_free)
 # %% [markdown]
 # <details><summary>Why exactly the same?</summary>
 #
-# Up to the first mistake both have been given the same words, so both make the same first mistake. A string without any mistake is without any in both. They part *after* the first mistake: the teacher puts the model back on the road, and free running goes on from where it strayed.
+# Up to the first mistake both have read the same words, so both make the same first mistake. A string that is without a mistake in one mode is without a mistake in the other. They part *after* the first mistake: the teacher puts the model back on the road, and free running goes on from where it strayed.
 #
 # </details>
 #
-# So per-letter accuracy under teacher forcing is too optimistic. **From here on, quality is measured in free-running mode.** That training and use see different histories is called *exposure bias*; one remedy mixes the model's own words into training (scheduled sampling; Bengio and others, 2015).
+# So per-letter accuracy under teacher forcing is too optimistic. **From here on, quality is measured in free-running mode.** In training a model reads correct text, in free-running mode its own; this difference is called *exposure bias*. One remedy mixes the model's own words into training (scheduled sampling; Bengio and others, 2015).
 #
 # ## The bottleneck, measured
 #
-# All the decoder knows about the source is in the $D$ numbers of $c$. Three widths, the same 300 steps of training, and strings of each length, none longer than ten in training:
+# All the decoder knows about the source is in the $D$ numbers of $c$. Train three widths for the same 300 steps, on strings of up to ten letters, and test each length by itself:
 
 # %%
 from course.translation_experiment.quality import quality, translations
@@ -362,8 +362,8 @@ for name, curve in curves.items():
     print(f"{name:7}: half of the strings or more come back whole up to {edge} letters")
 
 # %% [markdown]
-# Doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
-# read them out again in order; the more it must hold, the harder to find. More training moves the edge too, so part of this fall is slow learning: after 300 steps none of the three knows even its longest training strings by heart. What stays is the shape: **good on short, falling with length**, because one vector of fixed size stands between the two networks.
+# Doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
+# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**, because one vector of fixed size stands between the two networks.
 #
 # > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
@@ -390,11 +390,11 @@ assert variants["copy, c at every step"][6] < variants["reverse, c at every step
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# (a) Worse: with $c$ only at the first step the state must hold the source *and* the place in it. (b) Copying is harder. In reversal the letter read last, and freshest, is written first; in copying even the first letter to write lies a whole string back, so that no easy beginning is there to learn from.
+# (a) Worse: with $c$ only at the first step the state must hold the source *and* the place in it. (b) Copying is harder. In reversal the letter read last, and freshest, is written first; in copying even the first letter to write lies a whole string back, so there is no easy beginning to learn from.
 #
 # </details>
 #
-# Sutskever, Vinyals and Le used (b): they fed English sentences **backwards**, so that the first words of the source stood next to the first words of the translation, and BLEU rose from 25.9 to 30.6 (quoted from their paper). A trick of order that helps that much is a symptom: distance should not matter, and here it does.
+# Sutskever, Vinyals and Le made use of this: they fed English sentences **backwards**, so that the first words of the source stood next to the first words of the translation, and BLEU rose from 25.9 to 30.6 (quoted from their paper). That a change of order helps so much is a symptom: distance should not matter, and here it does.
 #
 # ## Translation
 #
@@ -411,11 +411,11 @@ torch.manual_seed(0)
 translator = fit(EncoderDecoder(len(english), len(french), 48, 96), text, n_steps=500)
 
 # %% [markdown]
-# How good is a translation? **Exact matches** are strict; **words in their place** punish everything after one word too many. **BLEU** (Papineni and others, 2002) looks at runs of words wherever they stand. With $p_n$ the share of the written runs of $n$ words that also occur in the right translation (each at most as often as there),
+# How good is a translation? **Exact matches** are strict; **words in their place** count everything after one extra word as wrong. **BLEU** (Papineni and others, 2002) looks at runs of words wherever they stand. Let $p_n$ be the fraction of the written runs of $n$ words that also occur in the right translation (each counted at most as often as there). Then
 #
 # $$\text{BLEU} = 100 \cdot \text{BP} \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}, \qquad \text{BP} = \min\big(1,\ e^{\,1 - \text{right words} / \text{written words}}\big).$$
 #
-# BP, the brevity penalty, is for those who write little in order to make no mistakes. All counts are added up over the test set first.
+# BP, the brevity penalty, lowers the score of a translation that is too short; without it, writing little would be the safest way to avoid mistakes. All counts are added up over the test set first.
 
 # %%
 from course.translation_experiment.bleu import corpus_bleu, precisions
@@ -472,7 +472,7 @@ assert results[5].bleu > results[10].bleu > results[15].bleu > results[25].bleu
 # %% [markdown]
 # Move the slider and read. Short sentences are right. Longer ones begin well and then lose the thread, in nearly correct French: the decoder is a fine language model that has forgotten what it was to say.
 #
-# Is it only that we trained for seconds? Here are **stored results** of longer training: RNNenc with a bidirectional encoder of the same width, on sentences of up to 15, 25, 30 and 50 words (the last two are the paper's **RNNenc-30** and **RNNenc-50**). The commands are printed; they take minutes for each model.
+# Is that only because we trained for seconds? Here are **stored results** of longer training: RNNenc with a bidirectional encoder of the same width, on sentences of up to 15, 25, 30 and 50 words (the last two are the paper's **RNNenc-30** and **RNNenc-50**). The commands are printed; they take minutes for each model.
 
 # %%
 from course.translation_experiment.records import recorded_results
@@ -524,7 +524,7 @@ for example in sorted(run["examples"], key=lambda example: len(example["source"]
 #
 # ## The ladder
 #
-# The ladder of the course counts bits per token of a language model. For a translation it has one more question: how many bits does the *source* save? A source of our pair has one right translation, so the floor is known again: **0 bits**. On the same French test sentences, of 4 to 15 words:
+# The ladder of the course counts bits per token of a language model. For translation there is one more question: how many bits does the *source* save? A source of our pair has one right translation, so the floor is known again: **0 bits**. Here are the bits on the same French test sentences, of 4 to 15 words:
 
 # %%
 from course.evaluation import evaluating, score, target_nll
@@ -578,7 +578,7 @@ figures.still(
 )
 
 # %% [markdown]
-# The source saves most of the bits, and the rest of the way to zero is what did not fit through $c$ or was not learned. The same number by the length of the source:
+# The source saves most of the bits. The remaining distance to zero is what did not fit through $c$ or was not learned. Here is the same number by the length of the source:
 
 # %%
 for low, high in ((4, 7), (8, 11), (12, 15)):
@@ -589,7 +589,7 @@ for low, high in ((4, 7), (8, 11), (12, 15)):
 # %% [markdown]
 # ## The same in the library
 #
-# `course.models.Seq2Seq` without attention is our class. With our weights in its places:
+# `course.models.Seq2Seq` without attention is our class. With our weights it gives the same results:
 
 # %%
 from course.models import Seq2Seq, Seq2SeqConfig
@@ -631,7 +631,7 @@ print("we have just built course.models.Seq2Seq without attention")
 # - $c$ can enter at the first step or, better, at every step; padding must not enter at all.
 # - Teacher forcing feeds the right words, free running the model's own; they agree up to the first mistake, and quality is measured in free-running mode.
 # - Quality falls with the length of the source, because one vector of fixed size stands in between: the bottleneck.
-# - Wider, longer, backwards: each moves the edge, none removes it. Lecture 11 lets the decoder look back at the source instead.
+# - A wider state, longer training and a reversed source each move this limit; none removes it. Lecture 11 lets the decoder look back at the source instead.
 #
 # **In the homework:** [hw4 · Attention](../homeworks/hw4_attention/hw4_attention.ipynb), the exercise on an encoder-decoder with teacher forcing.
 #

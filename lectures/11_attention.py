@@ -7,7 +7,7 @@
 # - score a query against a key in three ways, and mask what is not there;
 # - train a translator that looks back, and read its alignment map;
 # - judge such a map against the truth by its error rate;
-# - say which trouble of lecture 10 is over, and which remains.
+# - say which limit of lecture 10 is gone, and which remains.
 #
 # *35 minutes to read, about a minute to run. Before this: [10 · Sequence to sequence](10_sequence_to_sequence.ipynb).*
 #
@@ -36,21 +36,21 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## Keep all states
 #
-# In lecture 10 the encoder's states $h_1 \dots h_{S-1}$ were thrown away, and the decoder lived on the last one. A human translator works in another way: before each word, look back at the part of the source that it comes from. So keep all the states, and give each step $t$ of the decoder **its own summary** $c_t$: an average of the
-# states, in which the states that matter now weigh most. What matters is for the network to find out (Bahdanau, Cho and Bengio, 2015).
+# In lecture 10 the encoder's states $h_1 \dots h_{S-1}$ were thrown away, and the decoder lived on the last one. A human translator works differently, and looks back before each word at the part of the source that it comes from. So keep all the states, and give each step $t$ of the decoder **its own summary** $c_t$: an average of the
+# states, in which the states that matter now weigh most. The network learns what matters (Bahdanau, Cho and Bengio, 2015).
 #
-# Attention takes three lines. The decoder's state $s$ is the query, and it is compared with every $h_i$.
+# Attention takes three lines. The decoder's state $s$ is the **query**. It is compared with every $h_i$, the **keys**, and the answer is an average of the **values**, which are the same $h_i$ again.
 #
 # $$\begin{aligned}
 # e_{ti} &= \text{score}(s, h_i) && \text{how well does word } i \text{ answer?} \\
-# \alpha_{ti} &= \frac{\exp(e_{ti})}{\sum_{k=1}^{S} \exp(e_{tk})} && \text{shares that sum to one} \\
+# \alpha_{ti} &= \frac{\exp(e_{ti})}{\sum_{k=1}^{S} \exp(e_{tk})} && \text{weights that sum to one} \\
 # c_t &= \sum_{i=1}^{S} \alpha_{ti}\, h_i && \text{the average}
 # \end{aligned}$$
 #
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
 # | $h_i$ | the encoder's state at source word $i$ = $1 \dots S$ | $(D_h)$ | `memory[i]` |
-# | $s$ | the decoder's state that asks: $s_{t-1}$ or $s_t$, see below | $(D)$ | `s` |
+# | $s$ | the query, a state of the decoder: $s_{t-1}$ or $s_t$, see below | $(D)$ | `s` |
 # | $e_{ti}$ | score of word $i$ at step $t$, any number | | `scores` |
 # | $\alpha_{ti}$ | attention weight: from 0 to 1, each row sums to 1 | $(T, S)$ in all | `weights` |
 # | $c_t$ | the context of step $t$ | $(D_h)$ | `contexts` |
@@ -68,7 +68,7 @@ print("scores ", [f"{e:.2f}" for e in scores])
 print("weights", [f"{weight:.3f}" for weight in weights], " context", context)
 
 # %% [markdown]
-# **Predict, then run.** (a) The question is doubled, $2s$: are the weights sharper or flatter? (b) It is zero. What is the context then?
+# **Predict, then run.** (a) The query is doubled, $2s$: are the weights sharper or flatter? (b) It is zero. What is the context then?
 #
 # <details><summary>Answer</summary>
 #
@@ -82,15 +82,15 @@ for question in (s, 2 * s, 0 * s):
     print("weights", weights.numpy().round(3), " context", (weights @ memory).numpy().round(3))
 
 # %% [markdown]
-# It is a dictionary that is looked up softly: keys are compared with a question, and the answer is a mixture of values. Here keys and values are the same $h_i$; lecture 12 tells them apart. And it is differentiable: a gradient says how the scores should have been.
+# Attention is like a dictionary with soft lookup: a query is compared with all keys, and the answer is a mixture of values. Here keys and values are the same $h_i$; lecture 12 separates them. And it is differentiable: the gradient says in which direction each score should change.
 #
 # ## Three scores
 #
-# The dot product needs $D = D_h$, and a decoder that speaks the encoder's language. Two ways are freer:
+# The dot product needs $D = D_h$, and each number must mean the same in both states. Two other scores need neither:
 #
 # $$\text{dot: } s \cdot h \qquad\quad \text{bilinear: } s^\top W h \qquad\quad \text{additive: } v^\top \tanh(W_q s + W_k h)$$
 #
-# with $W: (D, D_h)$, and for the additive score a small network of $N$ hidden units, $W_q: (N, D)$, $W_k: (N, D_h)$, $v: (N)$. Bahdanau and others used the additive one; Luong, Pham and Manning (2015) compared all three. First by a loop over every pair:
+# with $W: (D, D_h)$, and for the additive score a small network of $N$ hidden units, $W_q: (N, D)$, $W_k: (N, D_h)$, $v: (N)$. Bahdanau and others used the additive one; Luong, Pham and Manning (2015) compared all three. First compute them in a loop over every pair:
 
 # %%
 B, T, S, D, D_h, N = 2, 3, 5, 4, 6, 7
@@ -107,7 +107,7 @@ for b in range(B):
             additive[b, t, i] = v @ torch.tanh(W_q @ states[b, t] + W_k @ memory[b, i])
 
 # %% [markdown]
-# Then all pairs at once. In the additive score the two products are made once per word, not once per pair; they meet by broadcasting over a new axis.
+# Then all pairs at once. In the additive score the two products are computed once per word, not once per pair; broadcasting over a new axis adds every one to every other.
 
 # %%
 all_bilinear = states @ W @ memory.transpose(1, 2)  # (B, T, S)
@@ -129,7 +129,7 @@ weights.shape, contexts.shape
 # %% [markdown]
 # ### Masking: padding gets no weight
 #
-# Suppose that the second sentence has three words and two of padding. Set its scores to $-\infty$ *before* the softmax: $e^{-\infty} = 0$, and the other shares still sum to one. Setting weights to zero afterwards would not.
+# Suppose that the second sentence has three words and two of padding. Set its scores to $-\infty$ *before* the softmax: $e^{-\infty} = 0$, and the other weights still sum to one. If you set weights to zero afterwards, they do not.
 
 # %%
 mask = torch.tensor(
@@ -162,13 +162,13 @@ print("of the 4 forwards ", moved[:, :4].sum(1).tolist())
 print("of the 4 backwards", moved[:, 4:].sum(1).tolist())
 
 # %% [markdown]
-# ## Who asks: $s_{t-1}$ or $s_t$
+# ## Which state is the query: $s_{t-1}$ or $s_t$
 #
-# The paper asks with the *last* state and lets the context into the next one:
+# The paper takes the *previous* state as the query, and feeds the context into the next state:
 #
 # $$e_{ti} = \text{score}(s_{t-1}, h_i), \qquad s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_t), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
 #
-# ($[s_t; c_t]$ is one vector after the other. Many write $V$ for $R$; here $V$ counts words. Some notes let the *previous* context into the new state, $s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_{t-1})$: then $s_t$ is there before the look, and each look helps only from the next step on, as in Luong's
+# ($[s_t; c_t]$ is one vector after the other. Many write $V$ for $R$; here $V$ counts words. Some notes feed the *previous* context into the new state, $s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_{t-1})$. Then $s_t$ does not depend on $c_t$, and a context helps only from the next step on, as in Luong's
 # input feeding. The recurrent networks of the paper are often called LSTMs; they are gated units, the GRU of lecture 09.) As a loop, for one sentence:
 
 # %%
@@ -188,11 +188,11 @@ with torch.no_grad():
         print("looks", weights.numpy().round(2), " next word", probs.argmax().item())
 
 # %% [markdown]
-# Here each step waits for the look of the step before it. Luong and others **ask with the new state** $s_t$, and let the context into the output only:
+# Here each step waits for the attention of the step before it. Luong and others take the **new state** $s_t$ as the query. In the simplest form the context enters the output only:
 #
 # $$s_t = \text{decoder}(s_{t-1}, y_{t-1}), \qquad e_{ti} = \text{score}(s_t, h_i), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
 #
-# Then, under teacher forcing, all states $s_1 \dots s_T$ are there before anyone looks, and all looks are a few matrix products. We take this one; what the maps show is much the same.
+# (Luong and others put one more layer before the output: $\tilde h_t = \tanh(W_c [c_t; s_t])$.) Then, under teacher forcing, all states $s_1 \dots s_T$ are known before any attention is computed, and the attention of all steps takes a few matrix products. We take this one.
 #
 # One step of the decoder, drawn.
 
@@ -200,11 +200,11 @@ with torch.no_grad():
 figures.machine("seq2seq_attention")
 
 # %% [markdown]
-# **A question:** on how many arrows does the first word of the source reach the prediction now, and on how many in lecture 10?
+# **A question:** along how many arrows does the first word of the source reach the prediction now, and along how many in lecture 10?
 #
 # ## The whole model
 #
-# `Seq2SeqEncoder` is lecture 10's encoder, in both directions; it hands over `memory`, its `mask`, and the decoder's first `state` (from the last states of both directions). New is `write`.
+# `Seq2SeqEncoder` is lecture 10's encoder, in both directions; it returns `memory`, its `mask`, and the decoder's first `state` (from the last states of both directions). Only `write` is new.
 
 # %%
 from course.models import Linear
@@ -261,7 +261,7 @@ class RNNsearch(nn.Module):
 # %% [markdown]
 # ## With and without
 #
-# The data of lecture 10: sentences of 4 to 15 words. **RNNsearch** is the class above. **RNNenc** is lecture 10's model with the same bidirectional encoder, $c$ at every step. The same width, the same batches, the same number of steps.
+# The data of lecture 10: sentences of 4 to 15 words. **RNNsearch** is the class above. **RNNenc** is lecture 10's model with the same bidirectional encoder, $c$ at every step. Both have the same width, the same batches and the same number of steps.
 
 # %%
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
@@ -355,7 +355,7 @@ for length in (10, 15, 20, 25):
 assert results["RNNsearch"][15].exact_match > 0.5 > results["RNNenc"][15].exact_match
 
 # %% [markdown]
-# The bottleneck is gone: within the trained lengths the curve is flat. (Part of the other curve's fall is slow learning, as in lecture 10.) Beyond them it falls, later and more gently. The bottleneck of lecture 10 is removed; generalising to lengths never seen in training is a separate problem.
+# The bottleneck is gone: within the trained lengths RNNsearch's curve is flat. (Part of RNNenc's fall is slow learning, as in lecture 10.) Beyond them it falls too, later and more gently: generalising to lengths never seen in training is a separate problem.
 #
 # ## Where does it look?
 #
@@ -383,11 +383,11 @@ assert pair.source[weights[pair.target.index("rouges")].argmax()] == "red"
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# At the adjective, which says the colour; gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: after *bonshommes* it follows by itself. The gold alignment links it to *snowmen*; the model may look there, or anywhere, and spreads its weights.
+# At the adjective, which says the colour; gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: after *bonshommes* it follows by itself. The **gold alignment** (the true one, which the generator wrote down) links it to *snowmen*; the model may look there, or anywhere, and spreads its weights.
 #
 # </details>
 #
-# Write an English sentence of your own (any words of the vocabulary; Enter takes it over where a kernel runs), and choose who translates it. RNNenc has no weights to show.
+# Write an English sentence of your own (with words of the vocabulary; where a kernel runs, Enter translates it), and choose the model. RNNenc has no weights to show.
 
 # %%
 from course.explore import choice, explore, sentence
@@ -411,7 +411,7 @@ explore(translate, source=source, kind=choice("model", ["RNNsearch", "RNNenc"]))
 # %% [markdown]
 # ## Right or wrong?
 #
-# A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number to it. Take as the model's links $A$ the strongest weight of each target word;
+# A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number on it. The model's links $A$ are the strongest weight of each target word;
 # $S$, in this formula, are the **sure** links, $P \supseteq S$ the **possible** ones (a target word that renders several source words, as *danseront* does *will dance*, may be linked to any of them):
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}.$$
@@ -427,7 +427,7 @@ assert math.isclose(by_hand, alignment_error_rate([A], [sure], [possible]))
 print(f"1 − ({len(A & sure)} + {len(A & possible)}) / ({len(A)} + {len(sure)}) = {by_hand:.2f}")
 
 # %% [markdown]
-# Is the model's rate good? Compare with links that need no model: straight across (word $t$ of $T$ to word $t S / T$ of the source), and at random.
+# Is the model's rate good? Compare with links that need no model: straight across (word $t$ of $T$ to word $t S / T$ of the source, with $S$ again its length), and at random.
 
 # %%
 from course.translation_experiment.quality import attention_links, error_rate
@@ -447,8 +447,8 @@ print({name: f"{rate:.1%}" for name, rate in rates.items()})
 assert rates["attention"] < 0.5 * rates["straight across"]
 
 # %% [markdown]
-# Nobody told the network which word belongs to which. It was only asked to predict the next French word, and found the alignment because that helps. (The best-known map of the paper translates *the agreement on the European Economic Area was signed in August 1992*, "L'accord sur la zone économique européenne a été signé en août 1992": at *European Economic Area* the weights run backwards through the three words; quoted from its figure 3. Two years later
-# attention and deep LSTMs went into Google's translator, and its readers noticed: Wu and others, 2016.) The map beside the gold alignment, for the sentence that changes its order most:
+# Nobody told the network which word belongs to which. It was only trained to predict the next French word, and found the alignment because that helps. (The best-known map of the paper translates *the agreement on the European Economic Area was signed in August 1992*, "L'accord sur la zone économique européenne a été signé en août 1992": at *European Economic Area* the weights run backwards through the three words; quoted from its figure 3. Two years later
+# attention and deep LSTMs went into Google's translator, and its readers noticed: Wu and others, 2016.) Here is the map beside the gold alignment, for the sentence that changes its order most:
 
 # %%
 from course.translation_experiment.pictures import map_beside_gold
@@ -487,7 +487,7 @@ for word, n in wrong.most_common(6):
     print(f"  {word:10} {n:3} of {seen[word]} times")
 
 # %% [markdown]
-# They are not. Two kinds lead. The inside of *pomme de terre*, *bonhomme de neige* and the like, which the decoder can write without looking. And the parts of a negation, *ne … pas*, *ne … jamais*: the states at the words around *not* and *never* have read these words too, so that a look beside them may do as well. The weights say where the network *looked*, which is not always where an answer *came from*. A map is evidence, not proof; here we could check it.
+# They are not. Two kinds lead. One is the inside of *pomme de terre*, *bonhomme de neige* and the like, which the decoder can write without looking. The other is the parts of a negation, *ne … pas*, *ne … jamais*: the encoder's states next to *not* and *never* have read these words too, so attending to a neighbour may do as well. The weights say where the network *looked*, which is not always where an answer *came from*. A map is evidence, not proof; here we could check it.
 #
 # ## The figure of the paper
 #
@@ -533,9 +533,9 @@ for scale in ("lengths_small", "lengths_full"):
         )
 
 # %% [markdown]
-# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that edge. The size of the gap is not the paper's. After these minutes RNNenc has not learnt even its training sentences, so its curve shows the bottleneck *and* how much more slowly it learns.
+# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that limit. The size of the gap is not the paper's. After these minutes RNNenc has not learnt even its training sentences, so its curve shows the bottleneck *and* how much more slowly it learns.
 #
-# Real text: **Multi30k**, captions from English to French, one RNNenc and one RNNsearch with as many parameters, stored as well.
+# Real text: **Multi30k**, captions from English to French, translated by an RNNenc and an RNNsearch of about the same size. These results are stored, too.
 
 # %%
 captions = recorded_results("captions_small")
@@ -554,7 +554,7 @@ for mine, theirs in list(zip(*(run["examples"] for run in captions["runs"]), str
 # %% [markdown]
 # ## Where it breaks
 #
-# **Attention is no clock.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention shortened the path of the *information*, not the chain of *computation*. Measure what still has to run in sequence:
+# **Attention does not make the networks faster.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention shortened the path of the *information*, not the chain of *computation*. Measure what still has to run in sequence:
 
 
 # %%
@@ -675,10 +675,10 @@ print("we have just built course.models.Seq2Seq with additive attention")
 # %% [markdown]
 # ## Recap
 #
-# - Attention: scores of a question against all states, softmax over the states, and their weighted average, $c_t = \sum_i \alpha_{ti} h_i$.
+# - Attention: scores of a query against all states, softmax over the states, and their weighted average, $c_t = \sum_i \alpha_{ti} h_i$.
 # - Scores can be dot products, bilinear or additive; what is not there gets $-\infty$ before the softmax.
 # - The bottleneck is gone: quality no longer falls with length within the trained lengths.
-# - The weights align the two sentences, though nobody asked for it; against the gold alignment the error rate says how well.
+# - The weights align the two sentences, though nothing in training asked for it; the error rate against the gold alignment says how well.
 # - Still one step after another, in both networks. Lecture 12 takes the loop out.
 #
 # **In the homework:** [hw4 · Attention](../homeworks/hw4_attention/hw4_attention.ipynb), the exercises on scores with a mask and on the attention decoder, whose alignment error rate is graded.
@@ -709,11 +709,11 @@ print("we have just built course.models.Seq2Seq with additive attention")
 #
 # </details>
 #
-# **4.** *(long)* Reversing a string was hard in lecture 10. Solve it with attention and without training: give keys, values and queries by hand so that the context at step $t$ is the letter at place $n + 1 - t$, for a string of any length up to 50. (The values may be the letters themselves.)
+# **4.** *(long)* Reversing a string was hard in lecture 10. Solve it with attention and without training: give keys, values and queries by hand so that the context at step $t$ is the letter at position $n + 1 - t$, for a string of any length up to 50. (The values may be the letters themselves.)
 #
 # <details><summary>Answer</summary>
 #
-# Let the key of place $i$ be the one-hot vector of $i$, and the query of step $t$ a large multiple of the one-hot vector of $n + 1 - t$. Then one score is large and the others are zero, and the softmax picks one letter. The length costs nothing: there is no state that everything must pass through. What the network has to learn is to know *where* it is.
+# Let the key of position $i$ be the one-hot vector of $i$, and the query of step $t$ a large multiple of the one-hot vector of $n + 1 - t$. Then one score is large and the others are zero, and the softmax picks one letter. The length costs nothing: there is no state that everything must pass through. What the network has to learn is to know *where* it is.
 #
 # ```python
 # import torch

@@ -7,9 +7,9 @@
 # - compute self-attention with a loop and with three matrix products, and say the shape of each;
 # - explain the division by $\sqrt{d_k}$ and the place of the mask by what goes wrong without them;
 # - measure what it costs in the length $T$ and in the width $D$, and where the loop over time went;
-# - show that it does not know the order of its words.
+# - show that it does not depend on the order of its words.
 #
-# *40 minutes to read, about half a minute to run. Before this: [11 · Attention](11_attention.ipynb).*
+# *40 minutes to read, about a minute to run. Before this: [11 · Attention](11_attention.ipynb).*
 #
 # **The question of the day:** can a text read itself without a state that is carried from word to word?
 
@@ -36,7 +36,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## From a state to a look back
 #
-# A recurrent network reads *students opened their* and must predict *books*. Its state $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$, has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
+# A recurrent network reads *students opened their* and must predict *books*. Its state is $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$ (no longer lecture 11's context). The state has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
 # the **loop**. Each of the three predictions costs a surprise, and training averages them:
 #
 # $$L = \tfrac13 (L_1 + L_2 + L_3) = -\tfrac13 \big(\log P(\textit{opened} \mid \textit{students}) + \log P(\textit{their} \mid \dots) + \log P(\textit{books} \mid \dots)\big).$$
@@ -51,11 +51,11 @@ assert torch.isclose(loss, -probs.prod().log() / 3)
 loss
 
 # %% [markdown]
-# Lecture 11 cured the bottleneck between two texts: a decoder's state looked back at all states of the encoder. Now let one text look back at itself. Three changes, one at a time:
+# Lecture 11 cured the bottleneck between two texts: a decoder's state looked back at all states of the encoder. Now let one text look back at itself. Make three changes, one at a time:
 #
-# 1. $h_3 = \sum_j \alpha_{3j}\, h_j$: a weighted mean of its *own* states. Anything far back is now one step away. But the states still wait for each other.
-# 2. $h_3 = \sum_j \alpha_{3j}\, c_j$: look at the *words* instead of the states. Words are all there from the beginning; nothing waits.
-# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(\langle q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3 \rangle)$: three roles for each word. What it asks for (its **query**), what it can be found by (its **key**), and what it
+# 1. Replace $h_3$ by $\sum_j \alpha_{3j}\, h_j$, a weighted mean of the network's *own* states. Anything far back is now one step away. But the states still wait for each other.
+# 2. Replace it by $\sum_j \alpha_{3j}\, c_j$: look at the *words* instead of the states. All words are there from the beginning; nothing waits.
+# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it
 #    has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, and it is no noun itself.
 #
 # $$q_i = W_q c_i, \qquad k_i = W_k c_i, \qquad v_i = W_v c_i$$
@@ -69,9 +69,9 @@ loss
 # | $W_q$, $W_k$, $W_v$ | weights of the three roles, the same for every word | $(d_k, D)$, $(d_k, D)$, $(D, D)$ |
 # | $q_i$, $k_i$, $v_i$ | query, key and value of word $i$ | $(d_k)$, $(d_k)$, $(D)$ |
 # | $Q$, $K$, $V$ | the same for all words, one per row ($V$ are the values here; the size of the vocabulary is written out) | $(T, d_k)$, $(T, d_k)$, $(T, D)$ |
-# | $S$ | scores $q_i \cdot k_j$: rows are queries, columns are keys | $(T, T)$ |
+# | $Q K^\top$ | scores $q_i \cdot k_j$: rows are queries, columns are keys | $(T, T)$ |
 # | $A$ | weights $\alpha_{ij}$: each row a distribution over the keys | $(T, T)$ |
-# | $h_i$, $H$ | what word $i$ knows after looking; all of them, one per row | $(D)$, $(T, D)$ |
+# | $h_i$, $H$ | the output at word $i$; all outputs, one per row | $(D)$, $(T, D)$ |
 
 # %% [markdown]
 # ## Students opened their
@@ -80,7 +80,7 @@ loss
 #
 # $$h_3 = 0.3\, v_1 + 0.5\, v_2 + 0.2\, v_3$$
 #
-# Which query does that? A softmax answers $\alpha_j$ where $q \cdot k_j = \ln \alpha_j + \text{constant}$. With keys in a plane these are three equations for three unknowns: two numbers of $q_3$, and the constant.
+# Which query does that? The softmax gives the weights $\alpha_j$ if $q \cdot k_j = \ln \alpha_j + \text{constant}$. With keys in a plane these are three equations for three unknowns: two numbers of $q_3$, and the constant.
 
 # %%
 words = ["students", "opened", "their"]  # T = 3
@@ -97,7 +97,7 @@ assert torch.allclose(h_3, 0.3 * value[0] + 0.5 * value[1] + 0.2 * value[2])
 h_3
 
 # %% [markdown]
-# Now the second word, whose task is to predict *their*. It gives 0.7 and 0.3: $h_2 = 0.7\, v_1 + 0.3\, v_2$. There is no $q_2 \cdot k_3$: the third word is the answer, and looking at it would be cheating. Two weights are one condition on the query, $q_2 \cdot (k_1 - k_2) = \ln(0.7 / 0.3)$; we take the shortest query that meets it.
+# Now the second word, whose task is to predict *their*. It gives 0.7 and 0.3: $h_2 = 0.7\, v_1 + 0.3\, v_2$. There is no $q_2 \cdot k_3$: the third word is the answer, and looking at it would be cheating. Two weights that sum to 1 are one condition on the query, $q_2 \cdot (k_1 - k_2) = \ln(0.7 / 0.3)$; we take the shortest query that meets it.
 #
 # **Predict, then run.** The first word can look only at itself. What does its query have to be, so that $h_1 = v_1$?
 
@@ -128,7 +128,7 @@ another @ value
 # %% [markdown]
 # ## The smallest self-attention
 #
-# From words to outputs, $T = 5$, $D = 6$, $d_k = 4$, no two alike. First as it is said: each word asks, each earlier word is scored, the scores become weights, the values are mixed.
+# Now from words to outputs, with three different sizes $T = 5$, $D = 6$, $d_k = 4$. First as a loop: each word makes a query, it and each earlier word get a score, the scores become weights, and the values are mixed.
 
 # %%
 B, T, D, d_k = 2, 5, 6, 4
@@ -155,11 +155,11 @@ by_loop.shape
 figures.machine("queries_keys_values")
 
 # %% [markdown]
-# **A question:** which boxes must be drawn again for the third word's question, and which are there already?
+# **A question:** which boxes must be drawn again for the third word's query, and which are there already?
 #
 # ## The same in tensors
 #
-# All queries, all keys, all values; all scores at once, the upper triangle too. What must not be seen gets $-\infty$ *before* the softmax, hence exactly 0 after it:
+# Compute all queries, keys and values, then all scores at once, the upper triangle included. A score that must not count is set to $-\infty$ *before* the softmax, so its weight is exactly 0 after it:
 #
 # $$Q = X W_q^\top, \quad K = X W_k^\top, \quad V = X W_v^\top, \qquad H = \text{softmax}(\text{mask}(Q K^\top))\, V$$
 
@@ -197,7 +197,7 @@ in_rows.shape, in_columns.shape
 # %% [markdown]
 # ## Attention as routing that depends on the data
 #
-# With the weights $A$ fixed, everything is linear: each output is a mixture of the values, $h_i = \sum_j \alpha_{ij} v_j$. One may write it as one large matrix on all words end to end, with a block $\alpha_{ij} W_v$ for the route from word $j$ to word $i$:
+# With the weights $A$ fixed, everything is linear: each output is a mixture of the values, $h_i = \sum_j \alpha_{ij} v_j$. You can write this as one large matrix that acts on all words end to end, with a block $\alpha_{ij} W_v$ for the route from word $j$ to word $i$:
 
 # %%
 A = (x @ W_query.T @ (x @ W_key.T).T).softmax(dim=1)  # (T, T)
@@ -306,11 +306,11 @@ figures.still(
 )
 
 # %% [markdown]
-# It is a rule for the start of training. Later the lengths are whatever training makes of them.
+# The division sets the scale at the start of training. Later the norms of queries and keys are whatever training makes of them.
 #
 # ## Masks
 #
-# A **mask** says which keys a query may look at; in this course True always means "may". The causal mask is the triangle. A **padding mask** hides what only fills up short texts in a batch. They combine by *and*.
+# A **mask** says which keys a query may look at; in this course True always means "may". The **causal mask** is the triangle: no query sees a later key. A **padding mask** hides the tokens that only fill up short texts in a batch. The two combine by *and*.
 
 # %%
 real = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])  # (B, T): the second text has three words
@@ -319,7 +319,7 @@ mask = is_past & real[:, None, :]  # (B, T, T)
 mask[1].int()
 
 # %% [markdown]
-# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Two masked versions; we change the *last* word and see whose output moves.
+# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Here are two masked versions. We change the *last* word: whose output moves?
 
 
 # %%
@@ -338,9 +338,9 @@ for attend in (self_attention, zero_afterwards):
 assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])
 
 # %% [markdown]
-# The weights on the future are 0 in both. But in the second the future had its share of the sum by which everything is divided: rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way will exploit it.
+# The weights on the future are 0 in both. But in the second, the future still counts in the sum that everything is divided by. So rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way will exploit it.
 #
-# Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave every sum at 1; how would you notice those?
+# Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave the sum of every row at 1. How would you notice those?
 
 # %%
 query = torch.stack([torch.tensor([0.5, -0.5]), q_2, q_3, torch.tensor([0.8, 0.4])]) * math.sqrt(2)
@@ -355,12 +355,12 @@ figures.microscope(
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# The missing mask: by the red frames here, and in training by a loss that is too good to be true. The missing $\sqrt{d_k}$: hardly, with two dimensions. With 64 the rows look certain of everything from the first step, and learn slowly.
+# The missing mask shows here in the red frames, and in training in a loss that is too good to be true. The missing $\sqrt{d_k}$ hardly shows with two dimensions. With 64, each row puts nearly all its weight on one word from the first step, and the model learns slowly.
 # </details>
 #
 # ## Time is no longer a loop
 #
-# There is no dependence between $h_1$, $h_2$ and $h_3$. Compute the last first, or each on another machine:
+# None of $h_1$, $h_2$ and $h_3$ depends on another. You can compute the last one first, or each on its own machine:
 
 # %%
 backwards = [self_attention(x[: t + 1])[-1] for t in reversed(range(T))]
@@ -408,7 +408,7 @@ assert chains[80][0] - chains[40][0] == 2 * (chains[40][0] - chains[20][0])
 #
 # ## Quadratic in T, linear in D
 #
-# Scores: $T^2$ dot products of width $D$, each $2D$ operations (a multiplication and an addition). Mixing: the same again. So $4T^2D$, and on top of it three projections of $2TD^2$ each, like any layer (here $d_k = D$). Let PyTorch count what is really multiplied:
+# The scores are $T^2$ dot products of width $D$, of $2D$ operations each ($D$ multiplications and $D$ additions). Mixing the values costs the same again, which makes $4T^2D$. Three projections of $2TD^2$ each are added, as in any layer (here $d_k = D$). Let PyTorch count what is really multiplied:
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -430,7 +430,7 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
     print(f"T = {n_words}, D = {width:3}: projections {projecting:,}, between words {attending:,}")
 
 # %% [markdown]
-# Twice the words: four times the work between them. Twice the width: twice. **Predict, then run.** At which length does the second part overtake the first?
+# Twice as many words make four times the work between them; twice the width makes twice the work. **Predict, then run.** At which length does the work between words overtake the projections?
 
 # %%
 width = 64
@@ -503,14 +503,14 @@ figures.still(
 # The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work
 # can be spread, and the RNN's rounds cannot.
 #
-# And memory: written out, the weights of one text need $T^2$ numbers per layer.
+# Memory grows as well: written out, the weights of one text need $T^2$ numbers per layer.
 
 # %%
 for n_words in (1_000, 10_000, 100_000):
     print(f"T = {n_words:7,}: {4 * n_words**2 / 1e9:8.3f} GB for one matrix of weights in float32")
 
 # %% [markdown]
-# Kernels that never write the matrix down (Dao and others, 2022) save the memory, and the square in time remains.
+# Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
 #
 # ## Where it breaks: no order
 #
@@ -543,7 +543,7 @@ for _ in range(100):
 print("f(PX) = P f(X) for 100 random permutations")
 
 # %% [markdown]
-# To this function a sentence is a bag of words: nobody knows who ate whom. The causal mask lets a little order in, because each word sees another set. **Predict, then run:** with the causal mask, what does the *last* word notice when the words before it change places?
+# To this function a sentence is a bag of words: nothing tells who ate whom. The causal mask lets a little order in, because each word sees a different set of words. **Predict, then run:** with the causal mask, what does the *last* word notice when the words before it change places?
 
 # %%
 shuffled = x[[3, 1, 0, 2, 4]]
@@ -555,11 +555,11 @@ assert not all(same)
 same
 
 # %% [markdown]
-# Nothing. It sees the same bag, in whatever order. The next lecture gives words their places.
+# Nothing. It sees the same bag, in whatever order. The next lecture gives words their positions.
 #
 # ## The ladder
 #
-# A language model of one embedding, one self-attention and one output layer, with the word itself added to what it found (so that it need not look for itself). It knows *which* words have come, and the last one, but not in what order.
+# Our language model has one embedding, one self-attention and one output layer. The word's own vector is added to the output of the attention, so a word need not attend to itself. The model knows *which* words have come, and which came last, but not their order.
 
 # %%
 from course.models import Linear, causal_mask, scaled_dot_product_attention
@@ -628,7 +628,7 @@ figures.still(
 )
 
 # %% [markdown]
-# One look, no state and no order. Where is it good, and where is it not? Bits above the floor by the kind of word that came next, as in lecture 09:
+# This model has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, as in lecture 09:
 
 # %%
 lexicon = language.config.lexicon
@@ -652,7 +652,7 @@ assert above["self-attention"]["things"] < above["GRU"]["things"] / 2
 assert above["self-attention"]["verbs"] > above["GRU"]["verbs"] + 0.5
 
 # %% [markdown]
-# The things, which no state could hold all at once, are found by one look: the verb asks, and the thing answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came
+# The things, which the GRU's state did not hold all at once, are found by one attention: the verb makes the query, and the thing's key answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came
 # up before, and read its row:
 
 # %%
@@ -678,7 +678,7 @@ figures.attention(
 #
 # SmolLM2, met in lectures 03 and 04, holds 270 attentions like today's, nine side by side in each of thirty layers (lecture 13 calls them **heads**). Here are two of them on *I ate an apple because it was tasty*, and one on the review with its *their*. The weights are recorded; where the package is installed, `look` takes any text, layer and head.
 #
-# **Predict, then run.** Where do you look at *it*? Where must a model look at *Their*?
+# **Predict, then run.** Which word do you look back to when you read *it*? Which word must a model find at *Their*?
 
 # %%
 from course.pretrained import cut
@@ -708,7 +708,7 @@ figures.attention(
 )
 
 # %% [markdown]
-# *it* finds the *apple*; another head does nothing but look one word back; and over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these. Most are not so easily read: on these two texts half or more of all weight goes to the first token, where a head looks that has nothing to add. And a head that looks at the right word
+# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these. Most are not so easily read: on these two texts half or more of all weight goes to the first token, which is where a head looks when it has nothing to add. And a head that looks at the right word
 # need not be the reason for what the model answers (lecture 13 ablates heads to find out).
 #
 # ## The same in the library
@@ -727,7 +727,7 @@ print("we have just built course.models.scaled_dot_product_attention")
 # %% [markdown]
 # ## Recap
 #
-# - Each word asks (query), can be found (key) and gives (value): $H = \text{softmax}(\text{mask}(Q K^\top / \sqrt{d_k}))\, V$.
+# - Each word asks (query), is found (key) and gives (value): $H = \text{softmax}(\text{mask}(Q K^\top / \sqrt{d_k}))\, V$.
 # - $\sqrt{d_k}$ keeps the scores at variance 1, so that the softmax still passes a gradient; the mask puts $-\infty$ before the softmax.
 # - No word waits for another: a chain of constant length instead of one that grows with $T$; in exchange $4T^2D$ operations.
 # - The number of parameters does not depend on the length of the text.

@@ -3,15 +3,15 @@
 #
 # **You will be able to**
 #
-# - cut one attention into $H$ heads of width $D/H$, with a loop and with one reshape, and say what that costs;
+# - split one attention into $H$ heads of width $D/H$, with a loop and with one reshape, and say what that costs;
 # - show what a single head cannot do, and find out what trained heads look at;
-# - give words a place: by sines, by learned vectors, in every layer, by distance, by rotation;
+# - give words positions: by sines, by learned vectors, in every layer, by distance, by rotation;
 # - say which of these depend on where a word stands and which only on how far apart two words are;
 # - compare them on the same data, also on texts longer than any in training.
 #
 # *40 minutes to read, about 45 seconds to run. Before this: [12 · Self-attention](12_self_attention.ipynb).*
 #
-# **The question of the day:** how can a word ask several questions at once, and how does it know where it stands?
+# **The question of the day:** how can a word have several queries at once, and how does it know where it stands?
 
 # %% setup
 
@@ -33,9 +33,9 @@ device = best_device() if is_full else torch.device("cpu")
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## One look is one average
+# ## One head gives one average
 #
-# In *nora had tickets and printed* … the next word needs two things: *who* (nora, so *she* later on) and *what* (tickets). One head has one row of weights for both, and gives their average. Say it looks half at each:
+# In *nora had tickets and printed* … the next word needs two things: *who* (nora, so *she* later on) and *what* (tickets). A single attention (a **head**) has one row of weights for both, and gives their average. Suppose it gives half of its weight to each:
 
 # %%
 nora, tickets = torch.tensor([1.0, 0.0, 2.0, 0.0]), torch.tensor([0.0, 3.0, 0.0, 1.0])
@@ -45,7 +45,7 @@ assert torch.equal(found, half @ torch.stack([tickets, nora]))
 found
 
 # %% [markdown]
-# The average of nora and tickets is the average of tickets and nora: who is who is lost. Two heads of half the width, each with its own weights and its own part of the values, keep them apart:
+# The average of nora and tickets is the average of tickets and nora: which of them is the person is lost. Two heads of half the width, each with its own weights and its own part of the values, keep them apart:
 
 # %%
 looks_at_who, looks_at_what = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
@@ -72,7 +72,7 @@ found
 # | $Q_h$, $K_h$, $V_h$ | its queries, keys and values | $(T, d_k)$ each |
 # | $W_o$ | mixes the heads | $(D, D)$ |
 #
-# As a drawing: where the axes are split, and where they come together.
+# The drawing shows where the axes are split, and where they come together.
 
 # %%
 figures.machine("heads")
@@ -102,7 +102,7 @@ by_loop.shape
 # %% [markdown]
 # ## The same in tensors
 #
-# $H$ matrices of shape $(d_k, D)$, one below the other, are one matrix $(D, D)$. So project once, cut the last axis into heads, and move the head axis to the front, where it is one more batch axis:
+# $H$ matrices of shape $(d_k, D)$, one below the other, are one matrix $(D, D)$. So project once, split the last axis into heads, and move the head axis to the front, where it is one more batch axis:
 
 
 # %%
@@ -119,7 +119,7 @@ assert torch.allclose(multi_head(X), by_loop, atol=1e-6)
 multi_head(X).shape
 
 # %% [markdown]
-# **Predict, then run.** Would `view(B, H, T, K)` have done, without the transpose? The shape is the same.
+# **Predict, then run.** Would `view(B, H, T, K)` do as well, without the transpose? The shape is the same.
 
 # %%
 wrong = X.view(B, H, T, K)  # cuts the text, not the vector
@@ -131,7 +131,7 @@ for row in range(2):
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# No. A view keeps the numbers in their order in memory: word by word. Its "head 0" is the first word and a half, cut into pieces, and a mask over $T$ then hides the wrong things. Nothing complains, because the shapes fit.
+# No. A view keeps the numbers in their order in memory: word by word. Its "head 0" is the first word and two thirds of the second, cut into pieces, and a mask over $T$ then hides the wrong numbers. There is no error message, because the shapes fit.
 # </details>
 #
 # What do heads cost? The matrices are as large as before, and so are the products: $H$ heads of $T^2 \cdot 2d_k$ are $T^2 \cdot 2D$. Only the softmax works on $H$ maps instead of one.
@@ -158,7 +158,7 @@ for n_heads in (1, 4, 16):
 #
 # ## Nobody knows who ate whom
 #
-# Lecture 12 ended with a proof: permute the words, and the outputs are permuted. More heads do not help, each is a bag of words. Here is a task that asks for order and nothing else: *the man ate the fish*: who ate? A small model reads the sentence, averages over its words, and names one of eight animals.
+# Lecture 12 ended with a proof: permute the words, and the outputs are permuted. More heads do not help: to each of them the text is a bag of words. Here is a task that needs order and nothing else. In *the man ate the fish*, who ate? A small model reads the sentence, averages over its words, and names one of eight animals.
 
 # %%
 from course.models import Linear, SinusoidalPositions
@@ -212,16 +212,16 @@ for name, positions in (("without positions", None), ("with positions", Sinusoid
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Half of the time: it learns that the answer is one of the two, and cannot know which. You have just seen that positions fix this; here is how they work.
+# Half of the time. It learns that the answer is one of the two, and cannot know which. You have just seen that positions fix this; here is how they work.
 # </details>
 #
-# ## A vector for each place
+# ## A vector for each position
 #
-# The simplest cure: let the vector of a word say where it stands. Place $t$ has a vector $p_t$, the same in every sentence, and the first layer reads
+# The simplest solution is to let the vector of a word say where it stands. Position $t$ has a vector $p_t$, the same in every sentence, and the first layer reads
 #
 # $$e_t = c_t + p_t.$$
 #
-# The $p_t$ may be **learned** like any other parameter: one row for each place, up to a longest text of $T_\text{max}$ words. Or they may be **computed**, and then there is one for every place there will ever be.
+# The $p_t$ may be **learned** like any other parameter: one row for each position, up to a longest text of $T_\text{max}$ words. Or they may be **computed**, and then there is one for every position, however long the text.
 #
 # ### Sines and cosines
 #
@@ -229,12 +229,12 @@ for name, positions in (("without positions", None), ("with positions", Sinusoid
 #
 # | symbol | meaning | |
 # |---|---|---|
-# | $t$ | place in the text, counted from 0 | |
+# | $t$ | position in the text, counted from 0 (*place* in the figures) | |
 # | $i$ | number of a pair of dimensions | |
-# | $\omega_i$ | its speed, in radians per place; it turns once in $2\pi/\omega_i$ places | |
-# | $p_t$ | the vector of place $t$ | $(D)$ |
+# | $\omega_i$ | its speed, in radians per position; it turns once in $2\pi/\omega_i$ positions | |
+# | $p_t$ | the vector of position $t$ | $(D)$ |
 #
-# Like the hands of a clock: the first pair turns once in $2\pi \approx 6.3$ places, the last hardly moves. Together they tell places apart over a long range, near and far.
+# The pairs are like the hands of a clock: the first turns once in $2\pi \approx 6.3$ positions, the last hardly moves. Together they tell positions apart, near and far.
 
 # %%
 d_model, n_places = 8, 6
@@ -272,11 +272,11 @@ figures.still(
 )
 
 # %% [markdown]
-# The right-hand side is no accident. By $\sin a \sin b + \cos a \cos b = \cos(a - b)$,
+# The shape of the curves on the right is no accident. By $\sin a \sin b + \cos a \cos b = \cos(a - b)$,
 #
 # $$p_m \cdot p_n = \sum_i \cos\big((m - n)\,\omega_i\big),$$
 #
-# and going $k$ places further is one fixed rotation $R_k$ of every pair, the same from wherever one starts: $p_{t+k} = R_k\, p_t$. A matrix in a layer can learn "the place before".
+# and moving $k$ positions on is one fixed rotation $R_k$ of every pair, the same from every start: $p_{t+k} = R_k\, p_t$. So a layer's matrix can learn "the position before".
 
 # %%
 omega = 10_000 ** (-torch.arange(0, 64, 2, dtype=torch.float64) / 64)
@@ -291,11 +291,11 @@ print(f"one matrix takes all of the places 0 … {99 - k} to the places {k} … 
 # %% [markdown]
 # ### Once, or in every layer
 #
-# Added to the first layer's input, the place has to survive all layers above. One may add it again in each: to queries, keys and values. *Understanding Deep Learning*, with words in columns and $\boldsymbol\Pi$ for the matrix of the $p_t$, writes
+# If the position is added to the first layer's input, it has to survive all layers above. You can also add it in each layer, to queries, keys and values. *Understanding Deep Learning*, with words in columns and $\boldsymbol\Pi$ for the matrix of the $p_t$, writes
 #
 # $$\mathbf{Sa}[\mathbf X] = (\mathbf V + \boldsymbol\Pi) \cdot \text{Softmax}\big[(\mathbf K + \boldsymbol\Pi)^\top (\mathbf Q + \boldsymbol\Pi)\big].$$
 #
-# In rows, for one head. With identity matrices in place of $W_q$, $W_k$, $W_v$ it is the same as adding once, at the input; with any others it is not:
+# Here it is in rows, for one head. With identity matrices for $W_q$, $W_k$, $W_v$ it is the same as adding once, at the input; with other matrices it is not:
 
 
 # %%
@@ -314,7 +314,7 @@ each_time = with_places(x, Pi, [W_query, W_key, W_value])
 print(f"with other matrices the two differ by up to {(each_time - once).abs().max():.2f}")
 
 # %% [markdown]
-# What does a score know, now? Multiply out: words with words, words with places, places with places.
+# What does a score depend on now? Multiply out: words with words, words with positions, positions with positions. ($\pi_i$ is the vector $p_i$ of this layer, a row of $\boldsymbol\Pi$.)
 #
 # $$(q_i + \pi_i) \cdot (k_j + \pi_j) = q_i \cdot k_j + q_i \cdot \pi_j + \pi_i \cdot k_j + \pi_i \cdot \pi_j$$
 
@@ -327,7 +327,7 @@ four[3]  # places with places: constant along the diagonals
 # %% [markdown]
 # ## How far, not where
 #
-# In *the panda eats shoots and leaves* it matters little whether *eats* is the third word of a page or the thousandth; it matters that *panda* stands one before it. Absolute places run 0 … 5; seen from *eats*:
+# In *the panda eats shoots and leaves* it matters little whether *eats* is the third word of a page or the thousandth; it matters that *panda* stands one before it. Absolute positions run 0 … 5; here are the positions relative to *eats*:
 
 # %%
 panda = ["the", "panda", "eats", "shoots", "and", "leaves"]
@@ -336,9 +336,9 @@ print(dict(zip(panda, offset[panda.index("eats")].tolist(), strict=True)))
 offset
 
 # %% [markdown]
-# **Relative positions**: for every offset one learned number $\pi_{j-i}$, added to the score (one set per head). Far offsets share one: clipped at a largest distance $r$ (in the manner of Shaw and others, 2018), or in buckets that grow with the distance (Raffel and others, 2020, the model T5).
+# **Relative positions** have one learned number $\pi_{j-i}$ for every offset, which is added to the score (one set per head). Far offsets share one number: they are clipped at a largest distance $r$ (in the manner of Shaw and others, 2018), or put into buckets that grow with the distance (Raffel and others, 2020, the model T5).
 #
-# $$S_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} + \pi_{\text{clip}(j - i,\, -r,\, r)}$$
+# $$\text{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} + \pi_{\text{clip}(j - i,\, -r,\, r)}$$
 
 # %%
 r = 2
@@ -361,19 +361,19 @@ back = torch.tensor([0, 1, 7, 8, 9, 12, 20, 50, 100, 1000])
 print(dict(zip(back.tolist(), t5_buckets(-back, n_buckets=32).tolist(), strict=True)))
 
 # %% [markdown]
-# T5's buckets: one each for the nearest eight, then coarser and coarser, and everything far away in one.
+# T5 has one bucket for each of the nearest eight offsets, then coarser and coarser ones, and a single one for everything far away.
 #
 # ## Turn instead of add
 #
-# **Rotary positions** (RoPE; Su and others, 2021) take the clock literally. Nothing is added: the query of place $m$ is *turned* by $m$, the key of place $n$ by $n$, pair by pair, with the same speeds $\omega_i$:
+# **Rotary positions** (RoPE; Su and others, 2021) take the clock literally. Nothing is added. Instead the query at position $m$ is *rotated*, pair by pair, by the angles $m\,\omega_i$, and the key at position $n$ by the angles $n\,\omega_i$:
 #
 # $$\begin{pmatrix} q'_{2i} \\ q'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos m\omega_i & -\sin m\omega_i \\ \sin m\omega_i & \cos m\omega_i \end{pmatrix} \begin{pmatrix} q_{2i} \\ q_{2i+1} \end{pmatrix}, \qquad \omega_i = 10000^{-2i/d_k}$$
 #
-# Write $R_m$ for this rotation of all pairs. Turning both by the same angle changes no angle between them, so
+# Write $R_m$ for this rotation of all pairs. Rotating both vectors by the same angle does not change the angle between them, so
 #
 # $$(R_m q) \cdot (R_n k) = q^\top R_m^\top R_n\, k = q^\top R_{n-m}\, k :$$
 #
-# the score knows the two words and the distance between them, and nothing else.
+# the score depends on the two words and on the distance between them, and on nothing else.
 
 
 # %%
@@ -401,9 +401,9 @@ assert torch.allclose(together.norm(dim=-1), q.norm().expand(9))  # lengths stay
 together.shape
 
 # %% [markdown]
-# Values are not turned: a word gives the same wherever it stands. And a warning for when weights come from elsewhere: some code bases pair dimension $i$ with $i + d_k/2$ instead of its neighbour. Both work, but not with each other's weights.
+# Values are not rotated: a word gives the same wherever it stands. A warning, if you load weights from elsewhere: some code bases pair dimension $i$ with $i + d_k/2$ instead of its neighbour. Both work, but not with each other's weights.
 #
-# Now turn the dials yourself. Above: shuffle the sentence and see whose vector changes, for each kind of position. Below: keep $m - n$ and move both.
+# Now try it yourself. In the upper part, shuffle the sentence and see whose vector changes, for each kind of position. In the lower part, move $m$ and $n$ together, so that $m - n$ stays the same.
 
 # %%
 names = ["the", "man", "ate", "the", "fish"]
@@ -421,17 +421,17 @@ figures.position_dial(
 )
 
 # %% [markdown]
-# | | added to | knows | learned | longer texts |
+# | | acts on | encodes | learned numbers | for longer texts |
 # |---|---|---|---|---|
-# | sinusoidal | input | where, and distance by a matrix | no | computable |
-# | learned | input | where | $T_\text{max} D$ numbers | no row |
-# | per layer | $Q$, $K$, $V$ of each layer | where | as chosen | as chosen |
-# | relative bias | scores | distance | one number per bucket and head | last bucket |
-# | RoPE | $Q$ and $K$, by turning | distance | no | computable |
+# | sinusoidal | input | position, and distance by a matrix | none | computable |
+# | learned | input | position | $T_\text{max} D$ | no row |
+# | per layer | $Q$, $K$, $V$ of each layer | position | as chosen | as chosen |
+# | relative bias | scores | distance | one per bucket and head | last bucket |
+# | RoPE | $Q$ and $K$, by rotation | distance | none | computable |
 #
 # ## The ladder
 #
-# The model of lecture 12, now with $W_o$ and biases, with one head and with four, and with each kind of position; the same stories, the same 300 steps.
+# We train the model of lecture 12 again, now with $W_o$ and biases, with one head and with four, and with each kind of position, on the same stories for the same 300 steps.
 
 # %%
 from course.models import LearnedPositions
@@ -514,11 +514,11 @@ figures.still(
 )
 
 # %% [markdown]
-# Every kind of position beats having none. (One head without positions is lecture 12's model with one matrix more to learn in the same 300 steps, and somewhat behind it.) That RoPE comes first holds for this one layer and these 300 steps; others have found other orders on other texts.
+# Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) That RoPE comes first holds for this one layer and these 300 steps; others have found other orders on other texts.
 #
 # ## What heads look at
 #
-# Take the best one apart. For each head, the mean share of its weight that goes to the word itself, to the word before, to the first token, and, for a verb like *printed*, to the thing that belongs to it:
+# Take the best one apart. For each head, compute the mean fraction of its weight that goes to the word itself, to the word before, to the first token, and, for a verb like *printed*, to the things that belong to it:
 
 # %%
 from course.models import attention_maps
@@ -577,7 +577,7 @@ for kind, mask in chosen.items():
     print(f"{kind:10}", "  ".join(f"head {h + 1} {more[mask].mean():5.2f}" for h, more in needed.items()))
 
 # %% [markdown]
-# Nobody told them to divide the work, and they did, roughly: full stops lean on one head, things on others, and what one head looks at another may do as well. A negative number says that the prediction there is better without this head.
+# Nothing told the heads to divide the work, but they did, roughly: full stops depend most on one head, things on others, and some work is shared. A negative number means that the prediction there is better without this head.
 
 # %%
 most_needed = {kind: max(needed, key=lambda h: needed[h][mask].mean()) + 1 for kind, mask in chosen.items()}
@@ -598,7 +598,7 @@ figures.attention(
 # %% [markdown]
 # ## Where it breaks: longer than in training
 #
-# Fresh models of the five kinds see only the first 30 words of each story in training, and then whole stories. **Predict, then run.** Which of them can go on?
+# Fresh models of the five kinds see only the first 30 words of each story in training, and are tested on whole stories. **Predict, then run.** Which of them still work after word 30?
 
 # %%
 from course.data.vocabulary import Batch
@@ -620,11 +620,11 @@ for kind in ("none", "learned", "sinusoidal", "relative", "rotary"):
     print(f"{kind:10}: {gaps[kind][0]:.2f} bits up to word 30, {gaps[kind][1]:.2f} after it")
 
 # %% [markdown]
-# The words after the thirtieth are harder for all, because stories end with what these models never saw; the model without positions shows by how much. Beyond that:
+# The words after the thirtieth are harder for all, because these models never saw how stories end; the model without positions shows by how much. Beyond that:
 #
 # - *learned*: the rows from 30 on were never trained. They are random, and worse than nothing.
 # - *sinusoidal*: the vectors exist, but no layer has ever met them.
-# - *relative* and *rotary*: a distance of three is a distance of three anywhere, and most of what matters is near. Only the far distances are new; they cost the rotation something.
+# - *relative* and *rotary*: a distance of three is a distance of three anywhere, and most of what matters is near. Only the far distances are new; with rotation they cost something.
 
 # %%
 lost = {kind: late_cost - early_cost for kind, (early_cost, late_cost) in gaps.items()}
@@ -659,17 +659,17 @@ print("we have just built course.models.MultiHeadAttention")
 # %% [markdown]
 # ## Recap
 #
-# - $H$ heads of width $D/H$ ask $H$ questions at once, for the parameters and products of one.
+# - $H$ heads of width $D/H$ compare $H$ queries at once, for the parameters and products of one.
 # - Without positions attention cannot tell who ate whom; half right is the best it can do.
 # - Sines and learned vectors say *where* a word stands, and are added to what is read; a relative bias and a rotation say *how far apart* two words are.
 # - Under RoPE the score of a query at $m$ and a key at $n$ depends on $m - n$ alone, because $R_m^\top R_n = R_{n-m}$.
-# - Distances carry over to longer texts; places that were never trained do not.
+# - Distances carry over to longer texts; positions that were never trained do not.
 #
 # **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on heads and on positions.
 #
 # ## Exercises
 #
-# **1.** A model is 512 wide. How wide is a head if there are 8, and if there are 16? How many numbers has the matrix of all queries each time?
+# **1.** A model is 512 wide. How wide is a head if there are 8, and if there are 16? How many numbers does the matrix of all queries have each time?
 #
 # <details><summary>Answer</summary>
 #
@@ -677,27 +677,27 @@ print("we have just built course.models.MultiHeadAttention")
 #
 # </details>
 #
-# **2.** A query stands at place 3 and a key at place 1; then at 103 and 101. For which kinds of position is the score the same: learned vectors, relative bias, rotation?
+# **2.** A query stands at position 3 and a key at position 1; then at 103 and 101. For which kinds of position is the score the same: learned vectors, relative bias, rotation?
 #
 # <details><summary>Answer</summary>
 #
-# For the relative bias and the rotation, which know only the distance. Learned vectors are different numbers at every place.
+# For the relative bias and the rotation, which depend only on the distance. Learned vectors are different numbers at every position.
 #
 # </details>
 #
-# **3.** The fastest pair of the sines turns once in $2\pi$ places. Why is that pair alone not enough to tell places apart?
+# **3.** The fastest pair of the sines turns once in $2\pi$ positions. Why is that pair alone not enough to tell positions apart?
 #
 # <details><summary>Answer</summary>
 #
-# After six places it stands almost where it began, and after 44 it is back to within 0.02 of a radian ($44 \approx 7 \cdot 2\pi$). The slower pairs tell these places apart, like the hour hand of a clock.
+# After six positions it stands almost where it began, and after 44 it is back to within 0.02 of a radian ($44 \approx 7 \cdot 2\pi$). The slower pairs tell these positions apart, like the hour hand of a clock.
 #
 # </details>
 #
-# **4.** *(long)* Build a head by hand that looks exactly one place back, from sinusoidal positions of width 64 alone. (Going one place further is a rotation: let $W_q$ be the one that goes back.)
+# **4.** *(long)* Build a head by hand that looks exactly one position back, from sinusoidal positions of width 64 alone. (Moving on by one position is a rotation: let $W_q$ be the one that goes back.)
 #
 # <details><summary>Answer</summary>
 #
-# The query of place $t$ is $R_{-1}\, p_t = p_{t-1}$, times a large number; the key of place $n$ is $p_n$. The score $p_{t-1} \cdot p_n$ is largest at $n = t - 1$. Heads that do this appear by themselves in trained models.
+# The query of position $t$ is $R_{-1}\, p_t = p_{t-1}$, times a large number; the key of position $n$ is $p_n$. The score $p_{t-1} \cdot p_n$ is largest at $n = t - 1$. Heads that do this appear by themselves in trained models.
 #
 # ```python
 # import torch

@@ -7,7 +7,7 @@
 # - settle over which axis LayerNorm averages, by code;
 # - tell post-norm from pre-norm, and encoder from decoder from encoder-decoder;
 # - count the parameters of BERT and of GPT-3 from their sizes, term by term;
-# - say what a model costs in operations and in bytes, while it trains and while it writes.
+# - say what a model costs in operations and in bytes, in training and in generation.
 #
 # *45 minutes to read, about 45 seconds to run. Before this: [13 · Heads and positions](13_heads_and_positions.ipynb).*
 #
@@ -33,7 +33,7 @@ is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a
 device = best_device() if is_full else torch.device("cpu")
 
 # %% [markdown]
-# The letters of today, most of them known:
+# These are the symbols of this lecture; most of them are known:
 #
 # | symbol | meaning |
 # |---|---|
@@ -69,11 +69,11 @@ with torch.no_grad():
 print([round(value, 2) for value in course_of])
 
 # %% [markdown]
-# After two layers all word vectors are practically equal: averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The cure is three symbols long: keep what was there, and *add* what was found.
+# After two layers all word vectors are practically equal: averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The solution is short: keep what was there, and *add* what was found.
 #
 # $$X \leftarrow X + \text{Attention}(X)$$
 #
-# It is the cell of the LSTM again: do not rewrite, add. This **residual** path has the derivative 1, so gradients, too, pass from the last block to the first.
+# It is the cell of the LSTM again: do not rewrite, add. This **residual** path has the derivative 1, so gradients also pass from the last block to the first.
 
 # %%
 x, with_residual = words, [likeness(words)]
@@ -88,7 +88,7 @@ assert with_residual[-1] < 0.5
 # %% [markdown]
 # ## A small network for each word
 #
-# Attention moves information *between* words, and once the weights are there it is linear. What is done *with* the information is left to a network of two layers that reads one word at a time, with the same weights for every word:
+# Attention moves information *between* words, and for given weights it is linear. A network of two layers, the **mlp** (multi-layer perceptron), then processes the information. It reads one word at a time, with the same weights for every word:
 #
 # $$\text{mlp}(x) = W_2\, \text{ReLU}(W_1 x + b_1) + b_2, \qquad W_1 : (4D, D), \quad W_2 : (D, 4D)$$
 #
@@ -106,7 +106,7 @@ assert torch.allclose(all_at_once[0], word_by_word, atol=1e-4)
 all_at_once.shape
 
 # %% [markdown]
-# BERT and GPT use **GELU** instead of ReLU: $\text{gelu}(a) = a\,\Phi(a)$, with $\Phi$ the share of a normal distribution below $a$. Far from zero they agree; near zero GELU is smooth.
+# BERT and GPT use **GELU** instead of ReLU: $\text{gelu}(a) = a\,\Phi(a)$, with $\Phi(a)$ the fraction of a standard normal distribution below $a$. Far from zero they agree; near zero GELU is smooth.
 
 # %%
 a = torch.tensor([-4.0, -1.0, -0.1, 0.0, 0.1, 1.0, 4.0])
@@ -118,11 +118,11 @@ print("gelu", [round(v, 3) for v in by_hand.tolist()])
 # %% [markdown]
 # ## LayerNorm: over what?
 #
-# Adding up block after block lets numbers grow. A norm brings them back:
+# The sum grows from block to block. A **norm** brings the numbers back to one scale:
 #
 # $$y = \frac{x - \text{E}[x]}{\sqrt{\text{Var}[x] + \epsilon}} \odot \gamma + \beta$$
 #
-# with a gain $\gamma$ and an offset $\beta$ that are learned. But mean and variance of *what*? One reads "across all $N$ words", or "across the batch". Take PyTorch's own example, 20 texts of 5 words of width 10, and try all readings:
+# with a gain $\gamma$ and an offset $\beta$ that are learned. But the mean and variance of *what*? Some texts say "across all words", some "across the batch". Take PyTorch's own example, 20 texts of 5 words of width 10, and try all readings:
 
 # %%
 batch, sentence_length, width = 20, 5, 10
@@ -142,7 +142,7 @@ for reading, axes in readings.items():
     print(f"{reading:36}{torch.allclose(ours, theirs, atol=1e-5)}")
 
 # %% [markdown]
-# **Each word by itself**: $D$ numbers in, one mean, one variance. (Where words are columns, that is "column by column".) The proof that nothing else enters: change everything but one word, and that word does not notice.
+# **Each word by itself**: $D$ numbers in, one mean, one variance. (Where words are columns, that is "column by column".) To see that nothing else enters, change everything but one word: the output of that word stays the same.
 
 # %%
 changed = torch.randn_like(embedding)
@@ -159,7 +159,7 @@ print(
 #
 # ## The block
 #
-# Two sublayers, each with its residual and its norm. The paper of 2017 normalises *after* adding, **post-norm**:
+# A block has two sublayers, each with its residual and its norm. The paper of 2017 normalises *after* adding, **post-norm**:
 #
 # $$\begin{aligned}
 # X &\leftarrow X + \text{MultiHead}[X] \\
@@ -170,7 +170,7 @@ print(
 #
 # GPT-2 and most models since normalise what a sublayer *reads*, **pre-norm**: $X \leftarrow X + \text{MultiHead}[\text{LayerNorm}[X]]$, likewise for the mlp, and one last norm after the last block. The residual path itself is then never touched.
 #
-# Both orders side by side.
+# The drawing shows both orders side by side.
 
 # %%
 figures.machine("block")
@@ -209,7 +209,7 @@ class Block(nn.Module):
 # %% [markdown]
 # ### What each part is for
 #
-# Stacks of twelve such blocks read stories, 60 steps from the same start, at a high learning rate (0.03) from the first step on. **Predict, then run.** Which of them learn? (A model that knows nothing but how frequent each word is stands on the unigram's rung: 6.24 bits, which are 4.3 nats.)
+# Stacks of twelve such blocks read stories for 60 steps, from the same start. Three of them, with no norm, post-norm and pre-norm, have a high learning rate (0.03) from the first step on. A stack without residuals has a rate of 0.01. So has another with post-norm, but its rate rises to 0.01 slowly (a **warm-up**). **Predict, then run.** Which of them learn? (A model that knows only how frequent each word is stands on the unigram's rung: 6.24 bits, which are 4.3 nats.)
 
 # %%
 from course.data.shuffling import ShuffledStories
@@ -283,11 +283,11 @@ print("learned:", learned)
 assert learned == ["pre-norm", "post-norm, rate 0.01, warmed up"]
 
 # %% [markdown]
-# Without norms the numbers grow from block to block until they are numbers no more. Without residuals (even at a third of the rate; at the full rate it breaks as well) twelve blocks learn no more than how frequent each word is. Post-norm learns as well, if the learning rate is lower and rises slowly: this is why the Transformer came with a warm-up. Pre-norm needs neither (Xiong and others, 2020).
+# Without norms the numbers grow from block to block until the loss is no longer a number. Without residuals, even at a third of the learning rate, twelve blocks learn no more than how frequent each word is. Post-norm learns too, if the learning rate is lower and rises slowly: this is why the Transformer came with a warm-up. Pre-norm needs neither (Xiong and others, 2020).
 #
 # ## Three kinds of Transformer
 #
-# One block, three ways to wire it. They differ in who may look at whom.
+# There are three ways to wire the same block. They differ in which words may look at which.
 #
 # | kind | attention | for | example |
 # |---|---|---|---|
@@ -297,7 +297,7 @@ assert learned == ["pre-norm", "post-norm, rate 0.01, warmed up"]
 #
 # Between them they do nearly all that is done with text: translate, answer questions, summarise, continue a text, correct spelling and grammar, find names, find what a pronoun refers to, judge a review or sort texts by subject, change a style.
 #
-# Who sees whom can be measured: change one input, and note which outputs move.
+# Which word sees which can be measured: change one input, and note which outputs move.
 
 # %%
 from collections.abc import Callable
@@ -352,11 +352,11 @@ figures.still(
 )
 
 # %% [markdown]
-# The decoder here is the *encoder* with a causal mask: a GPT has no cross-attention, and nothing else distinguishes its block.
+# The second picture, *decoder*, is the encoder with a causal mask: a GPT has no cross-attention, so only the mask distinguishes its block from an encoder's.
 #
 # ## The parameter ledger
 #
-# Every matrix of a block, with its bias, then the rest:
+# Count every matrix of a block with its bias, then the norms:
 #
 # $$\underbrace{4(D^2 + D)}_{W_q, W_k, W_v, W_o} + \underbrace{2DF + F + D}_{\text{mlp}} + \underbrace{4D}_{\text{two norms}} \;=\; 12 D^2 + 13 D \quad \text{for } F = 4D$$
 
@@ -372,7 +372,7 @@ assert block_parameters(24, 96) == 12 * 24**2 + 13 * 24 == n_built
 print(f"{n_built:,} in a block of width 24; share of the mlp's matrices: {8 * 24**2 / n_built:.2f}")
 
 # %% [markdown]
-# **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the mlp, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Term by term:
+# **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the mlp, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Here it is term by term; lecture 17 explains its *segments* and its *pooler*:
 
 # %%
 V, T_most, D, F_inside, L = 30_522, 512, 1024, 4096, 24
@@ -412,7 +412,7 @@ print(f"{'all':34} {sum(gpt3.values()):>16,}")
 print(f"12 L D² alone: {12 * L * D**2 / sum(gpt3.values()):.1%}")
 
 # %% [markdown]
-# 174.6 billion, and one formula to remember: $N \approx 12 L D^2$. Is it really so? Build both, without memory for the numbers (PyTorch's *meta* device keeps only shapes), and count; then ask the library's own ledger.
+# 174.6 billion, and one formula to remember: $N \approx 12 L D^2$. To check, build both without memory for the numbers (PyTorch's *meta* device keeps only shapes) and count; then ask the library's own ledger.
 
 # %%
 from course.models import BERT, GPT, GPTConfig, bert_ledger, gpt_ledger
@@ -467,11 +467,11 @@ figures.still(
 # %% [markdown]
 # ## Operations
 #
-# A parameter of a matrix meets every token once: one multiplication, one addition, 2 operations. Backwards it takes part in two products, one for the gradient of its input and one for its own: 4 more. So **6 per parameter and token**, and the scores on top (lecture 12: $4TD$ per token and block, three times):
+# In the forward pass, a parameter of a matrix meets every token once: one multiplication and one addition, 2 operations. In the backward pass it takes part in two products, one for the gradient of its input and one for its own: 4 more. That makes **6 per parameter and token**. The scores and the mixing of values come on top (lecture 12: $4TD$ per token and block, three times):
 #
 # $$C \approx 6N + 12\, L D T \quad \text{operations per token of training}$$
 #
-# PyTorch's counter again, on a small GPT:
+# Check this with PyTorch's counter, on a small GPT:
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -505,7 +505,7 @@ assert f"{simple:.2e}" == "3.14e+23"
 # %% [markdown]
 # ## Memory
 #
-# While training, each parameter has itself, its gradient, and Adam's two running means: four numbers, 16 bytes in float32. On top of it come the **activations**, what the forward pass must keep for the backward pass. How many? Autograd can be asked what it keeps.
+# In training, each parameter takes four numbers: itself, its gradient, and Adam's two running means. That is 16 bytes in float32. On top of them come the **activations**, the numbers that the forward pass must keep for the backward pass. How many are they? Autograd can tell what it keeps:
 
 
 # %%
@@ -555,7 +555,7 @@ for n_layers, d_model, n_heads in ((2, 24, 3), (3, 16, 2)):
 # %% [markdown]
 # During **generation** there are no gradients, and no activations need to be stored. But each new word attends to the keys and values of all earlier words. Recomputing them at every step would be wasteful, so they are stored in the **KV cache** (lecture 15), which takes $2\,L\,B\,T\,D$ numbers.
 #
-# **Predict, then run.** GPT-2 small, eight texts of 1024 tokens, float32. What is largest: weights, Adam, activations, or (when it writes) the cache?
+# **Predict, then run.** GPT-2 small, eight texts of 1024 tokens, float32. What is largest: weights, Adam, activations, or (in generation) the cache?
 
 # %%
 from course.models.ledger import cache_bytes, training_bytes
@@ -573,7 +573,7 @@ for name, n_bytes in memory.items():
     print(f"{name:11} {n_bytes / 1e9:.2f} GB")
 
 # %% [markdown]
-# Here is the whole ledger with its knobs, against the 16 GB of that card. Questions to try: what doubles when $T$ doubles, and what quadruples? Where does *generating* become a matter of reading memory rather than of computing? Which is the largest GPT that can be *trained* on this card?
+# Here is the whole ledger, compared with the 16 GB of a T4; you can change every size. Questions to try: what doubles when $T$ doubles, and what quadruples? Where does *generating* become a matter of reading memory rather than of computing? Which is the largest GPT that can be *trained* on this card?
 
 # %%
 figures.ledger(
@@ -587,7 +587,7 @@ figures.ledger(
 # %% [markdown]
 # ## Where it breaks
 #
-# At the 16 GB line. 16 bytes per parameter leave room for a billion parameters, if nothing else were stored. GPT-3 needs
+# Training breaks at the 16 GB line: at 16 bytes per parameter there is room for a billion parameters, if nothing else is stored. GPT-3 needs
 
 # %%
 print(f"{16 * gpt_ledger(GPT3).n_parameters / 1e12:.1f} TB to be trained, activations not counted;")
@@ -597,7 +597,7 @@ print(f"{cache_bytes(GPT3, bytes_per_number=2) / 1e9:.1f} GB of cache for each t
 # %% [markdown]
 # ## The ladder
 #
-# One block and two, of width 64, with rotary positions and pre-norm; the same stories and steps as before, with the embedding also used as output.
+# We train one block and two blocks of width 64, with rotary positions and pre-norm, on the same stories for the same number of steps as before. The embedding is also the output matrix.
 
 # %%
 from course.evaluation import score, target_nll
@@ -663,7 +663,7 @@ for kind in kinds:
 assert above["two blocks"]["verbs"] < above["one block"]["verbs"] / 2
 
 # %% [markdown]
-# In bits the second block seems to add little so far. But look at the verbs. In *the boy behind the markets who knows the girls* … the verb agrees with the boy, and three nouns stand before it. Which of them is the subject can be told only after something else about each is known: a stack is there for questions whose answers depend on
+# In bits the second block seems to add little so far. But look at the verbs. In *the boy behind the markets who knows the girls* … the verb agrees with the boy, and three nouns stand before it. To tell which of them is the subject, a model must first know something else about each. A stack is there for questions whose answers depend on
 # other answers. Lecture 15 trains it to the end.
 #
 # ## The same in the library
@@ -695,10 +695,10 @@ print("we have just built course.models.EncoderLayer")
 # ## Recap
 #
 # - A block is $X + \text{attention}$, then $X + \text{mlp}$: attention mixes information between words, the MLP processes each word; residuals keep words distinct and gradients from vanishing.
-# - LayerNorm normalises each word's own $D$ numbers, and knows of no other word and no other text.
+# - LayerNorm normalises each word's own $D$ numbers, and does not depend on any other word or text.
 # - Pre-norm leaves the residual path untouched; post-norm needs a warm-up.
 # - Encoder, decoder and encoder-decoder are one block under different masks, the last with cross-attention.
-# - $N \approx 12LD^2$; $6N$ operations per token of training; 16 bytes per parameter and the activations; $2LBTD$ numbers of cache when writing.
+# - $N \approx 12LD^2$; $6N$ operations per token of training; 16 bytes per parameter and the activations; $2LBTD$ numbers of cache in generation.
 #
 # **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on the norm, the block and the complete encoder.
 #
@@ -712,7 +712,7 @@ print("we have just built course.models.EncoderLayer")
 #
 # </details>
 #
-# **2.** How many parameters has a block of width 256 with $F = 4D$?
+# **2.** How many parameters does a block of width 256 with $F = 4D$ have?
 #
 # <details><summary>Answer</summary>
 #
@@ -724,11 +724,11 @@ print("we have just built course.models.EncoderLayer")
 #
 # <details><summary>Answer</summary>
 #
-# Nothing: it returns what it reads, and the gradient passes unchanged. Some models are begun so.
+# Nothing: it returns what it reads, and the gradient passes unchanged. Some models are initialised this way.
 #
 # </details>
 #
-# **4.** *(long)* GPT-2 came in four sizes: 12 blocks of width 768, 24 of 1024, 36 of 1280 and 48 of 1600, with 50,257 tokens, 1024 learned places and one matrix for embedding and output. Count the parameters of each, by one formula.
+# **4.** *(long)* GPT-2 came in four sizes: 12 blocks of width 768, 24 of 1024, 36 of 1280 and 48 of 1600, with 50,257 tokens, 1024 learned positions and one matrix for embedding and output. Count the parameters of each, by one formula.
 #
 # <details><summary>Answer</summary>
 #

@@ -4,14 +4,14 @@
 # **You will be able to**
 #
 # - say what a decoder must not see, and show with a gradient that it does not;
-# - put minus infinity in the right place, and explain why not a zero, and why not later;
-# - write a GPT in sixty lines, train it to within two percent of what is possible, and look at how it remembers;
-# - generate with a memory of keys and values, and say what it saves and what it costs;
+# - put minus infinity in the right place, and explain why a zero, or masking after the softmax, is wrong;
+# - write a GPT in sixty lines, train it to within two percent of what is possible, and see where it looks;
+# - generate with a cache of keys and values, and say what it saves and what it costs;
 # - load a GPT-2 checkpoint into your own module, and read the table of GPT-3.
 #
 # *40 minutes to read, under 90 seconds to run, most of it one training. Before this: [14 · The Transformer block](14_transformer_block.ipynb).*
 #
-# **The question of the day:** attention looks everywhere. How does one train it to predict what comes next, without showing it what comes next?
+# **The question of the day:** attention looks everywhere. How can you train it to predict the next word without showing it that word?
 
 # %% setup
 
@@ -65,19 +65,19 @@ print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
 # %% [markdown]
 # ## No cheating
 #
-# An RNN could not look ahead: at step $t$ the rest of the text had not been read. Attention reads all of it at once, and the word to be predicted at position $t$ is standing right there, at position $t + 1$. Self-attention without a mask would learn to copy it, and nothing else. So each position may attend to itself and to
-# the left, and not to the right.
+# An RNN could not look ahead: at step $t$ the rest of the text had not been read. Attention reads all of it at once, and the word to be predicted at position $t$ is standing right there, at position $t + 1$. Self-attention without a mask would learn to copy it, and nothing else. So each position may attend only to itself and to
+# the positions on its left.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B, T, D$ | texts at once, positions, width | |
 # | $H, d_k$ | heads, width of a head, $D = H d_k$ | |
 # | $q_i, k_j, v_j$ | query, key, value of a position | $(d_k)$ |
-# | $s_{ij} = q_i \cdot k_j / \sqrt{d_k}$ | score: how much position $i$ asks for position $j$ | $(B, H, T, T)$ |
+# | $s_{ij} = q_i \cdot k_j / \sqrt{d_k}$ | score of position $j$ for the query at position $i$ | $(B, H, T, T)$ |
 # | $m_{ij}$ | mask: $0$ where $j \le i$, $-\infty$ where $j > i$ | $(T, T)$ |
 # | $a_{ij}$ | weight, the softmax of $s_{ij} + m_{ij}$ over $j$ | $(B, H, T, T)$ |
 #
-# Five tokens, one head, as a loop: position $i$ makes its softmax over the scores up to $i$, and the rest of the row is zero.
+# Take five tokens, one head and a loop: position $i$ takes its softmax over the scores up to $i$, and the rest of the row is zero.
 
 # %%
 words = ["learning", "deep", "learning", "is", "fun"]
@@ -90,7 +90,7 @@ for i in range(T):
 figures.attention(weights, words, caption="No weight above the diagonal: nobody looks to the right.")
 
 # %% [markdown]
-# In tensors there is one softmax for all rows, so what must not be seen has to lose before it: its score becomes $-\infty$, and $e^{-\infty} = 0$.
+# In tensors there is one softmax for all rows, so the future must be excluded before it: its scores become $-\infty$, and $e^{-\infty} = 0$.
 
 # %%
 scores = q @ k.T / math.sqrt(d_k)  # (T, T)
@@ -100,7 +100,7 @@ assert torch.allclose(masked.softmax(-1), weights)
 masked
 
 # %% [markdown]
-# **Predict, then run.** Three ways that look alike: set the *scores* of the future to 0 before the softmax; set its *weights* to 0 after the softmax; minus infinity before. Which of them leak, and which leave rows that do not sum to one?
+# **Predict, then run.** Here are three ways that look alike: set the *scores* of the future to 0 before the softmax; set its *weights* to 0 after the softmax; set its scores to minus infinity before. Which of them leak, and which leave rows that do not sum to one?
 
 # %%
 ways = {
@@ -114,14 +114,16 @@ for name, found in ways.items():
     )
 
 # %% [markdown]
-# A score of 0 is an ordinary score: $e^0 = 1$. Zeros after the softmax do not show the future directly, but the rows shrink by how much attention the future *would* have got, and that is information about it. Only $-\infty$ before the softmax makes the future as if it did not exist. (Some drawings mask "the current and the right context". That belongs to a drawing in
-# which the sequence has already been moved by one; here position $i$ predicts token $i + 1$, so it may see token $i$.)
+# A score of 0 is an ordinary score: $e^0 = 1$. Zeros after the softmax do not show the future directly, but the rows shrink by how much attention the future *would* have got, and that is information about it. Only $-\infty$ before the softmax treats the future as if it did not exist. (Some drawings mask "the current and the right context". They belong to a picture in
+# which the sequence has already been shifted by one; here position $i$ predicts token $i + 1$, so it may see token $i$.)
 #
 # ## A GPT in sixty lines
 #
-# Attention with many heads (lecture 13), the block in pre-norm order (lecture 14), token embeddings that are used twice, at the entrance and at the exit: that is all. The argument `memory` is for later.
+# A GPT consists of multi-head attention (lecture 13), the block in pre-norm order (lecture 14), and token embeddings that are used twice, at the input and at the output. The argument `memory` is for later.
 #
-# Before the code, the drawing, with GPT-2's learned places.
+# The sum that runs through all blocks, to which every layer adds its result, is called the **residual stream**.
+#
+# Before the code comes the drawing, with GPT-2's learned positions.
 
 # %%
 figures.machine("gpt")
@@ -214,7 +216,7 @@ class Decoder(nn.Module):
 
 
 # %% [markdown]
-# PyTorch's `scaled_dot_product_attention` does what the cells above did, in one go; with our five tokens:
+# PyTorch's `scaled_dot_product_attention` does what the cells above did, in one call. Check it with our five tokens:
 
 # %%
 assert torch.allclose(
@@ -225,7 +227,7 @@ small = Decoder(Sizes(V, 16))
 print(f"{sum(parameter.numel() for parameter in small.parameters()):,} parameters")
 
 # %% [markdown]
-# **Does the future reach the past?** The gradient knows. Which input positions does the answer at each position depend on?
+# **Does the future reach the past?** The gradient can tell. Which input positions does the output at each position depend on?
 
 
 # %%
@@ -245,7 +247,7 @@ print((influence(small) > 0).int())
 assert (influence(small).triu(diagonal=1) == 0).all()
 
 # %% [markdown]
-# Zeros above the diagonal, through all layers: the answer at position $i$ cannot depend on what comes after it. And here is what happens without the mask. **Predict, then run:** two models, the same beginnings of stories, the same few steps. What is the loss of the one that may look ahead, and what does it write?
+# There are only zeros above the diagonal, through all layers: the output at position $i$ cannot depend on what comes after it. And what happens without the mask? Two models get the same beginnings of stories and the same few steps. **Predict, then run:** what is the loss of the one that may look ahead, and what does it write?
 
 # %% trained
 stories = language.sample(200_000 if is_full else 18_000, torch.Generator().manual_seed(1))
@@ -281,7 +283,7 @@ assert losses[False] < possible < losses[True]
 #
 # ## Training
 #
-# Nothing new: the loop of lecture 05, all positions of all stories at once, in parallel over time.
+# Nothing is new here: it is the training loop of lecture 05, with all positions of all stories at once.
 
 # %%
 sizes = Sizes(V, language.longest_story, d_model=128 if is_full else 64)
@@ -316,7 +318,7 @@ figures.still(
 )
 
 # %% [markdown]
-# Where lecture 09's LSTM paid most was the things that come back. Bits above the floor, by the kind of word that came next:
+# Lecture 09's LSTM lost most bits on the things that come back. Here are the bits above the floor, by the kind of word that came next:
 
 # %%
 lexicon = language.config.lexicon
@@ -332,11 +334,11 @@ for kind, members in kinds.items():
     print(f"{kind:8} {above[chosen].mean():5.3f} bits above the floor")
 
 # %% [markdown]
-# A little below zero is possible here, because we look only at places where such a word did come: a model that expects slightly too many verbs wins where one comes, and pays where none does. Over all places together nobody is below the floor.
+# A little below zero is possible here, because we look only at positions where such a word did come: a model that expects *she* slightly too often wins where it comes, and loses where it does not. Over all positions together no model is below the floor, except by luck.
 #
 # ## Where it looks
 #
-# After a verb the story asks: which thing was it? The introduction has the answer. Where does the first layer look from the last word, "fed"? The heads are sorted by the weight that they give to "cats":
+# After a verb comes the thing that belongs to it, and the introduction named that thing. Where does the first layer look from the last word, "fed"? The heads are sorted by the weight that they give to "cats":
 
 
 # %%
@@ -375,11 +377,11 @@ figures.attention(
 )
 
 # %% [markdown]
-# An RNN would have had to carry five things through every word in between. Here the verb asks, and the thing answers, at any distance.
+# An RNN would have had to carry five things through every word in between. Here the verb's query finds the thing's key, at any distance.
 #
-# ## Writing with a memory
+# ## Generating with a KV cache
 #
-# To write 60 words, the loop of lecture 07 would call the model 60 times on a growing text, and each call computes the keys and values of all the old words again. They cannot have changed: nobody looks to the right, so an old position knows nothing of the new word. **Keep them.** Then each step feeds in one token only.
+# To write 60 words, the loop of lecture 07 would call the model 60 times on a growing text, and each call computes the keys and values of all the old words again. They cannot have changed: no position looks to the right, so nothing at an old position depends on the new word. **Keep them**, in a **KV cache**. Then each step feeds in one token only.
 
 # %%
 example = "nora had cups , hats and cats . she fed cats ."
@@ -404,7 +406,7 @@ class Memory:
 
 
 # %% [markdown]
-# Word by word with a memory, or the whole text at once: the answers must be the same.
+# Word by word with a cache, or the whole text at once: the outputs must be the same.
 
 # %%
 memories = [Memory() for _ in model.blocks]
@@ -441,7 +443,7 @@ first = written[True][0].tolist()
 print(textwrap.fill(" ".join(vocabulary.decode(first[: first.index(vocabulary.eos)])), 100))
 
 # %% [markdown]
-# What it saves: with $T$ tokens, $T$ instead of $\tfrac12 T^2$ passes through all the matrices. What it costs: memory, two vectors per layer and token. **Predict, then run:** how large is the memory of GPT-3 for one text of its full 2048 tokens, with two bytes per number?
+# With $T$ tokens, the cache saves work: $T$ tokens instead of about $\tfrac12 T^2$ pass through all the matrices. It costs memory: two vectors per layer and token. **Predict, then run:** how large is the cache of GPT-3 for one text of its full 2048 tokens, with two bytes per number?
 
 # %%
 from course.models.ledger import GPT3, cache_bytes
@@ -453,7 +455,7 @@ print(f"{in_bytes / 1e9:.1f} GB for one text; of all its parameters: {in_bytes /
 # %% [markdown]
 # ## GPT-2 in our own module
 #
-# The weights of GPT-2 (Radford and others, 2019) are public, in a layout that has become a standard: a folder with `config.json` and `model.safetensors`, a list of named arrays. If our module is really a GPT-2, it must be able to load them. Where there is no network, we make such a folder: with the `transformers` library if it is installed, otherwise by writing
+# The weights of GPT-2 (Radford and others, 2019) are public, in a layout that has become a standard: a folder with `config.json` and `model.safetensors`, a list of named arrays. If our module is really a GPT-2, it must be able to load them. Because this page must run without a network, we make a small folder of that layout with random weights: with the `transformers` library if it is installed, otherwise by writing
 # the arrays ourselves. Set `COURSE_GPT2` to the folder of a real checkpoint to use that.
 
 # %%
@@ -513,7 +515,7 @@ their_config = json.loads((folder / "config.json").read_text())
 print(sorted(path.name for path in folder.iterdir() if path.name in ("config.json", "model.safetensors")))
 
 # %% [markdown]
-# Their names, our names, and two traps: GPT-2 keeps its matrices the other way round, $(\text{inputs}, \text{outputs})$, and its query, key and value as one matrix side by side.
+# Now translate their names into ours. There are two traps: GPT-2 stores its matrices transposed, $(\text{inputs}, \text{outputs})$, and it stores query, key and value side by side in one matrix.
 
 # %%
 from safetensors.torch import load_file
@@ -567,7 +569,7 @@ if has_transformers:
 print("loaded; every weight has found its place")
 
 # %% [markdown]
-# **Predict, then run.** Forget to turn the square matrix `attn.c_proj` round: does loading fail?
+# **Predict, then run.** Suppose you forget to transpose the square matrix `attn.c_proj`. Does loading fail?
 
 # %%
 turned = found | {name: array.T for name, array in found.items() if "W_output.weight" in name}
@@ -601,7 +603,7 @@ for name, (n_layers, d_model, n_heads, printed) in quoted.items():
     )
 
 # %% [markdown]
-# The largest: 96 layers, 96 heads of width 128, embeddings of 12,288, contexts of 2048 tokens, trained on 300 billion tokens (all quoted). With six operations per parameter and token (lecture 14) its training cost
+# The largest has 96 layers, 96 heads of width 128, embeddings of 12,288 and contexts of 2048 tokens, and was trained on 300 billion tokens (all quoted). With six operations per parameter and token (lecture 14) its training cost
 
 # %%
 operations = 6 * gpt_ledger(GPT3).n_parameters * 300e9
@@ -629,16 +631,16 @@ assert answers["young →"] == ""
 assert [answer for prompt, answer in answers.items() if prompt.startswith("hot")] == [" old"]
 
 # %% [markdown]
-# Alone, *young →* means nothing. After three pairs of opposites it means *old*. With cheese the examples teach the *form* of the answer, one French word, and the answer is wrong: *brie* is French, and a cheese, and not *fromage*. Examples in the prompt show which task is meant; what the model never learned they do not supply.
+# Alone, *young →* means nothing. After three pairs of opposites it means *old*. With cheese the examples teach the *form* of the answer, one French word. But the answer is wrong: *brie* is a French cheese, and the French word for cheese is *fromage*. Examples in the prompt show which task is meant; they do not supply what the model never learned.
 #
 # ## Where it breaks
 #
-# **The context has an end.** With learned positions there is no vector for position $T + 1$; with rotations there is an answer, for distances that were never trained. Either way the model sees a window, and a memory of keys and values cannot simply be moved along: every position in it would change its number. **The price of looking at everything** is
-# quadratic, lecture 12. And **it reads in one direction only**: what "bank" means in "the bank of the river" is decided before "river" has been read. For writing there is no other way; for *understanding* a text that is already there it is a self-imposed blindness. Lecture 17 takes it off.
+# **The context has an end.** With learned positions there is no vector for position $T + 1$; with rotations there is an answer, for distances that were never trained. Either way the model sees a window, and a KV cache cannot simply be moved along: every position in it would change its number. **The cost of looking at everything** is
+# quadratic (lecture 12). And **it reads in one direction only**: what "bank" means in "the bank of the river" is decided before "river" has been read. Generating has no other way; but to *understand* a text that is already there, a model may read both sides. Lecture 17 lets it.
 #
 # ## The ladder
 #
-# The counted models, on the same test stories; the recurrent ones stand where lecture 09 left them.
+# Compare GPT with the n-gram models on the same test stories. They counted 4,000 stories, and GPT was trained on 1,600 batches of 16 from 18,000. The recurrent models, trained on fewer, are in lecture 09, and lecture 19 compares all on the same stories.
 
 # %%
 from course.models import KneserNey, NGramCounts, Uniform
@@ -692,11 +694,11 @@ print("we have just built course.models.GPT")
 # %% [markdown]
 # ## Recap
 #
-# - A decoder predicts every next token of a text at once; minus infinity above the diagonal, before the softmax, keeps it honest.
+# - A decoder predicts every next token of a text at once; minus infinity above the diagonal, before the softmax, keeps it from seeing them.
 # - A gradient shows it: the answer at a position does not depend on anything to its right. A loss below the floor shows the opposite.
 # - A GPT is embeddings, causal blocks, a norm, and the embeddings again. On the stories two small blocks come within two percent of the floor.
-# - Keys and values of the past never change, so they are remembered: one token per step instead of all of them, paid in memory.
-# - GPT-2 and GPT-3 are this module with other sizes; a checkpoint fits if its outputs agree.
+# - Keys and values of the past never change, so they are cached: one token per step instead of all of them, at the cost of memory.
+# - GPT-2 is this module with other sizes, and GPT-3 nearly so; a checkpoint is loaded correctly if its outputs agree.
 #
 # **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), masked attention, the training step, the cache, and the checkpoint in your own model.
 #
@@ -710,7 +712,7 @@ print("we have just built course.models.GPT")
 #
 # </details>
 #
-# **2.** How many bytes does the memory of keys and values take in GPT-2 small (12 blocks, width 768) for 1024 tokens, at two bytes per number?
+# **2.** How many bytes does the KV cache take in GPT-2 small (12 blocks, width 768) for 1024 tokens, at two bytes per number?
 #
 # <details><summary>Answer</summary>
 #

@@ -3,9 +3,9 @@
 #
 # **You will be able to**
 #
-# - write the loop that turns a model into a writer, and choose a word greedily, at random, or by searching;
+# - write the loop that makes a model write, and choose a word greedily, at random, or by search;
 # - write twenty samplers in a line or two each, with their formulas and sources, and say what they leave of a real model's distribution;
-# - say which samplers may change places, and what happens to those that may not;
+# - say which samplers commute, and what changes with the order of the others;
 # - measure what a sampler does to the quality and to the diversity of a text, against a language that is known exactly.
 #
 # *45 minutes to read, about a minute to run. Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
@@ -37,7 +37,7 @@ is_full = os.environ.get("COURSE_SCALE") == "full"  # wider, on a GPU if there i
 # %% [markdown]
 # ## A writer that makes mistakes
 #
-# Lecture 15's GPT, stopped early, so that there is something to mend: half the steps, and a third of the stories.
+# This is lecture 15's GPT, trained for about half the steps on a third of the stories, so that there is something to correct.
 
 # %% trained
 language = StoryLanguage()
@@ -69,7 +69,7 @@ print(f"{wrong:.1%} per word; (1 - {wrong:.3f})^{language.mean_length:.0f} = {fl
 assert flawless < 0.5
 
 # %% [markdown]
-# That is why generation is a subject of its own. The word of lecture 15 was *probability*; today's is *choice*.
+# That is why generation is a subject of its own. Lecture 15 was about *probability*; this one is about *choice*.
 #
 # ## The loop
 #
@@ -80,8 +80,9 @@ assert flawless < 0.5
 # | $P = \text{softmax}(z)$ | probabilities of the next word | $(B, V)$ |
 # | $P_{(i)}$ | the $i$-th largest of them: $P_{(1)} = \max P$ | |
 # | $H = -\sum_v P(v) \ln P(v)$ | entropy, here in nats | $(B)$ |
+# | $T$ | temperature, a number that logits are divided by; in shapes such as $(B, T)$ the number of tokens | |
 #
-# Read, choose, append, again. **Greedy** takes the most probable word, every time; **sampling** draws word $v$ with probability $P(v)$. **Predict, then run:** which of the two repeats itself, which makes mistakes?
+# The loop is: read, choose, append, repeat. **Greedy** decoding takes the most probable word, every time; **sampling** draws word $v$ with probability $P(v)$. **Predict, then run:** which of the two repeats itself, and which makes mistakes?
 
 
 # %%
@@ -115,15 +116,15 @@ for name, choose in (("greedy", greedy), ("draw", draw)):
     print(f"{name}: {say(write(choose, start, 70)[0])}\n")
 
 # %% [markdown]
-# Greedy writes sentences much like each other, and tomorrow the same story. The draw is livelier, and wrong here and there. Between these two lies everything that follows.
+# Greedy repeats itself, and will write the same story again tomorrow. The draw is livelier, but as measured above, about one word in forty is a mistake. Most of what follows lies between these two.
 #
 # ## Searching: the best text is not made of best words
 #
-# Greedy does not even find the most probable *text*: where a first word has 0.6 and two equally likely successors, its best text has 0.6 · 0.5 = 0.30, and a first word with 0.4 and a successor with 0.9 makes 0.36. **Beam search** (Lowerre, 1976, for speech; Graves, 2012, and Sutskever, Vinyals and Le, 2014, for neural networks) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
+# Greedy does not even find the most probable *text*: suppose one first word has probability 0.6 and two equally likely successors, and another has 0.4 and a successor with 0.9. Greedy takes the first and ends at 0.6 · 0.5 = 0.30, but the second leads to 0.4 · 0.9 = 0.36. **Beam search** (Lowerre, 1976, for speech; Graves, 2012, and Sutskever, Vinyals and Le, 2014, for neural networks) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
 #
 # $$\text{score}(x_{1 \dots t}) = \sum_{i=1}^{t} \log P(x_i \mid x_{<i}).$$
 #
-# With $k = 1$ it is greedy; with $k = V^{t}$ it looks at everything. Longer texts have smaller products, so finished texts are usually compared by $\text{score} / t^{\lambda}$, with a length penalty $\lambda$ between 0 and 1. On a random table of $P(\text{next} \mid \text{last})$ for five words, three steps make 125 texts, and a beam wide enough must find the best of them all.
+# With $k = 1$ it is greedy; with $k = V^{t}$ it compares all texts. Longer texts have smaller products, so finished texts are usually compared by $\text{score} / t^{\lambda}$, with a length penalty $\lambda$ between 0 and 1. Try it on a random table of $P(\text{next} \mid \text{last})$ for five words: three steps make 125 texts, and a beam that is wide enough must find the best of them.
 
 
 # %%
@@ -153,7 +154,7 @@ for width in (1, 2, 5):
 assert tuple(text[1:]) == max(log_p_of, key=log_p_of.get)
 
 # %% [markdown]
-# On the model: the introductions of twenty test stories have thirteen tokens each, with `<s>`. Search goes on from the first of them with a few phrases again and again, and one that cannot be said at all: nobody in this language does the same thing twice in one sentence. Is it the model's fault that the most probable text is a poor one? Take the model out of it. In the *true* language a story gets cheaper with everything that is left out, so write one by hand that leaves out all it can. **Predict, then run:** how many bits does it cost, if a story as told costs about forty?
+# Now search with the model. The introductions of twenty test stories have thirteen tokens each, `<s>` included. After the first of them, search writes a few phrases again and again, and one that is impossible: nobody in this language does the same thing twice in one sentence. Is it the model's fault that search finds such a poor text? To find out, leave the model out. In the *true* language every choice costs bits, so write a story by hand that makes as few choices as it can. **Predict, then run:** a story drawn from the language costs about forty bits after its introduction. How many does this one cost?
 
 # %%
 prompts = test_stories.tokens[:20, :13]
@@ -196,11 +197,11 @@ alt = f"Most stories cost between {low:.0f} and {high:.0f} bits after their intr
 figures.still(drawing, alt, caption="What is most probable is not what is typical.")
 
 # %% [markdown]
-# Each story in the heap is far less probable than the one by hand, but there are so many of them that practically everything that is told is told there. Information theory calls the heap the **typical set** (Holtzman and others, 2020, saw the same for people's English and GPT-2). Search is right where one answer is right, as in translation (lecture 18). For stories, draw.
+# Nearly every story in the histogram is far less probable than the one by hand. But there are so many such stories that together they hold practically all the probability. Information theory calls them the **typical set**. (Holtzman and others, 2020, compared English written by people with GPT-2's search and saw the same.) Search is right where one answer is right, as in translation (lecture 18). For stories, draw.
 #
 # ## Two distributions of a real model
 #
-# From here on, samplers are functions $z \to z'$: they change logits, or remove words by setting them to $-\infty$; then we draw from $\text{softmax}(z')$, in which what is left is renormalised. Look at what they do to real language: SmolLM2 of lectures 03 and 15, after a beginning that leaves little choice and after one that leaves much. The answers are recorded; where its package is installed, any beginning may stand there.
+# From here on, samplers are functions $z \to z'$: they change logits, or remove words by setting them to $-\infty$; then we draw from $\text{softmax}(z')$, in which what is left is renormalised. Look at what they do to real language: to SmolLM2 of lectures 03 and 15, after a beginning that leaves little choice and after one that leaves much. The probabilities are recorded; where its package is installed, you can put in any beginning.
 
 # %%
 from course.pretrained import next_log_probs as smollm2_after
@@ -220,34 +221,34 @@ for context, z_next in real.items():
     print(f"{context} …: {bits:.1f} bits; the best token has {best[0]:.0%}, the best ten {best.sum():.0%}")
 
 # %% [markdown]
-# Twenty ways to go on from here, in families:
+# Here are twenty ways to choose the next word, by family:
 #
-# | | sampler | $z'_v$, or which $v$ stay | set by hand | its danger | proposed by |
+# | | sampler | $z'_v$, or which $v$ stay | parameter | its danger | proposed by |
 # |---|---|---|---|---|---|
 # | reshape | **temperature** | $z_v / T$ | $T$ | lifts the whole tail, or falls into a loop | Ackley and others, 1985 |
 # | | **dynamic temperature** | $z_v / T$, with $T$ growing with $H$ | $T_\text{low}, T_\text{high}$ | hottest where the model knows least | Kalomaze, 2023 |
 # | | **quadratic** | $\max z - f (\max z - z_v)^2$ | $f$ | takes from the favourite where it was right | Kalomaze, 2024 |
 # | fixed number | **top-k** | the $k$ most probable | $k$ | wrong nearly everywhere | Fan and others, 2018 |
 # | | **epsilon cutoff** | $P(v) \ge \varepsilon$ | $\varepsilon$ | leaves next to nothing of a flat distribution | Hewitt and others, 2022 |
-# | share | **top-p** (nucleus) | those before $v$ hold less than $p$ | $p$ | lets a flat tail in | Holtzman and others, 2020 |
+# | share | **top-p** (nucleus) | words more probable than $v$ hold less than $p$ | $p$ | lets a flat tail in | Holtzman and others, 2020 |
 # | the best | **min-p** | $P(v) \ge p \cdot P_{(1)}$ | $p$ | a favourite shuts out good alternatives | Nguyen and others, 2024 |
 # | | **top-a** | $P(v) \ge a \cdot P_{(1)}^2$ | $a$ | hardly filters a flat distribution | BlinkDL, 2022 |
 # | | **top-nσ** | $z_v \ge \max z - n\,\sigma(z)$ | $n$ | $\sigma$ is made by the tail | Tang and others, 2024 |
 # | entropy | **eta cutoff** | $P(v) \ge \min(\varepsilon, \sqrt{\varepsilon}\, e^{-H})$ | $\varepsilon$ | two limits in one number | Hewitt and others, 2022 |
 # | | **locally typical** | $-\ln P(v)$ nearest to $H$, up to a mass $\tau$ | $\tau$ | removes what is plainly right | Meister and others, 2023 |
 # | | **tail-free** | where the sorted curve still bends | $s$ | bends of a tail are noise | Phénix and Egan, 2019 |
-# | | **XTC** | all but the good ones, $P(v) \ge \theta$, and the last of these | $\theta$ | removes words that have to come | Weidmann, 2024 |
+# | | **XTC** | the least probable good word, $P(v) \ge \theta$, and all below it | $\theta$ | removes words that have to come | Weidmann, 2024 |
 # | repetition | **presence** | $z_v - \alpha\,[c_v > 0]$ | $\alpha$ | the full stop pays as well | OpenAI API |
 # | | **frequency** | $z_v - \alpha\, c_v$ | $\alpha$ | grows with the text | OpenAI API |
-# | | **repetition** | $z_v / \rho$ if $z_v > 0$, else $\rho z_v$, where $c_v > 0$ | $\rho$ | depends on a constant in $z$ | Keskar and others, 2019 |
+# | | **repetition** | $z_v / \rho$ if $z_v > 0$, else $\rho z_v$, where $c_v > 0$ | $\rho$ | changes if a constant is added to $z$ | Keskar and others, 2019 |
 # | | **DRY** | $z_v - m \cdot b^{\,n_v - n_0}$, where $n_v \ge n_0$ | $m$ | names are repeats too | Weidmann, 2024 |
 # | control | **Mirostat** | $-\log_2 P(v) \le \mu$, and $\mu$ is steered to a mean of $\tau$ bits | $\tau$ | evens out what is uneven by nature | Basu and others, 2021 |
 # | search | **beam** | the $k$ most probable beginnings | $k$ | what is probable is not typical | Lowerre, 1976 |
 # | | **contrastive** | the best of $k$, less $\alpha$ times its likeness to the past | $\alpha$ | one reading for each of $k$ candidates | Su and others, 2022 |
 #
-# $H$ and $P_{(i)}$ are as above, $\sigma(z)$ is the standard deviation of the logits, $c_v$ how often $v$ has occurred, and $n_v$ the length of the longest end of the text that has stood before, followed by $v$ then.
+# $H$ and $P_{(i)}$ are as above, $\sigma(z)$ is the standard deviation of the logits, and $c_v$ is how often $v$ has occurred. $[c_v > 0]$ is 1 if $v$ has occurred, else 0. $n_v$ is the length of the longest ending of the text that occurred earlier and was followed by $v$ there.
 #
-# The ten likeliest tokens of the second, as if there were no others, to play with before you read on. What does top-p keep when you make one bar tall, and what when all are alike? Raise the temperature to 2.5 with min-p at 0.5, then change the order: how many are left?
+# Here are the ten likeliest tokens of the second distribution, as if there were no others, to play with before you read on. What does top-p keep when you make one bar tall, and what when all are equal? Raise the temperature to 2.5 with min-p at 0.5, then change the order: how many are left?
 
 # %%
 from course.pretrained import predict
@@ -258,7 +259,7 @@ figures.sampling_bench([token.text.strip() for token in likely], flat.topk(10).v
 # %% [markdown]
 # ## Temperatures
 #
-# Dividing by $T$ makes $P'(v) \propto P(v)^{1/T}$: below 1 the rich get richer, above 1 the poor; $T \to 0$ is greedy, $T \to \infty$ the uniform distribution. **Dynamic temperature** is cool where the model is sure and hot where it is not, $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$, where $H_\text{max}$ is the logarithm of the number of words still possible. **Quadratic** or **smooth** sampling bends instead of stretching: near the top differences shrink, far from it they grow, for $c > 1$ by a cubic term as well.
+# Dividing by $T$ makes $P'(v) \propto P(v)^{1/T}$: below 1 probable words gain, above 1 improbable ones; $T \to 0$ is greedy, $T \to \infty$ the uniform distribution. **Dynamic temperature** is cool where the model is sure and hot where it is not: $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$. Here $H_\text{max}$ is the logarithm of the number of words still possible. **Quadratic** (or **smooth**) sampling takes the square of the distance to the best logit: near the top differences shrink, far from it they grow. With $c > 1$ (a second parameter, see the code) a cubic term is added.
 #
 # **Predict, then run:** does any of them change which of two words is the more probable? And how much of the second distribution lies beyond its best thousand tokens, at $T = 1$ and at $T = 1.5$?
 
@@ -301,13 +302,13 @@ for name, change in ({"as it is": partial(temperature, T=1.0)} | heats).items():
 compare(heats)
 
 # %% [markdown]
-# The ranking stays, only the distances change, so no temperature brings a wrong word to zero. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible. Dynamic temperature cools both places: 7.6 bits are less than half of the 15.6 that 49,152 tokens could have. Quadratic sampling evens out the best words and presses the tail, but removes nothing either. Filters do.
+# The ranking stays, only the distances change, so temperature never removes a wrong word. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible. Dynamic temperature cools both distributions: even the second has 7.6 bits, less than half of the 15.6 that 49,152 tokens could have. Quadratic sampling evens out the best words and lowers the tail, but removes nothing either. Filters do.
 #
 # ## Filters by rank, probability, or logit
 #
-# All keep the most probable word; they differ in who else may stay. The first two hold to a fixed number, the third to a share of the probability, the last three to the best word.
+# All keep the most probable word; they differ in which others may stay. The first two go by a fixed number, the third by a share of the probability, the last three by the distance to the best word.
 #
-# **Predict, then run:** with which of them is the number of words that stay the same in both places? Which keeps just one word after *The capital of France is*?
+# **Predict, then run:** which of them keep the same number of words after both beginnings? Which keep just one word after *The capital of France is*?
 
 
 # %%
@@ -365,13 +366,13 @@ print("as many in both places:", *same, "; one word after the first:", *alone)
 compare(filters)
 
 # %% [markdown]
-# Why so many? Because one setting must serve a model that is sure and a model that is not. Top-k keeps *London* beside *Paris*, and twenty of the hundreds of beginnings of a story. Epsilon does not know either how many words have to share. Top-p follows the shape, and lets in a long tail where no word stands out. The rules that compare a word with the best one close where there is a favourite, and open where there is none.
+# Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Top-k keeps *London* beside *Paris*, and only twenty of the hundreds of words that could begin a story. Epsilon does not consider how many words share the probability either. Top-p follows the shape, but lets in a long tail where no word stands out. The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
 #
 # ## Filters that look at the whole curve
 #
-# **Eta** lowers epsilon where the entropy is high. **Locally typical** sampling takes the heap of the histogram to heart: it wants words that are as surprising as words are on average. **Tail-free** sampling looks for the place where the sorted curve flattens: with second differences $b_i = |P_{(i)} - 2 P_{(i+1)} + P_{(i+2)}|$, it keeps words while the sum of $b_i / \sum b$ before them is at most $s$. **XTC**, exclude top choices, goes the other way, with a probability of its own, so that a text now and then leaves the beaten path.
+# **Eta** lowers epsilon where the entropy is high. **Locally typical** sampling follows the idea of the typical set: it keeps the words whose surprise is closest to the average, $H$. **Tail-free** sampling looks for the place where the sorted curve flattens: with second differences $b_i = |P_{(i)} - 2 P_{(i+1)} + P_{(i+2)}|$, it keeps words while the sum of $b_i / \sum b$ before them is at most $s$. **XTC** (*exclude top choices*) does the opposite: it removes the best words. It does so only with a given probability, so that a text takes an unusual turn now and then.
 #
-# **Predict, then run:** the most probable word may be *too* predictable to be typical (here, as in most programs, it stays all the same). Which of the four remove the *second* word of *Once upon a time there was a*? And does one remove *Paris*?
+# **Predict, then run:** the most probable word may be *too* predictable to be typical (here, as in most programs, it stays nevertheless). Which of the four remove the *second* word of *Once upon a time there was a*? And does one remove *Paris*?
 
 
 # %%
@@ -419,7 +420,7 @@ compare(curves)
 # %% [markdown]
 # ## Penalties: what has been said already
 #
-# XTC removes *Paris*: good for a story, bad for a fact. Typical sampling leaves a hole below the best word. And no filter cures the oldest fault of writing by machine. SmolLM2, sixty tokens, the most probable one each time:
+# XTC removes *Paris*: good for a story, bad for a fact. Typical sampling leaves a hole below the best word. And no filter cures the oldest fault of generated text, repetition. Here SmolLM2 writes sixty tokens, each time the most probable one:
 
 # %%
 from course.pretrained import encoded, penalised
@@ -434,7 +435,7 @@ print(f"P(loved): {first.probability:.0%} at first, now {z_loop.exp().max():.0%}
 assert z_loop.exp().max() > 10 * first.probability
 
 # %% [markdown]
-# Greedy says a phrase because it has said it, and is surer each time. Penalties read the history. **Presence** asks whether a word has occurred, **frequency** how often, **repetition** divides or multiplies, so that positive and negative logits both fall, and **DRY** (*don't repeat yourself*) punishes only what would prolong a repeat. **Predict, then run:** which of the four stop *loved* at the end of this text?
+# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history. **Presence** asks whether a word has occurred, **frequency** how often, **repetition** divides positive logits and multiplies negative ones, so that both fall, and **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat. **Predict, then run:** which of the four stop *loved* at the end of this text?
 
 
 # %%
@@ -483,15 +484,15 @@ for name, change in penalties(said).items():
 compare(penalties(said), {"at the end of the text": z_loop})
 
 # %% [markdown]
-# Frequency and DRY break the phrase at once. Presence would come too late here; at work from the beginning, it was enough to keep its own text out of the loop. The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no punishment: so its text goes round in another circle.
+# Frequency and DRY break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop. The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no penalty. So its text falls into another loop.
 #
-# ## Samplers with a memory or a view of their own
+# ## Samplers that keep a state or compare states
 #
-# **Mirostat** is a thermostat. It carries one number $\mu$ along: only words with at most $\mu$ bits may be drawn, and after each word $\mu \leftarrow \mu - \eta\,(-\log_2 P(v) - \tau)$, a step of size $\eta$ against the error. (This is version 2. Version 1 fits a Zipf law to find the $k$ that belongs to $\mu$, and uses top-k; the library has both.) **Contrastive search** draws nothing. It takes the word with the largest
+# **Mirostat** is a thermostat. It carries one number $\mu$ along: only words with at most $\mu$ bits may be drawn, and after each word $\mu \leftarrow \mu - \eta\,(-\log_2 P(v) - \tau)$, a step of size $\eta$ against the error: the target is $\tau$ bits per word. (This is version 2. Version 1 fits a Zipf law to find the $k$ that belongs to $\mu$, and uses top-k; the library has both.) **Contrastive search** draws nothing. It takes the word with the largest
 #
 # $$(1 - \alpha)\, P(v) - \alpha \max_{j \le t} \cos(h_v, h_j),$$
 #
-# where $h_v$ is the model's vector after reading $v$, and $h_j$ those of the text so far: probable, but not what it has just been thinking. Both run on the stories, where the model is at hand. **Predict, then run:** what is contrastive search with $\alpha = 0$?
+# where $h_v$ is the model's vector after reading $v$, and the $h_j$ are those of the text so far. So the word should be probable, but its vector unlike those before. Both run on the stories, because they need the model itself at every step. **Predict, then run:** what is contrastive search with $\alpha = 0$?
 
 
 # %%
@@ -530,7 +531,7 @@ for alpha in (0.0, 0.6):
 # %% [markdown]
 # ## All twenty on real language
 #
-# The same settings in one picture; the penalties have read both beginnings. **Predict, then run:** which of the twenty keeps fewest after *Once upon a time there was a*, not counting the searches, which look at four or five?
+# The next picture shows the same settings side by side; here the penalties have read both beginnings. **Predict, then run:** which of the twenty keeps fewest after *Once upon a time there was a*, not counting the searches, which look at four or five?
 
 # %%
 has_read = torch.tensor(encoded(PEAKED) + encoded(FLAT))
@@ -548,9 +549,9 @@ compare(twenty)
 # %% [markdown]
 # ## The pipeline, and what order changes
 #
-# Where the model is sure, each filter keeps a few tokens; where it is not, one keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw. On filters and temperature they disagree. By default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does; [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face divides before top-k, top-p, min-p, typical, epsilon and eta, and [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divides before min-p, top-k and top-p.
+# Where the model is sure, each filter keeps few tokens; where it is not, one keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw. They disagree about whether filters or temperature come first. By default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does; [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face divides before top-k, top-p, min-p, typical, epsilon and eta, and [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divides before min-p, top-k and top-p.
 #
-# **Predict, then run:** a temperature of 1.5 and top-p 0.9 on *Once upon a time there was a*. In which order do more tokens stay, and how many times as many? And what does a penalty still do *after* the filter?
+# **Predict, then run:** take a temperature of 1.5 and top-p 0.9 after *Once upon a time there was a*. In which order do more tokens stay, and how many times as many? And what does a penalty still do *after* the filter?
 
 # %%
 hot, tight = partial(temperature, T=1.5), partial(top_p, p=0.9)
@@ -569,15 +570,15 @@ assert same == ["top-k 20", "top-nσ 1.5"]
 print("the same tokens in either order:", *same)
 
 # %% [markdown]
-# Temperature first flattens the distribution, and then nine tenths of it are nearly nine times as many tokens; last, it evens out those that have passed. Dividing keeps the ranking, and scales all differences and their standard deviation alike: so temperature commutes with top-k and with top-nσ, but not with a filter that uses *probabilities*. Penalties after a filter come too late: the list is closed, and a favourite that is punished makes room for nobody.
+# If temperature comes first, it flattens the distribution, and nine tenths of it are then nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed. Dividing keeps the ranking, and scales all differences and their standard deviation by the same factor. So temperature commutes with top-k and with top-nσ, but not with a filter that uses *probabilities*. Penalties after a filter come too late: the list is closed, and no other word takes the place of a penalised favourite.
 #
 # - *DRY's position* is with the penalties, before everything that cuts (exercise 4).
-# - *Synergies.* Min-p makes a high temperature bearable, if it comes first. A gentle filter and DRY share the work, since one removes what is never right and the other what has been said. XTC needs a filter beside it: what it promotes must be good.
-# - *Conflicts.* Two filters of the same kind do not add up: the stricter one decides. Repetition, frequency and presence penalties together punish the same words three times over. Mirostat steers the surprise by its own cut, so a filter before it takes the steering wheel away. After top-k 1 nothing else matters.
+# - *Synergies.* Min-p makes a high temperature bearable, above all if it comes first. A gentle filter and DRY share the work, since one removes what is never right and the other what has been said. XTC needs a filter as well, so that the words it promotes are good ones.
+# - *Conflicts.* Two filters of the same kind do not add up: the stricter one decides. Repetition, frequency and presence penalties together penalise the same words three times. Mirostat steers the surprise by its own cut, so a filter before it leaves it nothing to steer. After top-k 1 nothing else matters.
 #
 # ## Whole stories
 #
-# Back to the stories, where a mistake is a fact. Let the samplers write, all at once, each with eighty rows of one batch: the twenty introductions, four times each, with lecture 15's memory of keys and values. The true language judges. **Flawless**: stories without a mistake that also came to an end. **Distinct**: different sequences of four words, as a share of all. **Predict, then run:** how many stories are flawless at a temperature of 1.5, and how many if min-p comes before or after it?
+# Back to the stories, where a mistake is a fact. Let the samplers write, all at once, with lecture 15's KV cache. Each has eighty rows of one batch: the twenty introductions, four times each. The true language is the judge. **Flawless**: stories without a mistake that also came to an end. **Distinct**: different sequences of four words, as a fraction of all. **Predict, then run:** how many stories are flawless at a temperature of 1.5, and how many if min-p comes before or after it?
 
 # %%
 n_rows = 320 if is_full else 80  # stories per sampler
@@ -625,16 +626,16 @@ assert min(report["min-p, then hot"][0], report["hot, then min-p"][0]) > 10 * re
 assert report["greedy"][1] < report["min-p 0.1"][1] / 2
 
 # %% [markdown]
-# With eighty stories a share is uncertain by five points or so (by ten for greedy, which has only twenty different ones), so do not read small differences. The large ones are these:
+# With eighty stories a percentage is uncertain by five points or so (by ten for greedy, which has only twenty different ones), so do not read small differences. The large ones are these:
 #
-# - Most filters leave about twice as many stories without a mistake as plain sampling, and nearly all the phrases of the language. A low temperature improves quality less and costs more diversity; a high one ruins nearly every story, and min-p repairs it.
-# - Greedy says almost nothing, and not even without mistakes: a mistake once made is made every time.
-# - Penalties and DRY change little that stands out from chance: these texts do not suffer from what they treat. XTC throws the best words away on purpose. Here it does so at every word, and no story survives that.
-# - Mirostat evens out the surprise. This language is uneven by nature, a free choice here, a forced word there, and so Mirostat flattens what should stay.
+# - Most filters leave about twice as many stories without a mistake as plain sampling, at nearly the same diversity. A low temperature improves quality less and costs more diversity; a high one ruins nearly every story, and min-p prevents that.
+# - Greedy writes almost the same in every story, and not even without mistakes: a mistake once made is made every time.
+# - The effects of penalties and DRY are hardly larger than chance: these texts do not suffer from what they treat. XTC throws the best words away on purpose. Here it does so at every word, and no story survives that.
+# - Mirostat evens out the surprise. This language is uneven by nature, with a free choice here and a forced word there. A limit of a few bits cuts the free choices short, and the stories become alike.
 #
 # ## Where it breaks
 #
-# **A filter mends a model; it harms a perfect one.** Give the filters the true probabilities instead of the model's. What they remove now is nothing but possible words. The price is exact: if a share $m$ of the probability stays, the filtered language differs from the true one by a KL divergence of $-\log_2 m$ bits.
+# **A filter improves a flawed model; it harms a perfect one.** Give the filters the true probabilities instead of the model's. Now they remove only possible words. The price is exact: if a share $m$ of the probability stays, the KL divergence of the filtered distribution from the true one is $-\log_2 m$ bits.
 
 # %%
 for name in ("top-k 20", "top-p 0.9", "min-p 0.1", "typical 0.5"):
@@ -643,11 +644,11 @@ for name in ("top-k 20", "top-p 0.9", "min-p 0.1", "typical 0.5"):
     assert m.min() > 0
 
 # %% [markdown]
-# (Min-p pays nothing only because in this language hardly any possible word is ten times less likely than the best one in its place; in English many are.) A filter is a statement about the *model*: that the tail of its distribution is less trustworthy than its head. The better the model, the weaker the filter should be.
+# (Min-p pays nothing only because in this language hardly any possible word is ten times less likely than the best one at its position; in English many are.) A filter is a statement about the *model*: that the tail of its distribution is less trustworthy than its head. The better the model, the weaker the filter should be.
 #
 # ## The ladder
 #
-# Is a sampler a better model? Put it on the ladder: let each predict the true test stories. **Predict, then run:** where will top-p 0.9 stand?
+# Is a sampler a better model? Put samplers on the ladder: let each predict the true test stories. **Predict, then run:** where will top-p 0.9 stand?
 
 
 # %%
@@ -664,7 +665,7 @@ print(f"top-p 0.9 excludes {excluded:.1%} of the words that really came next")
 assert rungs["top-p 0.9"] == math.inf
 
 # %% [markdown]
-# A single true word that the filter has excluded costs infinitely many bits, so a filter that is ever wrong stands below even the uniform model. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures the first, today's table the second, and no single number measures both.
+# A single true word that the filter has excluded costs infinitely many bits, so a filter that is ever wrong is worse than even the uniform model. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures the first, the table of whole stories the second, and no single number measures both.
 #
 # ## The same in the library
 #
@@ -700,7 +701,7 @@ print("we have just built course.sampling")
 # %% [markdown]
 # ## Recap
 #
-# - Generation is a loop: read, choose, append. Greedy and beam search look for the most probable text, and the most probable is not the typical.
+# - Generation is a loop: read, choose, append. Greedy and beam search look for the most probable text, and the most probable text is not typical.
 # - Temperatures reshape, filters remove, penalties read the history; Mirostat steers the surprise, contrastive search compares states.
 # - A temperature commutes with top-k and top-nσ, not with filters that look at probabilities; penalties belong before filters.
 # - Every sampler pays for quality with diversity. Filters that adapt to the shape of the distribution pay less.
@@ -761,7 +762,7 @@ print("we have just built course.sampling")
 #
 # </details>
 #
-# **4.** *(long)* Where does DRY belong? A text has come round to a phrase that it has said before, and the model wants to go on with it: the next word has 0.9. Put DRY before top-p 0.8, and after it.
+# **4.** *(long)* Where does DRY belong? A text has arrived again at a phrase that it has used before, and the model is about to repeat it: the next word has probability 0.9. Put DRY before top-p 0.8, and after it.
 #
 # <details><summary>Answer</summary>
 #

@@ -10,7 +10,7 @@
 #
 # *35 minutes to read, about a minute to run. Before this: [14 · The Transformer block](14_transformer_block.ipynb) and [15 · The decoder](15_gpt.ipynb).*
 #
-# **The question of the day:** if nobody has to write, why read in one direction only?
+# **The question of the day:** if a model need not write, why should it read in one direction only?
 
 # %% setup
 
@@ -49,7 +49,7 @@ device = best_device()
 # %% [markdown]
 # ## Both sides
 #
-# "washington …": a person, a place, a newspaper? A decoder must decide before it has read on. Three kinds of small generated text accompany this lecture, each with a question that needs both sides, and each with a *best possible accuracy* that is known exactly:
+# Is "washington …" a person, a place or a newspaper? A decoder must decide before it has read on. Three kinds of small generated text accompany this lecture, each with a question that needs both sides, and each with a *best possible accuracy* that is known exactly:
 
 # %%
 review_config = SentimentConfig(
@@ -82,9 +82,9 @@ print(
 )
 
 # %% [markdown]
-# (In the names B- begins one, I- goes on with it, and O is none; PER is a person, ORG an organisation, LOC a place.)
+# (In the tags, B- begins a name, I- continues it, and O is no name; PER is a person, ORG an organisation, LOC a place.)
 #
-# An **encoder** is a stack of Transformer layers without the triangle: every position attends to every other, and turns into a vector that knows its surroundings. **BERT**, *Bidirectional Encoder Representations from Transformers* (Devlin and others, 2019), is such a stack with three embeddings added up at the entrance:
+# An **encoder** is a stack of Transformer layers without the causal mask: every position attends to every other, so its output vector depends on both sides. **BERT**, *Bidirectional Encoder Representations from Transformers* (Devlin and others, 2019), is such a stack. Its input is the sum of three embeddings:
 #
 # $$x_t = E[\text{token}_t] + P[t] + S[\text{segment}_t].$$
 #
@@ -96,7 +96,7 @@ print(
 # | `<cls>` | a token in front of every text; its vector will stand for the whole | |
 # | `<sep>` | ends each text; two texts are told apart by their segment, 0 or 1 | |
 # | `<mask>` | here a word is hidden | |
-# | `<pad>` | fills up short texts; nobody may attend to it | |
+# | `<pad>` | fills up short texts; no position may attend to it | |
 
 
 # %%
@@ -128,11 +128,11 @@ print(V, "words;", " ".join(vocabulary.decode(encoded[-1], keep_special=True)))
 # %% [markdown]
 # ## The training objective: masked words
 #
-# A decoder practises on the next word. An encoder sees the next word, and the word itself: asked for the word *at* position $t$, it would copy. (Lecture 15 met that cheat.) So the word must be hidden: **masked language modelling**. Choose 15 % of the words, at the positions $M$; the loss is the cross-entropy of these, given all the others:
+# A decoder is trained to predict the next word. An encoder sees the next word, and the word itself: trained to predict the word *at* position $t$, it would copy it, like the model without a mask in lecture 15. So the word must be hidden: **masked language modelling**. Choose 15 % of the words as targets, at the positions $M$. The loss is their cross-entropy, given all the other words:
 #
 # $$L = -\frac{1}{|M|} \sum_{t \in M} \ln P(x_t \mid \text{the text with the positions in } M \text{ hidden}).$$
 #
-# There is a catch: when the model is put to work, the input contains no `<mask>`, and a model that computes something useful only at masks would fail. Hence 80/10/10: of the words asked for, 80 % become `<mask>`, 10 % another word at random, 10 % stay as they are. So any word may be asked for, and none can be trusted blindly. As a loop:
+# There is a catch: after pre-training, the input contains no `<mask>`, and a model that computes something useful only at masks would fail. Hence 80/10/10: of the targets (*asked for* in the code), 80 % become `<mask>`, 10 % another word at random, and 10 % stay as they are. So any word may be a target, and no word of the input can be trusted blindly. As a loop:
 
 
 # %%
@@ -152,7 +152,7 @@ print(" ".join(vocabulary.decode(holes, keep_special=True)))
 print({t: vocabulary.word(token) for t, token in asked.items()})
 
 # %% [markdown]
-# In tensors, a whole batch at once. Where nothing is asked the target is −100, which PyTorch's cross-entropy leaves out.
+# In tensors, a whole batch is masked at once. Where there is no target, the entry is −100, which PyTorch's cross-entropy ignores.
 
 
 # %%
@@ -169,7 +169,7 @@ def hide(
 
 
 # %% [markdown]
-# **Predict, then run:** of all words, what share is asked for, what share becomes `<mask>`, and what share is asked for but looks untouched?
+# **Predict, then run:** of all words, what fraction is asked for, what fraction becomes `<mask>`, and what fraction is asked for but looks untouched?
 
 # %%
 many = torch.tensor([encoded[1]] * 20_000)
@@ -187,10 +187,13 @@ for name, chosen in {
 #
 # ## The encoder
 #
-# Lecture 14's stack, and the head that says which word stood at each position. Its last matrix is the embedding again. Three things are not as in BERT, because BERT had days on many machines and we have half a minute: positions are rotations (lecture 13), norms stand before the sublayers (lecture 14), and the heads begin with something to do: half of them with the same matrix for queries and keys, so that a word
-# looks first at words like itself, the other half with queries of zero, so that it looks at all words alike. Trained attention often ends up like the first, and may as well begin there (Trockman and Kolter, 2023).
+# The encoder is lecture 14's stack, with an output head that says which word stood at each position. The last matrix of this head is the embedding again. BERT had days on many machines and we have half a minute, so three things differ from BERT:
 #
-# The original of 2019 as a drawing, with the head of pre-training and two heads of fine-tuning.
+# - positions are rotations (lecture 13);
+# - norms stand before the sublayers (lecture 14);
+# - attention begins with some structure: half of the heads begin with the same matrix for queries and keys, so that a word first looks at words like itself, the other half with queries of zero, so that it looks at all words equally. Trained attention often ends up like the first kind, so it may as well begin there (Trockman and Kolter, 2023).
+#
+# The drawing shows the original of 2019, with the output head of pre-training and two output heads of fine-tuning.
 
 # %%
 figures.machine("bert")
@@ -257,7 +260,7 @@ reader = Reader(d_model=128 if is_full else 64, n_layers=4 if is_full else 2)
 print(reader(tokens, mask, segments).shape, f"{sum(p.numel() for p in reader.parameters()):,} parameters")
 
 # %% [markdown]
-# No triangle: every word influences every other. The same test as in lecture 15, for the words of one text:
+# Without a causal mask, every word influences every other. Test it for the words of one text:
 
 # %%
 influence = []
@@ -272,10 +275,10 @@ assert torch.stack(influence).all()
 # %% [markdown]
 # ## Pre-training
 #
-# 24,000 texts of all three kinds, *without their labels*: that is the point, such text is available everywhere. In each step one kind, 32 texts, new holes, and 30 % of them instead of 15: with little time, a higher share of masked words trains faster and does no harm (Wettig and others, 2023).
+# The encoder is pre-trained on 24,000 texts of all three kinds, *without their labels*. That is the point: such text is available everywhere. Each step takes 32 texts of one kind and chooses new targets, 30 % of the words instead of 15: with little time, a higher share of masked words trains faster and does no harm (Wettig and others, 2023).
 #
-# Instead of question and passage the model gets one sentence of the passage and the whole passage, because texts repeat themselves, and that too needs no label. There it is not single words that are hidden, but a **span**: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A lone hole is filled from its neighbours;
-# to fill a span, the sentence has to be found in the passage by the words that are left.
+# Instead of a question and its passage, the model gets one sentence of the passage and the whole passage. Texts repeat themselves, so this needs no label either. In these texts a **span** is masked instead of single words: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A single masked word can be filled from its neighbours;
+# to fill a span, the model must find the sentence in the passage by the words that are left.
 
 
 # %% trained
@@ -318,7 +321,7 @@ smooth = torch.tensor(history.losses).unfold(0, 100, 100).mean(-1)
 print("loss in nats, means of 100 steps:", *(f"{value:.2f}" for value in smooth.tolist()))
 
 # %% [markdown]
-# What has it learned? Hide one word after the other in a review, and in a sentence with names. Beside it, a reader of the left side only: a 4-gram model of the same texts (lecture 02).
+# What has it learned? Mask one word after the other in a review, and in a sentence with names. For comparison, a 4-gram model of the same texts (lecture 02) reads the left side only.
 
 # %%
 counted = KneserNey(NGramCounts([torch.tensor(row) for row in encoded], 4, V, bos=CLS))
@@ -350,7 +353,7 @@ sentence = "clara works for washington post and ford lives in cape town ."
 figures.fill_in(sentence.split(), both_readers(sentence), vocabulary.words, start=6)
 
 # %% [markdown]
-# In this language people live somewhere, and what is bought or buys is often a firm. **Predict, then run:** how much probability does each reader give, in place of *ford*, to words that can only begin the name of an organisation, if another verb follows?
+# In this language people live somewhere, and what buys or is bought is often a firm. **Predict, then run:** how much probability does each model give, in place of *ford*, to words that can only begin the name of an organisation, and how does that depend on the verb that follows?
 
 # %%
 kinds = (name_config.people, name_config.places, name_config.organisations)
@@ -362,7 +365,7 @@ for ending in ("lives in cape town .", "thanked ben .", "bought amazon ."):
     print(f"▁ {ending:21} {told}")
 
 # %% [markdown]
-# The left side cannot know what comes; the encoder has noticed the verb.
+# The 4-gram model cannot see the verb; the encoder uses it.
 #
 # **Before you click:** which word of "cape town" is easier with the right side, which with the left?
 #
@@ -374,7 +377,7 @@ for ending in ("lives in cape town .", "thanked ben .", "bought amazon ."):
 #
 # ## Fine-tuning: one layer more
 #
-# The encoder has read; now it gets a job. On top of its vectors goes **one linear layer**, new and random; then everything is trained on, gently, on labelled examples.
+# Now the encoder is adapted to a task. **One linear layer**, new and random, goes on top of its vectors; then the whole network is trained for some more steps on labelled examples. For sentiment, a **pooler** stands between: a linear layer with tanh on the vector of `<cls>`.
 #
 # | task | reads | one layer | loss |
 # |---|---|---|---|
@@ -415,7 +418,7 @@ def span_loss(model, example):
 
 
 # %% [markdown]
-# The labels as tensors. An answer's place counts from the beginning of the passage, so `<cls>`, the question and `<sep>` come on top:
+# Turn the labels into tensors. The position of an answer counts from the start of the passage, so the length of `<cls>`, the question and `<sep>` is added:
 
 
 # %%
@@ -435,7 +438,7 @@ def span_examples(items) -> tuple[torch.Tensor, ...]:
 
 
 # %% [markdown]
-# And how each is judged, on a thousand new examples: right classes, right tags of words, spans that are right at both ends.
+# Each task is judged on a thousand new examples: by the fraction of right classes, of right tags of words, and of spans that are right at both ends.
 
 
 # %%
@@ -466,7 +469,7 @@ best = {
 print("best possible:", {name: round(value, 3) for name, value in best.items()})
 
 # %% [markdown]
-# Labels are expensive, so there are few: 20 reviews, 60 sentences, 300 questions. The same head, the same steps, once on the pre-trained reader and once on a fresh one. **Predict, then run:** for which of the three is pre-training worth most?
+# Labels are expensive, so there are few: 20 reviews, 60 sentences, 300 questions. The same head is trained for the same steps, once on the pre-trained encoder and once on a fresh one. **Predict, then run:** for which of the three is pre-training worth most?
 
 
 # %%
@@ -516,15 +519,15 @@ for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) 
     assert pretrained > scratch
 
 # %% [markdown]
-# All three gain, each for a reason that can be named. To fill "▁ lives in" and "▁ bought" one must know who lives and who buys; sixty labelled sentences only had to name the two. To fill a hole among opinions one must know which adjectives keep company; twenty reviews only had to say which company is praise. To fill a span one must find a sentence again by the words that are
+# All three gain, each for a reason that can be named. To fill "▁ lives in" and "▁ bought", a model must know who lives and who buys; sixty labelled sentences only had to name the two kinds. To fill a gap among opinions, it must know which adjectives occur together; twenty reviews only had to say which group is praise. To fill a span, it must find a sentence again by the words that are
 # left; three hundred questions only had to say where to point.
 #
-# Three experiments for you. Another seed in `fresh_reader` moves the numbers, from scratch on the spans by most: whether the look-up is found in 300 steps is luck. With some dozens more labelled reviews the fresh reader catches up: pre-training pays while labels are few. And it pays only if its exercise needs what the task needs: put `hide` in the place of
-# `hide_spans`, and see what becomes of the spans. (With `COURSE_SCALE=full` pre-training is ten times as long.)
+# Here are three experiments for you. Change the seed in `fresh_reader`: the numbers move, most of all from scratch on the spans, where it is luck whether 300 steps find the look-up. Add some dozens of labelled reviews: the fresh encoder catches up, because pre-training pays while labels are few. And pre-training pays only if its objective needs what the task needs: put `hide` in the place of
+# `hide_spans`, and see what happens to the spans. (With `COURSE_SCALE=full` pre-training is ten times as long.)
 #
 # ## The new ladder
 #
-# BERT cannot stand on the course's ladder. The numbers $P(x_t \mid \text{all the others})$ of a text are no factors of its probability. The smallest example: a language of two texts, "a b" and "b a", equally likely. One bit per text; but with the other word in sight each word is certain, and the product of the two is 1 for both texts.
+# BERT cannot stand on the course's ladder. The numbers $P(x_t \mid \text{all the others})$ of a text are not factors of its probability. The smallest example is a language of two texts, "a b" and "b a", equally likely. Each text carries one bit. But with the other word in sight each word is certain, and the product of the two is 1 for both texts.
 
 # %%
 from_left = [0.5, 1.0]  # P(first), P(second | first)
@@ -533,7 +536,7 @@ for name, factors in (("from the left", from_left), ("from both sides", from_bot
     print(f"{name:15} {sum(math.log2(1 / p) for p in factors):.0f} bits per text")
 
 # %% [markdown]
-# Zero bits for a text that carries one: below every floor, so not a code, not a language model in the sense of lecture 01. A ladder of its own, then:
+# Zero bits for a text that carries one is below the floor: these numbers are not a language model in the sense of lecture 01. So BERT gets a ladder of its own:
 
 # %%
 drawing, axes = plt.subplots(figsize=(6, 3))
@@ -565,7 +568,7 @@ figures.still(
 # %% [markdown]
 # ## Where the answer is found
 #
-# The span finder, and what its last layer attends to, for a question of its own kind:
+# Here is the span finder's answer to a new question, and what its last layer attends to:
 
 # %%
 from course.models import attention_maps
@@ -583,7 +586,7 @@ figures.attention(
 # %% [markdown]
 # ## Encoder against decoder
 #
-# Does the gain come from reading in both directions, or just from the training? The same reader with the triangle of lecture 15 and without, both from scratch, with plenty of labelled sentences:
+# Does the gain come from reading in both directions, or just from the training? Train the same network with lecture 15's causal mask and without it, both from scratch, on plenty of labelled sentences:
 
 # %%
 plenty = entity_examples(sentences[:4000])
@@ -598,12 +601,12 @@ for is_causal in (True, False):
 assert accuracy["entities", False] > accuracy["entities", True]
 
 # %% [markdown]
-# No training can repair the left-only reader: at "washington" it must commit itself before the verb. In numbers, BERT and GPT-3, as their papers have them (quoted), and what the ledger of lecture 14 counts:
+# Training cannot give the left-only model what it does not see: at "washington" it must decide before the verb. Here are BERT and GPT-3 in numbers, quoted from their papers; the cell below counts their parameters by lecture 14's ledger.
 #
 # | | BERT large (2019) | GPT-3 (2020) |
 # |---|---|---|
 # | architecture | encoder | decoder |
-# | practises on | masked words | the next word |
+# | trained to predict | masked words | the next word |
 # | width $D$ | 1024 | 12,288 |
 # | layers | 24 | 96 |
 # | heads, width of each | 16 × 64 | 96 × 128 |
@@ -612,7 +615,7 @@ assert accuracy["entities", False] > accuracy["entities", True]
 # | longest text | 512 | 2048 |
 # | trained on | 3.3 billion words (BooksCorpus 0.8, Wikipedia 2.5) | 300 billion tokens |
 # | parameters | 340 million | 175 billion |
-# | put to work by | fine-tuning, one layer more | a prompt |
+# | used by | fine-tuning, one layer more | a prompt |
 
 # %%
 from course.models.ledger import BERT_LARGE, GPT3, bert_ledger, gpt_ledger
@@ -627,7 +630,7 @@ assert abs(counted_sizes["BERT large"] / 340e6 - 1) < 0.03
 # %% [markdown]
 # ## Where it breaks
 #
-# **It cannot write.** Hide three words in a row, and BERT answers each hole by itself: $P(x_1)\,P(x_2)\,P(x_3)$ instead of $P(x_1)\,P(x_2 \mid x_1)\,P(x_3 \mid x_1, x_2)$. With three words a thing may be "in the kitchen", "on a chair" or "near my window". **Predict, then run:** if the holes are filled independently, how often does a real place come out?
+# **It cannot write.** Mask three words in a row, and BERT predicts each by itself: $P(x_1)\,P(x_2)\,P(x_3)$ instead of $P(x_1)\,P(x_2 \mid x_1)\,P(x_3 \mid x_1, x_2)$. With three words a thing may be "in the kitchen", "on a chair" or "near my window". **Predict, then run:** if the three are filled independently, how often is the result a real place?
 
 # %%
 known = ("ada put the red ball <mask> <mask> <mask> .", "ben put the green key under the old bed .")
@@ -640,12 +643,12 @@ print({place: round(share, 3) for place, share in shares.items()}, f"together {s
 print("the most probable word in each hole:", " ".join(vocabulary.word(int(i)) for i in holes.argmax(-1)))
 
 # %% [markdown]
-# The rest are mixtures, of words of one place and words of another. One could fill one hole at a time, but then one is back at a chain rule, with a model that was not trained for it. **It sees 15 % of the words as questions**; a decoder learns from all of them in every step. **`<mask>` never occurs** in any task after pre-training, so training and use do not match. And the paper's second exercise, to
+# The rest are mixtures of words from different places. You could fill in one word at a time, but that is a chain rule again, with a model that was not trained for it. **It learns from 15 % of the words**; a decoder learns from all of them in every step. **`<mask>` never occurs** in any task after pre-training, so pre-training and fine-tuning do not match. And the paper's second training objective, to
 # guess whether two sentences follow each other, turned out not to help (Liu and others, 2019, "RoBERTa"), so it is left out here.
 #
 # ## The same in the library
 #
-# `course.models.BERT` with our random weights gives the same logits, and the same holes come from the same random numbers.
+# `course.models.BERT` with our random weights gives the same logits, and the same random numbers give the same masked positions.
 
 # %%
 from course.models import BERT, BERTConfig, MaskedLanguageModel, hide_tokens
@@ -679,17 +682,17 @@ print("we have just built course.models.BERT")
 #
 # ## Recap
 #
-# - An encoder attends to both sides. It practises on hidden words: 15 % asked for, of these 80 % masked, 10 % exchanged, 10 % left.
+# - An encoder attends to both sides. It is trained to predict hidden words: 15 % are targets; of these 80 % are masked, 10 % exchanged, 10 % left.
 # - Fine-tuning adds one linear layer: on `<cls>` for a text, on every position for tags, two scores per position for spans.
 # - Pre-training pays where labels are few and the text was enough to learn what they need; how much must be measured.
 # - Two sides beat one wherever the text is already there.
-# - Its numbers are no probability of a text: it has no place on the ladder and cannot write.
+# - Its numbers do not make the probability of a text: it has no place on the ladder and cannot write.
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), masking, the masked loss, and the heads.
 #
 # ## Exercises
 #
-# **1.** A text has 200 words. How many are asked for on average, how many become `<mask>`, how many another word, and how many stay?
+# **1.** A text has 200 words. How many become targets on average? Of these, how many become `<mask>`, how many another word, and how many stay?
 #
 # <details><summary>Answer</summary>
 #
@@ -697,11 +700,11 @@ print("we have just built course.models.BERT")
 #
 # </details>
 #
-# **2.** Two neighbouring holes are *new york* or *los angeles*, equally often. Each hole is filled by itself. How often does a real city come out?
+# **2.** Two neighbouring masked words are *new york* or *los angeles*, equally often. Each is filled in by itself. How often is the result a real city?
 #
 # <details><summary>Answer</summary>
 #
-# Half of the time: the second hole knows nothing of what was put into the first.
+# Half of the time: the second word does not depend on what was put in for the first.
 #
 # </details>
 #
@@ -709,11 +712,11 @@ print("we have just built course.models.BERT")
 #
 # <details><summary>Answer</summary>
 #
-# $2 \cdot 1024 + 2 = 2050$, beside 335 million.
+# $2 \cdot 1024 + 2 = 2050$, compared with 335 million.
 #
 # </details>
 #
-# **4.** *(long)* Take all texts of three letters from *a* to *d* whose letters are all the same, equally likely. How many bits has a text? What does the product of $P(x_t \mid \text{all the others})$ give? And the chain rule, in whichever order it asks?
+# **4.** *(long)* Take all texts of three letters from *a* to *d* whose letters are all the same, equally likely. How many bits does a text carry? What does the product of $P(x_t \mid \text{all the others})$ give? And the chain rule, in whichever order it asks?
 #
 # <details><summary>Answer</summary>
 #

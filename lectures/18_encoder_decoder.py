@@ -8,9 +8,9 @@
 # - put encoder and decoder together and train them to translate;
 # - compare the result with the recurrent translator of lecture 11, on the same data and on equal terms.
 #
-# *30 minutes to read, about a minute to run. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
+# *30 minutes to read, about five minutes to run, most of it two trainings. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
 #
-# **The question of the day:** the recurrent translator with attention works. What does it gain if nothing in it is recurrent any more?
+# **The question of the day:** the recurrent translator with attention works. What do we gain if nothing in it is recurrent any more?
 
 # %% setup
 
@@ -34,7 +34,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## The missing link
 #
-# Lecture 17's encoder reads a text with every word seeing every other. Lecture 15's decoder writes a text with every word seeing those before it. For a translation the decoder must also see the source, and lecture 11 has shown how: before each word, look back. In the Transformer that look is **cross-attention**, the attention of lecture 12 with
+# Lecture 17's encoder reads a text with every word seeing every other. Lecture 15's decoder writes a text with every word seeing those before it. For a translation the decoder must also see the source, and lecture 11 has shown how: before each word, look back. In the Transformer this is **cross-attention**, the attention of lecture 12 with
 # one change: the queries come from one sequence, the keys and values from another.
 #
 # $$Q = X W_q, \qquad K = M W_k, \qquad V = M W_v, \qquad \text{cross}(X, M) = \text{softmax}\Big(\frac{Q K^\top}{\sqrt{d_k}} + \text{mask}\Big) V.$$
@@ -43,9 +43,9 @@ device = best_device() if is_full else torch.device("cpu")
 # |---|---|---|---|
 # | $X$ | the decoder's vectors, one for each target position | $(T, D)$ | `x` |
 # | $M$ | the **memory**: the output of the encoder's *last* layer, one vector for each source word | $(S, D)$ | `memory` |
-# | $W_q, W_k, W_v$ | as in lecture 12, for one head of width $d_k$ (`K` in the code) | $(D, d_k)$ | `W_query`, … |
-# | $Q$; $K$, $V$ | what the target asks; what the source answers to, and with | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
-# | mask | 0 where a look is allowed, $-\infty$ where it is not | $(T, S)$ | `mask` |
+# | $W_q, W_k, W_v$ | as in lecture 12, but stored transposed, so that $X$ is multiplied directly; for one head of width $d_k$ (`K` in the code) | $(D, d_k)$ | `W_query`, … |
+# | $Q$; $K$, $V$ | queries of the target; keys and values of the source ($V$ in the shapes of the code counts words) | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
+# | mask | 0 where attending is allowed, $-\infty$ where it is not | $(T, S)$ | `mask` |
 #
 # Compared with lecture 11: $s_t$ has become a query, $h_i$ a key *and*, by another matrix, a value; the score is a scaled dot product. As a loop, with $B = 2$ sentences, $T = 3$, $S = 5$, $D = 6$, $d_k = 4$:
 
@@ -77,17 +77,17 @@ assert torch.allclose(look(x, memory), looked_up, atol=1e-5)
 look(x, memory).shape, look(x, x).shape
 
 # %% [markdown]
-# `look(x, x)` is self-attention: nothing new had to be built. And note what does *not* depend on the target: `key` and `value`. They are made once for a sentence, however many words are written.
+# `look(x, x)` is self-attention, so nothing new had to be built. Note that `key` and `value` do *not* depend on the target. They are computed once per sentence, however many words are written.
 #
 # ## Three masks
 #
-# Three attentions, and each has a mask of its own. Batches are padded, and the decoder must not see the future:
+# The model has three attentions, and each has a mask of its own, because batches are padded and the decoder must not see the future:
 #
 # 1. **encoder on itself**: every word of the source may look at every real word of the source;
-# 2. **decoder on itself**: every position may look at itself and what precedes it, the triangle of lecture 15;
-# 3. **decoder on the source**: every position may look at every real word of the source, at any time. No triangle: the source is all there.
+# 2. **decoder on itself**: every position may look at itself and what precedes it: the causal mask of lecture 15, a triangle;
+# 3. **decoder on the source**: every position may look at every real word of the source, at any time. There is no triangle, because the whole source is known.
 #
-# Choose cells and read why.
+# Choose a cell to read why it is allowed or not.
 
 # %%
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
@@ -114,7 +114,7 @@ triangle = torch.ones(T, T, dtype=torch.bool).tril()  # mask 2: (T, T)
 print(is_real[1, 0, 0].int().tolist(), triangle.int().tolist())
 
 # %% [markdown]
-# **Predict.** Why does mask 2 need no word about the *target's* padding?
+# **Predict.** Why can mask 2 ignore the *target's* padding?
 #
 # <details><summary>Answer</summary>
 #
@@ -124,7 +124,7 @@ print(is_real[1, 0, 0].int().tolist(), triangle.int().tolist())
 #
 # ## A decoder layer
 #
-# Self-attention, cross-attention, feed-forward: three residual steps, each with its norm (pre-norm, as in lecture 14):
+# A decoder layer has three residual steps, each with its norm (pre-norm, as in lecture 14): self-attention, cross-attention and the feed-forward network, which lecture 14 called mlp.
 #
 # $$\begin{aligned}
 # x &\leftarrow x + \text{self}(\text{norm}_1(x)) && \text{what have I written?} \\
@@ -157,7 +157,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown]
-# **Predict, then run:** how many more weights than an encoder layer has a decoder layer, for $D = 64$?
+# **Predict, then run:** how many more weights does a decoder layer have than an encoder layer, for $D = 64$?
 #
 # <details><summary>Answer</summary>
 #
@@ -178,9 +178,9 @@ assert n_decoder - n_encoder == 4 * 64**2 + 4 * 64 + 2 * 64
 # %% [markdown]
 # ## The whole model
 #
-# Embeddings and positions at both ends (lecture 13), the encoder of lecture 17, and a stack of decoder layers that **all look at the same memory**. The matrix that embeds the target's words also scores them, as in the paper.
+# The model consists of embeddings with positions for source and target (lecture 13), the encoder of lecture 17, and a stack of decoder layers that **all look at the same memory**. The matrix that embeds the target's words also scores them, as in the paper.
 #
-# The whole of it as a drawing, in the paper's post-norm order.
+# The drawing shows the whole model, in the paper's post-norm order.
 
 # %%
 figures.machine("transformer")
@@ -254,7 +254,7 @@ class Translator(nn.Module):
 # %% [markdown]
 # ## What goes wrong without each mask
 #
-# The data of lectures 10 and 11: 12,000 generated sentences of 4 to 15 words, with the one right translation of each.
+# The data are those of lectures 10 and 11: 12,000 generated sentences of 4 to 15 words, with the one right translation of each.
 
 # %%
 from course.translation_experiment.parallel_text import ShuffledPairs, parallel_text, teacher_forcing_loss
@@ -301,9 +301,9 @@ for is_causal in (True, False):
         assert result.bleu < 5
 
 # %% [markdown]
-# A wonderful loss and no translation. It has learned to copy the next word from its input, and when it writes by itself there is no next word to copy. A loss too good to be true is the symptom to remember.
+# The loss is excellent, and there is no translation. The model has learned to copy the next word from its input, and when it writes by itself there is no next word to copy. A loss too good to be true is the symptom to remember.
 #
-# **Without masks 1 or 3** a sentence's translation depends on how much padding its neighbours force upon it:
+# **Without masks 1 or 3** a sentence's translation depends on how much padding the other sentences of its batch add to it:
 
 # %%
 torch.manual_seed(0)
@@ -331,7 +331,7 @@ assert cross[0].norm() < 1e-4 < cross[1].norm()
 # %% [markdown]
 # ## Against lecture 11
 #
-# The same pairs, the same batches, the same number of steps; each at a learning rate chosen by hand (0.008 for RNNsearch, 0.003 for the Transformer), and about as many weights.
+# Both models get the same pairs, the same batches and the same number of steps, and have about the same number of weights. Each has a learning rate chosen by hand (0.008 for RNNsearch, 0.003 for the Transformer).
 
 # %%
 from course.models import Seq2Seq, Seq2SeqConfig
@@ -369,7 +369,7 @@ for name, history in histories.items():
     )
 
 # %% [markdown]
-# The Transformer finds out later where to look, and has fewer steps left to become exact. Why? The recurrent translator gets word order for free; the Transformer must learn what its sines and cosines mean, and the learning rate that suited it is the smaller one. A budget of 600 steps favours the model with more built-in structure. (With `COURSE_SCALE=full` both have four times as many: see whether the gap closes.)
+# The Transformer learns later where to look, and has fewer steps left to become exact. One reason is that the recurrent translator gets word order for free, while the Transformer must learn what its sines and cosines mean. Another is its smaller learning rate. A budget of 600 steps favours the model with more built-in structure. (With `COURSE_SCALE=full` both have four times as many: see whether the gap closes.)
 #
 # **Quality**, free running, on sentences of each length that were not trained on:
 
@@ -419,7 +419,7 @@ figures.bottleneck(
 )
 
 # %% [markdown]
-# Within the trained lengths both are good, and the Transformer lies behind: the longer the sentence, the more often one word of it is wrong. Beyond them the Transformer falls faster. A suspicion: it knows a place by its sines and cosines, and places beyond those of training are strange to it. Test it: short sentences, of ten words, with their places counted from elsewhere than 1.
+# Within the trained lengths both are good, but the Transformer is behind: the longer the sentence, the more often one of its words is wrong. Beyond them the Transformer falls faster. Here is a suspicion: it knows a position by its sines and cosines, and has never met those beyond the trained lengths. Test this with short sentences, of ten words, whose positions do not start at 1.
 
 # %%
 places = models["Transformer"].positions
@@ -434,9 +434,9 @@ places.table = usual
 assert by_place[40] < 0.5 * by_place[0]
 
 # %% [markdown]
-# The same sentences, and places alone spoil them. A recurrent network has no numbers for places to be surprised by. (Lecture 13's relative positions are one remedy; training on all lengths that will be needed is the plain one.)
+# The sentences are the same; the positions alone spoil the translations. A recurrent network has no position vectors that could be new to it. (Lecture 13's relative positions are one remedy; training on all lengths that will be needed is the plain one.)
 #
-# **Alignment.** The Transformer has not one map but one for each head of each layer. Against the gold alignment, with each target word linked to the source word of the largest weight:
+# **Alignment.** The Transformer has not one map but one for each head of each layer. Compare each with the gold alignment, linking each target word to the source word of the largest weight:
 
 # %%
 from course.models import attention_maps
@@ -467,7 +467,7 @@ for name, rate in rates.items():
     print(f"{name:22} alignment error rate {rate:6.1%}")
 
 # %% [markdown]
-# The recurrent translator has one look per word, and that look must be the right one. In the Transformer the looks share the work: no head is as exact as RNNsearch, some do something else altogether, and the mean over the heads of the last layer comes closest. The clearest single head:
+# The recurrent translator has one attention per word, which must find the right place. In the Transformer the heads share the work: no head is as exact as RNNsearch, one does mostly something else, and the mean over the heads of the last layer comes closest. Here is the clearest single head:
 
 # %%
 best = min((name for name in rates if "head " in name), key=rates.get)
@@ -482,7 +482,7 @@ figures.alignment(
 )
 
 # %% [markdown]
-# **Speed.** Three clocks: seconds of training for the same number of steps, milliseconds for one step of training as sentences grow, and free running.
+# **Speed.** We measure three times: the seconds of training for the same number of steps, the milliseconds of one training step as sentences grow, and the seconds of free-running translation.
 
 
 # %%
@@ -512,7 +512,7 @@ for name, model in models.items():
     print(f"    {len(tests[10])} sentences written in {writing:.2f} s")
 
 # %% [markdown]
-# (The milliseconds are those of the machine that ran this page last.) Training, 64 short sentences to a step, costs about the same: so many sentences side by side keep one core busy in either model, and it sees only the *amount* of arithmetic. With eight sentences to a step the Transformer is quicker already here, and the more so the longer they are, because the recurrent translator makes its steps one by one. Count what must wait: operations that follow one another in one training pass, for $S$ source words, $T$ target words and $L$ layers on each side.
+# (The milliseconds are those of the machine that ran this page last.) Training with 64 short sentences per step costs about the same: so many sentences keep one core busy in either model, and only the *amount* of arithmetic counts. With eight sentences per step the Transformer is quicker even here, the more so the longer they are, because the recurrent translator takes its time steps one by one. Count what must wait: operations that follow one another in one training pass, for $S$ source words, $T$ target words and $L$ layers on each side.
 
 
 # %%
@@ -525,7 +525,7 @@ for S in (10, 40, 120):
     print(f"S = T = {S:3}: {chain(S, S, 2)}")
 
 # %% [markdown]
-# On a processor that does thousands of products at once, the length of this chain is the time. When *writing*, both are back to one word after another, and the Transformer, which here has no cache, does all its work anew for each word: it writes more slowly.
+# On a processor that does thousands of products at once, the time depends on the length of this chain. When *writing*, both produce one word after another. The Transformer, which has no cache here, repeats all its work for each word, so it writes more slowly.
 #
 # <details><summary>What would a cache hold?</summary>
 #
@@ -580,22 +580,22 @@ figures.still(
 # %% [markdown]
 # ## Three families
 #
-# With this the three forms of the Transformer are complete:
+# Now you have met all three forms of the Transformer:
 #
 # | | encoder (17) | decoder (15) | encoder-decoder (18) |
 # |---|---|---|---|
-# | attention | on itself, both ways | on itself, triangle | both, and decoder on encoder |
+# | attention | on itself, both ways | on itself, causal | both, and decoder on encoder |
 # | learns from | hidden words | the next word | the next target word, given a source |
 # | made for | understanding: labels, spans | continuing a text | turning one text into another |
 # | example | BERT | GPT | the Transformer of 2017, T5, BART |
 #
-# A decoder alone can translate too: write the source, a separator, and let it go on. Then one stack does both jobs, and the source sees itself through a triangle. Most large language models today are built that way; encoder-decoders live on where input and output differ in kind, as in speech recognition.
+# A decoder alone can translate too: write the source, a separator, and let it go on. Then one stack does both jobs, and even the source sees itself only through the causal mask. Most large language models today are built that way; encoder-decoders live on where input and output differ in kind, as in speech recognition.
 #
-# The model of 2017 had the form above, with each norm after its sum, $D = 512$, $L = 6$ and $H = 8$ heads, and in a larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper), more than any system before it, at a fraction of the training cost.
+# The model of 2017 had the form above, with each norm after its sum, $D = 512$, $L = 6$ and $H = 8$ heads. A larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper). That was more than any system before it, at a fraction of the training cost.
 #
 # ## The same in the library
 #
-# Our decoder layer with the weights of `torch.nn`'s, and our translator with those of `course.models`:
+# Compare our decoder layer with that of `torch.nn`, and our translator with that of `course.models`, each with the same weights:
 
 # %%
 from course.models import Translator as LibraryTranslator
@@ -628,8 +628,8 @@ print("we have just built course.models.Translator")
 #
 # - Cross-attention: queries from the decoder, keys and values from the encoder's last layer; the source is read once.
 # - Three masks: real source words, the triangle, real source words again. Without the triangle the decoder copies its answer.
-# - A decoder layer looks at itself, looks at the source, and thinks; all layers look at the same memory.
-# - On the same data it translates nearly as well as the recurrent translator within the trained lengths, and worse beyond them; its maps are many and mixed.
+# - A decoder layer applies self-attention, cross-attention and a feed-forward network; all layers look at the same memory.
+# - On the same data, with the same few steps, it translates nearly as well as the recurrent translator within the trained lengths, and worse beyond them; it has many alignment maps, and the heads share the work.
 # - What it gains is parallel training: the chain of operations that wait does not grow with the sentence.
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), the exercises on cross-attention and the encoder-decoder. The last lecture: [19 · The whole ladder](19_the_whole_ladder.ipynb).
@@ -652,7 +652,7 @@ print("we have just built course.models.Translator")
 #
 # </details>
 #
-# **3.** How many weights more than an encoder layer has a decoder layer of width 512?
+# **3.** How many more weights does a decoder layer of width 512 have than an encoder layer?
 #
 # <details><summary>Answer</summary>
 #
@@ -664,7 +664,7 @@ print("we have just built course.models.Translator")
 #
 # <details><summary>Answer</summary>
 #
-# It does not change: the softmax and the sum run over a set. The order reaches the decoder only through what the encoder has written *into* the vectors of the memory, from the positions at its entrance.
+# It does not change: the softmax and the sum run over a set. The order reaches the decoder only through what the encoder has written *into* the vectors of the memory, from the positions at its input.
 #
 # ```python
 # import torch

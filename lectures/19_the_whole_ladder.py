@@ -8,9 +8,9 @@
 # - run a small scaling study, and say what may and may not be concluded from one;
 # - translate the Transformer of 2017 into one of today, line by line.
 #
-# *35 minutes to read, about a minute to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
+# *35 minutes to read, about two minutes to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
 #
-# **The question of the day:** which idea bought how many bits, and what would more of everything buy?
+# **The question of the day:** which idea saved how many bits, and how many would more of everything save?
 
 # %% setup
 
@@ -51,18 +51,18 @@ if not is_full:
 #
 # (The choice of years follows a lecture of Andrej Karpathy's, [Stanford CS25](https://www.youtube.com/watch?v=XfpMkf4rD6E). Much came earlier or in between: Shannon's n-grams, 1948; Elman's network, 1990; the LSTM, 1997; word vectors for everybody, word2vec, 2013; and ELMo, 2018, which read them off a pre-trained LSTM in both directions.)
 #
-# Each line removes what the line before it could not do without. None of them changed the question, $P(\text{next word} \mid \text{context})$, and that is why all of them fit on one ladder.
+# Each row removes something that the row before it still needed. None of them changed the question, $P(\text{next word} \mid \text{context})$, and that is why all of them fit on one ladder.
 #
 # ## The ladder, measured
 #
-# Every model of the course on the same stories, by the same loop, at the settings of `course.ladder`, several seeds each. This takes longer than a lecture may, so the results are read from the record that the command `python -m course.ladder` wrote; any line of it can be run again below.
+# Every model of the course is trained on the same stories, by the same loop, at the settings of `course.ladder`, most of them with several seeds. This takes longer than a lecture may, so the results are read from the record that the command `python -m course.ladder` wrote; any line of it can be run again below.
 #
 # | column | meaning | unit |
 # |---|---|---|
 # | bits/token | cross-entropy on stories that no model has seen | bits |
-# | spread | largest minus smallest over the seeds | bits |
+# | spread | largest minus smallest over the seeds; – for a single seed | bits |
 # | above floor | $100 \, (\text{bits} / \text{floor} - 1)$ | percent |
-# | seconds | building and training, by the clock of the machine that did it | s |
+# | seconds, CPU seconds | building and training: by the clock, and of processor time | s |
 
 # %%
 recorded = read_recorded()
@@ -74,7 +74,7 @@ print(as_table(rungs, floor))
 figures.ladder(rungs, floor)
 
 # %% [markdown]
-# **Predict, then run:** choose "seconds of training" in the figure. Which rungs are beaten in both, slower *and* worse than another?
+# **Predict, then run:** choose "seconds of training" in the figure. Which rungs are both slower *and* worse than another?
 
 # %%
 for rung in rungs:
@@ -84,7 +84,7 @@ for rung in rungs:
         print(f"{rung.title} ({rung.seconds:.1f} s) is beaten in both by {', '.join(better)}")
 
 # %% [markdown]
-# Only among the counted models, which all take about a second, so that chance decides which is quicker. Among the trained ones every bit has been paid for in seconds.
+# The counted models all take about a second or less, so chance decides which of them is quicker. Among the trained ones, self-attention alone is both slower and worse than the Transformer; otherwise every bit costs seconds.
 #
 # Step by step: how many bits did each idea save, and what fraction of the distance from the uniform model to the floor is that?
 
@@ -96,9 +96,9 @@ for lower, upper in itertools.pairwise(rungs):
     print(f"{lower.title:>13} → {upper.title:13} {saved:6.3f} bits, {share:6.1%} of the way")
 
 # %% [markdown]
-# Most of the way is made by counting, in a second. The last seventh of it is what the history above is about, because that is where the words are that carry the story: who, what, and which one was it.
+# Counting covers most of the way, in a second. The history above is about the last seventh, because it holds the words that carry the story: who, what, and which one it was.
 #
-# A recorded number is a claim. Take one of the quick rungs and make it again:
+# A recorded number is a claim. To check one, take a quick rung and run it again:
 
 # %%
 from course.ladder import SCALES, Corpus, climb
@@ -112,7 +112,7 @@ assert math.isclose(before.bits_per_token, again.bits_per_token, rel_tol=1e-4)
 # %% [markdown]
 # ## More of everything
 #
-# The last idea of the table is no idea but a measurement: for large models the loss falls along straight lines in logarithmic axes, with the number of parameters, with the amount of text, with the computation (Kaplan and others, 2020):
+# The last idea of the table is really a measurement: for large models the loss falls along straight lines in logarithmic axes, with the number of parameters, with the amount of text and with the computation (Kaplan and others, 2020):
 #
 # $$L(N) = L_\infty + \Big(\frac{N_c}{N}\Big)^{\alpha}.$$
 #
@@ -121,9 +121,9 @@ assert math.isclose(before.bits_per_token, again.bits_per_token, rel_tol=1e-4)
 # | $N$ | parameters (or tokens of text, or operations) |
 # | $L$ | loss, here in bits per token |
 # | $L_\infty$ | what no size can remove: the entropy of the language |
-# | $\alpha$, $N_c$ | slope and place of the line |
+# | $\alpha$, $N_c$ | slope and position of the line |
 #
-# For English $L_\infty$ is unknown and has to be fitted along with the rest. Ours is known exactly, so we can look at what really should be a straight line: $L - L_\infty$. To fit in a lecture, shorter stories: two things to remember instead of five.
+# For English $L_\infty$ is unknown and has to be fitted along with the rest. Ours is known exactly, so we can look at what really should be a straight line: $L - L_\infty$. To fit in a lecture, the stories are shorter, with two things to remember instead of five.
 
 # %%
 language = StoryLanguage(StoryConfig(n_bindings=2, n_recalls=2, nesting_depth=1))
@@ -164,7 +164,7 @@ def study(d_model: int, n_stories: int, n_steps: int) -> tuple[int, list[tuple[f
 
 
 # %% [markdown]
-# Three questions: more **parameters** at the same text and steps; more **text** at the same size and steps; and both along the way, as **computation**, six operations per parameter and token (lecture 14).
+# We ask three questions. What do more **parameters** give, with the same text and steps? What does more **text** give, at the same size and steps? And what does more **computation** give, at six operations per parameter and token (lecture 14)?
 
 # %%
 n_steps = 4000 if is_full else 320
@@ -207,9 +207,9 @@ figures.still(
 )
 
 # %% [markdown]
-# The middle panel flattens after 800 stories: 320 steps of 16 stories read 5120, so the 800 are read six times over and a third of the 8000 never, and new stories do no better than known ones. Each resource helps only while the others suffice.
+# The middle panel flattens after 800 stories: 320 steps of 16 stories read 5120, so the 800 are read six times and a third of the 8000 never, and new stories help no more than known ones. Each resource helps only while the others suffice.
 #
-# The right panel is the one that decides budgets: at few operations a *small* model is best, because it has taken more steps; at many operations a large one. The lower edge of all the lines together is what computation can buy. Is the left panel a power law? The slope between neighbouring points should be one number:
+# The right panel decides budgets: at few operations a *small* model is best, because it has taken more steps; at many operations, a large one. The lower edge of all lines together is the best that each amount of computation can reach. Is the left panel a power law? The slope between neighbouring points should be one number:
 
 # %%
 points = [(n, curve[-1][1]) for n, curve in by_width.values()]
@@ -222,7 +222,7 @@ few, some, many = (by_amount[n] for n in amounts)  # each four times the one bef
 print("α between amounts of text:", [round(math.log(a / b, 4), 2) for a, b in ((few, some), (some, many))])
 
 # %% [markdown]
-# **Predict, then run.** Take the first three sizes, draw the straight line through the outer two of them, and predict the fourth. How far off?
+# **Predict, then run.** Take the first three sizes, draw the straight line through the outer two of them, and predict the fourth. How far off is the prediction?
 
 # %%
 (n0, a0), _, (n2, a2), (n3, a3) = points
@@ -231,32 +231,32 @@ predicted = a2 * (n3 / n2) ** -slope
 print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 
 # %% [markdown]
-# Four points over one and a half orders of magnitude, and the slope not even constant, are a caricature: the published studies fit many runs over several more. Kaplan and others report exponents of 0.076 for parameters, 0.095 for tokens, 0.050 for computation; Hoffmann and others (2022), training longer, found $L = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ nats and about twenty tokens
-# per parameter (all quoted). The two disagree about the exponents because they trained differently. That a line is straight over the range that was measured is a fact; that it goes on is a bet. Ours cannot even be a line for long, because a thing is remembered or it is not: each of the language's rules is learned rather
+# Our study is a caricature: it has four points over one and a half orders of magnitude, and the slope is not even constant. The published studies fit many runs over several more. Kaplan and others report exponents of 0.076 for parameters, 0.095 for tokens, 0.050 for computation; Hoffmann and others (2022), training longer, found $L = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ nats, with $D$ their number of tokens, and advise about twenty tokens
+# per parameter (all quoted). The two disagree about the exponents because they trained differently. A line that is straight over the measured range is a fact; that it continues is a bet. Ours cannot be straight for long, because a thing is remembered or it is not: each of the language's rules is learned rather
 # suddenly, and smoothness comes from averaging over many of them.
 #
 # ## What has changed since 2017
 #
-# The block of 2017 is still there. Nearly every part of it has been exchanged once:
+# The block of 2017 is still there, but nearly every part of it has been replaced once:
 #
 # | part | 2017 | today (for instance Llama 2, Mixtral) | why |
 # |---|---|---|---|
-# | positions | sinusoidal, added at the entrance | RoPE: queries and keys rotated in each layer (Su and others, 2021) | depends on distances; lecture 13 |
+# | positions | sinusoidal, added at the input | RoPE: queries and keys rotated in each layer (Su and others, 2021) | depends on distances; lecture 13 |
 # | norm | LayerNorm after the residual | RMSNorm before the sublayer (Zhang and Sennrich, 2019; Xiong and others, 2020) | cheaper; trains without warm-up; lecture 14 |
 # | MLP | $W_2\,\text{ReLU}(W_1 x)$, $F = 4D$ | SwiGLU: $W_2\,(\text{SiLU}(W_1 x) \odot W_3 x)$, $F \approx \tfrac83 D$ (Shazeer, 2020) | better at equal cost |
 # | heads | as many keys and values as queries | GQA: groups of queries share them (Ainslie and others, 2023) | smaller KV cache |
 # | experts | one MLP for every token | MoE: a router picks 2 of 8 (Shazeer and others, 2017; Jiang and others, 2024) | more parameters at equal cost |
 # | biases | everywhere | nearly nowhere | not needed |
 #
-# All but the experts in one drawing, to hold beside those of lectures 14 and 18.
+# The drawing shows all of these except the experts; compare it with those of lectures 14 and 18.
 
 # %%
 figures.machine("llama_block")
 
 # %% [markdown]
-# **A question:** which boxes are kept in the KV cache while a text is written, and by what factor did $G$ groups make it smaller?
+# **A question:** which boxes are kept in the KV cache while a text is written, and by what factor do $G$ groups make it smaller?
 #
-# Each in a few lines. **RMSNorm** drops the mean and the bias:
+# Each takes a few lines. **RMSNorm** drops the mean and the bias:
 
 # %%
 from course.models import rms_norm
@@ -267,7 +267,7 @@ assert torch.allclose(by_hand, rms_norm(x, torch.ones(6), 1e-5), atol=1e-6)
 assert torch.allclose(by_hand, nn.functional.rms_norm(x, (6,), eps=1e-5), atol=1e-6)
 
 # %% [markdown]
-# **SwiGLU** lets one half of the hidden layer open and close the other. Three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
+# **SwiGLU** has two hidden layers side by side, and one is a gate for the other, with $\text{SiLU}(a) = a\,\sigma(a)$ as its nonlinearity. It has three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
 
 # %%
 D, F = 6, 24
@@ -279,7 +279,7 @@ assert W_1.numel() + W_2.numel() + W_3.numel() == 2 * D * F  # 16 = ⅔ · 24
 swiglu.shape
 
 # %% [markdown]
-# **Grouped-query attention**: $H = 4$ heads of queries, $G = 2$ of keys and values; each serves two.
+# **Grouped-query attention** has fewer heads of keys and values than of queries. Here $H = 4$ heads of queries share $G = 2$ of keys and values; each serves two.
 
 # %%
 B, T, H, G, K = 2, 5, 4, 2, 3
@@ -300,7 +300,7 @@ assert torch.allclose(
 print(f"the cache shrinks to {G / H:.0%}")
 
 # %% [markdown]
-# **Mixture of experts**: for each token a small router gives every expert a logit; the two best are run, and mixed with the softmax of their two logits:
+# In a **mixture of experts**, a small router gives every expert a logit for each token. The two best experts are run, and their outputs are mixed with the softmax of their two logits:
 #
 # $$y = \sum_{e \in \text{top-2}} g_e \, \text{MLP}_e(x), \qquad g = \text{softmax}(\text{the two largest of } W_\text{router}\, x).$$
 
@@ -325,7 +325,7 @@ assert torch.allclose(mixed, loop, atol=1e-5)
 print("tokens per expert:", torch.bincount(chosen.flatten(), minlength=n_experts).tolist())
 
 # %% [markdown]
-# Nothing here keeps the router from sending every token to the same two experts, and the others would then never learn; training adds a penalty for unequal use (exercise 4).
+# Nothing here keeps the router from sending every token to the same two experts. The others would then never learn, so training adds a penalty for unequal use (exercise 4).
 #
 # Mixtral 8×7B has 46.7 billion parameters and uses 12.9 billion of them for each token (quoted from Jiang and others, 2024). From its sizes:
 
@@ -342,7 +342,7 @@ for name, n_used in {"all": 8, "per token": 2}.items():
 # ## Where it breaks
 #
 # **The ladder ends here.** Our language can be learned almost completely: a model within two percent of the floor has nearly nothing left to learn from it. English has no floor that anyone has seen. **Bits are not abilities**: a tenth of a bit may be all that separates knowing who "she" is from guessing, or closing brackets from leaving them open, and an average does not say which. **And a ladder
-# compares what was trained alike**: another learning rate can move a rung by more than an idea does; that is what the spread and the record are for. In the record, is each step larger than the spread of the two models it lies between?
+# compares what was trained alike**: another learning rate can move a rung by more than an idea does; that is what the spread and the record are for. In the record, is each step clearly larger than the spread of its two models?
 
 # %%
 from course.ladder.records import gaps
@@ -354,7 +354,7 @@ for step, saved, spread in gaps(rungs):
 # %% [markdown]
 # ## The same in the library
 #
-# The table above is `course.ladder.as_table`, the steps are `course.ladder.records.gaps`, RMSNorm is `course.models.RMSNorm`. With a GPU, `python -m course.ladder --scale full` climbs the whole ladder again at ten times the size.
+# The table above is `course.ladder.as_table`, the steps are `course.ladder.records.gaps`, RMSNorm is `course.models.RMSNorm`. With a GPU, `python -m course.ladder --scale full` runs the whole ladder again at ten times the size.
 
 # %%
 from course.models import RMSNorm
@@ -368,10 +368,10 @@ print("the ladder of this page is course.ladder's")
 # ## Recap
 #
 # - One question, six ideas: vectors, a state, looking back, nothing but looking, pre-training, size.
-# - Counting makes most of the way; memory makes the part that matters for the story.
+# - Counting covers most of the way; remembering covers the part that matters for the story.
 # - Loss above the floor falls with parameters, text and computation, and each helps only while the others suffice.
 # - A power law is a description of the range in which it was measured.
-# - RoPE, RMSNorm, SwiGLU, GQA and experts exchange the parts of the block; the block stays.
+# - RoPE, RMSNorm, SwiGLU, GQA and experts replace parts of the block; the block stays.
 #
 # **In the homework:** there is none of its own; [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb) and [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb) build the two upper ends of the ladder.
 #
@@ -385,7 +385,7 @@ print("the ladder of this page is course.ladder's")
 #
 # </details>
 #
-# **2.** The reducible loss falls as $N^{-0.076}$. By which factor must the number of parameters grow to halve it?
+# **2.** The loss above $L_\infty$ falls as $N^{-0.076}$. By what factor must the number of parameters grow to halve it?
 #
 # <details><summary>Answer</summary>
 #
