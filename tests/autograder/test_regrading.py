@@ -205,7 +205,7 @@ def test_a_fixed_check_is_examined_again_for_its_exercise_alone(course, judged):
     assert all(judged[student][1] == before[student].seed for student in ("ada", "bob", "cleo"))
     assert {student: record.points for student, record in after.items()} == {
         "ada": 5,
-        "bob": 2,
+        "bob": 3,
         "cleo": 5,
         "dan": 0,
     }
@@ -231,7 +231,7 @@ def test_changed_points_are_counted_without_running_anything(course, judged):
     assert judged == {}
     assert {student: (record.points, record.max_points) for student, record in after.items()} == {
         "ada": (7, 7),
-        "bob": (2, 7),
+        "bob": (3, 7),
         "cleo": (5, 7),
         "dan": (0, 7),
     }
