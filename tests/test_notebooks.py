@@ -10,6 +10,7 @@ import pytest
 
 from autograder.making.products import SESSION
 from autograder.source.address import Address
+from course import figures
 from course.figures.figure import own_text
 
 ROOT = Path(__file__).parents[1]
@@ -207,7 +208,7 @@ MODULES = {path.stem: own_text(path.stem) for path in (ROOT / "course/figures").
 @each_lecture
 def test_the_figures_of_a_lecture_are_those_of_the_course_today(path):
     """Their modules are copied into the outputs, where they would grow old in silence."""
-    figures = [
+    alive = [
         html
         for output in outputs(read(path))
         if '<script type="module">' in (html := "".join(output.get("data", {}).get("text/html", "")))
@@ -217,7 +218,24 @@ def test_the_figures_of_a_lecture_are_those_of_the_course_today(path):
         for name, text in MODULES.items()
         if name != "frame"
     ]
-    assert figures
-    for html in figures:
+    assert alive
+    for html in alive:
         assert MODULES["frame"] in html
         assert any(module in html for module in modules), html[:200]
+
+
+DRAWING = re.compile(r'figures\.machine\("(\w+)"\)')
+
+
+@each_lecture
+def test_a_drawn_machine_shows_the_code_of_today(path):
+    """Its boxes quote lines of `course/models`, which may have moved since the lecture was run."""
+    for cell in read(path)["cells"]:
+        if (drawing := DRAWING.fullmatch(source(cell).strip())) is not None:
+            [output] = cell["outputs"]
+            assert "".join(output["data"]["text/html"]) == figures.machine(drawing[1]).html()
+
+
+def test_machines_are_drawn_in_most_lectures():
+    drawn = [path for path in LECTURES if any(DRAWING.search(source(cell)) for cell in read(path)["cells"])]
+    assert len(drawn) > len(LECTURES) // 2
