@@ -103,6 +103,25 @@ def test_a_gradient_cut_off_in_float32_is_none():
     assert found(it_can_be_differentiated, cut).result == "failed"
 
 
+def weights_in_float32(x):
+    """Of two factors one is computed in float32, so that the other's part of the slope stays exact."""
+    return (x @ x.mT).float().softmax(-1).double() @ x
+
+
+def weights_cut_off(x):
+    return (x @ x.mT).float().softmax(-1).double().detach() @ x
+
+
+def both_factors(f, draw):
+    """Gradients flow back."""
+    assert_differentiable(f, draw.normal(4, 3))
+
+
+def test_a_computation_partly_in_float32_can_be_differentiated_whatever_is_drawn():
+    assert {found(both_factors, weights_in_float32, seed=seed).result for seed in range(100)} == {"passed"}
+    assert {found(both_factors, weights_cut_off, seed=seed).result for seed in range(100)} == {"failed"}
+
+
 def test_where_the_dtype_is_the_point_seven_digits_are_not_enough():
     finding = found(it_is_centred, float32_inside, dtype="float64")
     assert finding.message.startswith("the values are right to seven digits and no further")
