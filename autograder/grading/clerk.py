@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -224,6 +225,7 @@ class Progress(tqdm):
     monitor_interval = 0
 
 
+@cache
 def versions() -> dict[str, str]:
     """The versions of the software that made the marks."""
     return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}

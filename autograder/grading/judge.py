@@ -189,17 +189,20 @@ class Judge:
         """The mistakes that visible checks show, which the student is told, and those that all show."""
         entries = [entry for entry in self.plan.homework.misconceptions if entry.of == exercise.name]
         visible = [entry for entry in done if not entry.check.hidden]
+        if not any(entry.result == FAILED for entry in visible):
+            return (), self.named(done, entries)
         told = self.named(visible, entries)
-        if any(entry.result == FAILED for entry in visible):
-            entries = [entry for entry in entries if entry.name in told]
-        return told, self.named(done, entries)
+        hidden = [entry for entry in done if entry.check.hidden]
+        return told, self.named(hidden, [entry for entry in entries if entry.name in told], is_wrong=True)
 
-    def named(self, done: Sequence[Examined], entries: Sequence[Misconception]) -> tuple[str, ...]:
-        """The mistakes that explain every answer, if a check failed."""
-        if not entries or not any(entry.result == FAILED for entry in done):
+    def named(
+        self, done: Sequence[Examined], entries: Sequence[Misconception], is_wrong: bool = False
+    ) -> tuple[str, ...]:
+        """The mistakes that explain every answer, if a check failed; is_wrong: another than these failed."""
+        if not entries or not (is_wrong or any(entry.result == FAILED for entry in done)):
             return ()
         traces = [entry.trace for entry in sorted(done, key=lambda entry: entry.result != FAILED)]
-        return diagnosis(traces, entries, self.plan.references)
+        return diagnosis(traces, entries, self.plan.references, is_wrong=is_wrong)
 
     def flags(self, records: Sequence[ExerciseRecord]) -> list[str]:
         """What a person should look at."""

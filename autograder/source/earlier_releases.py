@@ -35,6 +35,7 @@ def plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
+@lru_cache(maxsize=10_000)
 def digest_of(text: str) -> str:
     """What is kept of a cell's text."""
     return hashlib.sha256(plain(text).encode()).hexdigest()[:16]

@@ -21,6 +21,8 @@ from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
 
 if TYPE_CHECKING:
+    from types import FunctionType
+
     import torch
 
     from course.checks.trace import Object
@@ -70,7 +72,8 @@ def names_in(claim: Callable) -> list[str]:
 
 def parameters(claim: Callable) -> list[str]:
     """A claim's parameters: the student's functions and classes, and perhaps a `draw`."""
-    return list(inspect.signature(claim).parameters)
+    code = cast("FunctionType", claim).__code__  # ten times as fast as the signature
+    return [*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
 
 
 def examine(

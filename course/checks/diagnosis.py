@@ -20,8 +20,9 @@ def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
     """Make the same calls on other objects, so that a known mistake gets the questions that the student got.
 
     Ends early if the other objects do not return what a later call needs, such as an object with a method.
+    Leaves the global random number generators as its last call left them.
     """
-    link, copy = LocalLink(things), Trace(trace.check)
+    link, copy = LocalLink(things, restores=False), Trace(trace.check)
     answers: dict[int, object] = {}  # by the place of the call in the trace
     for index, event in enumerate(trace.events):
         if not _can_be_asked(event, copy, answers):

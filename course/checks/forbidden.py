@@ -49,8 +49,11 @@ class Rule:
         return _longest(path, self.forbids) > _longest(path, self.allows)
 
 
-def _longest(path: str, names: Iterable[str]) -> int:
-    return max((len(name) for name in names if path == name or path.startswith(f"{name}.")), default=0)
+def _longest(path: str, names: frozenset[str]) -> int:
+    """The length of the longest of these names that a path is, or lies in."""
+    while path and path not in names:
+        path = path.rpartition(".")[0]
+    return len(path)
 
 
 def forbidden_uses(

@@ -37,17 +37,22 @@ class Link(Protocol):
 
 
 class LocalLink:
-    """The student's own objects in this process, by the names of their exercises."""
+    """The student's own objects in this process, by the names of their exercises.
 
-    def __init__(self, things: Mapping[str, object]) -> None:
+    Global random number generators are seeded for each request and restored after it. `restores` is False
+    where the caller restores them after many requests: numpy's takes as long as a short request.
+    """
+
+    def __init__(self, things: Mapping[str, object], *, restores: bool = True) -> None:
         self._objects = Objects(things)
+        self._kept = random_numbers_kept if restores else contextlib.nullcontext
 
     def request(
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
         """Call the student's object in this process; what it prints and warns goes to standard output."""
         name, thing = called(target, method), Thing(target) if isinstance(target, str) else target
-        with _told(name), random_numbers_kept(), contextlib.redirect_stderr(sys.stdout):
+        with _told(name), self._kept(), contextlib.redirect_stderr(sys.stdout):
             gradients = torch.is_grad_enabled()
             args, kwargs = snapshot((args, kwargs))
             reply = self._objects.request(thing, method, args, kwargs, seed=seed, gradients=gradients)
