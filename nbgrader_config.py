@@ -7,7 +7,7 @@ import os
 import sysconfig
 from pathlib import Path
 
-from autograder.making.release import ignored_files
+from autograder.nbgrader.ignored import ignored_files
 from autograder.nbgrader.plugin import use_feedback, use_judge
 from autograder.source.homework import CODE_STUB, TEXT_STUB
 

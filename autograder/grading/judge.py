@@ -18,8 +18,9 @@ from autograder.checking.diagnosis import diagnosis
 from autograder.checking.examine import Examined, run_check
 from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
+from autograder.grading.points import paid, points_of
 from autograder.grading.redaction import ENDED, NOT_TRIED, is_not_written, redacted
-from autograder.grading.second_judging import judged_again, paid
+from autograder.grading.second_judging import judged_again
 from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation.forbidden import PROVIDED
 from autograder.isolation.limits import in_words
@@ -176,7 +177,7 @@ class Judge:
         verdicts = paid(done, lambda: bool(found))
         return ExerciseRecord(
             name=exercise.name,
-            points=sum(entry.check.points for entry in verdicts if entry.result == PASSED),
+            points=points_of(verdicts),
             max_points=exercise.points,
             diagnosis=found,
             told=told,

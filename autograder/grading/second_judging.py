@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from autograder.checking.examine import Examined
-from autograder.checking.memorised import ONLY_THE_EXAMPLES, in_vain
 from autograder.grading.parts import Parts
 from autograder.grading.plan import Plan
+from autograder.grading.points import paid, points_of
 from autograder.grading.redaction import is_not_written
 from autograder.grading.standin import Cell, Sitting
 from autograder.isolation.forbidden import PROVIDED
@@ -126,8 +126,7 @@ def _has_failed(judge: Judge, name: str, *, hidden: bool = True) -> bool:
 
 def _points(judge: Judge, exercise: Exercise, done: Sequence[Examined]) -> float:
     """What these verdicts are worth."""
-    verdicts = paid(done, lambda: bool(judge.mistakes(exercise, done)[1]))
-    return sum(entry.check.points for entry in verdicts if entry.result == PASSED)
+    return points_of(paid(done, lambda: bool(judge.mistakes(exercise, done)[1])))
 
 
 def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Examined]:
@@ -136,21 +135,3 @@ def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Exami
     if first is None or not sentence:
         return [*done]
     return [one._replace(message=f"{one.message}\n{sentence}") if one is first else one for one in done]
-
-
-def paid(done: Sequence[Examined], is_known: Callable[[], bool]) -> list[Examined]:
-    """The verdicts, where a check that holds for the notebook's examples alone has not passed.
-
-    is_known: whether a known mistake gives all these answers. One that does was computed, for inputs that
-    nobody could look up, so what holds of it counts.
-    """
-    failed = {entry.check.name for entry in done if entry.result == FAILED}
-    unpaid = in_vain([entry.check for entry in done], failed)
-    if not unpaid or is_known():
-        return [*done]
-    return [
-        entry._replace(result=FAILED, message=ONLY_THE_EXAMPLES)
-        if entry.check.name in unpaid and entry.result == PASSED
-        else entry
-        for entry in done
-    ]

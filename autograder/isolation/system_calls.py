@@ -5,6 +5,7 @@ libraries fall back on an older one. The list holds the 112 that `strace -f` saw
 matplotlib and torch while they ran all homeworks, trained, plotted, loaded data with workers and started
 programs, and further calls of the same kinds. Check again with every new release of torch or the C library;
 `test_honest_work_goes_on` does what homework does. The kernel never changes a number.
+What is done about a call that is not allowed, and with which arguments others are, `seccomp.py` decides.
 """
 
 Calls = dict[str, tuple[int | None, int | None]]

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from autograder.making.figure_outputs import with_todays_modules
 from autograder.source.notebook import Cell
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -91,6 +90,8 @@ def keep_outputs(built: Mapping, path: Path) -> dict:
 def _fill(cell: Mapping, outputs: Mapping[str, Mapping]) -> dict:
     if cell["cell_type"] != "code" or cell["id"] not in outputs:
         return dict(cell)
+    from autograder.making.figure_outputs import with_todays_modules  # brings matplotlib, unlike the rest
+
     done = outputs[cell["id"]]
     kept = [with_todays_modules(output) for output in done["outputs"] if not _is_widget(output)]
     return {**cell, "outputs": kept, "execution_count": done["execution_count"]}

@@ -11,7 +11,7 @@ from datetime import UTC
 from pathlib import Path
 
 from autograder.collecting.filing import Cabinet
-from autograder.grading.verdict import verdict
+from autograder.grading.told import as_told
 from autograder.marks.records import RecordFolder, SubmissionRecord
 from autograder.markup import plain_text
 from autograder.reporting.page import render
@@ -124,7 +124,7 @@ class AttemptInbox:
     def words(self, record: SubmissionRecord, homework: HomeworkSource) -> Told:
         """What a student is told of a record."""
         visible, whole = (
-            str(render("verdict.html.j2", told=verdict(record, homework, hidden=hidden), later=self.later))
+            str(render("verdict.html.j2", told=as_told(record, homework, hidden=hidden), later=self.later))
             for hidden in (False, True)
         )
         return Told(visible, whole, mark(record))

@@ -160,7 +160,7 @@ def _try_options(part: argparse.ArgumentParser) -> None:
 
 def _try(args: Arguments) -> int:
     from autograder.grading.preview import graded_alone, made_by
-    from autograder.grading.verdict import in_words, verdict
+    from autograder.grading.told import as_told, in_words
     from autograder.marks.records import RecordFolder
     from autograder.source.loading import require_name
 
@@ -169,7 +169,7 @@ def _try(args: Arguments) -> int:
     record = RecordFolder(args.root / "grades", name).find(args.student) if args.student else None
     seed = record.seed if record else None
     graded, homework = graded_alone(args.notebook, name, args.root, args.isolation, seed)
-    say(*in_words(verdict(graded.record, homework)))
+    say(*in_words(as_told(graded.record, homework)))
     say(f"\nMade by: {made_by(graded.record)}. Nothing was written.")
     return 0
 

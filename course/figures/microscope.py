@@ -7,7 +7,8 @@ from torch import Tensor
 
 from course.figures.attention import heat_map
 from course.figures.figure import Figure, png
-from course.models.attention import causal_mask, scaled_dot_product_attention
+from course.models.attention import scaled_dot_product_attention
+from course.models.masks import causal_mask
 
 
 def microscope(

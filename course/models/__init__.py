@@ -6,7 +6,8 @@ feedforward                 a window of words through a hidden layer
 recurrent                   RNN, LSTM and GRU: one step, one layer, a stack
 recurrent_language_model    a language model from these networks
 seq2seq                     recurrent encoder-decoder, with and without attention
-attention                   scores, masks, weights, as functions
+masks                       what may not be seen: the future, padding
+attention                   scores and weights, as functions
 multi_head_attention        H attentions side by side, and their cache
 self_attention              a language model of one of these and nothing else
 positions, layer_norm       the other parts of a Transformer
@@ -25,9 +26,7 @@ from course.models.attention import (
     additive_scores,
     attention_weights,
     bilinear_scores,
-    causal_mask,
     dot_scores,
-    padding_mask,
     scaled_dot_product_attention,
 )
 from course.models.attention_maps import attention_maps
@@ -45,6 +44,7 @@ from course.models.ledger import Ledger, bert_ledger, gpt_ledger
 from course.models.linear import Linear, linear
 from course.models.llama import Llama, LlamaConfig, SwiGLU
 from course.models.masked_tokens import hide_tokens
+from course.models.masks import causal_mask, padding_mask
 from course.models.multi_head_attention import MultiHeadAttention
 from course.models.positions import (
     LearnedPositions,

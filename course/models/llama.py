@@ -12,11 +12,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.models.attention import causal_mask
 from course.models.cached_decoder import CachedDecoder, KeyValueCache, attendable
 from course.models.grouped_query_attention import GroupedQueryAttention
 from course.models.layer_norm import RMSNorm
 from course.models.linear import Linear, linear
+from course.models.masks import causal_mask
 from course.models.multi_head_attention import LayerCache
 from course.models.positions import rotation
 from course.shapes import Bool, Float, Int, Tensor

@@ -13,8 +13,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.models.attention import attention_weights, causal_mask, check_mask, dot_scores
+from course.models.attention import attention_weights, dot_scores
 from course.models.linear import Linear
+from course.models.masks import causal_mask, check_mask
 from course.models.positions import RelativeBias, rotate
 from course.shapes import Bool, Float, Tensor
 

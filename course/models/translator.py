@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 from course.language_model import check_tokens
-from course.models.attention import padding_mask
 from course.models.linear import linear
+from course.models.masks import padding_mask
 from course.models.positions import SinusoidalPositions
 from course.models.transformer import Decoder, Encoder, TransformerConfig
 from course.shapes import Bool, Float, Int, Tensor

@@ -15,8 +15,8 @@ from autograder.checking.memorised import ONLY_THE_EXAMPLES
 from autograder.grading.judge import judge
 from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
+from autograder.grading.points import paid
 from autograder.grading.redaction import DOES_NOT_HOLD, ENDED
-from autograder.grading.second_judging import paid
 from autograder.isolation import CellResult, Warm, choose
 from autograder.making.products import build_homework
 from autograder.source.address import Address

@@ -16,12 +16,11 @@ from autograder.making.leaks import leaks, secret_lines
 from autograder.making.release import (
     Leak,
     ReleaseError,
-    ignore_all_but,
-    ignored_files,
     is_out_of_date,
     release,
 )
 from autograder.marks.settings import course_config
+from autograder.nbgrader.ignored import ignore_all_but, ignored_files
 from autograder.source.loading import find, load
 
 REPOSITORY = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from course.models.attention import attention_weights as masked_weights
-from course.models.attention import causal_mask
 from course.models.layer_norm import LayerNorm
+from course.models.masks import causal_mask
 from course.models.multi_head_attention import MultiHeadAttention, merge_heads, split_heads
 from course.models.positions import angles, rotate
 

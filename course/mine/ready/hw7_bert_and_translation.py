@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
 from course.data.vocabulary import Vocabulary, pad_sequences
-from course.models.attention import padding_mask as encoder_mask
+from course.models.masks import padding_mask as encoder_mask
 from course.models.translator import Translator, TranslatorConfig
 from course.training import Example, TrainingConfig, train
 

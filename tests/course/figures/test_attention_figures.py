@@ -8,7 +8,7 @@ from in_node import call, needs_node
 
 from course import figures
 from course.models import rotate, scaled_dot_product_attention, sinusoidal_positions
-from course.models.attention import causal_mask
+from course.models.masks import causal_mask
 
 WORDS = ["the", "man", "ate", "a", "fish"]
 

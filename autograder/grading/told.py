@@ -54,7 +54,7 @@ class Verdict:
         return sum(len(exercise.checks) for exercise in self.exercises)
 
 
-def verdict(record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True) -> Verdict:
+def as_told(record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True) -> Verdict:
     """What the student is shown. hidden: whether hidden checks are included, and the points with them."""
     known = {exercise.name: exercise for exercise in homework.exercises}
     told = tuple(

@@ -1,0 +1,32 @@
+"""The points of an exercise: those of its checks that passed, unless they hold for the examples alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from autograder.checking.examine import Examined
+from autograder.checking.memorised import ONLY_THE_EXAMPLES, in_vain
+from autograder.source.homework import FAILED, PASSED
+
+
+def points_of(verdicts: Iterable[Examined]) -> float:
+    """What these verdicts are worth."""
+    return sum(entry.check.points for entry in verdicts if entry.result == PASSED)
+
+
+def paid(done: Sequence[Examined], is_known: Callable[[], bool]) -> list[Examined]:
+    """The verdicts, where a check that holds for the notebook's examples alone has not passed.
+
+    is_known: whether a known mistake gives all these answers. One that does was computed, for inputs that
+    nobody could look up, so what holds of it counts.
+    """
+    failed = {entry.check.name for entry in done if entry.result == FAILED}
+    unpaid = in_vain([entry.check for entry in done], failed)
+    if not unpaid or is_known():
+        return [*done]
+    return [
+        entry._replace(result=FAILED, message=ONLY_THE_EXAMPLES)
+        if entry.check.name in unpaid and entry.result == PASSED
+        else entry
+        for entry in done
+    ]
