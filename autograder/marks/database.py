@@ -48,7 +48,7 @@ SENTENCES = {
 
 
 class GradebookUnavailable(RuntimeError):
-    """The gradebook cannot be opened or written; finished verdicts are on record and entered next time."""
+    """The gradebook cannot be opened or written; finished verdicts are recorded, and entered next time."""
 
 
 def opened(course: CourseDirectory) -> Gradebook:
@@ -70,8 +70,8 @@ def with_driver(url: str) -> str:
         parsed = make_url(url)
     except (SQLAlchemyError, ValueError):
         raise GradebookUnavailable(
-            "The gradebook cannot be used (its address is no URL such as postgresql://USER:PASSWORD@HOST:5432/"
-            "NAME; in a password, @ is written %40, : is %3A and / is %2F)."
+            "The gradebook cannot be used (its address is not a URL such as postgresql://USER:PASSWORD@HOST:5432/"
+            "NAME; in a password, write %40 for @, %3A for : and %2F for /)."
         ) from None
     if parsed.drivername not in POSTGRESQL:
         return url

@@ -1,4 +1,4 @@
-"""Words about the marks that there are: export, term, backup, restore; excuse, extend, log."""
+"""Commands for existing marks: export, term, backup, restore; excuse, extend, log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _export_options(part: argparse.ArgumentParser) -> None:
         "--hidden",
         default="after_due_date",
         choices=["after_due_date", "after_published", "visible"],
-        help="when Gradescope shows students how hidden checks ended (default: after_due_date)",
+        help="when Gradescope shows students the results of hidden checks (default: after_due_date)",
     )
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
     gradebook_option(part)
@@ -60,7 +60,7 @@ def _export(args: Arguments) -> int:
 def _excuse_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("students", nargs="+", metavar="STUDENT")
-    part.add_argument("--undo", action="store_true", help="the homework counts for them again")
+    part.add_argument("--undo", action="store_true", help="the homework counts again for these students")
     part.add_argument("--why", default="", metavar="TEXT", help="for the log")
 
 
@@ -86,7 +86,7 @@ def _extend_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("students", nargs="+", metavar="STUDENT")
     part.add_argument("--days", type=float, default=0.0, metavar="N", help="after the due date")
     part.add_argument(
-        "--hours", type=float, default=0.0, metavar="N", help="besides the days; 0 of both ends it"
+        "--hours", type=float, default=0.0, metavar="N", help="added to --days; 0 in all ends the extension"
     )
     part.add_argument("--why", default="", metavar="TEXT", help="for the log")
 
@@ -106,7 +106,7 @@ def _extend(args: Arguments) -> int:
             for student in args.students
         )
     )
-    say(f"{', '.join(args.students)}: {hours:g} hours longer; `autograder grade {args.homework}` enters it.")
+    say(f"{', '.join(args.students)}: {hours:g} more hours; `autograder grade {args.homework}` applies this.")
     return 0
 
 

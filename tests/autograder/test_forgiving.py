@@ -151,7 +151,7 @@ def test_what_calls_a_wrong_part_is_judged_with_a_right_one(judged):
     assert [found[name].points for name in ("centred", "power", "spread")] == [0, 3, 1]
     visible, hidden = messages(found["power"])
     assert visible.endswith(
-        "It calls your `centred`, which failed: this was examined with a right one in its place."
+        "It calls your `centred`, which failed, so this was examined with a right one in its place."
     )
     assert "centred" not in hidden
 

@@ -113,7 +113,7 @@ def test_a_stub_earns_nothing_and_is_told_so_kindly(graded):
 
 def test_what_cannot_be_read_is_no_failure(graded):
     assert graded["broken"].status == "could_not_run"
-    assert graded["broken"].problem == "The notebook breaks off in line 1: the file is cut short."
+    assert graded["broken"].problem == "The notebook ends abruptly in line 1: the file is incomplete."
     assert set(check_results(graded["broken"])) == {"could_not_run"}
 
 

@@ -49,7 +49,7 @@ def with_a_changed_check(content):
 DAMAGES = {
     as_after_colab: "lost metadata",
     without_a_check: "Restored 1 check cell",
-    with_a_cell_twice: "More than one cell says it is",
+    with_a_cell_twice: "More than one copy of",
     with_a_changed_check: "Changed by the student and restored",
 }
 
