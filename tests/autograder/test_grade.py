@@ -340,7 +340,7 @@ def test_the_json_file_holds_the_same_record(small_course, tmp_path):
 
 
 def test_a_folder_that_is_no_course_is_refused_by_name_and_nothing_is_made(tmp_path):
-    with pytest.raises(SourceError, match=f"{tmp_path} holds no homework"):
+    with pytest.raises(SourceError, match=f"{tmp_path} has no homework"):
         grade("hw99", tmp_path / "submitted", root=tmp_path)
     assert list(tmp_path.iterdir()) == []
 

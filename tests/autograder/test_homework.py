@@ -1,4 +1,4 @@
-"""A homework is read from its folder as it was meant, and what does not fit together is said."""
+"""A homework is read from its folder as it was meant, and inconsistencies are reported."""
 
 import traceback
 
@@ -109,9 +109,9 @@ def test_a_solution_region_becomes_the_stub_at_its_own_indentation():
             "misconceptions.py",
             'of="moving_average")',
             'of="moving_average", equals={"nobody"})',
-            "nobody, which is no misconception of",
+            "nobody, which is not a misconception of",
         ),
-        ("fails.tsv", "divides_by_all\t", "divides_by_all ", r"fails\.tsv is no table of 3 columns"),
+        ("fails.tsv", "divides_by_all\t", "divides_by_all ", r"fails\.tsv is not a table of 3 columns"),
         ("alternatives.py", 'of="moving_average"', 'of="median"', "by_running_totals is of median"),
     ],
 )

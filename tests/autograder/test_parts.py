@@ -106,7 +106,7 @@ def test_a_part_without_a_cell_is_refused(mini, parts):
     ("old", "new", "line", "complaint"),
     [
         ('check="averages_are_right"', 'chek="averages_are_right"', '# %% chek="av', "no label called chek"),
-        ('solution="moving_average"', 'solution="average"', "def moving_average(", "stands under moving"),
+        ('solution="moving_average"', 'solution="average"', "def moving_average(", "is below moving"),
     ],
 )
 def test_an_error_names_the_part_and_its_line(mini, parts, edit, old, new, line, complaint):
