@@ -4,7 +4,7 @@
 
 Each is run from the command line, one after the other, in a fresh copy of the same released course, so
 start-up time counts. The slope is the time that each further submission adds. Both must give the same points.
-Cells in which a homework comes alive are left out: they train for a while, and this grader never runs them.
+The cells of a homework's living end are left out: they train for a while, and this grader never runs them.
 """
 
 from __future__ import annotations
