@@ -4,8 +4,9 @@
 
 Simulated on this machine alone: every student signs in by an invitation, hands in once at a time drawn
 uniformly, and reloads the page as browsers are told to. `--kill` ends the grader, and then the whole server,
-with SIGKILL while the class hands in; a student who gets no answer tries again. Ends with an error unless every
-attempt is kept once and every record and mark equals what `autograder grade` finds for the same submissions.
+with SIGKILL while the class hands in; a student who gets no answer tries again. Ends with an error unless
+every attempt is kept once and every record and mark equals what `autograder grade` finds for the same
+submissions.
 """
 
 from __future__ import annotations

@@ -117,4 +117,4 @@ def test_the_word_says_what_it_did_and_where_the_result_is(course, tmp_path, cap
 def test_what_is_no_notebook_is_refused_in_a_sentence(course, tmp_path, capsys):
     (tmp_path / "x.ipynb").write_text('{"cells": [')
     assert main(["repair", str(tmp_path / "x.ipynb"), "--homework", NAME, "--root", str(course)]) == 2
-    assert "cut short" in capsys.readouterr().err
+    assert "incomplete" in capsys.readouterr().err
