@@ -321,7 +321,7 @@ def test_a_cell_of_odd_types_is_read_as_a_harmless_one(handed_in, built, cell):
         (b'{"cells": []}', "no notebook format number"),
         (b'{"nbformat": 99, "cells": []}', "format 99; only format 4 can be read"),
         (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
-        (b"[" * 100_000, "nested too deeply|cut short"),
+        (b"[" * 100_000, "nested too deeply|ends abruptly"),
         (b'{"nbformat": 4, "cells": ' + b"[" * 80 + b"]" * 80 + b"}", "nested too deeply"),
     ],
 )
