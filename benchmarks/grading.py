@@ -73,7 +73,7 @@ def unplug(course: Path) -> None:
     settings = course / "nbgrader_config.py"
     text = settings.read_text(encoding="utf-8")
     if "\nuse_judge(c)\n" not in text:
-        raise SystemExit("nbgrader_config.py does not plug the judge in where it is looked for")
+        raise SystemExit("nbgrader_config.py does not configure the judge where this benchmark expects it")
     settings.write_text(text.replace("\nuse_judge(c)\n", "\n"), encoding="utf-8")
 
 

@@ -1,6 +1,6 @@
 """Judges on this machine, `jobs` at once, and one warm process for all of their students.
 
-The warm process is started before torch is imported here, which takes about as long as it needs.
+The warm process is started first, so that it gets ready while torch is imported here.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ SENTENCES = {
     "invalid connection option": "the address contains an unknown option",
     "invalid uri query parameter": "the address contains an unknown option",
     "could not parse network address": "the address is not that of a server",
-    "invalid port number": "the port is not a number that a port can have",
+    "invalid port number": "the port is not a valid port number",
     "invalid integer value": "an option of the address should be a number",
     "certificate": "the server's certificate is not accepted",
     "ssl": "the connection cannot be encrypted as the address asks",
@@ -43,7 +43,7 @@ SENTENCES = {
     "connection is lost": "the server has closed the connection",
     "permission denied": "the user lacks the permission",
     "no space left": "the server's disk is full",
-    "does not exist": "the server knows no such database, user or table",
+    "does not exist": "the server has no such database, user or table",
 }
 
 

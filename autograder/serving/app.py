@@ -121,7 +121,7 @@ class Door:
         return HTMLResponse(render(template, folder=TEMPLATES, **{**common, **values}), status)
 
     async def refuse(self, status: int, request: Request, problem: Exception) -> Response:
-        """Say what is wrong, and lead back to the form that was sent, or to the first page."""
+        """A page that says what is wrong, with a link to the form that was sent, or to the first page."""
         path = request.url.path
         is_known = signed_in(request) is not None
         is_form = request.method == "POST" and is_known
@@ -306,7 +306,7 @@ class Door:
 
 
 async def the_notebook(form: FormData) -> bytes:
-    """The one file of the form; raises NotHandedIn."""
+    """The only file in the form; raises NotHandedIn unless it is one, of a readable size."""
     files = [one for one in form.getlist("notebook") if isinstance(one, UploadFile) and one.filename]
     if len(files) != 1:
         many = f"{len(files)} files" if files else "no file"

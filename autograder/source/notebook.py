@@ -14,14 +14,14 @@ ALIVE = "alive"  # the label, and in a notebook the metadata, of a cell that the
 
 KNOWN_LABELS = {
     "setup": "where the set-up cell goes",
-    "rules": "where the rules of every exercise are filled in",
+    "rules": "where the rules for all exercises are filled in",
     "provided": "a locked cell that runs everywhere",
     "helper": "a provided cell that only checks need; all of these are placed together after the imports",
     "exercise": "the statement of an exercise",
     "difficulty": "1 to 3",
     "minutes": "how long it takes",
     "forbids": "what the solution must not call",
-    "exempt": "the rules of every exercise that do not hold for this one",
+    "exempt": "the rules for all exercises that do not apply to this one",
     "dtype": "the dtype that answers must have, if that is the point of the exercise",
     "allows": "what the solution may use of the course's package",
     "trained": "a model is trained here, so the numbers differ between processors; "
