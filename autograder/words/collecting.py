@@ -99,5 +99,7 @@ def _similar(args: Arguments) -> int:
 VERBS = {
     "collect": Verb("unpack submissions from a platform's download", _collect_options, _collect),
     "repair": Verb("repair a damaged notebook from the release", _repair_options, _repair),
-    "similar": Verb("list pairs with more in common than expected", _similar_options, _similar),
+    "similar": Verb(
+        "list pairs of submissions with more in common than expected", _similar_options, _similar
+    ),
 }

@@ -34,7 +34,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         "--attempt",
         default="latest",
         choices=["latest", "in-time", "best"],
-        help="which counts of a student's attempts (default: latest)",
+        help="which of a student's attempts counts (default: latest)",
     )
     part.add_argument("--again", action="store_true", help="also regrade what is graded already")
     part.add_argument(
@@ -219,7 +219,7 @@ def _compete_options(part: argparse.ArgumentParser) -> None:
         type=int,
         default=500_000,
         metavar="N",
-        help="at most, for each entry (default: 500000)",
+        help="the most an entry may have (default: 500000)",
     )
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
 

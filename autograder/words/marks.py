@@ -61,7 +61,7 @@ def _excuse_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("students", nargs="+", metavar="STUDENT")
     part.add_argument("--undo", action="store_true", help="the homework counts again for these students")
-    part.add_argument("--why", default="", metavar="TEXT", help="for the log")
+    part.add_argument("--why", default="", metavar="TEXT", help="the reason, for the log")
 
 
 def _excuse(args: Arguments) -> int:
@@ -84,11 +84,11 @@ def _excuse(args: Arguments) -> int:
 def _extend_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("students", nargs="+", metavar="STUDENT")
-    part.add_argument("--days", type=float, default=0.0, metavar="N", help="after the due date")
+    part.add_argument("--days", type=float, default=0.0, metavar="N", help="how many days more")
     part.add_argument(
         "--hours", type=float, default=0.0, metavar="N", help="added to --days; 0 in all ends the extension"
     )
-    part.add_argument("--why", default="", metavar="TEXT", help="for the log")
+    part.add_argument("--why", default="", metavar="TEXT", help="the reason, for the log")
 
 
 def _extend(args: Arguments) -> int:
@@ -125,11 +125,13 @@ def _log(args: Arguments) -> int:
 def _term_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all in the gradebook")
     part.add_argument(
-        "--weight", action="append", default=[], metavar="HOMEWORK=N", help="instead of 1; may be repeated"
+        "--weight",
+        action="append",
+        default=[],
+        metavar="HOMEWORK=N",
+        help="the homework's weight (default: 1); may be repeated",
     )
-    part.add_argument(
-        "--drop", type=int, default=0, metavar="N", help="leave out the N lowest of each student"
-    )
+    part.add_argument("--drop", type=int, default=0, metavar="N", help="drop each student's N lowest marks")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
     gradebook_option(part)
 

@@ -66,7 +66,7 @@ def _serve(args: Arguments) -> int:
 
 def _invite_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("names", nargs="*", metavar="NAME", help="students' ids, as in the gradebook")
-    part.add_argument("--names", dest="roster", type=Path, metavar="CSV", help="with a column `student`")
+    part.add_argument("--names", dest="roster", type=Path, metavar="CSV", help="a roster: column `student`")
     part.add_argument("--staff", action="store_true", help="invite people who may see the whole class")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
 

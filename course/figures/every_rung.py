@@ -33,7 +33,7 @@ def every_rung(
     floor: float,
     *,
     beginnings: Mapping[str, str] = BEGINNINGS,
-    caption: str = "Click a word or type one: the bars say what each model expects. Then let each write on.",
+    caption: str = "Click a word or type one: the bars show what each model expects. Then let each continue.",
 ) -> Figure:
     """Show what models expect after any beginning of a story, beside the true distribution.
 
