@@ -17,7 +17,7 @@ from autograder.isolation.sandboxes import SANDBOXES, Sandbox
 
 TRIAL_SECONDS = 30.0
 WORDS = {
-    "bwrap": "bubblewrap gives submissions their own namespaces, and their system calls are filtered",
+    "bwrap": "bubblewrap gives each submission its own namespaces, and its system calls are filtered",
     "landlock": "submissions read what Landlock allows, without a network; their system calls are filtered",
     "none": "asked for by name: submissions read, write and send whatever their user can",
 }

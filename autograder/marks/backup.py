@@ -106,7 +106,7 @@ def backup(root: Path, to: Path, databases: Sequence[Database]) -> dict[str, int
 
 
 def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str, int]:
-    """Restore a backup: its databases where they contain nothing of value, its records where there are none.
+    """Restore a backup to databases that contain nothing of value, and its records where there are none.
 
     A database that the backup lacks stays as it is. Returns how many rows of each table there are now.
     Raises BackupError, GradebookUnavailable.

@@ -78,9 +78,9 @@ class Bench:
             yield Candidate(mistake.name, MISCONCEPTION, mistake.thing)
 
     def try_out(self, candidate: Candidate) -> Tried:
-        """Run all checks as in the notebook, then those that draw their inputs again with several seeds.
+        """Run the visible checks as in the notebook, then all checks that draw their inputs, with every seed.
 
-        What counts for a mistake is the visible checks in the notebook, and the hidden ones with every seed.
+        In the second round, only the hidden checks count for a mistake.
         """
         visible = self.look(candidate)
         drawn = [self.draw(candidate, seed) for seed in self.seeds if self.drawn]

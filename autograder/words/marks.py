@@ -84,9 +84,9 @@ def _excuse(args: Arguments) -> int:
 def _extend_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("students", nargs="+", metavar="STUDENT")
-    part.add_argument("--days", type=float, default=0.0, metavar="N", help="how many days more")
+    part.add_argument("--days", type=float, default=0.0, metavar="N", help="how many extra days")
     part.add_argument(
-        "--hours", type=float, default=0.0, metavar="N", help="added to --days; 0 in all ends the extension"
+        "--hours", type=float, default=0.0, metavar="N", help="added to --days; 0 in total ends the extension"
     )
     part.add_argument("--why", default="", metavar="TEXT", help="the reason, for the log")
 
