@@ -9,7 +9,7 @@ COLAB_PYTHON ?= python3.13
 
 .PHONY: help demo fix test lint-figures nightly browser lectures solutions colab lab site notebooks bench clean
 
-help:            ## say what each word does
+help:            ## list all targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 # An editable installation leaves out what is for Jupyter: the sandbox's kernelspec, and settings of JupyterLab.
@@ -32,7 +32,7 @@ fix: $(READY)    ## format the code, and rebuild every notebook from its source
 
 # One thread per process: the tests already use every core.
 test: export OMP_NUM_THREADS = 1
-test: $(READY)   ## everything that must hold
+test: $(READY)   ## run every check and test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
@@ -46,19 +46,19 @@ node_modules/ready: package.json package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
-lint-figures:    ## look for mistakes in the figures' modules, where node is installed
+lint-figures:    ## look for mistakes in the figures' modules, if node is installed
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory node_modules/ready && npm run --silent lint; \
-	else echo "node is not installed: the figures' modules were not looked at"; fi
+	else echo "node is not installed: the figures' modules were not checked"; fi
 
 nightly: export OMP_NUM_THREADS = 1
-nightly: $(READY) ## try many unnamed mistakes, hand in all answers at both levels of isolation, attack a whole batch, and try a million odd inputs
+nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, attack a whole batch, and try a million malformed inputs
 	$(BIN)/python -m autograder verify --quiet --seeds 20 --mutants 8
 	$(BIN)/python -m autograder verify --sandbox bwrap
 	$(BIN)/python -m autograder verify --sandbox landlock
 	$(BIN)/python -m pytest -m nightly --ignore tests/autograder/fuzz
 	$(BIN)/python -m pytest tests/autograder/fuzz -m "" --hypothesis-profile nightly -n auto
 
-browser: $(READY) ## try figures, pages and JupyterLab in a real browser, where one is installed
+browser: $(READY) ## try figures, pages and JupyterLab in a real browser, if one is installed
 	$(BIN)/python -m pytest -m browser tests/browser
 
 # Some lectures read Python's own documentation, which differs from one Python to the next: those are run only. Of
@@ -82,7 +82,7 @@ $(COLAB)/ready: constraints-colab.txt
 # The debugger that comes with the kernel warns of Python's own frozen modules unless it is told not to look.
 colab: export OMP_NUM_THREADS = 1
 colab: export PYDEVD_DISABLE_FILE_VALIDATION = 1
-colab: $(COLAB)/ready ## run every lecture and homework in the versions Colab has (downloads several gigabytes)
+colab: $(COLAB)/ready ## run every lecture and homework with Colab's package versions (downloads several gigabytes)
 	$(COLAB)/bin/python tests/colab $(NAMES)
 
 lab: $(READY)    ## open JupyterLab on the lectures
@@ -95,7 +95,7 @@ site: $(READY)   ## make the course's website in build/site, and pages for instr
 notebooks: $(READY) ## rebuild every notebook from its source
 	$(BIN)/python -m autograder build
 
-bench: $(READY)  ## measure speed side by side with others, and keep the results in docs/benchmarks.md
+bench: $(READY)  ## compare speed with other tools, and write the results to docs/benchmarks.md
 	$(BIN)/python benchmarks/record.py
 
 clean:           ## remove the virtual environment and everything that was generated locally

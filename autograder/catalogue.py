@@ -80,7 +80,7 @@ def alternative(*, of: str) -> Callable[[Any], Any]:
 
 
 def not_code(mistake: str, what: str, *, why: str) -> NotCode:
-    """A mistake that no wrong solution can represent; must be a statement of its own in the module."""
+    """Declare a mistake that no wrong solution can represent; the call must be a statement of its own."""
     return NotCode(mistake, what, why)
 
 

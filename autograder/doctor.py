@@ -36,13 +36,13 @@ ALLOWANCES = (
     "`apt install apparmor-profiles`, then load its profile bwrap-userns-restrict with `apparmor_parser -r`",
 )
 CONTAINER = (
-    "a container forbids namespaces unless it is started so that it may make them, as by "
+    "a container forbids namespaces unless it is started with permission to create them, for example with "
     "`docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
     "--security-opt systempaths=unconfined …`"
 )
 NEWER_KERNEL = "Landlock needs Linux 5.13 or newer"
 SWITCH_ON = (
-    "the kernel has Landlock switched off: add it to its start option `lsm=`, such as `lsm=landlock,…`"
+    "Landlock is switched off in the kernel: add it to the boot option `lsm=`, for example `lsm=landlock,…`"
 )
 
 
@@ -183,7 +183,7 @@ def warm_process(level: str) -> str:
             done = f"everything but {'; '.join(warm.left_out)}" if warm.left_out else "everything"
     except IsolationUnavailable as problem:
         return f"submissions cannot be started: {problem}"
-    return f"submissions are forked from a process of one thread that does {done} ahead"
+    return f"submissions are forked from a single-threaded process that has prepared {done}"
 
 
 def in_words(found: Examination, resources: Sequence[str] = ()) -> str:

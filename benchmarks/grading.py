@@ -4,7 +4,7 @@
 
 Each is run from the command line, one after the other, in a fresh copy of the same released course, so
 start-up time counts. The slope is the time that each further submission adds. Both must give the same points.
-Cells in which a homework comes alive are left out: they train for a while, and this grader never runs them.
+The cells of a homework's living end are left out: they train for a while, and this grader never runs them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def unplug(course: Path) -> None:
     settings = course / "nbgrader_config.py"
     text = settings.read_text(encoding="utf-8")
     if "\nuse_judge(c)\n" not in text:
-        raise SystemExit("nbgrader_config.py does not plug the judge in where it is looked for")
+        raise SystemExit("nbgrader_config.py does not configure the judge where this benchmark expects it")
     settings.write_text(text.replace("\nuse_judge(c)\n", "\n"), encoding="utf-8")
 
 

@@ -38,7 +38,7 @@ def sizes_in_transformers(config: LlamaConfig) -> dict[str, Any]:
 
 
 def weights_in_transformers(model: Llama) -> dict[str, Tensor]:
-    """The names and values of the same weights there, but for the output matrix, which is the embedding."""
+    """The names and values of the same weights there, except the output matrix, which is the embedding."""
     own, sizes = model.state_dict(), model.config
     weights = {"model.embed_tokens.weight": own["embedding.weight"], "model.norm.weight": own["norm.gain"]}
     for i in range(sizes.n_layers):

@@ -2,10 +2,11 @@
 
     python benchmarks/serving.py [--homework NAME] [--students 300] [--minutes 5] [--kill]
 
-Played on this machine alone: every student signs in by an invitation, hands in once at a time drawn evenly,
-and reloads the page as browsers are told to. `--kill` ends the grader, and then the whole server, with
-SIGKILL while the class hands in; who gets no answer tries again. Ends with an error unless every attempt is
-kept once and every record and mark equals what `autograder grade` finds for the same submissions.
+Simulated on this machine alone: every student signs in by an invitation, hands in once at a time drawn
+uniformly, and reloads the page as browsers are told to. `--kill` ends the grader, and then the whole server,
+with SIGKILL while the class hands in; a student who gets no answer tries again. Ends with an error unless
+every attempt is kept once and every record and mark equals what `autograder grade` finds for the same
+submissions.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Player:
 
 
 async def patiently(ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
-    """Ask until there is an answer, as somebody does whose browser says that the server is away."""
+    """Ask until there is an answer, as people do when their browser cannot reach the server."""
     while True:
         with suppress(httpx.TransportError):
             return await ask()
@@ -97,7 +98,7 @@ async def patiently(ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Respo
 
 @dataclass
 class Server:
-    """`autograder serve` in a process of its own, with the most memory that it and its children held."""
+    """`autograder serve` in a separate process, and the most memory that it and its children held."""
 
     course: Path
     process: subprocess.Popen | None = None
@@ -139,7 +140,7 @@ class Server:
 
 
 def share(process: psutil.Process) -> int:
-    """Bytes of memory, those that processes share counted once."""
+    """Bytes of memory; those that processes share are counted once."""
     with suppress(psutil.Error):
         return process.memory_full_info().pss
     return 0
@@ -172,7 +173,7 @@ def arguments() -> argparse.Namespace:
 
 @contextmanager
 def a_course(scratch: Path, options: argparse.Namespace):
-    """A released course that serves, and the same with its class graded by `autograder grade`."""
+    """A released course to be served, and a copy of it whose class was graded by `autograder grade`."""
     course, apart = scratch / "course", scratch / "apart"
     make_course(course, ROOT / "solutions" / options.homework, ROOT)
     shutil.copytree(course, apart)
@@ -221,9 +222,9 @@ async def hand_in_all(players: list[Player], server: Server, options: argparse.N
 
 
 def differences(course: Path, apart: Path, players: list[Player], name: str) -> list[str]:
-    """What is lost, counted twice, or other than in the course that was graded at once."""
+    """What is lost, counted twice, or different from the course that was graded in one go."""
     attempts = Attempts(database_url(course, read_settings(course)))
-    problems = [f"{one.name} never knew" for one in players if not one.knew]
+    problems = [f"{one.name} never got a verdict" for one in players if not one.knew]
     problems += [f"{one.name}: not 1 attempt" for one in players if len(attempts.of(one.name, name)) != 1]
     here, there = points(course, name), points(apart, name)
     problems += [

@@ -106,7 +106,7 @@ def score(model: LanguageModel, stories: Batch, batch_size: int = 100) -> Score:
 def evaluating(model: object) -> Iterator[torch.device]:
     """Switch dropout off inside the block and restore it afterwards; yields the device of the parameters.
 
-    A model that is no module has neither.
+    A model that is not a module has neither.
     """
     if not isinstance(model, nn.Module):
         yield torch.device("cpu")

@@ -38,8 +38,8 @@ def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = N
     """Check that `tokens` is a (B, T) int64 tensor that a model of this size can read.
 
     Raises TypeError for anything but an int64 tensor, ValueError for a wrong shape, too many positions
-    or a token outside 0 … vocab_size − 1. The tokens' values are not looked at in a compiled model, nor where
-    a model trains on a GPU: to look at them would stop every step until the GPU is done.
+    or a token outside 0 … vocab_size − 1. The values are not checked in a compiled model, nor during training
+    on a GPU, because every step would then have to wait for the GPU.
     """
     if not isinstance(tokens, Tensor):
         raise TypeError(f"tokens: expected an int64 tensor of shape (B, T), got a {type(tokens).__name__}")

@@ -1,4 +1,4 @@
-"""What samplers leave of distributions over a large vocabulary, drawn by the rank of the tokens."""
+"""Plots of what samplers do to distributions over a large vocabulary, by the rank of the tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.sampling.distribution import entropy
 
 
 def by_rank(before: Mapping[str, Tensor], after: Mapping[str, Mapping[str, Tensor]]) -> Picture:
-    """What samplers make of distributions: a panel per context, a row per sampler, likely tokens on the left.
+    """Distributions after each sampler: a panel per context, a row per sampler, likely tokens on the left.
 
     `before[context]` and `after[sampler][context]` are logits (V,). Blue tokens gain probability, red ones
     lose it, grey ones are removed. Each row ends in the number of tokens left, the probability that they had

@@ -65,7 +65,7 @@ class Trial:
 
 
 def network(kind: Kind, distance: int, seed: int) -> nn.Module:
-    """An untrained model: one layer, 32 units wide, whichever kind."""
+    """An untrained model of this kind, with one layer of 32 units."""
     if kind != "attention":
         return recall_network(kind, seed)
     with torch.random.fork_rng():

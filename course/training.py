@@ -131,8 +131,8 @@ class Training:
     def take_step(self, example: Example) -> None:
         """One step down the gradient, clipped to `clip_norm`; in bfloat16 where there is CUDA.
 
-        On a CPU a loss that is no finite number raises TrainingDiverged before it moves a parameter, on a GPU
-        when it is read.
+        A loss that is not finite raises TrainingDiverged: on a CPU before any parameter changes, on a GPU
+        when the loss is read.
         """
         step, began = self.history.n_steps + len(self.unread), time.perf_counter()
         for group in self.optimizer.param_groups:
@@ -151,9 +151,9 @@ class Training:
             self.read()
 
     def read(self) -> None:
-        """Enter what has happened since the last reading into the history, after waiting for the device.
+        """Add the steps since the last reading to the history, after waiting for the device.
 
-        Raises TrainingDiverged with the first step whose loss is no finite number.
+        Raises TrainingDiverged with the first step whose loss is not finite.
         """
         if not self.unread:
             return

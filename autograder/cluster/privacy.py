@@ -39,7 +39,7 @@ def obstacle(address: str) -> str:
     if dask.config.get(MAY_BE_OPEN, None) is False:
         return ""
     return (
-        f"What is said to {address} is not encrypted, and whoever reaches a Dask port can run programs "
+        f"What is sent to {address} is not encrypted, and anyone who can reach a Dask port can run programs "
         "there and here. Start the cluster with certificates and name it tls://…; or, in a network that "
         "nobody else can reach, set DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=False."
     )

@@ -34,8 +34,8 @@ def recognises(tree: Tree, homework: str) -> bool:
     if named and 2 * named <= len(tops):
         listed = ", ".join(odd[:MOST_NAMES]) + (", …" if len(odd) > MOST_NAMES else "")
         raise CollectingError(
-            f"Of {len(tops)} files, {named} are named as Canvas names them and {len(odd)} are not, so that "
-            f"nobody can say whose they are: {listed}. Take those out, or rename them, and collect again."
+            f"Of {len(tops)} files, {named} are named as Canvas names them and {len(odd)} are not, so it is "
+            f"unclear whose they are: {listed}. Remove those, or rename them, and collect again."
         )
     return bool(named)
 

@@ -26,7 +26,7 @@ LARGEST_FILE = 100 * MEGABYTE
 LARGEST_NAME = 200  # bytes of one part of a path; file systems allow 255
 LONGEST_PATH = 1_000  # bytes; the system allows 4096, including the target folder
 MOST_PARTS = 50  # of a path; all folders above each file are remembered
-TOO_DEEP = f"it lies in more than {MOST_PARTS - 1} folders, one in the other"
+TOO_DEEP = f"it is nested in more than {MOST_PARTS - 1} folders"
 REPOSITORY = ".git"
 OF_THE_SYSTEM = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"})
 

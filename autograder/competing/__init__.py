@@ -1,7 +1,7 @@
-"""A competition of a class: whose language model knows most of what can be known about the next word.
+"""A competition for a class: whose language model comes closest to the exact entropy of hidden stories.
 
-entry      one file of a student's, trained and asked in the sandbox
-compete    every entry on the same hidden stories, against their exact floor
+entry      one student's file, trained and evaluated in the sandbox
+compete    every entry on the same hidden stories, compared with their exact floor
 table      the result as lines of text
 """
 

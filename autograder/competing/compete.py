@@ -1,4 +1,4 @@
-"""Every entry of a class on the same hidden stories, one after the other, each in a sandbox of its own."""
+"""Train and evaluate every entry of a class on the same stories, one at a time, each in its own sandbox."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from course.evaluation import score
 
 
 class NoEntries(ValueError):
-    """There is nothing to compare."""
+    """There are no entries to compare."""
 
 
 @dataclass(frozen=True)
 class Competition:
-    """What is asked of every entry. Who knows the seed knows the hidden stories."""
+    """The terms, which are the same for every entry. Anyone who knows the seed knows the hidden stories."""
 
     seed: int
     seconds: float = 60.0  # of the processor, for training
@@ -33,7 +33,7 @@ class Competition:
     n_hidden: int = 100
 
     def task(self) -> Task:
-        """The stories, which the seed alone decides, and the floor of the hidden ones."""
+        """The stories, which depend on the seed alone, and the floor of the hidden ones."""
         language, generator = StoryLanguage(), torch.Generator().manual_seed(self.seed)
         training, hidden = (language.sample(n, generator) for n in (self.n_training, self.n_hidden))
         hidden = filled(hidden, language.vocabulary.eos)
@@ -49,7 +49,7 @@ class Competition:
 
     @property
     def limits(self) -> Limits:
-        """The seconds of the budget for training; for what is asked later, as many again and a minute."""
+        """An entry's limits: `seconds` for training, as long again plus a minute for the rest."""
         total = 2 * self.seconds + 60
         return replace(
             Limits(),
@@ -61,24 +61,24 @@ class Competition:
 
 
 def filled(stories: Batch, word: int) -> Batch:
-    """The same stories with a word of the vocabulary, again and again, behind their ends."""
+    """The same stories, with one word of the vocabulary as padding."""
     return Batch(stories.tokens.masked_fill(~stories.mask, word), stories.mask)
 
 
 def compete(
     folder: Path, competition: Competition, isolation: str = "best", tell: Callable[[str], object] = str
 ) -> tuple[Sequence[Place], Task]:
-    """The places of all NAME.py in a folder, best first and those without a rank last, and the task.
+    """The place of every NAME.py in a folder (best first, those without a rank last), and the task.
 
-    Raises NoEntries where there is none, IsolationUnavailable where no sandbox can be had.
+    Raises NoEntries if there is none, and IsolationUnavailable if no sandbox works.
     """
     paths = sorted(folder.glob("*.py"))
     if not paths:
-        raise NoEntries(f"{folder} holds no entry: one is a file NAME.py.")
+        raise NoEntries(f"{folder} contains no entry; an entry is a file NAME.py.")
     task, places = competition.task(), []
     with Warm(choose(isolation), competition.limits) as warm:
         for path in paths:
-            tell(f"{path.stem} is trained and asked.")
+            tell(f"Training and evaluating {path.stem}.")
             with closing(Sitting(warm.student, competition.limits)) as sitting:
                 places.append(place(path.stem, path.read_text(encoding="utf-8"), sitting, task))
     return sorted(places, key=_rank), task

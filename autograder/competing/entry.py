@@ -1,10 +1,10 @@
 """One entry: a file with two functions, which run in the sandbox under a budget.
 
-    def train(tokens, mask, seconds): ...     learns from stories (N, T); the number of its parameters
+    def train(tokens, mask, seconds): ...     learns from stories (N, T); returns its number of parameters
     def log_probs(tokens): ...                (B, T) → (B, T, V), the next word at every position
 
-What counts is said about beginnings: for every word to predict, the entry is given the words before it and
-nothing else, so that no entry gains by looking ahead. One that says otherwise of whole stories did look.
+For the score, each word is predicted from the words before it and nothing else, so no entry gains by looking
+ahead. An entry that predicts differently when it is given whole stories does look ahead, and is disqualified.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from course.checks import NotWritten, StudentError, Unreachable
 from course.data.vocabulary import Batch
 
 TOLERANCE = 1e-3  # of a probability: rounding differs with the length of what is read
-LOOKS_AHEAD = "sees the future: what it says of a word changes with the words that come later"
-NO_PROBABILITIES = "states no probabilities: for each word, they must be {shape} and sum to 1"
+LOOKS_AHEAD = "looks ahead: its prediction of a word changes with the words that come later"
+NO_PROBABILITIES = (
+    "returns no log-probabilities: the shape must be {shape}, and their exp must sum to 1 over V"
+)
 
 
 class Disqualified(Exception):
-    """What an entry did or failed to do, as a sentence."""
+    """An entry gets no rank; the message says why."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """What came of an entry. Without bits it has no rank, and `problem` says why."""
+    """The result of an entry. Without bits it has no rank, and `problem` says why."""
 
     name: str
     bits_per_token: float | None = None
@@ -42,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Task:
-    """What every entry learns from and what it is asked, with the floor of that in bits per token."""
+    """The stories for training, the hidden ones, and the floor of the hidden ones in bits per token."""
 
     training: Batch
     hidden: Batch
@@ -53,7 +55,7 @@ class Task:
 
 
 def place(name: str, source: str, sitting: Sitting, task: Task) -> Place:
-    """The place of one entry, whatever it does."""
+    """The place of one entry; errors in its code become its `problem`."""
     try:
         return _measured(name, source, sitting, task)
     except Disqualified as problem:
@@ -71,7 +73,7 @@ def _measured(name: str, source: str, sitting: Sitting, task: Task) -> Place:
     stated = link.request("train", "", (task.training.tokens, task.training.mask, task.seconds), {}).value
     seconds, sitting.trains = sitting.used() - begun, False
     if type(stated) is not int or stated < 0:
-        raise Disqualified("train returns no number of parameters")
+        raise Disqualified("train does not return the number of parameters")
     if stated > task.most_parameters:
         raise Disqualified(f"has {stated:,} parameters; {task.most_parameters:,} are allowed")
     bits = _bits_per_token(link, task)
@@ -80,7 +82,7 @@ def _measured(name: str, source: str, sitting: Sitting, task: Task) -> Place:
 
 
 def _bits_per_token(link: RemoteLink, task: Task) -> float:
-    """The mean over the hidden words, each predicted from the beginning of its story alone."""
+    """The mean over the hidden words, each predicted from the preceding words of its story alone."""
     tokens, mask = task.hidden.tokens, task.hidden.mask
     whole = _asked(link, tokens[:, :-1], task.vocab_size)
     bits, n_words = 0.0, 0
@@ -95,7 +97,7 @@ def _bits_per_token(link: RemoteLink, task: Task) -> float:
 
 
 def _asked(link: RemoteLink, tokens: Tensor, vocab_size: int) -> Tensor:
-    """What the entry says of these tokens, in float64; raises Disqualified unless it is probabilities."""
+    """The entry's log-probabilities for these tokens, in float64; raises Disqualified if they are invalid."""
     said = link.request("log_probs", "", (tokens,), {}).value
     shape = (*tokens.shape, vocab_size)
     if not isinstance(said, Tensor) or said.shape != shape or not said.is_floating_point():

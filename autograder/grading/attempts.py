@@ -21,7 +21,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class NoDueDate(LookupError):
-    """The latest attempt in time was asked for, but no due date is known; the message says how to set one."""
+    """`in-time` was asked for, but no due date is known; the message says how to set one."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class AttemptChoice:
         return sorted([*earlier, found], key=lambda one: (_time(one), one is found))
 
     def in_time(self, attempts: Sequence[Found]) -> Found:
-        """The latest that arrived in time; the latest of all where none did."""
+        """The latest attempt that arrived in time; the latest of all if none did."""
         due = self.log.due(self.homework, attempts[0].student)
         if due is None:
             raise NoDueDate(

@@ -25,7 +25,7 @@ def autograded_notebook(
     """A notebook for nbgrader's tools.
 
     outputs: those of the student's cells, by position. texts: the course's own, whose markup is kept.
-    earned: the points of each cell of checks, None where a person decides.
+    earned: the points of each check cell; None if a person must decide.
     """
     checks = {check.name: check for exercise in record.exercises for check in exercise.checks}
     shown = []
@@ -55,7 +55,7 @@ def _kind_and_text(cell: RepairedCell, texts: Collection[str]) -> tuple[str, str
 
 
 def _additions(cell: RepairedCell, outputs: list[dict]) -> dict:
-    """What a cell has besides its text: outputs, or pictures pasted into it."""
+    """What a cell has in addition to its text: outputs, or pictures pasted into it."""
     if cell.kind == "code":
         return {"outputs": outputs}
     attachments = harmless_attachments(cell.attachments)

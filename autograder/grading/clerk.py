@@ -129,7 +129,7 @@ class Clerk:
         return [self.folder.path.with_suffix(".json"), *([self.json_file] if self.json_file else [])]
 
     def work(self, todo: Sequence[Task]) -> None:
-        """Have the submissions judged, and save each as it comes."""
+        """Have the submissions judged, and save each result as it arrives."""
         next_summary = time.monotonic() + SECONDS_BETWEEN_SUMMARIES
         saved = self.saved(todo)
         try:

@@ -72,8 +72,8 @@ def forked(
 
     work: returns JSON data; its process is a fork of this one. A process that is lost, or has done its share
     of tasks, is replaced by a new one.
-    seconds: of processor time for one task, after which its process is killed, as it is after `patience`
-    times as many seconds of wall time. Closing the iterator ends all processes.
+    seconds: a process is killed after this much processor time on one task, or after `patience` times as many
+    seconds of wall time. Closing the iterator ends all processes.
     memory_bytes: the most that a process may use beyond what it inherits; None sets no limit.
     arriving: returns the tasks that arrived since its last call; called often while any process is working.
     """

@@ -22,7 +22,9 @@ from autograder.source.homework import COULD_NOT_RUN, FAILED, PASSED, Check, Res
 from autograder.source.released import SourceCell
 from autograder.submissions.repair import Repaired
 
-SENTENCE = "the checks ran in the notebook itself, beside the student's code, which could have misled them"
+SENTENCE = (
+    "the checks ran in the notebook itself, beside the student's code, which could have tampered with them"
+)
 UNFINISHED = "With the hidden tests, this cell did not finish: it terminated its process or ran out of time."
 NOT_PASSED = "A hidden test of this cell does not pass."
 LONGEST_MESSAGE = 2_000

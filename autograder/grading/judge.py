@@ -51,7 +51,7 @@ class Judgement:
 
 @dataclass
 class Judge:
-    """The judging of one submission."""
+    """Judges one submission."""
 
     plan: Plan
     submission: Repaired
@@ -81,11 +81,11 @@ class Judge:
         return Judgement(records, tuple(self.flags(records)), self.outputs)
 
     def anew(self, sitting: Sitting) -> Judge:
-        """A judge of the same submission that has examined nothing yet, with another session."""
+        """A new judge of the same submission, which has examined nothing yet and uses another session."""
         return replace(self, sitting=sitting, examined={}, deaths={}, ended=Counter())
 
     def run_cells(self) -> None:
-        """Run all cells but the checks; a failing cell costs what it defines and no more."""
+        """Run all cells except the checks; a cell that fails costs only the answers that it defines."""
         for position, cell in enumerate(self.submission.cells):
             if not _runs(cell):
                 continue
@@ -144,7 +144,7 @@ class Judge:
         return None
 
     def limit_of(self, done: Examined) -> str:
-        """A sentence on the memory limit, if Python or torch ran out of memory."""
+        """A sentence about the memory limit, if Python or torch ran out of memory."""
         if not OUT_OF_MEMORY.search(done.message):
             return ""
         return f" A submission may use {in_words(self.plan.limits.memory_bytes)} of memory."
@@ -153,7 +153,7 @@ class Judge:
         """How the exercise's code ended its processes, once that has happened too often."""
         deaths = self.deaths.get(exercise.name, [])
         if len(deaths) >= MOST_DEATHS_PER_EXERCISE:
-            return f"Not tried: `{exercise.name}` {deaths[-1]} in {len(deaths)} checks before."
+            return f"Not tried: `{exercise.name}` {deaths[-1]} in {len(deaths)} earlier checks."
         if self.ended[exercise.name] >= MOST_DEATHS_PER_EXERCISE:
             return NOT_TRIED.format(name=exercise.name)
         return None

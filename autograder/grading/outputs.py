@@ -31,9 +31,7 @@ class Outputs:
         )
         if self.left > 0:
             return outputs_of(result)
-        return [
-            stream(f"[A submission may show {in_words(self.most)}; what comes from here on is left out.]")
-        ]
+        return [stream(f"[A submission may show {in_words(self.most)}; the rest is left out.]")]
 
 
 def outputs_of(result: CellResult) -> list[dict]:

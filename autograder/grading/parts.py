@@ -18,7 +18,7 @@ from course.checks.plain import leaves
 from course.checks.trace import Object, Thing
 
 MOST_CALLS = 5_000  # that one submission may make
-NO_ANSWER = "the grader has no answer to this call of `{name}`"
+NO_ANSWER = "the grader cannot answer this call of `{name}`"
 
 
 @dataclass
@@ -40,10 +40,10 @@ class Parts:
         """
         self.calls += 1
         if self.calls > MOST_CALLS:
-            raise ValueError(f"more than {MOST_CALLS} calls of parts that the grader answers")
+            raise ValueError(f"more than {MOST_CALLS} calls that the grader must answer")
         name = message["part"]
         if name is not None and name not in self.names:
-            raise ValueError(f"{name} is no part that the grader answers")
+            raise ValueError(f"{name} is not a function for which the grader answers")
         try:
             return wire.encode({"value": self._value(name, message)})
         except (Died, Raised, wire.WireError, wire.Unencodable) as problem:
@@ -64,7 +64,7 @@ class Parts:
         return reply.value, self._kept(reply.backward)
 
     def _kept(self, backward: Any) -> int | None:
-        """The number of a graph, which the process keeps until it ends."""
+        """The number of a computation graph, which the process keeps until it ends."""
         if backward is None:
             return None
         self._graphs.append(backward)

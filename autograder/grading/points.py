@@ -15,10 +15,10 @@ def points_of(verdicts: Iterable[Examined]) -> float:
 
 
 def paid(done: Sequence[Examined], is_known: Callable[[], bool]) -> list[Examined]:
-    """The verdicts, where a check that holds for the notebook's examples alone has not passed.
+    """The verdicts, in which a check that holds only for the notebook's examples does not count as passed.
 
-    is_known: whether a known mistake gives all these answers. One that does was computed, for inputs that
-    nobody could look up, so what holds of it counts.
+    is_known: whether a known mistake gives all these answers. Such answers were computed, even for inputs
+    that nobody could look up, so the checks that hold for them count.
     """
     failed = {entry.check.name for entry in done if entry.result == FAILED}
     unpaid = in_vain([entry.check for entry in done], failed)

@@ -1,6 +1,6 @@
 """Judges on this machine, `jobs` at once, and one warm process for all of their students.
 
-The warm process is started before torch is imported here, which takes about as long as it needs.
+The warm process is started first, so that it gets ready while torch is imported here.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class LimitsOfAJudge(TypedDict):
 
 
 class Judges(Protocol):
-    """Those who judge the submissions of one run, on this machine or on others."""
+    """What judges the submissions of one run, on this machine or on others."""
 
     @property
     def level(self) -> Level:
-        """How student code is kept in."""
+        """How student code is confined."""
 
     def judged(
         self,
@@ -59,9 +59,9 @@ class Judges(Protocol):
         plan: Plan,
         arriving: Callable[[], Iterable[SomeTask]] | None = None,
     ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
-        """Each task with what `Graded.as_json` says of it, as they are finished; closing ends the others.
+        """Yield each task with its `Graded.as_json`, as they finish; closing the iterator ends the others.
 
-        arriving: tasks that have come since it was last asked, if it is asked.
+        arriving: returns the tasks that arrived since its last call.
         """
 
 
@@ -81,8 +81,8 @@ class Pool:
     ) -> Generator[tuple[SomeTask, dict | Lost], None, None]:
         """Each task with its result; what every judge needs is prepared before the first is forked.
 
-        What was lost, or ran out of time after it had to wait for a processor, is tried once more at the end,
-        alone, and then counts as it comes out.
+        A submission that was lost, or ran out of time after it had to wait for a processor, is judged again
+        at the end, alone; that result counts.
         """
         from autograder.grading.attempt import Attempt, Tried, counts, verdict
 
@@ -114,7 +114,7 @@ def local_judges(isolation: str, limits: Limits, jobs: int | None = None) -> Ite
 
 
 def seconds_for_a_judge(limits: Limits) -> float:
-    """Of processor time, after which a judge is ended."""
+    """The processor time in seconds after which a judge is killed."""
     return limits.submission_seconds + GRACE_SECONDS
 
 
@@ -126,7 +126,7 @@ def limits_of_a_judge(limits: Limits) -> LimitsOfAJudge:
 
 @contextmanager
 def warm_meanwhile(level: Level, limits: Limits) -> Iterator[Callable[[], Warm]]:
-    """A warm process that starts while the caller prepares; calling what is yielded waits for it."""
+    """Start a warm process while the caller prepares; yields a function that waits for it and returns it."""
     warm = Warm(level, limits)
     with ThreadPoolExecutor(1) as pool:
         starting = pool.submit(warm.__enter__)

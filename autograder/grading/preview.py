@@ -25,7 +25,7 @@ class Preview(Clerk):
     def settled(
         self, record: SubmissionRecord, submission: Found, entered: Mapping[str, float | None] | None
     ) -> bool:
-        """A valid record needs no judging; points that changed are in it already."""
+        """A valid record needs no judging; it already contains the changed points."""
         self.records[record.student] = record
         return True
 

@@ -15,7 +15,7 @@ from course.checks import NotWritten
 DOES_NOT_HOLD = (
     "This does not hold, or no answer came within the limits. The inputs of this check are not shown."
 )
-NOT_TRIED = "Not tried: `{name}` ended its process, or ran into a limit, in the hidden checks before."
+NOT_TRIED = "Not tried: `{name}` ended its process, or reached a limit, in earlier hidden checks."
 ENDED = "ended, or was ended at a limit, while hidden checks ran"
 
 

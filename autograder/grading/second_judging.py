@@ -1,4 +1,4 @@
-"""Charge a slip only once: an answer that calls a wrong part is judged again with a right part instead."""
+"""Charge a mistake only once: an answer that calls a wrong part is judged again with a right one instead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.source.homework import FAILED, PASSED, Exercise, Result, right_c
 from autograder.submissions.own_work import OwnWork
 from course.checks.parts import mend_first
 
-JUDGED_AGAIN = "It calls your {parts}, which failed: this was examined with a right one in its place."
+JUDGED_AGAIN = "It calls your {parts}, which failed, so this was examined with a right one in its place."
 
 
 class Judge(Protocol):
@@ -42,7 +42,7 @@ class Judge(Protocol):
         """The mistakes that the visible checks show, and those that all show."""
 
     def anew(self, sitting: Sitting) -> Judge:
-        """A judge of the same submission that has examined nothing yet, with another session."""
+        """A new judge of the same submission, which has examined nothing yet and uses another session."""
 
 
 def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[Examined]]:
@@ -130,7 +130,7 @@ def _points(judge: Judge, exercise: Exercise, done: Sequence[Examined]) -> float
 
 
 def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Examined]:
-    """The verdicts, with a sentence added to the first visible one that has this result."""
+    """The verdicts, with the sentence added to the first visible check that ended in this way."""
     first = next((one for one in done if one.result == result and not one.check.hidden), None)
     if first is None or not sentence:
         return [*done]

@@ -72,7 +72,7 @@ class NotTried(Unreachable):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the student's to run, and its name in tracebacks."""
+    """A cell of the student's code, and its name in tracebacks."""
 
     source: str
     name: str

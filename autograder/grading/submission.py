@@ -84,7 +84,7 @@ def grade_submission(
 
 
 def not_run(student: str, problem: str, plan: Plan) -> Graded:
-    """The record of a submission that could not be run: no check has failed, a person decides."""
+    """The record of a submission that could not be run: no check has failed, and a person must decide."""
     exercises = tuple(
         ExerciseRecord(
             exercise.name,

@@ -35,7 +35,7 @@ class ToldExercise:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one student is shown of one submission; `points` as in ToldExercise."""
+    """What a student is shown about one submission; for `points`, see ToldExercise."""
 
     problem: str
     notes: tuple[str, ...]

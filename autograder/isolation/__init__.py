@@ -1,6 +1,6 @@
 """Where student code runs: a fresh process per submission, confined as well as the machine allows.
 
-    grader ── Warm ──▶ zygote             torch imported once, one thread, no rights, no secrets
+    grader ── Warm ──▶ zygote             torch imported once; one thread, no secrets
       │                  └─ fork ─▶ keeper         one per submission: builds the sandbox, watches, ends it
       └─ Student ◀─ wire ─▶           └─ fork ─▶ student's process    confined before its first line
 

@@ -38,7 +38,7 @@ JOINED = (
 
 
 def program() -> str:
-    """Where bwrap is; raises IsolationUnavailable."""
+    """The path of bwrap; raises IsolationUnavailable."""
     found = shutil.which("bwrap", path=os.environ.get("PATH", os.defpath))
     if found is None:
         raise IsolationUnavailable("bubblewrap (the program bwrap) is not installed")

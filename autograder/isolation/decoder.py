@@ -102,7 +102,7 @@ def read_array(reader: Reader, content: list, depth: int) -> np.ndarray:
 def read_complex(reader: Reader, content: list, depth: int) -> complex:
     real, imaginary = content
     if type(real) is not float or type(imaginary) is not float:
-        raise WireError("a complex number of odd parts")
+        raise WireError("a complex number with invalid parts")
     return complex(real, imaginary)
 
 
@@ -122,13 +122,13 @@ def read_object(reader: Reader, content: Any, depth: int) -> Object:
     index, kind = content
     reader.objects += 1
     if type(index) is not int or type(kind) is not str or reader.objects > 2 * MOST_OBJECTS:
-        raise WireError("an odd reference, or too many")
+        raise WireError("an invalid reference, or too many")
     return Object(index, kind[:100])
 
 
 def read_thing(reader: Reader, content: Any, depth: int) -> Thing:
     if type(content) is not str:
-        raise WireError("an odd name")
+        raise WireError("an invalid name")
     return Thing(content)
 
 

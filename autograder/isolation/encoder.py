@@ -48,7 +48,7 @@ def write_tensor(writer: Writer, value: torch.Tensor, depth: int) -> dict:
     with torch._C.DisableTorchFunctionSubclass():
         name = dtype_name(value.dtype, TENSOR_DTYPES)
         if value.layout is not torch.strided or value.is_meta:
-            raise Unencodable("a tensor without entries that could be written down")
+            raise Unencodable("a tensor whose entries cannot be read")
         plain = TENSOR.resolve_neg(TENSOR.resolve_conj(TENSOR.cpu(TENSOR.detach(value))))
         plain = TENSOR.clone(plain, memory_format=torch.contiguous_format)  # also for strides of zero
         content = TENSOR.numpy(TENSOR.view(TENSOR.reshape(plain, (-1,)), torch.uint8)).tobytes()
@@ -65,7 +65,7 @@ def dtype_name(dtype: Any, known: dict[str, Any]) -> str:
     """The name of a dtype; raises Unencodable for one that cannot be sent."""
     name = dtype.name if isinstance(dtype, np.dtype) else str(dtype).removeprefix("torch.")
     if name not in known:
-        raise Unencodable(f"an array of {name} cannot cross")
+        raise Unencodable(f"an array of {name} cannot be sent")
     return name
 
 

@@ -80,7 +80,7 @@ class Keeper:
     def watch(
         self, grader: socket.socket, zygote: list[int], student: int, totals: Totals, clock: Clock
     ) -> str:
-        """Wait until the student's process ends or must be ended; returns why. Tells its time when asked."""
+        """Wait until the process ends or must be ended; returns why. Reports times when asked."""
         tree, limits = self.sandbox.tree, totals.limits
         awaited: list[socket.socket | int] = [grader, *zygote, *pidfds(student)]
         deadline = time.monotonic() + limits.patience * limits.submission_seconds
@@ -104,7 +104,7 @@ class Keeper:
                 return exceeded
 
     def become_student(self, connection: Sequence[int], home: Path, limits: Limits) -> NoReturn:
-        """Give up everything, then answer the grader."""
+        """Give up all rights, then answer the grader."""
         try:
             os.setsid()
             os.nice(NICENESS)

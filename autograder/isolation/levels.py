@@ -17,13 +17,13 @@ from autograder.isolation.sandboxes import SANDBOXES, Sandbox
 
 TRIAL_SECONDS = 30.0
 WORDS = {
-    "bwrap": "submissions have namespaces of their own by bubblewrap, their system calls are filtered",
-    "landlock": "submissions read what Landlock allows, have no network, their system calls are filtered",
+    "bwrap": "bubblewrap gives each submission its own namespaces, and its system calls are filtered",
+    "landlock": "submissions read what Landlock allows, without a network; their system calls are filtered",
     "none": "asked for by name: submissions read, write and send whatever their user can",
 }
 VERDICTS = {
     0: "",
-    1: "it is there, but files outside can be read",
+    1: "it runs, but files outside the sandbox can be read",
     2: "the process in it could not give up its rights",
 }
 # Settings that forbid user namespaces: (file, value, what it means).
@@ -33,7 +33,7 @@ OBSTACLES = (
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
         "1",
-        "AppArmor restricts user namespaces; its profile bwrap-userns-restrict lets bwrap have them",
+        "AppArmor restricts user namespaces; its profile bwrap-userns-restrict lets bwrap create them",
     ),
 )
 
@@ -54,7 +54,9 @@ def choose(wanted: str = "best") -> Level:
     if wanted == "none":
         return Level("none", "; ".join([WORDS["none"], *who_runs()]))
     if wanted not in ("best", "bwrap", "landlock"):
-        raise IsolationUnavailable(f"there is no isolation called {wanted}: best, bwrap, landlock or none")
+        raise IsolationUnavailable(
+            f"there is no isolation level called {wanted}; choose best, bwrap, landlock or none"
+        )
     problems: list[str] = []
     for name in ("bwrap", "landlock") if wanted == "best" else (wanted,):
         problem = attempt(name)
@@ -66,7 +68,11 @@ def choose(wanted: str = "best") -> Level:
 
 def who_runs() -> list[str]:
     """The user under which submissions run, if it is not the grader's."""
-    return ["started as root, each runs as a user of its own without rights"] if os.geteuid() == 0 else []
+    return (
+        ["the grader was started as root, so each submission runs as its own user without rights"]
+        if os.geteuid() == 0
+        else []
+    )
 
 
 def attempt(name: str) -> str | None:

@@ -31,7 +31,7 @@ def read_arguments(args: tuple, kwargs: dict, frame: bytes) -> tuple[tuple, dict
     if type(left) is not tuple or [*map(type, left)] != [tuple, dict]:
         raise TypeError("arguments are a tuple and a dictionary")
     if len(left[0]) != len(args) or left[1].keys() != kwargs.keys():
-        raise ValueError("other arguments than the call was given")
+        raise ValueError("arguments that differ from those of the call")
     return left
 
 

@@ -125,13 +125,11 @@ def what_a_submission_sees(room: Room) -> list[str]:
     )
     lines.append("its own directory, to write; it is removed with the submission")
     lines.append(
-        "with landlock also, of any path it can name: whether it exists, its size, owner and times, "
-        "and where a link leads"
+        "with landlock also the following, for any path that it can name: whether the path exists, its size, "
+        "owner and times, and where a link leads"
     )
     if os.geteuid() != 0:
-        lines.append(
-            "with landlock all submissions are this user to the kernel and share its number of processes"
-        )
+        lines.append("with landlock all submissions run as this user and share the user's limit on processes")
     return lines
 
 

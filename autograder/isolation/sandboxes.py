@@ -49,7 +49,7 @@ class Sandbox(ABC):
 
     @abstractmethod
     def confine(self) -> None:
-        """In the student's process: give up everything."""
+        """In the student's process: give up all rights."""
 
     def close(self) -> None:  # noqa: B027  most sandboxes are gone with their processes
         """In the keeper, after the last process has ended."""

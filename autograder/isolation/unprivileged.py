@@ -41,8 +41,9 @@ class Users:
             reach(needed, closed)
         except OSError as error:
             raise CannotDescend(
-                f"Python lies in {closed[0]}, where only root may go, and cannot be shown elsewhere "
-                f"({error}); start the grader as an ordinary user, or install Python where all may read it"
+                f"Python is installed in {closed[0]}, which only root may enter, and cannot be mounted "
+                f"elsewhere ({error}); start the grader as an ordinary user, or install Python where all may "
+                "read it"
             ) from None
         place.chmod(ANYONE_MAKES_NOBODY_LISTS)
         verify_readable([path for path in needed if path not in (place.resolve(), room.data)], self.ids[0])

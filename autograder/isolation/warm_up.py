@@ -82,7 +82,7 @@ def plot(shell: Shell) -> None:
 
 
 def other_threads() -> list[str]:
-    """The names of the other threads, except those that end at once; none if they are unknown."""
+    """The names of the other threads, except those that end immediately; none if they are unknown."""
     deadline = time.monotonic() + SECONDS_TO_LEAVE
     while (names := _other_threads()) and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -34,8 +34,8 @@ CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 FINISHED = object()
 DESCRIPTORS = 3  # to the keeper, to the student and back
 REMEDY = (
-    "Forking it would not be safe. Threads that are there from the start come from PyTorch's build, or from "
-    "something that Python is told to load: PyTorch's build for CPUs starts none."
+    "Forking it would not be safe. Threads that exist from the start come from the build of PyTorch, or from "
+    "something that Python is configured to load; PyTorch's build for CPUs starts none."
 )
 
 

@@ -20,9 +20,9 @@ from autograder.source.released import source_cells
 
 REFUSED = "Cannot add or remove cells"  # what nbgrader logs
 IN_USE = (
-    "The gradebook holds submissions of {name} as it was released with other cells, and nbgrader neither "
-    "adds nor removes cells then. Finish {name} with the version of the course that released it, or give "
-    "this one a gradebook of its own: `--gradebook URL`, here and when you grade."
+    "The gradebook contains submissions of an earlier release of {name} with different cells, and nbgrader "
+    "cannot add or remove cells then. Finish {name} with the version of the course that released it, or use "
+    "a separate gradebook for this one: `--gradebook URL`, here and when you grade."
 )
 
 

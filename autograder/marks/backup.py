@@ -36,9 +36,9 @@ class BackupError(ValueError):
 class Database:
     """A database that a backup holds.
 
-    name: of its copy in the zip, a SQLite file. tables: each after those to which it refers.
-    kept: the table none of whose rows a restored backup may replace, and what they are.
-    open: a transaction in the database. open_copy: one in the copy at a path.
+    name: the name of its copy in the zip, a SQLite file. tables: each comes after those that it refers to.
+    kept: the table that must be empty before a restore, and what its rows are.
+    open: begins a transaction in the database. open_copy: begins one in the copy at a path.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Database:
 
 
 def database(name: str, url: str, tables: Sequence[sql.Table], kept: tuple[sql.Table, str]) -> Database:
-    """One with these tables at this URL, which are made where they are missing."""
+    """The database at this URL with these tables; missing tables are created."""
 
     @contextmanager
     def connected(url: str) -> Iterator[sql.Connection]:
@@ -106,7 +106,7 @@ def backup(root: Path, to: Path, databases: Sequence[Database]) -> dict[str, int
 
 
 def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str, int]:
-    """Restore a backup to databases that hold nothing of value, and its records where there are none.
+    """Restore a backup to databases that contain nothing of value, and its records where there are none.
 
     A database that the backup lacks stays as it is. Returns how many rows of each table there are now.
     Raises BackupError, GradebookUnavailable.
@@ -127,7 +127,7 @@ def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str
             destination = stack.enter_context(one.open())
             table, what = one.kept
             if there := _rows(destination, table):
-                raise BackupError(f"{one.name} holds {there} {what}; restore into one without any.")
+                raise BackupError(f"{one.name} contains {there} {what}; restore into a database without any.")
             counts |= _copy(one, stack.enter_context(one.open_copy(path)), destination)
         for file, content in records.items():
             write_bytes(file, content)

@@ -30,7 +30,7 @@ SENTENCES = {
     "invalid connection option": "the address contains an unknown option",
     "invalid uri query parameter": "the address contains an unknown option",
     "could not parse network address": "the address is not that of a server",
-    "invalid port number": "the port is not a number that a port can have",
+    "invalid port number": "the port is not a valid port number",
     "invalid integer value": "an option of the address should be a number",
     "certificate": "the server's certificate is not accepted",
     "ssl": "the connection cannot be encrypted as the address asks",
@@ -43,12 +43,12 @@ SENTENCES = {
     "connection is lost": "the server has closed the connection",
     "permission denied": "the user lacks the permission",
     "no space left": "the server's disk is full",
-    "does not exist": "the server knows no such database, user or table",
+    "does not exist": "the server has no such database, user or table",
 }
 
 
 class GradebookUnavailable(RuntimeError):
-    """The gradebook cannot be opened or written; finished verdicts are on record and entered next time."""
+    """The gradebook cannot be opened or written; finished verdicts are recorded, and entered next time."""
 
 
 def opened(course: CourseDirectory) -> Gradebook:
@@ -70,8 +70,8 @@ def with_driver(url: str) -> str:
         parsed = make_url(url)
     except (SQLAlchemyError, ValueError):
         raise GradebookUnavailable(
-            "The gradebook cannot be used (its address is no URL such as postgresql://USER:PASSWORD@HOST:5432/"
-            "NAME; in a password, @ is written %40, : is %3A and / is %2F)."
+            "The gradebook cannot be used (its address is not a URL such as postgresql://USER:PASSWORD@HOST:5432/"
+            "NAME; in a password, write %40 for @, %3A for : and %2F for /)."
         ) from None
     if parsed.drivername not in POSTGRESQL:
         return url

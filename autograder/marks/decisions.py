@@ -53,7 +53,7 @@ class Decisions:
         return self.root / "grades" / FILE
 
     def add(self, *decisions: Decision) -> None:
-        """Append these, signed with the name of this account and the time."""
+        """Append these decisions, with the name of this account and the time."""
         if not decisions:
             return
         stamp = {"who": _account(), "time": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -109,7 +109,7 @@ class Decisions:
         return frozenset(student for student, value in found if value)
 
     def record_late(self, homework: str, late: Mapping[str, bool]) -> None:
-        """Log what is new; late: student → whether the platform calls the submission late."""
+        """Log what has changed; late: student → whether the platform calls the submission late."""
         before = self.late_without_time(homework)
         self.add(
             *(

@@ -121,7 +121,7 @@ def read_time(text: str) -> datetime:
 
 
 def in_its_zone(time: datetime) -> str:
-    """A time with its zone, and in UTC: the server's zone need not be the students'."""
+    """A time with its zone, and in UTC, because the server's zone may not be the students'."""
     zone = time.strftime("UTC%z")
     utc = f", which is {time.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if time.utcoffset() else ""
     return f"{time:%Y-%m-%d %H:%M} {zone}{utc}"

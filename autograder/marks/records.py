@@ -55,8 +55,8 @@ class ExerciseRecord:
 
 @dataclass(frozen=True)
 class SubmissionRecord:
-    """One student's homework: `problem` says why it could not be run, `flags` what a person should look at,
-    `notes` what is good to know.
+    """One student's homework: `problem` says why it could not be run, `flags` what a person should review,
+    `notes` gives further information.
 
     `source` is the SHA-256 of the submission. A second run finds out from `versions` and `conditions` which
     verdicts are still valid: `versions` are digests of everything in the homework that affects an exercise's

@@ -59,7 +59,7 @@ def term(
             f"There is no homework called {', '.join(unknown)} here; there are: {', '.join(names)}."
         )
     if drop < 0 or any(weight < 0 for weight in weights.values()):
-        raise TermError("A weight, and how many are left out, cannot be negative.")
+        raise TermError("Neither a weight nor the number of dropped marks can be negative.")
     marks = {name: {mark.student: mark for mark in marks_of(root, name, gradebook)} for name in names}
     students = sorted({student for by_student in marks.values() for student in by_student})
     return [_student(student, names, marks, weights, drop) for student in students]

@@ -46,9 +46,9 @@ def _headings(notebook: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def in_words(cell: SourceCell) -> str:
-    """The claim of a check cell, how many it has, or what other kind of graded cell it is.
+    """The claim of a check cell, the number of its claims, or the kind of graded cell if it is another.
 
-    About hidden checks it says only what the students' notebook says, too.
+    About hidden checks it says only what the students' notebook says too.
     """
     if cell.role == "written":
         return "Your written answer"

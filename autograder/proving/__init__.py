@@ -1,1 +1,1 @@
-"""Whether a homework's checks tell right from wrong: right and wrong solutions tried."""
+"""Test whether a homework's checks tell right from wrong, by trying right and wrong solutions."""

@@ -1,4 +1,4 @@
-"""An exercise with everything that is tried on it: what the proof of its checks is made from."""
+"""An exercise with everything that is tried on it, as the test of its checks needs it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
 
 
 class Bench:
-    """One exercise with everything that is tried on it; the rest of the homework is the reference's."""
+    """One exercise with everything that is tried on it; the other answers are the reference's."""
 
     def __init__(self, homework: HomeworkSource, exercise: Exercise, seeds: Sequence[int]) -> None:
         self.homework, self.exercise, self.seeds = homework, exercise, seeds
@@ -78,9 +78,9 @@ class Bench:
             yield Candidate(mistake.name, MISCONCEPTION, mistake.thing)
 
     def try_out(self, candidate: Candidate) -> Tried:
-        """All checks as in the notebook, then with several seeds those whose inputs a seed changes.
+        """Run the visible checks as in the notebook, then all checks that draw their inputs, with every seed.
 
-        What a mistake fails is what students see, and the hidden checks with every seed.
+        In the second round, only the hidden checks count for a mistake.
         """
         visible = self.look(candidate)
         drawn = [self.draw(candidate, seed) for seed in self.seeds if self.drawn]
@@ -99,7 +99,7 @@ class Bench:
         return tried if candidate.kind != MISCONCEPTION else self.named(tried, visible, drawn)
 
     def look(self, candidate: Candidate) -> list[Examined]:
-        """The visible checks, which the reference and the misconceptions have been through already."""
+        """The results of the visible checks, which the reference and the misconceptions have already run."""
         if candidate.kind == REFERENCE:
             return self.own
         if candidate.kind == MISCONCEPTION:
@@ -107,7 +107,7 @@ class Bench:
         return self.examine(candidate.thing, None, self.visible)
 
     def draw(self, candidate: Candidate, seed: int) -> list[Examined]:
-        """The checks whose inputs a seed changes; what the reference and the misconceptions do is kept."""
+        """The results of the drawn checks; those of the reference and the misconceptions are kept."""
         if candidate.kind == REFERENCE:
             return self.own_runs(seed)[THE_REFERENCE]
         if candidate.kind == MISCONCEPTION:
@@ -115,7 +115,7 @@ class Bench:
         return self.examine(candidate.thing, seed, self.drawn)
 
     def own_runs(self, seed: int) -> dict[str, list[Examined]]:
-        """The drawn checks on the reference and on every misconception, with one seed."""
+        """The results of the reference and of every misconception on the drawn checks, with one seed."""
         if seed not in self._own_runs:
             things = {THE_REFERENCE: self.references[self.exercise.name]}
             things |= {entry.name: entry.thing for entry in self.misconceptions}
@@ -125,7 +125,7 @@ class Bench:
         return self._own_runs[seed]
 
     def runs(self, seed: int | None) -> Runs:
-        """What the reference and every misconception answered as in the notebook, and with this seed."""
+        """The answers of the reference and of every misconception, as in the notebook and with this seed."""
         done = {THE_REFERENCE: self.own, **self.wrong}
         anew = self.own_runs(seed) if seed is not None else {}
         return {
@@ -138,7 +138,7 @@ class Bench:
         return run_checks(self.homework, link, seed, only=names, scope=self.scope)
 
     def named(self, tried: Tried, visible: list[Examined], drawn: list[list[Examined]]) -> Tried:
-        """What the grader calls it with each seed, and what the student's package does, which sees less."""
+        """Add the names that the grader gives it, and those of the student's package, which sees less."""
         traces = [done.trace for done in visible if done.check.name not in self.drawn]
         alike = self.diagnosis(traces, self.misconceptions, None)
         possible = [entry for entry in self.misconceptions if entry.name in alike] or self.misconceptions
@@ -161,7 +161,7 @@ class Bench:
         return diagnosis(traces, entries, self.references, seconds=PATIENCE, runs=runs)
 
     def named_in_notebook(self, visible: Sequence[Examined]) -> tuple[str, ...]:
-        """What is spoken of after the visible checks, from their fingerprints alone."""
+        """The mistakes named after the visible checks, from their fingerprints alone."""
         traces = {done.check.name: done.trace for done in visible}
         failed = {done.check.name for done in visible if done.result == FAILED}
         answers_to = {name: found.wrong for name, found in self.fingerprints.items()}
@@ -173,7 +173,7 @@ class Bench:
         return tuple(names) if spoken(names, about) else ()
 
     def trial(self) -> Trial:
-        """What strangers are put to; what is asked of them is asked of the mistake they are taken for."""
+        """What is tried on strangers; a mistake whose name they are given gets the same calls."""
         mistakes = {entry.name: entry.thing for entry in self.misconceptions}
         right = self.references[self.exercise.name]
         return Trial(
@@ -184,7 +184,7 @@ class Bench:
         )
 
     def shipped_otherwise(self, digest: str) -> Iterator[str]:
-        """The checks to which the student's package, as built from all this, knows other answers."""
+        """The checks whose answers in the student's package differ, although it was built from this code."""
         package = shipped(self.homework.folder.parents[1], self.homework.name)
         about = package.get("exercises", {}).get(self.exercise.name, {})
         if about.get("made_from") != digest:
@@ -203,7 +203,7 @@ class Bench:
 
 
 def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
-    """Whether one fingerprint says of this run what the other does; processors round differently."""
+    """Whether two fingerprints agree about this run, even if they were made with different rounding."""
     alike = [one.is_right for one in there] == [one.is_right for one in here]
     return alike and all(
         bears(event.outcome, one.seal, is_right=one.is_right)

@@ -1,4 +1,4 @@
-"""What was measured of the misconceptions, compared with the homework's table and written into it."""
+"""Compare which checks the misconceptions fail with the homework's table, or write it into the table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.source.homework import HomeworkSource
 
 
 def deviations(homework: HomeworkSource, exercise: str, tried: Iterable[Tried]) -> Iterator[str]:
-    """A sentence for each misconception of an exercise that fails other checks than its row says."""
+    """A sentence for each misconception of an exercise that does not fail exactly the checks in its row."""
     accept = f"`autograder verify {homework.name} --accept` writes down what it fails"
     found = {one.name: frozenset(one.failed) for one in tried if one.kind == MISCONCEPTION}
     known = {name: checks for (of, name), checks in homework.fails.items() if of == exercise}
@@ -20,7 +20,7 @@ def deviations(homework: HomeworkSource, exercise: str, tried: Iterable[Tried]) 
         elif failed != known[name]:
             yield f"{_difference(name, failed, known[name])}, unlike in {FILE}: if that is right, {accept}."
     for name in sorted(known.keys() - found.keys()):
-        yield f"{name} has a row in {FILE} and is no misconception of {exercise}: {accept}."
+        yield f"{name} has a row in {FILE} but is not a misconception of {exercise}: {accept}."
 
 
 def _difference(name: str, failed: frozenset[str], known: frozenset[str]) -> str:
@@ -31,7 +31,7 @@ def _difference(name: str, failed: frozenset[str], known: frozenset[str]) -> str
 
 
 def accept(homework: HomeworkSource, proofs: Iterable[Proof]) -> None:
-    """Make the homework's table say what these proofs of all its exercises found."""
+    """Write into the homework's table what these proofs of all its exercises found."""
     write_fails(
         homework.folder,
         {

@@ -1,7 +1,7 @@
-"""Wrong solutions that nobody has thought of: the reference with one small change in its syntax tree.
+"""Wrong solutions that nobody wrote: mutants of the reference, with one small change in its syntax tree.
 
 The operators are those of mutmut and cosmic-ray (other arithmetic, comparisons, constants and conditions;
-what is deleted or exchanged), and a few for tensors: another axis, another reduction, a mask turned over.
+deletions and exchanges), and a few for tensors: a different axis, a different reduction, an inverted mask.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Mutant:
 
 
 def mutants(exercise: str, solution: str, most: int | None = None) -> list[Mutant]:
-    """The mutants of a solution; of more than `most` always the same ones, chosen as if by lot."""
+    """The mutants of a solution; if there are more than `most`, a fixed pseudo-random choice of them."""
     found = {mutant.source: mutant for mutant in _all(exercise, solution)}
     by_lot = sorted(found.values(), key=lambda one: hashlib.sha256(one.source.encode()).digest())
     return by_lot[:most]
@@ -119,7 +119,7 @@ def _lines_of_solution(solution: str) -> set[int]:
 
 
 def _own_parts(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The statement and what it is made of, without the statements inside it."""
+    """The statement and its parts, without the statements inside it."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -128,18 +128,18 @@ def _own_parts(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 class _Replace(ast.NodeTransformer):
-    """Puts another node in the place of one, known by identity."""
+    """Replaces one node, identified as an object, by another."""
 
     def __init__(self, node: ast.AST, other: ast.AST) -> None:
         self.node, self.other = node, other
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """The other node in place of the one."""
+        """The replacement, if this is the node to replace."""
         return self.other if node is self.node else self.generic_visit(node)
 
 
 def _replaced_in(tree: ast.AST, node: ast.AST, other: ast.AST) -> ast.AST:
-    """A copy of the tree with another node in place of one."""
+    """A copy of the tree in which one node is replaced."""
     memo: dict[int, object] = {}
     twin = copy.deepcopy(tree, memo)
     found = memo[id(node)]
@@ -157,7 +157,7 @@ def _head(statement: ast.AST) -> str:
 
 
 def _instead_of(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in the place of a node."""
+    """The nodes that may replace a node."""
     match node:
         case ast.BinOp(left, operator, right):
             if type(operator) in ARITHMETIC:

@@ -21,7 +21,7 @@ PASS_SIGN, FAIL_SIGN, BROKEN_SIGN = "·", "✗", "?"
 
 @dataclass(frozen=True)
 class Tried:
-    """One solution, right or wrong, and what the checks and the diagnosis said of it."""
+    """One solution, right or wrong, and what the checks and the diagnosis said about it."""
 
     name: str
     kind: Kind
@@ -56,7 +56,7 @@ class Proof:
 
 
 def table(proof: Proof) -> str:
-    """Which solution fails which check, what it is called, and what does not hold."""
+    """Which solution fails which check, the mistakes it is named as, and what does not hold."""
     return "\n".join(
         [_heading(proof), *_legend(proof), *_rows(proof), *_strangers(proof), *_violations(proof)]
     )
@@ -77,7 +77,7 @@ def summary(proofs: list[Proof]) -> str:
 
 
 def tally(met: Sequence[Stranger]) -> str:
-    """What became of strangers, in numbers."""
+    """How many strangers were caught and named."""
     fates = Counter(one.fate for one in met)
     named = [one for one in met if one.named]
     false = sum(bool(one.false) for one in named)
@@ -103,7 +103,7 @@ def _legend(proof: Proof) -> Iterator[str]:
 
 
 def _rows(proof: Proof) -> Iterator[str]:
-    """Columns: kind, name, a sign for each check, what it is called, what the notebook calls it."""
+    """Columns: kind, name, a sign for each check, the mistakes it is named as, and those in the notebook."""
     numbers = " ".join(f"{number:>2}" for number in range(1, len(proof.checks) + 1))
     rows = [
         ("", "", numbers, "named", "in the notebook"),
@@ -115,7 +115,7 @@ def _rows(proof: Proof) -> Iterator[str]:
 
 
 def _shown(tried: Tried) -> bool:
-    """Whether a row is worth printing: a constant that fails everything is not."""
+    """Whether a row is worth printing; that of a constant that fails everything is not."""
     return tried.kind != CONSTANT or bool(tried.passed)
 
 

@@ -1,8 +1,8 @@
-"""Wrong solutions without a name, put to the checks: are they caught, and is what they are called true?
+"""Try wrong solutions that are not in the catalogue: do the checks catch them, and name them correctly?
 
-Strangers are the mutants of the reference and the solutions in a homework's folder `strangers`. A name that
-is spoken for one is true if the stranger answers as the mistake of that name does, on inputs drawn with many
-seeds; else it is false.
+Strangers are the mutants of the reference and the solutions in a homework's folder `strangers`. If a stranger
+is given the name of a mistake, the name is true if the stranger answers as that mistake does on inputs drawn
+with many seeds, and false otherwise.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ EQUIVALENT: Fate = "equivalent"  # uncaught, and judged to be no mistake
 
 @dataclass(frozen=True)
 class Stranger:
-    """A wrong solution, what became of it, and the names that are spoken for it."""
+    """A wrong solution, whether it was caught, and the mistakes it was named as."""
 
-    name: str  # of a mutant its change
+    name: str  # for a mutant, its change
     fate: Fate
     named: tuple[str, ...] = ()
     false: tuple[str, ...] = ()  # those of its names that are not true
@@ -47,7 +47,7 @@ class Stranger:
 
 @dataclass(frozen=True)
 class Known:
-    """What may be said of a solution that somebody wrote by hand."""
+    """Which names would be true of a solution that somebody wrote by hand."""
 
     of: str
     may_be: frozenset[str]
@@ -64,14 +64,14 @@ def stranger(*, of: str, may_be: Iterable[str] = ()) -> Callable[[Any], Any]:
 
 
 def by_hand(folder: Path, exercise: str) -> dict[str, Any]:
-    """Name → solution, of the strangers in a homework's folder that are of this exercise."""
+    """Name → solution, for the strangers of this exercise in a homework's folder."""
     things = [thing for module in stranger_modules(folder) for thing in vars(module).values()]
     marked = [thing for thing in things if isinstance(getattr(thing, MARK, None), Known)]
     return {thing.__name__: thing for thing in marked if getattr(thing, MARK).of == exercise}
 
 
 def judged(folder: Path) -> Mapping[str, Mapping[str, str]]:
-    """Exercise → change of a mutant → why it is no mistake; from `strangers/equivalent.toml`."""
+    """Exercise → change of a mutant → why it is not a mistake; from `strangers/equivalent.toml`."""
     path = folder / "strangers" / "equivalent.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
@@ -83,7 +83,7 @@ class Mutator:
         self.scope = completed(homework)
 
     def made(self, mutant: Mutant) -> Any:
-        """The function or class of a mutant; what it raises when it is defined, it raises when it is used."""
+        """The function or class of a mutant; an error in its definition is raised when it is used."""
         scope = dict(self.scope)
         try:
             exec(compile(mutant.source, f"<a mutant of {mutant.exercise}>", "exec"), scope)
@@ -101,7 +101,7 @@ def _raising(problem: Exception) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Trial:
-    """What strangers of one exercise are put to."""
+    """What is tried on the strangers of one exercise."""
 
     visible: Callable[[Any], Sequence[Examined]]
     drawn: Callable[[Any, int], Sequence[Examined]]  # with a seed; the hidden checks, and others that draw
@@ -109,7 +109,7 @@ class Trial:
     replayed: Callable[[Trace, str | None], Trace]  # on the mistake of a name, or on the reference
 
     def met(self, name: str, thing: Any, is_true: Callable[[str], bool] | None = None) -> Stranger:
-        """What becomes of a stranger."""
+        """Try a stranger: whether it is caught, and the mistakes it is named as."""
         try:
             with time_limit(SECONDS), contextlib.redirect_stdout(None):
                 seen = self.visible(thing)
@@ -132,7 +132,7 @@ class Trial:
             return True
 
     def is_alike(self, thing: Any, seen: Sequence[Examined], name: str) -> bool:
-        """Whether a stranger answers as the mistake of this name does, wherever it is asked."""
+        """Whether a stranger answers every call as the mistake of this name does."""
         for seed in (None, *MANY_SEEDS):
             try:
                 with time_limit(SECONDS), contextlib.redirect_stdout(None):
@@ -150,7 +150,7 @@ class Trial:
 
 
 def strangers(homework: HomeworkSource, exercise: Exercise, trial: Trial, most: int) -> Iterator[Stranger]:
-    """What becomes of the strangers of an exercise: those made by hand, and at most so many mutants."""
+    """Try the strangers of an exercise: those written by hand, and at most `most` mutants."""
     for name, thing in by_hand(homework.folder, exercise.name).items():
         yield trial.met(name, thing, getattr(thing, MARK).may_be.__contains__)
     if exercise.trained:
@@ -164,10 +164,10 @@ def strangers(homework: HomeworkSource, exercise: Exercise, trial: Trial, most: 
 
 
 def violations(homework: HomeworkSource, exercise: Exercise, met: Iterable[Stranger]) -> Iterator[str]:
-    """A sentence for each stranger made by hand that goes uncaught or by a false name."""
+    """A sentence for each stranger written by hand that is not always caught, or is given a false name."""
     hands = by_hand(homework.folder, exercise.name)
     for one in met:
         if one.name in hands and one.false:
-            yield f"{one.name} is called {' or '.join(one.false)}, which it is not."
+            yield f"{one.name} is named {' or '.join(one.false)}, which is false."
         if one.name in hands and one.fate in (UNCAUGHT, BY_LUCK):
             yield f"{one.name} is wrong, and the checks do not always catch it."

@@ -1,4 +1,4 @@
-"""What became of the strangers of all homeworks, as a page: `docs/strangers.md`."""
+"""Which strangers of all homeworks were caught and named, as a page: `docs/strangers.md`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from autograder.proving.strangers import BY_LUCK, EQUIVALENT, HIDDEN, UNCAUGHT, 
 
 BEGINNING = """# Strangers: wrong solutions that nobody has named
 
-Written by `autograder verify --accept`. Of each reference at most {most} mutants are tried, each with one
-small change, and the wrong solutions in the homework's folder `strangers`. They are *caught* if a check
-fails: one that students see, or only a hidden one, which has to fail with each of 20 seeds. Some are given
-the name of a known mistake after the visible checks; the name is *true* if the stranger answers as that
-mistake does wherever it is asked, with 20 seeds, else *false*; of those written by hand it is written down
-what is true.
-Without a name all that is said is what differs. An *equivalent* one is no mistake, for the reason given.
+Written by `autograder verify --accept`. Strangers are at most {most} mutants of each reference, each with one
+small change, and the wrong solutions in the homework's folder `strangers`. A stranger is *caught* if a check
+fails: either a visible one, or only a hidden one, which must then fail with each of 20 seeds. After the
+visible checks some strangers are given the name of a known mistake. The name is *true* if the stranger
+answers every call as that mistake does, with 20 seeds, and otherwise *false*; a stranger written by hand
+states which names are true. Without a name, students read only what differs. An *equivalent* mutant is not a
+mistake, for the reason given.
 """
 HEADER = (
     "homework",
@@ -33,7 +33,7 @@ HEADER = (
 
 
 def page(proofs: Sequence[Proof], most: int) -> str:
-    """A table with a row for each homework, and a list of all that is not as it should be."""
+    """A table with a row for each homework, and lists of what is not as it should be."""
     homeworks = list(dict.fromkeys(proof.homework for proof in proofs))
     rows = [(name, [one for p in proofs if p.homework == name for one in p.strangers]) for name in homeworks]
     rows.append(("**together**", [one for proof in proofs for one in proof.strangers]))

@@ -1,4 +1,4 @@
-"""The proof of a homework's checks: right solutions pass, wrong ones fail as is known and get their names."""
+"""Test a homework's checks: right solutions pass, wrong ones fail as the table says and are named."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def verify(
     compared: bool = True,
     mutants: int = 0,
 ) -> Iterator[Proof]:
-    """A proof of every exercise of the homeworks in these folders, in order, as they are finished.
+    """Yield a proof of every exercise of the homeworks in these folders, in order, as they finish.
 
-    compared: whether a misconception must fail what its homework's table says. mutants: at most how many
-    wrong solutions without a name are made of each reference.
+    compared: whether a misconception must fail the checks in its homework's table. mutants: how many
+    mutants of each reference are tried at most.
     """
     _loaded.cache_clear()
     tasks = []
@@ -58,12 +58,12 @@ def verify(
 
 @cache
 def _loaded(folder: str) -> HomeworkSource:
-    """A homework, which the processes of the pool have from before they were forked."""
+    """A homework, loaded before the processes of the pool are forked."""
     return load(folder)
 
 
 class _Task(NamedTuple):
-    """A proof to be made in a process of the pool."""
+    """A proof that a process of the pool will make."""
 
     folder: str
     exercise: str
@@ -74,7 +74,7 @@ class _Task(NamedTuple):
 
 
 def _work(task: _Task) -> int:
-    """About how much there is to do: whoever begins with the most has all processors busy to the end."""
+    """About how much work a task is: starting with the largest keeps all processors busy to the end."""
     homework = _loaded(task.folder)
     exercise = homework.exercise(task.exercise)
     mistakes = sum(entry.of == exercise.name for entry in homework.misconceptions)
@@ -107,7 +107,7 @@ def prove(
 ) -> Proof:
     """Try the stub, the reference, the whole catalogue and the strangers of one exercise.
 
-    digest: what the exercise is made from, where that is known already.
+    digest: the digest of what the exercise is made from, if it is known already.
     """
     bench = Bench(homework, exercise, seeds)
     candidates = list(bench.candidates())
@@ -123,7 +123,7 @@ def prove(
             exercise, bench.references[exercise.name], lambda thing: bench.examine(thing, None, bench.visible)
         ),
         *(
-            f"The student's package knows other answers to {name}: {REBUILD}."
+            f"The student's package contains different answers to {name}: {REBUILD}."
             for name in bench.shipped_otherwise(digest or made_from(homework)[exercise.name])
         ),
     )
@@ -151,9 +151,7 @@ def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tr
         else:
             yield from (f"{one.name} is right and fails {check}." for check in one.failed)
         if one.kind == REFERENCE:
-            yield from (
-                f"The reference is told at {check} that it computes in float32." for check in one.noted
-            )
+            yield from (f"{check} tells the reference that it computes in float32." for check in one.noted)
     yield from _gaps(exercise, tried)
 
 
@@ -190,7 +188,7 @@ def _gaps(exercise: Exercise, tried: Sequence[Tried]) -> Iterator[str]:
     wrong = [one for one in tried if one.kind == MISCONCEPTION]
     for check in exercise.checks:
         if not any(check.name in one.failed for one in wrong):
-            yield f"No wrong solution fails {check.name}: it proves nothing."
+            yield f"No wrong solution fails {check.name}, so the check proves nothing."
     if not any(one.kind == ALTERNATIVE for one in tried):
         yield f"{exercise.name} has no alternative solution."
 
@@ -204,7 +202,7 @@ def _forbidden(exercise: Exercise, candidates: Sequence[Candidate]) -> Iterator[
 
 
 def _forbidden_in_answers(exercise: Exercise, homework: HomeworkSource) -> Iterator[str]:
-    """So must wrong ones as they are handed in, or a student hears of the rule and not of the mistake."""
+    """The same for mistakes as students would submit them: the rule would hide the diagnosis."""
     for entry in homework.misconceptions:
         if entry.of == exercise.name:
             answer = as_answer(entry, homework)

@@ -1,7 +1,7 @@
-"""The test of a homework by the path that gives marks: right and wrong answers are submitted and graded.
+"""Test a homework as marks are made: right and wrong answers are submitted and graded in the sandbox.
 
-`autograder.proving.verify` asks the same of objects in its own process, which is fast and shows every seed.
-Here the answers cross into the sandbox as text, as a student's do, and what comes back is a student's record.
+`autograder.proving.verify` runs the same test on objects in its own process, which is fast and tries every
+seed. Here the answers enter the sandbox as text, as a student's do, and the result is a student's record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A submission to be judged: the reference's answers, but for the entries of some exercises."""
+    """A submission to be judged: the reference's answers, except for these entries of the catalogue."""
 
     name: str
     entries: tuple[Misconception | Alternative, ...]
@@ -43,7 +43,7 @@ class HandedIn:
 
 @dataclass(frozen=True)
 class SandboxProof:
-    """What was handed in of a homework at one level of isolation, and a sentence for each surprise."""
+    """What was handed in for a homework at one isolation level, and a sentence for each surprise."""
 
     homework: str
     level: str
@@ -104,7 +104,7 @@ def verify_in_sandbox(
 
 
 def judged(judges: Pool, tasks: Sequence[HandedIn], plan: Plan) -> Iterator[tuple[HandedIn, Graded]]:
-    """Each submission with its grades; raises RuntimeError where a judge was lost."""
+    """Each submission with its grades; raises RuntimeError if a judge was lost."""
     for task, result in judges.judged(tasks, plan):
         if isinstance(result, Lost):
             raise RuntimeError(f"the judge of {[entry.name for entry in task.entries]} {result.reason}")
@@ -114,7 +114,7 @@ def judged(judges: Pool, tasks: Sequence[HandedIn], plan: Plan) -> Iterator[tupl
 def tried(
     judges: Pool, rows: Sequence[HandedIn], plan: Plan
 ) -> Iterator[tuple[Misconception | Alternative, list[str]]]:
-    """Each entry with what is not as it should be, in sentences."""
+    """Each entry with a sentence for everything that is not as it should be."""
     for handed_in, graded in judged(judges, rows, plan):
         found = {exercise.name: exercise for exercise in graded.record.exercises}
         for entry in handed_in.entries:
@@ -122,7 +122,7 @@ def tried(
 
 
 class Submissions:
-    """Notebooks made of a homework's reference and catalogue."""
+    """Notebooks made from a homework's reference and catalogue."""
 
     def __init__(self, plan: Plan) -> None:
         self.homework = plan.homework
@@ -137,10 +137,10 @@ class Submissions:
     def row(
         self, entries: Sequence[Misconception | Alternative], right: Mapping[str, ExerciseRecord]
     ) -> HandedIn:
-        """These entries among the reference's answers, whose exercises keep their verdicts.
+        """The reference's answers with these entries in place; the other exercises keep their verdicts.
 
-        What only shows something of another exercise is left out: where a model is trained for it, once is
-        enough.
+        Cells that only show something about another exercise are left out: some of them train a model, and
+        once is enough.
         """
         entered = {entry.of for entry in entries}
         kept = {name: exercise for name, exercise in right.items() if name not in entered}
@@ -160,7 +160,7 @@ class Submissions:
 
 
 def cells_about(exercises: Collection[str], cells: Iterable[Mapping]) -> Iterator[Mapping]:
-    """The cells without those that only show something after the answers to other exercises."""
+    """The cells without those that only show something about other exercises."""
     answer = ""
     for cell in cells:
         nbgrader = cell["metadata"].get("nbgrader")
@@ -173,7 +173,7 @@ def cells_about(exercises: Collection[str], cells: Iterable[Mapping]) -> Iterato
 def independent_rows(
     entries: Iterable[Misconception | Alternative], homework: HomeworkSource
 ) -> list[list[Misconception | Alternative]]:
-    """The entries in few groups; in each, one of an exercise, and no two that define the same helper."""
+    """The entries in few groups, each with one entry per exercise and no two that define the same helper."""
     rows: list[tuple[list, set[str]]] = []
     for entry in entries:
         names = defined_in(as_answer(entry, homework))
@@ -188,7 +188,7 @@ def independent_rows(
 
 
 def defined_in(source: str) -> set[str]:
-    """The names that a cell binds at its top."""
+    """The names that a cell binds at its top level."""
     bound: set[str] = set()
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):

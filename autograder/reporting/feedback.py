@@ -14,7 +14,7 @@ from autograder.source.homework import HomeworkSource
 def feedback_page(
     record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True, later: str = "are shown later"
 ) -> Markup:
-    """The page for a record. hidden: whether hidden checks are told; later: when, as a predicate."""
+    """The page for a record. hidden: whether hidden checks are shown; later: if not, when, as a predicate."""
     told = as_told(record, homework, hidden=hidden)
     heading = heading_of(homework)
     return render("feedback.html.j2", told=told, heading=heading, student=record.student, later=later)

@@ -121,7 +121,7 @@ class Door:
         return HTMLResponse(render(template, folder=TEMPLATES, **{**common, **values}), status)
 
     async def refuse(self, status: int, request: Request, problem: Exception) -> Response:
-        """Say what is wrong, and lead back to the form that was sent, or to the first page."""
+        """A page that says what is wrong, with a link to the form that was sent, or to the first page."""
         path = request.url.path
         is_known = signed_in(request) is not None
         is_form = request.method == "POST" and is_known
@@ -133,7 +133,7 @@ class Door:
         return self.page(request, "message.html.j2", status=status, **values)
 
     def too_large(self, path: str) -> str:
-        """The page for a request that was ended before anybody knew whose it is."""
+        """The page for a request that was rejected before its sender was known."""
         message = "The file is too large to be a notebook. Clear its outputs and hand it in again."
         values = {"course": self.settings.course, "person": None, "csrf": "", "reload": None}
         said = {"heading": NOT_HANDED_IN, "message": message, "back": path}
@@ -210,9 +210,9 @@ class Door:
     # ---- a student's pages
 
     def homework(self, request: Request) -> Response:
-        """What was handed in, where it is in the queue, what came of it, and a form.
+        """What was handed in, its place in the queue, the verdict, and a form.
 
-        A page that waits reloads, which would empty the form: it has none, and leads to one.
+        While an attempt waits, the page reloads, which would empty a form: it then links to one instead.
         """
         person, name = self.someone(request), self.named(request)
         self.welcome(request, person)
@@ -237,7 +237,7 @@ class Door:
         )
 
     def standing(self, name: str, student: str, attempts: Sequence[Attempt] | None = None) -> dict[str, Any]:
-        """How a student's homework stands, as far as they may know."""
+        """The state of a student's homework, as far as they may know it."""
         attempts = self.attempts.of(student, name) if attempts is None else attempts
         due, now = Decisions(self.root).due(name, student), datetime.now(UTC)
         told = self.attempts.told(name, student)
@@ -289,7 +289,7 @@ class Door:
             raise NotHandedIn(str(problem)) from None
         if other := mistaken_for(cells, self.root, name, self.homeworks):
             theirs, ours = self.heading(other), self.heading(name)
-            raise NotHandedIn(f"This is the notebook of “{theirs}”, and nothing of “{ours}” is in it.")
+            raise NotHandedIn(f"This is the notebook of “{theirs}”, and it contains nothing of “{ours}”.")
 
     # ---- homeworks
 
@@ -301,16 +301,16 @@ class Door:
         return name
 
     def heading(self, name: str) -> str:
-        """What the released notebook calls itself."""
+        """The heading of the released notebook."""
         return handout(self.root, name).heading
 
 
 async def the_notebook(form: FormData) -> bytes:
-    """The one file of the form; raises NotHandedIn."""
+    """The only file in the form; raises NotHandedIn unless it is one, of a readable size."""
     files = [one for one in form.getlist("notebook") if isinstance(one, UploadFile) and one.filename]
     if len(files) != 1:
         many = f"{len(files)} files" if files else "no file"
-        raise NotHandedIn(f"Choose one notebook; the form held {many}.")
+        raise NotHandedIn(f"Choose one notebook; the form contained {many}.")
     content = await files[0].read(LARGEST_NOTEBOOK + 1)
     if len(content) > LARGEST_NOTEBOOK:
         raise NotHandedIn("The file is too large. Clear its outputs and hand it in again.")
@@ -318,6 +318,6 @@ async def the_notebook(form: FormData) -> bytes:
 
 
 def later_turn(attempt: Attempt, due: datetime | None) -> str:
-    """When an attempt's turn is, if that is later than now."""
+    """When an attempt will be judged, if that is later than now."""
     turn = attempt.not_before
     return in_zone_of(due, turn) if turn.replace(tzinfo=UTC) > datetime.now(UTC) else ""

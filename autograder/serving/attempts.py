@@ -76,7 +76,7 @@ class Attempt:
     is_new: bool = True
 
     def is_late(self, due: datetime | None) -> bool:
-        """Whether it was handed in after a time with a zone."""
+        """Whether it was handed in after this time, which must have a zone."""
         return due is not None and self.time.replace(tzinfo=UTC) > due
 
 

@@ -1,4 +1,4 @@
-"""The instructor's pages of a class: who has handed in, who has not, and what still waits for somebody."""
+"""The instructor's pages of a class: who has handed in, who has not, and what is still waiting."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Classroom:
         attempts = self.attempts.of(student, name)
         told = self.attempts.told(name, student)
         if not attempts and told is None:
-            raise HTTPException(404, "Nobody of this name has handed in.")
+            raise HTTPException(404, "Nobody with this name has handed in anything.")
         due = Decisions(self.door.root).due(name, student)
         return self.door.page(
             request,

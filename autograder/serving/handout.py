@@ -1,4 +1,4 @@
-"""What a released notebook says of its homework, for pages that read no solutions."""
+"""What a released notebook says about its homework, for pages that must not read solutions."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from autograder.submissions.repair import NAMES_ITS_HOMEWORK
 
 @dataclass(frozen=True)
 class Handout:
-    """heading: its first. points: what all of it is worth. cells: text of graded and answered cells."""
+    """A released homework. heading: its first; points: in all; cells: texts of graded and answer cells."""
 
     heading: str
     points: float = 0.0
     cells: Mapping[str, str] = field(default_factory=dict)
 
     def answer(self, question: str, text: str) -> str:
-        """What a cell says besides the question; all of it, if anything was written into the question."""
+        """The text of a cell without the question; all of it, if the question itself was edited."""
         asked = self.cells.get(question, "").replace(TEXT_STUB, "").strip()
         return text.strip().removeprefix(asked).strip().removeprefix(TEXT_STUB).strip()
 
 
 def handout(root: Path, name: str) -> Handout:
-    """The handout of a homework; of one that is not released, its name alone."""
+    """The handout of a homework; it has only the name if the homework is not released."""
     path = released_path(root, name)
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else Handout(name)
 
 
 def mistaken_for(handed: Iterable[HandedCell], root: Path, name: str, others: Iterable[str]) -> str | None:
-    """Which of the other homeworks a notebook is, if it says so and has no cell of this one alone."""
+    """The other homework that a notebook belongs to: it says so, and has no cell that only this one has."""
     handed = list(handed)
     named = {one for cell in handed for one in NAMES_ITS_HOMEWORK.findall(cell.source)}
     if name in named or not (found := sorted(named.intersection(others))):

@@ -28,9 +28,8 @@ SECONDS_BETWEEN_LOOKS = 2.0  # at records that another grading run has changed, 
 
 @dataclass
 class AttemptInbox:
-    """The inbox of a website, see `watching.watch.Inbox`. folder: of submissions, in nbgrader's layout.
-
-    later: when students are told hidden checks, in words that complete a sentence.
+    """The inbox of a website, see `watching.watch.Inbox`. folder: the submissions, in nbgrader's layout.
+    later: when students see hidden checks, in words that complete a sentence.
     """
 
     attempts: Attempts
@@ -122,7 +121,7 @@ class AttemptInbox:
                     self.attempts.tell(name, record.student, told, None)
 
     def words(self, record: SubmissionRecord, homework: HomeworkSource) -> Told:
-        """What a student is told of a record."""
+        """A record as the student sees it, without and with hidden checks, and the mark."""
         visible, whole = (
             str(render("verdict.html.j2", told=as_told(record, homework, hidden=hidden), later=self.later))
             for hidden in (False, True)

@@ -12,7 +12,7 @@ from autograder.serving.settings import FILE, read_settings
 
 
 def kept(root: Path) -> list[Database]:
-    """The database of attempts, verdicts, rubrics and line items, where the course serves; or none."""
+    """The database of attempts, verdicts, rubrics and line items; [] if the course does not use `serve`."""
     settings = read_settings(root)
     if not any((root / name).exists() for name in (FILE, "serve.db")):
         return []

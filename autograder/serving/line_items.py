@@ -123,7 +123,7 @@ class Sender:
             headers = {"authorization": f"Bearer {self.token(found[0])}", "content-type": SCORE_TYPE}
             reply = self.client.post(scores_url(line.url), json=score, headers=headers)
         except (httpx2.HTTPError, ValueError, KeyError) as error:
-            return f"the platform does not answer as it should ({type(error).__name__})"
+            return f"the platform sent an unexpected answer ({type(error).__name__})"
         return "" if reply.status_code in (200, 201, 204) else f"the platform answered {reply.status_code}"
 
     def token(self, platform: LTIPlatform) -> str:

@@ -132,14 +132,14 @@ class LTI:
         try:
             found = self.signer.loads(request.cookies.get(COOKIE, ""), max_age=SECONDS_OF_A_LAUNCH)
         except BadSignature:
-            raise NotAdmitted("This launch was not begun in this browser, or too long ago.") from None
+            raise NotAdmitted("This launch was begun in another browser, or too long ago.") from None
         state, nonce, issuer, client_id = found
         if not secrets.compare_digest(state.encode(), str(form.get("state", "")).encode()):
             raise NotAdmitted("This launch was not begun in this browser.")
         platform = self.platform(issuer, client_id)
         claims = await run_in_threadpool(self.claims, platform, str(form.get("id_token", "")), nonce)
         if not await run_in_threadpool(self.once.use, f"nonce {nonce}"):
-            raise NotAdmitted("This launch has been used.")
+            raise NotAdmitted("This launch has already been used.")
         person = person_of(claims, platform)
         homework = str((claims.get(f"{CLAIM}custom") or {}).get("homework", ""))
         if line := line_of(claims, platform):

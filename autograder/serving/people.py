@@ -33,7 +33,7 @@ class SignIn(Protocol):
     path: str
 
     def routes(self) -> list[Route]:
-        """Its routes; one of them ends with `sign_in`."""
+        """Its routes; one of them ends by calling `sign_in`."""
 
 
 class NoSuchName(ValueError):

@@ -95,8 +95,8 @@ def read_settings(root: Path) -> ServeSettings:
         raise SettingsError(f'{path}: hidden is "after due", "at once" or "never", not {found.hidden!r}.')
     if not found.is_encrypted and found.host not in ("127.0.0.1", "localhost", "::1"):
         raise SettingsError(
-            f"{path}: the address {found.address} is neither https nor this machine alone. Put a server "
-            "that speaks TLS in front, and state its address."
+            f"{path}: the address {found.address} is neither https nor one of this machine alone. Put a "
+            "server that speaks TLS in front, and state its address."
         )
     return found
 

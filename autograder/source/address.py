@@ -44,7 +44,7 @@ class Address:
 
     @classmethod
     def read(cls, root: Path) -> Address:
-        """What [tool.course] of pyproject.toml states, the one place that does."""
+        """The address in [tool.course] of pyproject.toml, the only place that states it."""
         stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["course"]
         return cls(stated["repository"].removesuffix("/"), stated["ref"])
 

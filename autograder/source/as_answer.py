@@ -1,4 +1,4 @@
-"""A right or wrong solution of the catalogue as a student would have handed it in."""
+"""Write a right or wrong solution of the catalogue as a student would have handed it in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Entry = Misconception | Alternative
 
 
 def as_answer(entry: Entry, homework: HomeworkSource) -> str:
-    """The text of an answer cell: renamed, with what it needs, undocumented.
+    """The text of an answer cell: renamed, without its docstring, and with everything it needs.
 
     What is imported from another file of the catalogue is written out. What is imported from the notebook is
-    there already, but for what the answer's own cell defines: the reference is written out under the name
-    that it is imported as. Raises CatalogueError where that is its own.
+    there already, except what the answer's own cell defines: then the reference is written out under the name
+    that it is imported as. Raises CatalogueError if that name is the exercise's own.
     """
     file = sys.modules[entry.thing.__module__].__file__
     assert file is not None  # entries are collected from files
@@ -54,7 +54,7 @@ def _imported(
 
 
 def _reference(solution: str, own: list[ast.alias], entry: Entry) -> Iterator[str]:
-    """What the reference's cell defines, and the answer's will not."""
+    """What the reference's cell defines and the answer's cell will not define."""
     other_name = next((alias.asname for alias in own if alias.name == entry.of), None)
     for statement, _ in _defining({alias.name for alias in own}, solution):
         text = _code(statement, solution)
@@ -66,14 +66,14 @@ def _reference(solution: str, own: list[ast.alias], entry: Entry) -> Iterator[st
 
 
 def _defining(names: set[str], text: str) -> Iterator[tuple[ast.stmt, set[str]]]:
-    """The statements that define these names and what those need; each with all names that are needed."""
+    """The statements that define these names and what those need, each with all names that are needed."""
     statements = ast.parse(text).body
     chosen = names | _needed(names, statements)
     return ((one, chosen) for one in statements if not chosen.isdisjoint(_bound(one)))
 
 
 def _needed(names: Iterable[str], statements: Iterable[ast.stmt]) -> set[str]:
-    """The names of the file that definitions use, directly or through others."""
+    """The names of the file that these definitions use, directly or indirectly."""
     by_name = {bound: statement for statement in statements for bound in _bound(statement)}
     needed: set[str] = set()
     waiting = [*names]
@@ -119,7 +119,7 @@ def _code(statement: ast.stmt, text: str) -> str:
 
 
 def _decorators(statement: ast.stmt) -> list[ast.expr]:
-    """What a definition is decorated with besides its entry in the catalogue, as with `@torch.no_grad()`."""
+    """The decorators of a definition, such as `@torch.no_grad()`, except those of the catalogue."""
     entries = {"misconception", "alternative", "not_code"}
     return [
         node
@@ -129,7 +129,7 @@ def _decorators(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _documented(statement: ast.stmt) -> list[ast.stmt]:
-    """The statements of a definition that begins with a docstring; none of anything else."""
+    """The body of a definition that begins with a docstring; [] for anything else."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(statement) is not None:
         return statement.body
     return []

@@ -1,7 +1,7 @@
 """Earlier releases of a homework, kept as digests of their cells; `submissions.repair` compares with them.
 
-`solutions/NAME/earlier_releases.json` holds digests of what each cell once was, and null where there was a
-release without it. Every release adds what it replaces, so the file belongs with the sources.
+`solutions/NAME/earlier_releases.json` holds digests of earlier versions of each cell, and null if a release
+did not have the cell. Every release adds what it replaces, so the file belongs with the sources.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Cells = Mapping[str, Mapping[str, Any]]
 
 @lru_cache(maxsize=10_000)
 def plain(text: str) -> str:
-    """A text for comparison: without what editors change at the ends of lines."""
+    """A text for comparison, without the differences that editors make at the ends of lines."""
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
 @lru_cache(maxsize=10_000)
 def digest_of(text: str) -> str:
-    """What is kept of a cell's text."""
+    """The digest of a cell's text."""
     return hashlib.sha256(plain(text).encode()).hexdigest()[:16]
 
 
@@ -46,14 +46,15 @@ class UnreadableHistory(ValueError):
 
 
 def with_earlier(source: Sequence[SourceCell], folder: Path) -> tuple[SourceCell, ...]:
-    """The cells of a homework, each with what it was in earlier releases; raises UnreadableHistory."""
+    """The cells of a homework, each with its earlier versions; raises UnreadableHistory."""
     known = _read(folder)
     return tuple(replace(cell, earlier=tuple(known.get(cell.name, ()))) for cell in source)
 
 
 def retired(source: Sequence[SourceCell], folder: Path) -> dict[str, frozenset[str]]:
-    """The cells of earlier releases that are no more and were not the student's to write: name → digests of
-    their texts; raises UnreadableHistory.
+    """Earlier releases' cells that no longer exist and were not written by students: name → digests of texts.
+
+    Raises UnreadableHistory.
     """
     now = {cell.name for cell in source}
     return {
@@ -64,7 +65,7 @@ def retired(source: Sequence[SourceCell], folder: Path) -> dict[str, frozenset[s
 
 
 def keep(folder: Path, before: Mapping, after: Mapping) -> None:
-    """Add to a homework's file what its students' notebook was before, where it is not the same after."""
+    """Add the previous version of each changed cell of the students' notebook to a homework's file."""
     known, old, new = _read(folder), _cells(before), _cells(after)
     changed = False
     for name in {**old, **new}:
@@ -119,7 +120,7 @@ def _cells(notebook: Mapping) -> dict[str, EarlierCell]:
 def nbgraders_checksum(name: str, kind: str, text: str, nbgrader: Mapping[str, Any]) -> str | None:
     """What nbgrader writes into a released cell; None for settings that it would not have written.
 
-    It has no secret, so it shows by what a cell was made, and proves nothing against one who computes it.
+    It has no secret: it shows what made an honest cell, and anyone can compute it for a forged one.
     """
     is_grade, is_solution = nbgrader.get("grade", False), nbgrader.get("solution", False)
     is_locked = False if is_solution else (True if is_grade else nbgrader.get("locked", False))

@@ -50,13 +50,13 @@ class Check:
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The answers that its claim asks, which are its parameters."""
+        """The answers that its claim tests, which are its parameters."""
         function = _function(self.source, self.name)
         return tuple(arg.arg for arg in function.args.args if arg.arg != "draw") if function else ()
 
     @property
     def draws(self) -> bool:
-        """Whether its claim draws its inputs, so that other seeds give it other ones."""
+        """Whether its claim draws its inputs, so that they depend on the seed."""
         return re.search(rf"^def {self.name}\([^)]*\bdraw\b", self.source, re.MULTILINE) is not None
 
 
@@ -116,7 +116,7 @@ class HomeworkSource:
         return tuple(check for exercise in self.exercises for check in exercise.checks)
 
     def cell_points(self) -> dict[str, float]:
-        """What nbgrader keeps points for: the cells of the checks, and the questions, and their worth."""
+        """The cells for which nbgrader keeps points (checks and written questions), and how many points."""
         worth = dict.fromkeys([check.cell for check in self.checks], 0.0)
         for check in self.checks:
             worth[check.cell] += check.points
@@ -136,11 +136,11 @@ class HomeworkSource:
         return next(exercise for exercise in self.exercises if exercise.name == name)
 
     def failed_by(self, entry: Misconception) -> frozenset[str]:
-        """The checks that a misconception fails, as measured; none where that is still to come."""
+        """The checks that a misconception fails, as measured; none if that has not been done yet."""
         return self.fails.get((entry.of, entry.name), frozenset())
 
     def namespace(self) -> dict[str, Any]:
-        """The names the provided cells define, executed afresh."""
+        """The names that the provided cells define when they are executed anew."""
         scope: dict[str, Any] = {"__name__": self.name}
         for cell in self.cells:
             if "provided" in cell.labels:
@@ -155,7 +155,7 @@ def references(homework: HomeworkSource) -> dict[str, Any]:
 
 
 def completed(homework: HomeworkSource) -> dict[str, Any]:
-    """The names that the notebook defines where every answer is the reference's, executed afresh."""
+    """The names that the notebook with the reference's answers defines when it is executed anew."""
     scope = homework.namespace()
     for exercise in homework.exercises:
         execute(exercise.solution, scope, homework.path, exercise.line)
@@ -169,7 +169,7 @@ def right_cells(homework: HomeworkSource) -> list[str]:
 
 
 def stubs(homework: HomeworkSource) -> dict[str, Any]:
-    """What the student starts from, by the exercise's name."""
+    """The functions and classes that the student starts from, by the exercise's name."""
     scope = homework.namespace()
     for exercise in homework.exercises:
         _execute_stub(exercise, scope)
@@ -177,8 +177,9 @@ def stubs(homework: HomeworkSource) -> dict[str, Any]:
 
 
 def stub(homework: HomeworkSource, name: str, scope: dict[str, Any]) -> Any:
-    """The function or class of this name as the student starts from it, made in a namespace of the homework,
-    which is left as it was; None where no exercise defines one.
+    """The function or class of this name that the student starts from; None if no exercise defines one.
+
+    It is made in a namespace of the homework, which is left unchanged.
     """
     for exercise in homework.exercises:
         if name in defined(exercise.solution):
@@ -194,14 +195,14 @@ def defined(source: str) -> set[str]:
 
 
 def _execute_stub(exercise: Exercise, scope: dict[str, Any]) -> None:
-    """Of no file, so that no traceback shows a line of the reference instead."""
+    """Execute a stub that belongs to no file, so that no traceback shows a line of the reference instead."""
     execute(exercise.stub, scope, Path(f"<the stub of {exercise.name}>"), 1)
 
 
 def execute(source: str, scope: dict[str, Any], path: Path, line: int) -> None:
-    """Run a cell in a scope; tracebacks name the file and line it was written on.
+    """Run a cell in a scope; tracebacks name the file and the line where it was written.
 
-    path: the file, where the line does not know its own.
+    path: the file, if the line does not know its own.
     """
     file = line.file if isinstance(line, Line) else path
     exec(compiled(source, str(file), line), scope)
@@ -209,7 +210,7 @@ def execute(source: str, scope: dict[str, Any], path: Path, line: int) -> None:
 
 @cache
 def compiled(source: str, file: str, line: int) -> CodeType:
-    """A cell's code, as it stands in a file from a line on; compiled once, however often it is run."""
+    """A cell's code, which begins at this line of a file; compiled once, however often it is run."""
     tree = ast.increment_lineno(ast.parse(source, file), line - 1)
     return compile(tree, file, "exec", dont_inherit=True)
 
@@ -275,7 +276,7 @@ def _statement(cell: Cell) -> Exercise:
 
 
 def _names(label: object) -> tuple[str, ...]:
-    """The names in a label, which stand between commas."""
+    """The names in a label, which are separated by commas."""
     return tuple(name.strip() for name in str(label).split(",") if name.strip())
 
 
@@ -304,7 +305,7 @@ def _check(cell: Cell, exercise: str) -> Check:
 
 
 def check_cell(exercise: str, hidden: bool) -> str:
-    """The name of the cell in which an exercise's visible or hidden checks stand."""
+    """The name of the cell that contains an exercise's visible or hidden checks."""
     return f"{exercise}-hidden" if hidden else f"{exercise}-check"
 
 
@@ -319,7 +320,7 @@ def claim_of(function: ast.FunctionDef) -> str:
 
 
 def _function(source: str, name: str) -> ast.FunctionDef | None:
-    """The function of this name that stands at the top of a cell."""
+    """The function of this name at the top level of a cell."""
     nodes = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
     return next((node for node in nodes if node.name == name), None)
 
@@ -334,7 +335,7 @@ def written_in(cell: Cell) -> Written:
 
 
 def title_of(homework: HomeworkSource) -> str:
-    """The first heading of a homework, without its mark."""
+    """The first heading of a homework, without the `#`."""
     texts = (cell.source for cell in homework.cells if cell.kind == "markdown")
     headings = (line for text in texts for line in text.splitlines() if line.startswith("# "))
     return next(headings, homework.name).removeprefix("# ")

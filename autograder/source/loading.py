@@ -27,7 +27,7 @@ from autograder.source.parts import has_source, joined, source_files
 
 
 def load(folder: Path | str) -> HomeworkSource:
-    """Read solutions/NAME; raises SourceError or CatalogueError naming what does not fit."""
+    """Read solutions/NAME; raises SourceError or CatalogueError, which name what is inconsistent."""
     folder = Path(folder).resolve()
     files = source_files(folder)
     cells = tuple(joined(files))
@@ -52,24 +52,24 @@ def load(folder: Path | str) -> HomeworkSource:
     )
     problems = list(inconsistencies(homework))
     if problems:
-        raise SourceError(f"{homework.path} does not fit together:\n- " + "\n- ".join(problems))
+        raise SourceError(f"{homework.path} is inconsistent:\n- " + "\n- ".join(problems))
     return homework
 
 
 def find(name: str, root: Path | str = ".") -> HomeworkSource:
-    """The homework called NAME under root/solutions; raises SourceError listing the ones there are."""
+    """The homework called NAME under root/solutions; raises SourceError, which lists the existing ones."""
     require_name(name, root)
     folder = Path(root) / "solutions" / name
     return load(folder) if name in names(root) else ordinary(folder)
 
 
 def require_name(name: str, root: Path | str = ".") -> None:
-    """Raise SourceError, listing the homeworks there are, unless one is called NAME."""
+    """Raise SourceError, which lists the existing homeworks, unless one is called NAME."""
     there = assignments(root)
     if not there:
         place = Path(root).resolve()
         raise SourceError(
-            f"{place} holds no homework in solutions/. Change to the course folder, or name it with --root."
+            f"{place} has no homework in solutions/. Change to the course folder, or name it with --root."
         )
     if name not in there:
         raise SourceError(f"There is no homework called {name}. There are: {', '.join(there)}.")
@@ -112,7 +112,7 @@ def inconsistencies(homework: HomeworkSource) -> Iterator[str]:
     entries: tuple[Misconception | Alternative, ...] = (*homework.misconceptions, *homework.alternatives)
     for entry in entries:
         if entry.of not in {exercise.name for exercise in homework.exercises}:
-            yield f"{entry.name} is of {entry.of}, which is not an exercise."
+            yield f"{entry.name} belongs to {entry.of}, which is not an exercise."
     for misconception in homework.misconceptions:
         yield from _misconception_problems(misconception, homework)
 
@@ -135,7 +135,7 @@ def _misplaced(cells: Iterable[Cell]) -> Iterator[str]:
         if "check" in cell.labels and exercise is None:
             yield f"the check {cell.labels['check']} in {_place(cell)} comes before the first exercise."
         if cell.labels.get("solution", exercise) != exercise:
-            yield f"the solution {cell.labels['solution']} in {_place(cell)} stands under {exercise}."
+            yield f"the solution {cell.labels['solution']} in {_place(cell)} is below {exercise}."
 
 
 def _place(cell: Cell) -> str:
@@ -160,4 +160,4 @@ def _exercise_problems(exercise: Exercise) -> Iterator[str]:
 def _misconception_problems(entry: Misconception, homework: HomeworkSource) -> Iterator[str]:
     siblings = {other.name for other in homework.misconceptions if other.of == entry.of}
     for name in sorted(entry.equals - siblings):
-        yield f"{entry.name} is declared equal to {name}, which is no misconception of {entry.of}."
+        yield f"{entry.name} is declared equal to {name}, which is not a misconception of {entry.of}."

@@ -1,4 +1,4 @@
-"""Percent-format source to notebook cells, and notebooks whose bytes depend on their cells alone."""
+"""Turn percent-format source into cells, and cells into notebooks whose bytes depend on nothing else."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ ALIVE = "alive"  # the label, and in a notebook the metadata, of a cell that the
 
 KNOWN_LABELS = {
     "setup": "where the set-up cell goes",
-    "rules": "where the rules of every exercise are filled in",
+    "rules": "where the rules for all exercises are filled in",
     "provided": "a locked cell that runs everywhere",
-    "helper": "a provided cell that only checks need; all of them stand together behind the imports",
+    "helper": "a provided cell that only checks need; all of these are placed together after the imports",
     "exercise": "the statement of an exercise",
     "difficulty": "1 to 3",
     "minutes": "how long it takes",
     "forbids": "what the solution must not call",
-    "exempt": "the rules of every exercise that do not hold for this one",
-    "dtype": "the one that answers have to be in, where that is the point of the exercise",
+    "exempt": "the rules for all exercises that do not apply to this one",
+    "dtype": "the dtype that answers must have, if that is the point of the exercise",
     "allows": "what the solution may use of the course's package",
     "trained": "a model is trained here, so the numbers differ between processors; "
     'on an exercise, ="reference" says that its known mistakes are built by hand',
@@ -31,7 +31,7 @@ KNOWN_LABELS = {
     "hidden": "a check that is not released",
     "written": "a question graded by hand",
     "points": "what a check or a written question is worth",
-    ALIVE: "the student's own parts put together; ungraded, theirs to change, and not run by the grader",
+    ALIVE: "puts the student's own parts together; ungraded, free to be changed, and not run by the grader",
     "tags": "the cell's tags in the notebook",
     "gpu": "on the set-up cell: ask Colab for a GPU",
 }
@@ -48,7 +48,7 @@ class SourceError(ValueError):
 
 
 class Line(int):
-    """The number of a line, which knows the file that it counts in."""
+    """The number of a line, which also knows its file."""
 
     file: Path
 
@@ -77,10 +77,10 @@ class Cell:
 
     @property
     def points(self) -> float:
-        """What its label says that it is worth, 0 without one; raises SourceError where that is no number."""
+        """The points in its label, 0 without one; raises SourceError if they are not a number."""
         points = self.labels.get("points", 0)
         if isinstance(points, str | bool):
-            raise SourceError(f"{self.line.where}: the label points is a number, as in points=1.")
+            raise SourceError(f"{self.line.where}: the label `points` must be a number, as in points=1.")
         return points
 
 
@@ -155,7 +155,7 @@ def notebook_cell(cell_id: str, kind: str, source: str, metadata: Mapping | None
 
 
 def notebook(cells: Iterable[dict], metadata: Mapping | None = None) -> dict:
-    """A notebook in format 4.5 for the ordinary Python kernel, which every front end finds without asking."""
+    """A notebook in format 4.5 for the ordinary Python kernel, which every front end finds by itself."""
     kernel = {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -169,7 +169,7 @@ def notebook(cells: Iterable[dict], metadata: Mapping | None = None) -> dict:
 
 
 def to_json(content: Mapping) -> str:
-    """The one spelling of a notebook: keys sorted, text split into lines, final newline."""
+    """A notebook in canonical form: keys sorted, text split into lines, final newline."""
     lined = {**content, "cells": [_with_lines(cell) for cell in content["cells"]]}
     return json.dumps(lined, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 

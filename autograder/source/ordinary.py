@@ -1,7 +1,7 @@
 """An assignment made with nbgrader's own tools: solutions/NAME/NAME.ipynb without a source beside it.
 
 Its checks are assertions in the notebook, and it has no catalogue, so there is nothing to build, to verify or
-to diagnose; its checks run where they stand (see `autograder.grading.in_place`).
+to diagnose; its checks run inside the notebook (see `autograder.grading.in_place`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HIDDEN = "BEGIN HIDDEN TESTS"
 
 
 def ordinary(folder: Path) -> HomeworkSource:
-    """Read solutions/NAME/NAME.ipynb; raises SourceError where it is no notebook."""
+    """Read solutions/NAME/NAME.ipynb; raises SourceError if it is not a notebook."""
     folder = folder.resolve()
     path = folder / f"{folder.name}.ipynb"
     try:
@@ -48,7 +48,7 @@ def _cell(cell: Mapping) -> Cell:
 
 
 def _exercises(cells: Sequence[SourceCell]) -> Iterator[Exercise]:
-    """Each answer with the graded cells below it; a graded cell above all answers is one by itself."""
+    """Each answer with the graded cells below it; a graded cell above all answers is its own exercise."""
     groups: dict[str, list[SourceCell]] = {}
     current = None
     for cell in cells:

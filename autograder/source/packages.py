@@ -1,7 +1,7 @@
 """A homework's catalogue as a package: its files import from one another, and from the homework's notebook.
 
-In `misconceptions/stacks.py`, `from .norms import Norm` takes what another file defines, and
-`from ..notebook import Stack` what the notebook defines where every answer is the reference's (in
+In `misconceptions/stacks.py`, `from .norms import Norm` imports what another file defines, and
+`from ..notebook import Stack` imports what the notebook with the reference's answers defines (in
 `misconceptions.py` it is `from .notebook`). The notebook is executed when the first name is taken from it.
 """
 
@@ -36,24 +36,24 @@ def catalogue_modules(homework: HomeworkSource) -> tuple[list[ModuleType], list[
 
 
 def stranger_modules(folder: Path) -> list[ModuleType]:
-    """The files of strangers of a homework that is loaded, see autograder.proving.strangers."""
+    """The files of strangers of a loaded homework, see autograder.proving.strangers."""
     return list(_modules(folder, _package_name(folder), STRANGERS))
 
 
 def _package_name(folder: Path) -> str:
-    """Of its place, since two courses may have a homework of the same name; a dot would divide it."""
+    """A name made from its path, as two courses may have a homework of the same name, without dots."""
     return str(folder).replace(".", "_")
 
 
 def _register(name: str, *places: Path) -> ModuleType:
-    """A package without a file, whose modules lie in these places."""
+    """A package without a file, whose modules are in these folders."""
     module = sys.modules[name] = ModuleType(name)
     module.__path__ = [str(place) for place in places]
     return module
 
 
 def _taken_from(homework: HomeworkSource) -> Callable[[str], Any]:
-    """What a module does when it is asked for a name that it does not have."""
+    """The `__getattr__` of a module, for names that it does not have."""
 
     @cache
     def scope() -> dict[str, Any]:
@@ -83,7 +83,7 @@ def relative_imports(tree: ast.Module) -> Iterator[ast.ImportFrom]:
 
 
 def imported_file(path: Path, line: ast.ImportFrom) -> Path | None:
-    """The file that a relative import in this file reads; None where it is the notebook."""
+    """The file that a relative import in this file reads; None if that is the notebook."""
     assert line.module is not None
     place = path.parents[line.level - 1].joinpath(*line.module.split(".")).with_suffix(".py")
     return None if line.module == NOTEBOOK else place

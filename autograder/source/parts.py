@@ -1,4 +1,4 @@
-"""The files a homework is written in: NAME.py, or a folder parts/ with an introduction and its parts.
+"""The source files of a homework: NAME.py, or a folder parts/ with an introduction and its parts.
 
 `0_introduction.py`, `a_states.py`, `b_backwards.py`: the part's letter and its concept. A part that is too
 long for one file is written in numbered pieces, `c1_generation.py` and `c2_filters.py`.
@@ -20,15 +20,17 @@ _HEADING = re.compile(r"^#+ Part (?P<letter>[A-Z])\b", re.MULTILINE)
 
 
 def has_source(folder: Path) -> bool:
-    """Whether a folder holds a homework's source, be it whole or not."""
+    """Whether a folder contains a homework's source, complete or not."""
     return _single(folder).is_file() or bool(_parts(folder))
 
 
 def source_files(folder: Path) -> tuple[Path, ...]:
-    """The files of a homework's source, in order; raises SourceError where they are not one whole."""
+    """The files of a homework's source, in order; raises SourceError if they do not form a homework."""
     single, parts = _single(folder), _parts(folder)
     if parts and single.is_file():
-        raise SourceError(f"{folder} holds {single.name} and parts: a homework is one file or its parts.")
+        raise SourceError(
+            f"{folder} contains both {single.name} and parts; a homework is either one file or parts."
+        )
     problem = next(_problems(parts), None)
     if problem:
         raise SourceError(f"{parts[0].parent}: {problem}")
@@ -56,7 +58,7 @@ def _problems(parts: Sequence[Path]) -> Iterator[str]:
     """A sentence for every file that is missing, surplus or not named like a part."""
     for path in parts:
         if not _NAME.fullmatch(path.name):
-            yield f"{path.name} is not named like a part, by its letter and its concept, such as a_states.py."
+            yield f"{path.name} is not named like a part: by its letter and its concept, such as a_states.py."
     letters = [(letter, [*files]) for letter, files in groupby(parts, key=_letter)]
     for (letter, files), expected in zip(letters, INTRODUCTION + ascii_lowercase, strict=False):
         if letter != expected:
@@ -73,7 +75,7 @@ def _letter(path: Path) -> str:
 
 
 def _require_letter(cell: Cell) -> None:
-    """Raise SourceError where a part begins in the file of another one."""
+    """Raise SourceError if a part begins in the file of another one."""
     headings = _HEADING.finditer(cell.source) if cell.kind == "markdown" else ()
     for letter in (heading["letter"] for heading in headings):
         if letter.lower() != _letter(cell.line.file):

@@ -23,7 +23,7 @@ class NotReleased(LookupError):
 
 @dataclass(frozen=True)
 class EarlierCell:
-    """A cell as it was in an earlier release: a digest of its text, its kind and its settings."""
+    """A cell in an earlier release: a digest of its text, its kind and its settings."""
 
     text: str
     kind: str
@@ -50,12 +50,12 @@ class SourceCell:
 
     @cached_property
     def claims(self) -> Mapping[str, str]:
-        """The functions of a check cell that make a claim, by name, and what they claim."""
+        """The functions of a check cell that make a claim: name → the claim."""
         return _claims(self.source) if self.role == "check" and self.kind == "code" else {}
 
 
 def _claims(source: str) -> dict[str, str]:
-    """The sentence of each documented function; an ordinary notebook may hold what is no Python."""
+    """The sentence of each documented function; an ordinary notebook may contain invalid Python."""
     try:
         functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
     except SyntaxError:
@@ -64,7 +64,7 @@ def _claims(source: str) -> dict[str, str]:
 
 
 def defined_names(source: str) -> tuple[str, ...]:
-    """The functions and classes that a text defines at its left margin, whether or not it can be parsed."""
+    """The functions and classes that a text defines at top level, whether or not it can be parsed."""
     return tuple(_DEFINED.findall(source))
 
 
@@ -93,7 +93,7 @@ def _source_cell(cell: Mapping) -> SourceCell:
 
 
 def _cleared(source: str, stub: str) -> str:
-    """As nbgrader clears it: a solution without a region goes as a whole, unless it is cleared already."""
+    """The text as nbgrader clears it: a solution without a region is removed, unless it is clear already."""
     is_marked = "### BEGIN SOLUTION" in source or stub.splitlines()[0] in source
     return clear_solution(source, stub) if is_marked else stub
 
@@ -105,7 +105,7 @@ def _role(nbgrader: Mapping) -> Role:
 
 
 def without_hidden_checks(source: str) -> str:
-    """The text without what stands between ### BEGIN HIDDEN TESTS and ### END HIDDEN TESTS."""
+    """The text without everything between ### BEGIN HIDDEN TESTS and ### END HIDDEN TESTS."""
     return "\n".join(_outside(source, "HIDDEN TESTS"))
 
 

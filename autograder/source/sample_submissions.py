@@ -12,7 +12,7 @@ from autograder.source.released import source_cells
 
 
 def released(notebook: Mapping) -> dict:
-    """What students get of the instructor's notebook: no solution, no hidden check."""
+    """The instructor's notebook as students get it: without solutions and hidden checks."""
     texts = {cell.name: cell.released for cell in source_cells(notebook)}
     copy = json.loads(json.dumps(notebook))
     for cell in copy["cells"]:
@@ -36,7 +36,7 @@ def reference_answers(homework: HomeworkSource) -> dict[str, str]:
 
 
 def hand_in(folder: Path, student: str, homework: str, content: Mapping | str | bytes) -> Path:
-    """Put a notebook, or whatever else a student hands in, where nbgrader's collect would put it."""
+    """Write a notebook, or whatever else a student hands in, to the path that nbgrader's collect uses."""
     path = folder / student / homework / f"{homework}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     text = content if isinstance(content, str | bytes) else to_json(content)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def tracked(root: Path, paths: Sequence[str]) -> list[str]:
-    """The files under these paths, seen from root, but for those git ignores; without a repository, all."""
+    """The files under these paths, relative to root, except those git ignores; without a repository, all."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *paths]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True)
     if listed.returncode == 0 and listed.stdout:

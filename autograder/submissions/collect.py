@@ -53,7 +53,7 @@ def collect(submissions: Path, homework: str) -> list[Found]:
     found = [_found(entry, homework) for entry in _directories_first(submissions) if _is_student(entry)]
     if not found:
         raise NothingHandedIn(
-            f"{submissions} holds no submission: there is no STUDENT/{homework}/{homework}.ipynb"
+            f"{submissions} contains no submission: there is no STUDENT/{homework}/{homework}.ipynb"
             " and no STUDENT.ipynb."
         )
     return list(_one_each(found))
@@ -70,7 +70,7 @@ def _is_student(entry: Path) -> bool:
 
 
 def _found(entry: Path, homework: str) -> Found:
-    """What one entry of the submissions directory says about one student."""
+    """The submission that one entry of the submissions directory contains."""
     student = entry.name.removesuffix(".ipynb") if not entry.is_dir() else entry.name
     if problem := _problem_of_name(student):
         return Found(quote(os.fsencode(student), safe=" "), None, problem)
@@ -102,7 +102,7 @@ def _attempt(student: str, there: Path, homework: str) -> Found:
 
 
 def earlier_attempts(submissions: Path, student: str, homework: str) -> list[Found]:
-    """The notebooks that a student handed in and that `collect` or `serve` keeps aside."""
+    """A student's earlier notebooks, as `collect` or `serve` kept them."""
     folder = submissions / KEPT / student / homework
     folders = sorted(path for path in folder.glob("*") if path.is_dir() and not path.is_symlink())
     found = (_attempt(student, path, homework) for path in folders)

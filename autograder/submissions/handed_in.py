@@ -38,7 +38,7 @@ def parse(data: bytes) -> tuple[list[HandedCell], list[str]]:
         flags.append("The notebook was in the old format 3 and was converted.")
     if content["nbformat"] != 4:
         raise Unreadable(
-            f"The file is in notebook format {content['nbformat']}; format 4 is read. "
+            f"The file is in notebook format {content['nbformat']}; only format 4 can be read. "
             "Save it with JupyterLab and hand it in again."
         )
     cells = content.get("cells")
@@ -65,14 +65,14 @@ def _json(data: bytes) -> Any:
         breaks_off = error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip()) - 1
         if text.lstrip()[:1] in "{[" and breaks_off:
             raise Unreadable(
-                f"The notebook breaks off in line {error.lineno}: the file is cut short."
+                f"The notebook ends abruptly in line {error.lineno}: the file is incomplete."
             ) from error
         if text.lstrip()[:1] != "{":
             raise Unreadable("The file is not a notebook: it does not hold JSON.") from error
         raise Unreadable(f"The notebook is damaged: {error.msg} in line {error.lineno}.") from error
     except (RecursionError, ValueError) as error:
         raise Unreadable(
-            "The file is not a notebook: its JSON is nested too deeply or holds absurd numbers."
+            "The file is not a notebook: its JSON is nested too deeply or contains absurdly large numbers."
         ) from error
     if _depth(content) > DEEPEST:
         raise Unreadable("The file is not a notebook: its JSON is nested too deeply.")

@@ -1,8 +1,8 @@
-"""Whether an exercise was written by the student, as far as the text of a submission tells.
+"""Whether the student wrote an exercise, as far as the text of a submission can show.
 
-All of the student's cells are read, and names are followed through them: what an answer uses by way of a
-helper in another cell, or under another name, it uses. Whoever wants to hide a call finds a way: this
-reminds, and shows a person where to look.
+All of the student's cells are read, and names are followed through them: a forbidden name counts as used even
+if the answer reaches it through a helper in another cell, or under another name. A student determined to hide
+a call can do so: this is a reminder, and shows a person where to look.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclass(frozen=True)
 class Code:
-    """A statement at the margin of a cell."""
+    """A statement at the top level of a cell."""
 
     tree: ast.stmt
 
     @cached_property
     def binds(self) -> frozenset[str]:
-        """The names it gives a meaning in the whole notebook."""
+        """The names that it binds for the whole notebook."""
         return frozenset(_bound(self.tree))
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names, attributes and strings in it: what it cannot speak of without."""
+        """All names, attributes and strings in it: it can refer to nothing else."""
         found: set[str] = set()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Name):
@@ -58,17 +58,17 @@ class Code:
 
     @cached_property
     def hides(self) -> tuple[tuple[int, str], ...]:
-        """What can run code whose text stands elsewhere, by line."""
+        """What can run code that is written elsewhere, by line."""
         return tuple(hiding(self.tree)) if self.words & (READING | RUNNING) else ()
 
     @cached_property
     def copies(self) -> tuple[str, ...]:
-        """The course's own functions and classes that it holds under any name."""
+        """The course's own functions and classes of which it contains a copy, under any name."""
         return tuple(copied(self.tree))
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The names it looks up in the whole notebook, as Python itself tells them from a function's own."""
+        """The global names that it reads, told apart from a function's local ones as Python does."""
         try:
             scopes = [symtable(ast.unparse(self.tree), "cell", "exec")]
         except (SyntaxError, RecursionError):  # such as a `return` in no function: it is followed everywhere
@@ -84,25 +84,25 @@ class Code:
 
     @cached_property
     def is_searchable(self) -> bool:
-        """Whether it is short or simple enough for its names to be looked up in bearable time."""
+        """Whether it is short or simple enough for its names to be looked up in reasonable time."""
         kinds = Counter(map(type, ast.walk(self.tree)))
         bound = kinds[ast.alias] + kinds[ast.Assign]
         return bound * (kinds[ast.Name] + kinds[ast.Attribute]) <= MOST_PAIRS
 
     def known(self, aliases: Mapping[str, str]) -> dict[str, str]:
-        """Of what names stand for, those in it."""
+        """The entries of `aliases` whose names occur in it."""
         return {name: aliases[name] for name in self.words & aliases.keys()}
 
 
 class Statement(NamedTuple):
-    """A statement of the student's and where it stands."""
+    """A statement of the student's, and where it is."""
 
     cell: str  # the exercise that it answers, or "" for a cell of the student's own
     place: str  # such as " of cell 7", to follow a line's number; "" in an answer
     code: Code
 
     def remarks(self) -> Iterator[str]:
-        """What in it may be no work of the student's own."""
+        """What in it may not be the student's own work."""
         yield from (
             f"`{name}` in line {line}{self.place}, which can hide calls" for line, name in self.code.hides
         )
@@ -111,7 +111,7 @@ class Statement(NamedTuple):
 
 @dataclass
 class OwnWork:
-    """The code of one submission, to be asked about its exercises."""
+    """The code of one submission, and what it shows about each exercise."""
 
     submission: Repaired
     exercises: Sequence[Exercise]
@@ -146,10 +146,7 @@ class OwnWork:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """What the names at the margin of the cells stand for, "" for code of the notebook's own.
-
-        The last meaning counts.
-        """
+        """What the cells' top-level names refer to: "" is code of the notebook. The last binding counts."""
         aliases: dict[str, str] = {}
         for cell in self.submission.cells:
             if cell.kind == "code" and cell.role == "given":
@@ -161,7 +158,7 @@ class OwnWork:
         return aliases
 
     def uses(self, exercise: Exercise) -> list[str]:
-        """A sentence for each forbidden name that the answer uses, wherever its code stands."""
+        """A sentence for each forbidden name that the answer uses, wherever its code is."""
         if exercise.name in self.unread:
             return [f"`{exercise.name}` is too long to be searched."]
         rule = Rule.of(exercise.forbids, exercise.allows)
@@ -174,7 +171,7 @@ class OwnWork:
         for statement in self.reached(exercise.name):
             code = statement.code
             if not code.is_searchable:
-                found.append(f"`{exercise.name}` rests on too many names to be searched{statement.place}.")
+                found.append(f"`{exercise.name}` depends on too many names to be searched{statement.place}.")
             elif code.words & telling:
                 found += [
                     f"`{exercise.name}` uses `{use.name}` in line {use.line}{statement.place}."
@@ -183,7 +180,7 @@ class OwnWork:
         return list(dict.fromkeys(found))
 
     def reached(self, exercise: str) -> Iterator[Statement]:
-        """The statements of an answer and those it rests on, other exercises' functions and classes apart."""
+        """The statements of an answer and those it depends on, without the other exercises' functions."""
         known = {entry.name for entry in self.exercises}  # names that lead no further
         todo = deque(
             entry for entry in self.statements if entry.cell == exercise or exercise in entry.code.binds
@@ -205,13 +202,13 @@ class OwnWork:
         return [other.name for other in self.exercises if other.name != exercise and other.name in reads]
 
     def remarks(self, exercise: str) -> Iterator[str]:
-        """Sentences for a person: what may be no work of the student's own, though no name says so."""
+        """Sentences for a person about what may not be the student's own work, whatever names it uses."""
         yield from self.bound_elsewhere(exercise)
         for statement in self.reached(exercise):
-            yield from (f"`{exercise}` rests on {remark}." for remark in statement.remarks())
+            yield from (f"`{exercise}` depends on {remark}." for remark in statement.remarks())
 
     def bound_elsewhere(self, exercise: str) -> Iterator[str]:
-        """A sentence where another cell than its answer gives an exercise's name a meaning."""
+        """A sentence if a cell other than its answer binds an exercise's name."""
         places = [entry for entry in self.binders.get(exercise, ()) if entry.cell != exercise]
         if places:
             last = places[-1]
@@ -223,7 +220,7 @@ class OwnWork:
 
 
 def codes(source: str) -> tuple[Code, ...]:
-    """The statements of a cell; what many students have alike is read once."""
+    """The statements of a cell; a cell that many students share is read once."""
     return _read_once(source) if len(source) <= LONGEST_KEPT else _read(source)
 
 
@@ -236,7 +233,7 @@ _read_once = lru_cache(maxsize=1_000)(_read)
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds where it stands, not inside functions and classes."""
+    """The names that a statement binds at the top level, not inside functions and classes."""
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
@@ -252,7 +249,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 @lru_cache(maxsize=1_000)
 def _given(source: str) -> Mapping[str, str]:
-    """What the names that a cell of the homework imports stand for."""
+    """What the names that a cell of the homework imports refer to."""
     return {
         name: path
         for code in _read(source)
@@ -262,7 +259,7 @@ def _given(source: str) -> Mapping[str, str]:
 
 
 def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]:
-    """The modules and their things that the names in a statement stand for, with what was known before."""
+    """The modules and members that the names in a statement refer to, given what was known before it."""
     if isinstance(statement, SCOPES):
         return {}
     try:
@@ -272,7 +269,7 @@ def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]
 
 
 def hiding(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """What is used of Python's means to run or find code whose text stands elsewhere, by line."""
+    """The uses of Python's ways to run or find code that is written elsewhere, by line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and (node.id in READING or node.id in RUNNING):
             yield node.lineno, node.id

@@ -1,8 +1,8 @@
-"""Rebuild a submission from its release: the student's words and code, the rest as it was released.
+"""Rebuild a submission from its release: the student's text and code, and everything else as released.
 
 Cells are recognised by their nbgrader id, then by the builder's cell id, then by their text, so that a
 notebook that lost its metadata (as after Colab) is as good as any. A cell of an earlier release is brought
-up to date and noted; one that no release held is flagged as changed. The file itself is not touched.
+up to date and noted; one that was in no release is flagged as changed. The file itself is not touched.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Repaired:
 def repair(handed: Sequence[HandedCell], source: Sequence[SourceCell], retired: Retired = NONE) -> Repaired:
     """The submission rebuilt: every cell of the source once, the student's own cells where they put them.
 
-    retired: cells of earlier releases that are no more, which are left out: name → digests of their texts.
+    retired: the cells of earlier releases to leave out, which no longer exist: name → digests of their texts.
     """
     found = _recognise(handed, source)
     gone = {at for at, cell in enumerate(handed) if at not in found and _is_retired(cell, retired)}
@@ -148,7 +148,7 @@ def _with_missing(kept: list[RepairedCell], source: Sequence[SourceCell]) -> lis
 
 @dataclass(frozen=True)
 class _Compared:
-    """The cells of a submission beside those of the release, by what there is to say of them."""
+    """The cells of a submission compared with those of the release, grouped by what must be reported."""
 
     recognised: Sequence[tuple[HandedCell, SourceCell]]
     changed: Sequence[tuple[HandedCell, SourceCell]]
@@ -225,7 +225,7 @@ def _notes(compared: _Compared) -> Iterator[str]:
         "cell",
         compared.unrecorded,
     )
-    yield from _named("Of an earlier release, and no part of this one: {}", "cell", compared.gone)
+    yield from _named("From an earlier release, and no longer part of this one: {}", "cell", compared.gone)
 
 
 def _flags(handed: Sequence[HandedCell], compared: _Compared, source: Sequence[SourceCell]) -> Iterator[str]:
@@ -261,7 +261,7 @@ def _changes(pairs: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
 def _copies(handed: Sequence[HandedCell], source: dict[str, SourceCell]) -> Iterator[str]:
     counts = Counter(cell.name for cell in handed if cell.name in source)
     copied = [source[name] for name, count in counts.items() if count > 1]
-    yield from _named("More than one cell says it is {}; the last one is graded", "cell", copied)
+    yield from _named("More than one copy of {}; the last copy is graded", "cell", copied)
 
 
 def _named(sentence: str, what: str, cells: Sequence[SourceCell] | Sequence[HandedCell]) -> Iterator[str]:
@@ -282,11 +282,11 @@ NAMES_ITS_HOMEWORK = re.compile(r"\bhomework\(\s*[\"'](\w{1,80})[\"']")
 
 
 def mix_up(handed: Sequence[HandedCell], repaired: Repaired, homework: str) -> str | None:
-    """A sentence if a notebook says that it is of a different homework and holds nothing of this one."""
+    """A sentence if a notebook belongs to a different homework and contains nothing of this one."""
     ours = (cell for cell in repaired.cells if cell.role in ("answer", "written", "check"))
     if not all(cell.restored for cell in ours):
         return None
     named = {name for cell in handed for name in NAMES_ITS_HOMEWORK.findall(cell.source)}
     if not named or homework in named:
         return None
-    return f"This is the notebook of {min(named)}, and nothing of {homework} is in it."
+    return f"This is the notebook of {min(named)}, and it contains nothing of {homework}."

@@ -250,7 +250,7 @@ def watch(
 def shared_judges(
     isolation: str, limits: Limits, jobs: int | None, dask: str | None, root: Path, say: Callable[[str], None]
 ) -> Iterator[JudgesFor]:
-    """The judges of a homework: on this machine the same for all, and ready; on a cluster others for each."""
+    """The judges of a homework: on this machine shared by all, and ready; on a cluster its own."""
     if dask is not None:
         from autograder.cluster.driver import cluster_judges
 

@@ -1,4 +1,4 @@
-"""A homework's own page: what one builds, drawn where it is a machine, and each exercise in a line."""
+"""A homework's own page: what students build, with a drawing if there is one, and a table of exercises."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def building(homework: HomeworkSource) -> str:
             "",
             introduction(homework),
             "",
-            f"*{_amount(homework)}.* [Open the notebook]({notebook}), and write where it says",
+            f"*{_amount(homework)}.* [Open the notebook]({notebook}), and write your answers where it says",
             "`YOUR CODE HERE`.",
             *_drawn(homework.name),
             "",
@@ -76,7 +76,7 @@ def _drawn(name: str) -> Iterable[str]:
 
 
 def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
-    """A list of cards for the first page: what each homework is about, and how long it takes."""
+    """Cards for the first page: what each homework is about, and how long it takes."""
     cards = []
     for homework in homeworks:
         number, _, subject = title_of(homework).partition(": ")

@@ -1,4 +1,4 @@
-"""Lines of the first page that are counted or read elsewhere: how much there is, and how to cite it."""
+"""The parts of the first page that are derived: how much the course contains, and how to cite it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.website.path import Lecture
 
 
 def facts(lectures: Iterable[Lecture], homeworks: Iterable[HomeworkSource]) -> str:
-    """How much there is to read and to do, and how many mistakes are known by name."""
+    """How many lectures, homeworks and known mistakes there are, and how long the lectures take."""
     lectures, homeworks = list(lectures), list(homeworks)
     hours = sum(lecture.minutes for lecture in lectures) / 60
     exercises = sum(len(homework.exercises) + len(homework.written) for homework in homeworks)
@@ -26,7 +26,7 @@ def facts(lectures: Iterable[Lecture], homeworks: Iterable[HomeworkSource]) -> s
 
 
 def citation(path: Path) -> str:
-    """The citation in BibTeX, from CITATION.cff. Raises ValueError where the file lacks a part."""
+    """The citation in BibTeX, from CITATION.cff. Raises ValueError if the file lacks a part."""
     text = path.read_text(encoding="utf-8")
     lines = [
         "@software{language_models_from_scratch,",

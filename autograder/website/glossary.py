@@ -12,7 +12,7 @@ SYMBOLS, DIALECTS = "<!-- symbols -->", "<!-- dialects -->"  # where the hand-wr
 
 
 def glossary(page: str, lectures: Path) -> str:
-    """The hand-written page with its tables. Raises ValueError where it has no place for one."""
+    """The hand-written page with its tables. Raises ValueError if it has no place for one."""
     tables = {SYMBOLS: symbol_table(lectures), DIALECTS: dialects()}
     for place, table in tables.items():
         if place not in page:
@@ -22,7 +22,7 @@ def glossary(page: str, lectures: Path) -> str:
 
 
 def symbol_table(lectures: Path) -> str:
-    """Every symbol of a lecture's table, in the order in which they are met."""
+    """Every symbol in the lectures' tables, in the order of the lectures."""
     lines = ["| symbol | meaning | shape | lecture |", "|---|---|---|---|"]
     for path in sorted(lectures.glob("*.ipynb")):
         link = f"[{path.stem[:2]}](lectures/{path.name})"

@@ -14,7 +14,7 @@ ITEM = re.compile(r"^- (.+)", re.M)
 
 @dataclass(frozen=True)
 class Symbol:
-    """A row of a lecture's table of symbols, as it is written there; `shape` is "" where there is none."""
+    """A row of a lecture's table of symbols, as it is written there; `shape` is "" if there is none."""
 
     written: str
     meaning: str
@@ -30,7 +30,7 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def symbols(path: Path) -> Iterator[Symbol]:
-    """Every row of every table of a lecture that begins with the words `symbol` and `meaning`."""
+    """Every row of every table of a lecture whose header begins with `symbol` and `meaning`."""
     for text in texts(path):
         header: list[str] = []
         for line in text.splitlines():
@@ -48,7 +48,7 @@ def _row(line: str) -> list[str]:
 
 
 def recap(path: Path) -> list[str]:
-    """The sentences of a lecture's recap, in Markdown. Raises ValueError where it has none."""
+    """The sentences of a lecture's recap, in Markdown. Raises ValueError if it has none."""
     text = "\n\n".join(texts(path))
     _, heading, rest = text.partition("\n## Recap\n")
     if not heading:

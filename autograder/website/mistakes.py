@@ -1,4 +1,4 @@
-"""A homework's known mistakes: questions to ask oneself, with the mistakes folded behind them."""
+"""A homework's known mistakes: a question about each, with the mistake itself folded below it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from autograder.source.homework import STARS, Exercise, HomeworkSource, title_of
 
 
 def mistakes(homework: HomeworkSource) -> str:
-    """The known mistakes of each exercise: first the question to ask oneself, then, folded, the mistake."""
+    """The known mistakes of each exercise: first the question to ask yourself, then, folded, the mistake."""
     notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
     number, _, subject = title_of(homework).partition(": ")
     lines = [
         f"# Known mistakes in {number.lower()}",
         "",
-        "Each question belongs to a mistake that people make here. Ask it about your own answer before you",
+        "Each question belongs to a mistake that people make here. Ask it of your own answer before you",
         f"unfold what the mistake is. The exercises are in the notebook, [{subject or number}]({notebook}).",
     ]
     for exercise in homework.exercises:
@@ -25,7 +25,7 @@ def mistakes(homework: HomeworkSource) -> str:
 
 
 def about(exercise: Exercise) -> str:
-    """Difficulty, minutes and points in a line."""
+    """Difficulty, minutes and points in one line."""
     points = f"{exercise.points:g} points"
     return f"`{exercise.name}` · {STARS[exercise.difficulty - 1]} · {exercise.minutes} minutes · {points}"
 

@@ -1,4 +1,4 @@
-"""A homework on one page for its instructor: what it asks, what it is worth, what each check tells apart."""
+"""A homework on one page for its instructor: exercises, points, and the mistakes that each check finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.source.homework import STARS, Check, Exercise, HomeworkSource, W
 
 
 def overview(homework: HomeworkSource) -> str:
-    """The page in Markdown; it names hidden checks and known mistakes, so the public site is without it."""
+    """The page in Markdown; it names hidden checks and known mistakes, so the public site lacks it."""
     lines = [
         f"# {title_of(homework)}",
         "",

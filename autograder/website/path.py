@@ -18,15 +18,15 @@ MINUTES = re.compile(r"\*(\d+) minutes to read")
 CHAPTERS = (
     ("Count", "A model is a table of what came next.", "00"),
     ("Learn", "Words get vectors, and gradients find them.", "05"),
-    ("Remember", "A state walks along the text.", "07"),
-    ("Look back", "Every word asks all the words before it.", "12"),
-    ("Go further", "Read both ways, translate, and look at the whole way.", "17"),
+    ("Remember", "A state carries along what has been read.", "07"),
+    ("Look back", "Every word attends to all the words before it.", "12"),
+    ("Go further", "Read in both directions, translate, and look back at the whole path.", "17"),
 )
 
 
 @dataclass(frozen=True)
 class Lecture:
-    """What the beginning of a lecture says about it; `name` is its file's, without ending."""
+    """What the beginning of a lecture says about it; `name` is its file name without the ending."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class Lecture:
 def lectures_in(folder: Path) -> list[Lecture]:
     """The lectures in their order, read from their first cells.
 
-    Raises ValueError where a title, a question or its minutes are missing.
+    Raises ValueError if a title, a question or the minutes are missing.
     """
     return [_read(path) for path in sorted(folder.glob("*.ipynb"))]
 

@@ -19,7 +19,7 @@ LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 
 def flash_cards(lectures: Path) -> str:
-    """The whole deck, a card a line: front, back, tag, with tabs between them."""
+    """The whole deck, one card per line: front, back and tag, separated by tabs."""
     return HEADER + "".join("\t".join(card) + "\n" for card in _cards(lectures))
 
 
@@ -38,7 +38,7 @@ def _cards(lectures: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def in_html(markdown: str) -> str:
-    r"""One line of a lecture as a field of a card: links become their words, formulas stand in \( … \)."""
+    r"""One line of a lecture as a field of a card: links become plain text, formulas are written \( … \)."""
     pieces = FORMULA.split(LINK.sub(r"\1", markdown).replace("\t", " "))
     return "".join(rf"\({escape(piece)}\)" if i % 2 else _words(piece) for i, piece in enumerate(pieces))
 

@@ -1,7 +1,7 @@
 """The course as a site: lectures as they were executed, homework as it is released, pages made from both.
 
-`site/` holds what a person writes; everything else is copied or derived into one folder, from which Sphinx
-makes the pages. Nothing is executed and nothing is fetched.
+`site/` contains the hand-written pages; everything else is copied or derived into one folder, from which
+Sphinx builds the pages. Nothing is executed and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NEEDED = {"sphinx": "sphinx", "myst_nb": "myst-nb", "jupyter_server_mathjax": "j
 CONTENTS = """\
 # For the instructor
 
-What each homework asks, and what each of its checks tells apart. These pages name hidden checks and known
+What each homework asks, and which mistakes each of its checks finds. These pages name hidden checks and known
 mistakes: they are not for students.
 
 ```{{toctree}}
@@ -48,11 +48,11 @@ mistakes: they are not for students.
 
 
 class SiteError(RuntimeError):
-    """The site cannot be made; the message says what is missing or what Sphinx reports."""
+    """The site cannot be built; the message says what is missing or what Sphinx reports."""
 
 
 def make_site(root: Path, destination: Path | None = None) -> Path:
-    """Assemble the sources and make the pages; the path of the first page. Raises SiteError."""
+    """Assemble the sources and build the pages; returns the path of the first page. Raises SiteError."""
     destination = destination or root / "build" / "site"
     source = assemble(root, destination.with_name(f"{destination.name}-source"))
     first = _pages(root, source, destination)
@@ -64,9 +64,9 @@ def make_site(root: Path, destination: Path | None = None) -> Path:
 
 
 def make_overviews(root: Path) -> Path:
-    """Make the pages for instructors in build/instructors, apart from the site; the path of the first one.
+    """Build the pages for instructors in build/instructors, apart from the site; returns the first path.
 
-    They name hidden checks and known mistakes, so they are never made among the pages to be published.
+    They name hidden checks and known mistakes, so they are never built among the pages to be published.
     """
     source = _frame(root, root / "build" / "instructors-source")
     homeworks = names(root)
@@ -92,7 +92,7 @@ def _pages(root: Path, source: Path, destination: Path) -> Path:
 
 
 def _frame(root: Path, source: Path) -> Path:
-    """What every page shares, in a folder that is made anew; the folder."""
+    """Rebuild a folder with what all pages share, and return it."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(root / "site", source, ignore=shutil.ignore_patterns("*.md"))
     for folder in ("_static", "extra"):  # the latter is copied as it is
@@ -103,7 +103,7 @@ def _frame(root: Path, source: Path) -> Path:
 
 
 def assemble(root: Path, source: Path) -> Path:
-    """Everything the site is made from, in a folder that is made anew; the folder."""
+    """Rebuild a folder with everything the site is made from, and return it."""
     _frame(root, source)
     for page in (root / "site").glob("*.md"):
         shutil.copy(page, source)
@@ -135,12 +135,12 @@ def assemble(root: Path, source: Path) -> Path:
 
 
 def in_json(text: str) -> str:
-    """A text as it stands inside a string of JSON."""
+    """A text as it is written inside a JSON string."""
     return json.dumps(text)[1:-1]
 
 
 def _copy(notebooks: Iterable[Path], folder: Path) -> None:
-    """The notebooks without what is of use in Colab only: its badge is a button of the page here."""
+    """Copy the notebooks without the Colab badge, which is a button of the page here."""
     folder.mkdir(parents=True)
     for path in notebooks:
         content = json.loads(path.read_text(encoding="utf-8"))

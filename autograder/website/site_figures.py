@@ -1,4 +1,4 @@
-"""The figures that belong to pages of their own, made from the recorded ladder."""
+"""The figures that belong to the site's own pages, made from the recorded ladder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N_STORIES = 12  # read again after every change: enough for a tenth of a bit, fe
 
 
 def site_figures() -> dict[str, Figure]:
-    """By name: every rung beside the truth, and the Transformer to break."""
+    """By name: every rung beside the true model, and the Transformer to break."""
     language, models = StoryLanguage(), recorded_models()
     results = {result.title: result for result in read_recorded() if result.seed == SEED}
     bits = {title: results[title].bits_per_token for title in models}

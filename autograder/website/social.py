@@ -1,4 +1,4 @@
-"""The picture that a message with a link to the site shows."""
+"""The picture that is shown with a link to the site in a message."""
 
 from __future__ import annotations
 

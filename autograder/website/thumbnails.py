@@ -26,7 +26,7 @@ def line(*points: tuple[float, float], colour: str = INK, dashed: bool = False) 
 
 
 def bars(heights: Iterable[float], colours: Iterable[str], x: float = 20, step: float = 12) -> list[str]:
-    """Bars on one ground."""
+    """Bars on a common baseline."""
     pairs = zip(heights, colours, strict=False)
     return [
         box(x + i * step, 52 - height, step - 3, height, colour) for i, (height, colour) in enumerate(pairs)

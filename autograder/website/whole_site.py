@@ -32,15 +32,15 @@ body {{ max-width: 36rem; margin: 15vh auto; padding: 0 1.5rem; font: 1.1rem/1.6
 
 
 def not_found(address: str) -> str:
-    """A page that needs no other file, for it is shown at any address.
+    """A page that needs no other file, because it is shown at any address.
 
-    address: where the site is published, or "" where that is not known.
+    address: where the site is published, or "" if that is not known.
     """
     return NOT_FOUND.format(first=escape(address or "/", quote=True))
 
 
 def sitemap(site: Path, address: str) -> str:
-    """All pages to be found by a search engine, by their whole addresses, in sitemaps.org's format."""
+    """The full addresses of all pages that search engines should find, in sitemaps.org's format."""
     pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     listed = [page for page in pages if not page.startswith(("_", "404", "search"))]
     urls = "".join(f"<url><loc>{escape(address.rstrip('/') + '/' + page)}</loc></url>\n" for page in listed)

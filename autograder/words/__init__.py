@@ -1,1 +1,1 @@
-"""The words of the command line, by what they are about: their options, and what each calls and prints."""
+"""The commands of the command line, by subject: their options, what each calls, and what it prints."""

@@ -1,4 +1,4 @@
-"""Words about what students hand in: collect, repair, similar."""
+"""Commands for what students hand in: collect, repair, similar."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ def _collect_options(part: argparse.ArgumentParser) -> None:
         "--names",
         type=Path,
         metavar="CSV",
-        help="the roster: a column student, and others named as the platforms name them",
+        help="the roster: a column `student`, and further columns named as the platforms name them",
     )
     part.add_argument(
         "--due",
         metavar="TIME",
-        help="as 2026-11-20T23:59-05:00 (without a zone: this machine's); reports who was late, and is "
-        "entered in the gradebook",
+        help="the due date, such as 2026-11-20T23:59-05:00 (without a zone: this machine's); late work "
+        "is reported, and the gradebook records the date",
     )
     part.add_argument(
         "--attempt",
         default="latest",
         choices=["latest", "in-time"],
-        help="which counts: the latest (default), or the latest that arrived by --due",
+        help="which attempt counts: the latest (default), or the latest that arrived by --due",
     )
     part.add_argument(
-        "--grace", type=float, default=0.0, metavar="MINUTES", help="a delay after --due that is in time"
+        "--grace", type=float, default=0.0, metavar="MINUTES", help="how long after --due is still in time"
     )
     gradebook_option(part)
 
@@ -47,7 +47,7 @@ def _collect(args: Arguments) -> int:
     roster = read_roster(args.names) if args.names else None
     due = read_time(args.due) if args.due else None
     if args.attempt == "in-time" and due is None:
-        raise NotATime("--attempt in-time needs the time: --due 2026-11-20T23:59-05:00.")
+        raise NotATime("--attempt in-time needs a due date: --due 2026-11-20T23:59-05:00.")
     decisions = Decisions(args.root)
     collected = gather(
         args.source,
@@ -62,7 +62,7 @@ def _collect(args: Arguments) -> int:
     say(*in_words(collected))
     decisions.record_late(args.homework, collected.late_without_time)
     if count := sum(collected.late_without_time.values()):
-        say(f"{count} late by an unknown time; c.PerDay.unknown_counts_as_days says what that costs.")
+        say(f"{count} late by an unknown time; c.PerDay.unknown_counts_as_days sets the penalty.")
     if due:
         say(f"Due {in_its_zone(due)}.")
         set_due_date(args.root, args.homework, due, args.gradebook)
@@ -99,5 +99,7 @@ def _similar(args: Arguments) -> int:
 VERBS = {
     "collect": Verb("unpack submissions from a platform's download", _collect_options, _collect),
     "repair": Verb("repair a damaged notebook from the release", _repair_options, _repair),
-    "similar": Verb("list pairs with more in common than expected", _similar_options, _similar),
+    "similar": Verb(
+        "list pairs of submissions with more in common than expected", _similar_options, _similar
+    ),
 }

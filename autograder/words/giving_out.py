@@ -1,4 +1,4 @@
-"""Words about what students get: release, publish, site."""
+"""Commands for what students get: release, publish, site."""
 
 from __future__ import annotations
 

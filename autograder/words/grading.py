@@ -1,4 +1,4 @@
-"""Words about grading: grade, watch, try, report, compete, demo, doctor."""
+"""Commands for grading: grade, watch, try, report, compete, demo, doctor."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         "--attempt",
         default="latest",
         choices=["latest", "in-time", "best"],
-        help="which counts of a student's attempts (default: latest)",
+        help="which of a student's attempts counts (default: latest)",
     )
     part.add_argument("--again", action="store_true", help="also regrade what is graded already")
     part.add_argument(
@@ -154,7 +154,7 @@ def _watch(args: Arguments) -> int:
 def _try_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     part.add_argument("--homework", metavar="NAME", help="default: the notebook's own name")
-    part.add_argument("--student", metavar="NAME", help="with the hidden inputs of this student's record")
+    part.add_argument("--student", metavar="NAME", help="use the hidden inputs of this student's record")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
 
 
@@ -205,17 +205,21 @@ def _doctor(args: Arguments) -> int:
 
 
 def _compete_options(part: argparse.ArgumentParser) -> None:
-    part.add_argument("folder", type=Path, metavar="DIR", help="the entries, one NAME.py for each student")
-    part.add_argument("--seed", type=int, required=True, help="of the hidden stories; keep it to yourself")
+    part.add_argument("folder", type=Path, metavar="DIR", help="a folder with one NAME.py for each student")
+    part.add_argument("--seed", type=int, required=True, help="decides the hidden stories; keep it secret")
     part.add_argument(
         "--cpu-seconds",
         type=float,
         default=60.0,
         metavar="N",
-        help="of training for each entry (default: 60)",
+        help="processor time for training each entry (default: 60)",
     )
     part.add_argument(
-        "--parameters", type=int, default=500_000, metavar="N", help="at most, as stated (default: 500000)"
+        "--parameters",
+        type=int,
+        default=500_000,
+        metavar="N",
+        help="the most an entry may have (default: 500000)",
     )
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
 
@@ -234,7 +238,7 @@ VERBS = {
     "watch": Verb("grade what arrives in a folder, as it arrives", _watch_options, _watch),
     "try": Verb("grade one notebook and print what its student would read", _try_options, _try),
     "report": Verb("write the class report as one HTML file", _report_options, _report),
-    "compete": Verb("rank language models by what they know of hidden stories", _compete_options, _compete),
+    "compete": Verb("rank language models by their loss on hidden stories", _compete_options, _compete),
     "demo": Verb("run everything once on sample submissions", _demo_options, _demo),
     "doctor": Verb("report which sandboxes work on this machine", no_options, _doctor),
 }

@@ -1,4 +1,4 @@
-"""Words about the marks that there are: export, term, backup, restore; excuse, extend, log."""
+"""Commands for existing marks: export, term, backup, restore; excuse, extend, log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _export_options(part: argparse.ArgumentParser) -> None:
         "--hidden",
         default="after_due_date",
         choices=["after_due_date", "after_published", "visible"],
-        help="when Gradescope shows students how hidden checks ended (default: after_due_date)",
+        help="when Gradescope shows students the results of hidden checks (default: after_due_date)",
     )
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
     gradebook_option(part)
@@ -60,8 +60,8 @@ def _export(args: Arguments) -> int:
 def _excuse_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("students", nargs="+", metavar="STUDENT")
-    part.add_argument("--undo", action="store_true", help="the homework counts for them again")
-    part.add_argument("--why", default="", metavar="TEXT", help="for the log")
+    part.add_argument("--undo", action="store_true", help="the homework counts again for these students")
+    part.add_argument("--why", default="", metavar="TEXT", help="the reason, for the log")
 
 
 def _excuse(args: Arguments) -> int:
@@ -84,11 +84,11 @@ def _excuse(args: Arguments) -> int:
 def _extend_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("students", nargs="+", metavar="STUDENT")
-    part.add_argument("--days", type=float, default=0.0, metavar="N", help="after the due date")
+    part.add_argument("--days", type=float, default=0.0, metavar="N", help="how many extra days")
     part.add_argument(
-        "--hours", type=float, default=0.0, metavar="N", help="besides the days; 0 of both ends it"
+        "--hours", type=float, default=0.0, metavar="N", help="added to --days; 0 in total ends the extension"
     )
-    part.add_argument("--why", default="", metavar="TEXT", help="for the log")
+    part.add_argument("--why", default="", metavar="TEXT", help="the reason, for the log")
 
 
 def _extend(args: Arguments) -> int:
@@ -106,7 +106,7 @@ def _extend(args: Arguments) -> int:
             for student in args.students
         )
     )
-    say(f"{', '.join(args.students)}: {hours:g} hours longer; `autograder grade {args.homework}` enters it.")
+    say(f"{', '.join(args.students)}: {hours:g} more hours; `autograder grade {args.homework}` applies this.")
     return 0
 
 
@@ -125,11 +125,13 @@ def _log(args: Arguments) -> int:
 def _term_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all in the gradebook")
     part.add_argument(
-        "--weight", action="append", default=[], metavar="HOMEWORK=N", help="instead of 1; may be repeated"
+        "--weight",
+        action="append",
+        default=[],
+        metavar="HOMEWORK=N",
+        help="the homework's weight (default: 1); may be repeated",
     )
-    part.add_argument(
-        "--drop", type=int, default=0, metavar="N", help="leave out the N lowest of each student"
-    )
+    part.add_argument("--drop", type=int, default=0, metavar="N", help="drop each student's N lowest marks")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
     gradebook_option(part)
 

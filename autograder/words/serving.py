@@ -1,4 +1,4 @@
-"""Words about handing in: serve, invite, send, due."""
+"""Commands for the website where students hand in: serve, invite, send, due."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _serve_options(part: argparse.ArgumentParser) -> None:
         "--only",
         default="both",
         choices=["both", "pages", "grader"],
-        help="one of its two processes, to run them apart",
+        help="run only one of its two processes",
     )
     part.add_argument("--jobs", type=int, default=None, help="submissions graded at the same time")
     part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
@@ -65,9 +65,9 @@ def _serve(args: Arguments) -> int:
 
 
 def _invite_options(part: argparse.ArgumentParser) -> None:
-    part.add_argument("names", nargs="*", metavar="NAME", help="as the gradebook has them")
-    part.add_argument("--names", dest="roster", type=Path, metavar="CSV", help="with a column student")
-    part.add_argument("--staff", action="store_true", help="who may see the class")
+    part.add_argument("names", nargs="*", metavar="NAME", help="students' ids, as in the gradebook")
+    part.add_argument("--names", dest="roster", type=Path, metavar="CSV", help="a roster: column `student`")
+    part.add_argument("--staff", action="store_true", help="invite people who may see the whole class")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
 
 
@@ -141,7 +141,7 @@ def _send(args: Arguments) -> int:
         problems = list(sender.send(args.homework, lines, marks_of(args.root, args.homework, args.gradebook)))
     for problem in problems:
         say(f"not sent: {problem}", file=sys.stderr)
-    say(f"{args.homework}: what the platforms lacked has been sent; {len(problems)} not sent.")
+    say(f"{args.homework}: missing marks were sent to the platforms; {len(problems)} could not be sent.")
     return int(bool(problems))
 
 

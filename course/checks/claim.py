@@ -113,7 +113,7 @@ def examine(
 
 
 def _gave_float32(trace: Trace) -> bool:
-    """Whether a claim handed over numbers in float32, to which answers in float32 are as good as any."""
+    """Whether a claim passed numbers in float32, for which answers in float32 are precise enough."""
     given: list[torch.Tensor] = []
     for event in trace.events:
         if not isinstance(event.target, Answer):  # gradients have the dtype of the answer

@@ -1,13 +1,13 @@
-"""Which earlier parts of their own a student's function or class calls."""
+"""Find the student's own earlier parts that a function or class calls."""
 
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
 
-MEND_FIRST = "It calls your {parts}, which fail{s} the checks of {its} own exercise; mend that first."
+MEND_FIRST = "It calls your {parts}, which fail{s} the checks of {its} own exercise; fix that first."
 
 
 def mend_first(parts: Collection[str]) -> str:
-    """What is said where an exercise fails that calls these parts, which are wrong; "" if there are none."""
+    """The advice for a failed exercise that calls these wrong parts; "" if there are none."""
     if not parts:
         return ""
     names = " and ".join(f"`{name}`" for name in parts)
@@ -16,9 +16,9 @@ def mend_first(parts: Collection[str]) -> str:
 
 
 def called(thing: object, names: Collection[str]) -> dict[str, object]:
-    """Name → what it stands for, of those among `names` that a function or class uses, helpers included.
+    """Name → object, for those of `names` that a function or class uses, directly or through helpers.
 
-    What is not code of this session, such as a function of torch, leads no further.
+    Code from outside this session, such as a function of torch, is not followed.
     """
     found: dict[str, object] = {}
     waiting, seen = list(_functions(thing)), set[int]()
@@ -44,7 +44,7 @@ def _functions(thing: object) -> Iterator[FunctionType]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The names that code looks up, in the functions inside it too."""
+    """The names that code looks up, including the functions inside it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

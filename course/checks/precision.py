@@ -1,4 +1,4 @@
-"""Answers computed in float32 where float64 is asked: right to seven digits, they count, and it is said."""
+"""Answers computed in float32 where float64 is expected: right to seven digits, they count, with a note."""
 
 import contextlib
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ COUNTS = (
 
 @dataclass
 class Precision:
-    """What one claim asks of precision, and what it met."""
+    """The precision that one claim requires, and whether an answer had less."""
 
     counts: bool  # whether seven digits are enough
     is_short: bool = False  # whether an answer had no more
@@ -54,7 +54,7 @@ def precision(*, counts: bool) -> Iterator[Precision]:
 
 
 def seven_digits_count() -> bool:
-    """Whether an answer that is no more exact than float32 may pass here, which is then remembered."""
+    """Whether an answer that is no more exact than float32 may pass here; if so, that is recorded."""
     here = _OF_THE_CLAIM.get()
     if here is None or not here.counts:
         return False
@@ -63,7 +63,7 @@ def seven_digits_count() -> bool:
 
 
 def note_precision(received: object, expected: object) -> None:
-    """Remember an answer in float32 that was compared with one in float64 and is close enough to it."""
+    """Record that an answer in float32 was compared with one in float64 and is close enough to it."""
     pairs = zip(tensors_in(received), tensors_in(expected), strict=False)
     if any(one.dtype == torch.float32 and other.dtype == torch.float64 for one, other in pairs):
         seven_digits_count()

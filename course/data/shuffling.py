@@ -18,7 +18,7 @@ class ShuffledStories:
     def __init__(self, stories: Batch, batch_size: int, seed: int = 0, n_batches_in_pool: int = 16) -> None:
         if not 1 <= batch_size <= len(stories):
             raise ValueError(
-                f"batch_size: expected 1 … {len(stories)} (sequences there are), got {batch_size}"
+                f"batch_size: expected 1 … {len(stories)} (the number of sequences), got {batch_size}"
             )
         self.stories, self.batch_size, self.seed = stories, batch_size, seed
         self.n_batches_in_pool = n_batches_in_pool

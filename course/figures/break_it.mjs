@@ -6,7 +6,7 @@ import { transformer } from "./models/transformer.mjs";
 
 const MASKS = [
   { label: "a word sees itself and all before it (as trained)", sees: (t, s) => s <= t },
-  { label: "it sees the next word, too", sees: (t, s) => s <= t + 1 },
+  { label: "it also sees the next word", sees: (t, s) => s <= t + 1 },
   { label: "every word sees all words", sees: () => true },
   { label: "only itself and the word before", sees: (t, s) => s <= t && s >= t - 1 },
   { label: "only words before it, not itself", sees: (t, s) => s < t || t === 0 },
@@ -57,7 +57,7 @@ export default {
   render({ model, el }) {
     const { parcel, stories, floors, kinds, words } = model.get("data"), { nHeads, nLayers } = parcel.sizes;
     const width = 720, map = 92, gap = 10, rightX = 440, base = 2 * (map + 30) + 26, height = base + 176, N = 26;
-    const view = frame(el, { width, height, label: "The attention maps, the matrices and the cost of what is broken", name: "break_it" });
+    const view = frame(el, { width, height, label: "The attention maps, the matrices, and what each change costs", name: "break_it" });
     view.picture.setAttribute("role", "group"); // its maps are switches
     const state = { cut: new Set(), mask: 0, word: 10, by: 0, isRest: false, story: 0, name: "blocks.0.attention.W_query.weight",
       place: 0, plus: 0 };
@@ -68,8 +68,8 @@ export default {
       (mask) => { state.mask = mask; measure(); });
     knobs.word = slider(view.controls, { label: "word", min: 0, max: N - 1, step: 1, value: state.word, show: (i) => String(i) },
       (word) => { state.word = word; if (state.by) measure(); else draw(); });
-    knobs.by = slider(view.controls, { label: "is told it stands", min: -24, max: 24, step: 1, value: 0,
-      show: (by) => (by ? `${by > 0 ? "+" : ""}${by}` : "where it does") }, (by) => { state.by = by; measure(); });
+    knobs.by = slider(view.controls, { label: "is shifted by", min: -24, max: 24, step: 1, value: 0,
+      show: (by) => (by ? `${by > 0 ? "+" : ""}${by}` : "0") }, (by) => { state.by = by; measure(); });
     knobs.isRest = toggle(view.controls, { label: "and all words after it" }, (isRest) => { state.isRest = isRest; measure(); });
     const story = node("p", { style: "font-size:1.05em;margin:.4rem 0" }), editing = node("div", { class: "lmf-row" });
     view.controls.after(story);
@@ -82,7 +82,7 @@ export default {
     knobs.plus = slider(editing, { label: "add to the chosen weight", min: -5, max: 5, step: 0.1, value: 0,
       show: (plus) => plus.toFixed(1) },
       (plus) => { state.plus = plus; measure(); });
-    const mend = node("button", { type: "button" }, "Mend everything");
+    const mend = node("button", { type: "button" }, "Restore everything");
     mend.addEventListener("click", () => {
       state.cut.clear();
       for (const [name, value] of [["by", 0], ["plus", 0]]) { knobs[name].value = value; knobs[name].dispatchEvent(new Event("input")); }
@@ -126,7 +126,7 @@ export default {
         { d: `M${x} ${y}l${map} ${map}m0 ${-map}l${-map} ${map}`, stroke: "var(--orange)", "stroke-width": 2 }));
       if (state.word < n) group.append(shape("rect", { x: x - 1, y: y + state.word * size, width: map + 2, height: Math.max(size, 2),
         fill: "none", stroke: "var(--ink)", "stroke-width": 0.8 }));
-      pressable(group, `${name}: cut it out`, () => {
+      pressable(group, `${name}: remove it`, () => {
         if (!state.cut.delete(`${layer}.${head}`)) state.cut.add(`${layer}.${head}`);
         measure();
         again(`${layer}.${head}`);
@@ -186,7 +186,7 @@ export default {
       const logProbs = read(tokens), { maps } = read, n = tokens.length;
       view.picture.replaceChildren();
       for (let layer = 0; layer < nLayers; layer++) for (let head = 0; head < nHeads; head++) drawMap(maps, layer, head, n);
-      text(0, base - 10, "A row is the word that looks, a column the word that it sees. Press a map to cut it out.",
+      text(0, base - 10, "Rows are words, columns the words that they attend to. Press a map to remove its head.",
         { class: "quiet", style: "font-size:11px" });
       drawCosts();
       drawMatrix();
@@ -203,9 +203,9 @@ export default {
     }
 
     function tell(expected) {
-      if (!state.now) return view.say("Measuring what is whole …");
+      if (!state.now) return view.say("Measuring the intact model …");
       const [[, now]] = state.now, [[, before]] = trained;
-      view.say(`${now.toFixed(3)} bits a word above the floor on ${stories.length} unseen stories; as trained ${before.toFixed(3)}. `
+      view.say(`${now.toFixed(3)} bits per word above the floor on ${stories.length} unseen stories; as trained ${before.toFixed(3)}. `
         + expected);
       view.numbers(["words", "as trained", "now", "more"], state.now.map(([kind, value], i) =>
         [kind, trained[i][1].toFixed(3), value.toFixed(3), (value - trained[i][1]).toFixed(3)]));

@@ -24,9 +24,9 @@ def break_it(
     language: StoryLanguage,
     stories: Batch,
     *,
-    caption: str = "Press a map to cut its head out; move a word, open the mask, change a weight.",
+    caption: str = "Press a map to remove its head; shift a word's position, open the mask, change a weight.",
 ) -> Figure:
-    """Show what each part of a trained GPT is worth: bits above the exact floor on these stories without it.
+    """Show what each part of a trained GPT contributes: bits above the floor on these stories without it.
 
     `stories`: about a dozen that the model has not seen; the page reads them all after every change. Raises
     ValueError for a GPT whose positions are not rotary, or if a story is shorter than 26 words.
@@ -50,7 +50,7 @@ def break_it(
             "kinds": [[kind, encode(words)] for kind, words in kinds(language.config.lexicon).items()],
             "words": list(language.vocabulary.words),
         },
-        alt=f"Attention maps of a Transformer that pays {above:.3f} bits a word above the floor, whole.",
+        alt=f"Attention maps of the intact Transformer, which is {above:.3f} bits per word above the floor.",
         caption=caption,
         picture=png(maps([weights.detach() for weights in looks.values()])),
     )

@@ -45,7 +45,7 @@ export default {
     const { words } = grammar, truth = storyLanguage(grammar), titles = Object.keys(average);
     const width = 720, top = 44, tall = 34, left = 104, cell = 70, right = left + N_SHOWN * cell + 8;
     const height = top + tall * (titles.length + 1) + 30;
-    const view = frame(el, { width, height, label: "What every rung expects next, beside the truth", name: "every_rung" });
+    const view = frame(el, { width, height, label: "What every model expects next, beside the true probabilities", name: "every_rung" });
     const story = node("p", { class: "story", style: "font-size:1.15em;margin:.5rem 0" });
     const next = node("div", { class: "lmf-row" }), pages = node("div", { style: "margin:.3rem 0" });
     const state = { tokens: [], begins: null, readers: null, settings: { temperature: 1, topP: 1 } };
@@ -64,7 +64,7 @@ export default {
     button(view.controls, "Take back", () => { if (state.tokens.length > 1) begin(state.tokens.slice(0, -1)); });
     typed.addEventListener("change", () => {
       const said = typed.value.trim().split(/\s+/).filter(Boolean), unknown = said.find((word) => !words.includes(word));
-      if (unknown) return view.say(`The language has no word “${unknown}”. Its ${words.length} words are in the list of the field.`);
+      if (unknown) return view.say(`The language has no word “${unknown}”. The field lists its ${words.length} words.`);
       typed.value = "";
       for (const word of said) append(words.indexOf(word));
       draw();
@@ -74,7 +74,7 @@ export default {
       (t) => { state.settings.temperature = t; });
     slider(sampler, { label: "top-p", min: 0.5, max: 1, step: 0.05, value: 1, show: (p) => (p >= 1 ? "off" : p.toFixed(2)) },
       (p) => { state.settings.topP = p; });
-    button(sampler, "Let every rung write on", write);
+    button(sampler, "Let every model continue", write);
     view.controls.after(story, next);
     view.picture.parentElement.after(sampler, pages);
 

@@ -1,4 +1,4 @@
-"""Every rung of the ladder beside the truth, running in the page."""
+"""Every model of the ladder beside the true distribution, computed in the page."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def every_rung(
     floor: float,
     *,
     beginnings: Mapping[str, str] = BEGINNINGS,
-    caption: str = "Click a word or type one: the bars say what each model expects. Then let each write on.",
+    caption: str = "Click a word or type one: the bars show what each model expects. Then let each continue.",
 ) -> Figure:
     """Show what models expect after any beginning of a story, beside the true distribution.
 
     `models`: by title, in the order of the ladder, as `course.ladder` builds them; `bits_per_token`: their
-    score on unseen stories, by title, as the record has it. Raises ValueError for a model that a page cannot
-    run, or where the titles differ; UnknownWord for a beginning outside the language.
+    score on unseen stories, by title, from the record. Raises ValueError for a model that a page cannot run,
+    or if the titles differ; UnknownWord for a beginning outside the language.
     """
     if list(models) != list(bits_per_token):
         raise ValueError(f"expected a score for each of {list(models)}, got {list(bits_per_token)}")
@@ -73,7 +73,7 @@ def every_rung(
 def next_word(
     models: Mapping[str, LanguageModel], language: StoryLanguage, tokens: Sequence[int]
 ) -> dict[str, Float[Tensor, " vocab"]]:
-    """What the truth and each model expect after these tokens."""
+    """The next word's probabilities after these tokens, by the true model and by each model."""
     text = torch.tensor([list(tokens)])
     return {title: model(text)[0, -1].exp() for title, model in {"the truth": language, **models}.items()}
 

@@ -83,24 +83,24 @@ for (const el of document.querySelectorAll("#figure-IDENTITY .live:not([data-ali
 
 
 def identity(name: str, data: str) -> str:
-    """What tells a figure from every other: twelve digits made of its module's name and its data's JSON."""
+    """Twelve hexadecimal digits that identify a figure, made from its module's name and its data's JSON."""
     return hashlib.sha256(f"{name}{data}".encode()).hexdigest()[:12]
 
 
 def script(name: str, data: str) -> str:
-    """The element that brings a figure to life: its module, and the JSON of its data put into it."""
+    """The script element of a figure: its module, with the JSON of its data inserted."""
     program = module(name).replace("export default", "const figure =", 1)
     mount = MOUNT.replace("IDENTITY", identity(name, data)).replace("DATA", data)
     return f'<script type="module">\n{program}\n{mount}</script>'
 
 
 def module(name: str) -> str:
-    """A figure's module behind the frame and the models that it imports, in one text."""
+    """One text with a figure's module, after the frame and the models that it imports."""
     return "".join(map(own_text, together(name)))
 
 
 def together(name: str) -> list[str]:
-    """A module and all that it imports, each once, behind what it imports itself; by path without ending."""
+    """A module and all that it imports, each once and after its own imports; by path without ending."""
     found: list[str] = []
     for imported in IMPORTED.findall(whole_text(name)):
         path = os.path.normpath(f"{os.path.dirname(name)}/{imported}").lstrip("/")
@@ -109,7 +109,7 @@ def together(name: str) -> list[str]:
 
 
 def names() -> list[str]:
-    """The figures that there are, by their modules."""
+    """The names of all figures, which are those of their modules."""
     files = (Path(file.name) for file in resources.files(__package__).iterdir())
     return sorted(file.stem for file in files if file.suffix == ".mjs" and file.stem != "frame")
 
@@ -120,7 +120,7 @@ TIE = re.compile(r'\n(?:(?:import|export) \{[^{}]*\}(?: from "\./[\w/]+\.mjs")?;
 
 
 def own_text(name: str) -> str:
-    """A module that ships with the package, by its path without ending, less its tie to the others."""
+    """A module of the package, by its path without ending, without its imports and exports."""
     return TIE.sub("", whole_text(name), count=1)
 
 

@@ -12,8 +12,8 @@ def machine(name: str, *, caption: str = "", **sizes: int) -> Figure:
     """Build a machine up step by step, and ask its tensors for their shapes and lines of code.
 
     name: one of `course.figures.machines.MACHINES`, such as "lstm_cell". sizes: B, T, D and other letters of
-    the course, where they are to differ from the machine's own; every shape follows from them.
-    Raises ValueError for a machine, or a size, that there is not.
+    the course, to replace the machine's own sizes; every shape follows from them.
+    Raises ValueError for an unknown machine or size.
     """
     if name not in MACHINES:
         raise ValueError(f"{name!r}: expected one of {', '.join(MACHINES)}")

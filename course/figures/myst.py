@@ -1,4 +1,4 @@
-"""A figure as MyST's directive `{anywidget}`, for a page or a book that MyST makes and no kernel serves."""
+"""A figure as MyST's directive `{anywidget}`, for a page or a book made by MyST, without a kernel."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The ladder's models as a page carries them: small enough for a page, and read by `models/*.mjs`."""
+"""The ladder's models packed into a page: small enough to embed, and read by `models/*.mjs`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def step(tensor: Tensor, fineness: float = FINENESS) -> float:
 
 
 def rounded(state: Mapping[str, Tensor], fineness: float = FINENESS) -> dict[str, Tensor]:
-    """The tensors as the page will know them: whole multiples of each one's step."""
+    """The tensors as the page will read them: rounded to whole multiples of each one's step."""
     return {
         name: (tensor.float() / step(tensor, fineness)).round() * step(tensor, fineness)
         for name, tensor in state.items()
@@ -47,7 +47,7 @@ def packed(data: bytes) -> str:
 
 
 def parcels(models: Mapping[str, LanguageModel], bos: int) -> dict[str, Any]:
-    """Models by title, as `models/ladder.mjs` reads them: all that count together, and each network.
+    """Models by title, as `models/ladder.mjs` reads them: the counting models together, and each network.
 
     Raises ValueError for a model that a page cannot run.
     """
@@ -62,7 +62,7 @@ def parcels(models: Mapping[str, LanguageModel], bos: int) -> dict[str, Any]:
 
 
 def kind_and_sizes(model: LanguageModel) -> tuple[str, dict[str, int]]:
-    """By which module a page runs this network, and what its weights' shapes do not say."""
+    """The module that runs this network in a page, and the sizes that its weights' shapes do not show."""
     match model:
         case FeedForwardLanguageModel(direct=None):
             return "feedforward", {}
@@ -72,7 +72,7 @@ def kind_and_sizes(model: LanguageModel) -> tuple[str, dict[str, int]]:
             return "attention", {"nHeads": config.n_heads}
         case GPT(config=config) if config.positions == "rotary":
             return "gpt", {"nHeads": config.n_heads, "nLayers": config.n_layers}
-    raise ValueError(f"models: expected networks as they stand on the ladder, got {type(model).__name__}")
+    raise ValueError(f"models: expected networks as on the ladder, got {type(model).__name__}")
 
 
 def network_parcel(model: LanguageModel, fineness: float = FINENESS) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A figure as an anywidget, for a notebook in which Python goes on changing what the figure shows."""
+"""A figure as an anywidget, for a notebook in which Python keeps changing what the figure shows."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ export default {
 
 
 def live(module: str) -> str:
-    """A figure's module as one that draws anew whenever the model's data change."""
+    """A figure's module, changed to draw again whenever the model's data change."""
     return module.replace("export default", "const figure =", 1) + LIVE
 
 
 def as_widget(figure: Figure) -> DOMWidget:
-    """The figure as an `anywidget.AnyWidget` whose trait `data` is the figure's: set it, the figure follows.
+    """The figure as an `anywidget.AnyWidget` whose trait `data` is the figure's: set it to redraw the figure.
 
     `shown = as_widget(attention(weights, words))`, later `shown.data = attention(other_weights, words).data`.
-    Raises ImportError where anywidget is not installed; the figure by itself needs no package.
+    Raises ImportError if anywidget is not installed; the figure by itself needs no package.
     """
     try:
         from anywidget import AnyWidget
         from traitlets import Dict
     except ImportError as missing:
         raise ImportError(
-            "a widget needs anywidget: pip install anywidget; the figure needs nothing"
+            "a widget needs anywidget: pip install anywidget; the figure itself needs no package"
         ) from missing
 
     class FigureWidget(AnyWidget):

@@ -1,4 +1,4 @@
-"""W x + b as a convolution: the numbers of `torch.nn.functional.linear` up to rounding, on some CPUs sooner.
+"""W x + b as a convolution: `torch.nn.functional.linear` up to rounding, and faster on some CPUs.
 
 A matrix applied to every position is a convolution whose window is one position wide. On processors whose
 widest instructions PyTorch's matrix product (MKL) does not use (AMD's), its convolution (oneDNN) does, and a
@@ -29,7 +29,7 @@ def linear_by_convolution(
 
 
 def is_faster(x: Tensor, W: Tensor, b: Tensor | None = None) -> bool:
-    """Whether there are enough positions, and in a number that can be divided among the images."""
+    """Whether there are enough positions, and their number is divisible by N_IMAGES."""
     n_rows = x.numel() // x.shape[-1]
     return n_rows >= FEWEST_ROWS and n_rows % N_IMAGES == 0 and convolution_may_be_faster(x)
 

@@ -1,4 +1,4 @@
-"""All steps of an LSTM with the backward pass written out: the numbers of `lstm_step`, in fewer operations.
+"""All steps of an LSTM with the backward pass written out: as `lstm_step`, in fewer operations.
 
 Step by step, autograd keeps some twenty nodes per step and adds up T gradients of U one by one. Here the
 gradients at the gates are collected for all steps, and one product gives the gradient of U. Look at the last

@@ -1,11 +1,11 @@
-"""A model of one's own on the recorded ladder.
+"""Put your own model on the recorded ladder.
 
     standing = on_the_ladder("my GPT", model, seconds=history.seconds)
     print(standing)
     standing.picture()
 
-Any object that maps tokens (B, T) to log-probabilities (B, T, V) of the next token has a place there. The
-share of what can be known is 0 for a model to which all words are equally likely, and 1 for the true model.
+Any object that maps tokens (B, T) to log-probabilities (B, T, V) of the next token can be placed there. The
+fraction of what can be known is 0 for the uniform model, and 1 for the true model.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ HEADINGS = ("", "model", "parameters", "bits/token", "above floor", "known", "se
 
 
 class NoLanguageModel(ValueError):
-    """What a model says are no probabilities, or it has seen what it predicts; the message says which."""
+    """A model does not return probabilities, or has seen what it predicts; the message says which."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A model on the ladder: one's own, or a recorded one."""
+    """A model on the ladder: your own, or a recorded one."""
 
     title: str
     n_parameters: int | None  # None: not known
@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Standing:
-    """One's own model among the recorded ones, worst first; printed, it is a table."""
+    """Your own model among the recorded ones, worst first; printed, it is a table."""
 
     places: tuple[Place, ...]
     floor: float  # bits per token of the true model on the same stories
@@ -59,7 +59,7 @@ class Standing:
 
     @property
     def percent_above_floor(self) -> float:
-        """Of one's own model."""
+        """The distance of your own model from the floor, in percent."""
         return 100 * (self.own.bits_per_token / self.floor - 1)
 
     def share_known(self, place: Place) -> float:
@@ -68,7 +68,7 @@ class Standing:
         return (most - place.bits_per_token) / (most - self.floor)
 
     def beats(self, title: str) -> bool:
-        """Whether one's own model needs fewer bits than a recorded one; raises KeyError if there is none."""
+        """Whether your own model needs fewer bits than a recorded one; raises KeyError if there is none."""
         recorded = {place.title: place.bits_per_token for place in self.places if not place.is_own}
         return self.own.bits_per_token < recorded[title]
 
@@ -90,7 +90,7 @@ class Standing:
         return ("", "floor (exact)", "", f"{self.floor:.4f}", "0.0 %", "100.0%", "")
 
     def picture(self) -> Picture:
-        """The ladder with one's own rung among the others."""
+        """The ladder with your own rung among the others."""
         bits = {place.title: place.bits_per_token for place in self.places}
         return ladder(bits, self.floor, own=self.own.title)
 
@@ -124,7 +124,7 @@ def parameters_of(model: object) -> int | None:
 
 @torch.no_grad()
 def require_honest(model: LanguageModel, stories: Batch, n_stories: int = 20, n_places: int = 12) -> None:
-    """Raise NoLanguageModel unless a model states probabilities, and the same for a story's beginning alone.
+    """Raise NoLanguageModel unless a model returns probabilities, and the same ones for a story's beginning.
 
     A model that is given only the beginning cannot have seen what comes next.
     """

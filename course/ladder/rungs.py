@@ -150,7 +150,7 @@ def recurrent(cell: Cell) -> Build:
 
 
 def self_attention(corpus: Corpus, width: float) -> SelfAttentionLanguageModel:
-    """One look back at the whole story, with four heads."""
+    """One self-attention over the whole story, with four heads."""
     return SelfAttentionLanguageModel(
         SelfAttentionConfig(corpus.language.vocab_size, d_model=8 * round(16 * width), n_heads=4)
     )

@@ -45,7 +45,7 @@ def recorded_model(rung: str, corpus: Corpus | None = None, folder: Path = WEIGH
 
 
 def kept(folder: Path = WEIGHTS) -> list[str]:
-    """The rungs that can be had again: those that count, and those whose weights were written."""
+    """The rungs that can be restored: those that count, and those whose weights were written."""
     return [
         name for name, rung in RUNGS.items() if rung.training is None or weights_of(name, folder).exists()
     ]

@@ -3,7 +3,7 @@
 parts      the student's answers whose checks hold, and ready-made ones for the others
 other      the answers in another homework's notebook
 look       a picture of one answer, under its exercise
-ready      what stands in for an answer, one module for each homework
+ready      ready-made parts for missing answers, one module for each homework
 
     mine = parts(check, rotate=rotate, causal_mask=causal_mask)
     mine.rotate(x, first)

@@ -1,4 +1,4 @@
-"""A small trained GPT in GPT-2's own layout, for a GPT of one's own to load.
+"""A small trained GPT in GPT-2's own layout, for the student's GPT to load.
 
 The stories of the ladder taught it; its names, shapes and transposed matrices are those in which Hugging
 Face's `transformers` stores GPT-2, the mask and the tied output matrix included.

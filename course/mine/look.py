@@ -1,4 +1,4 @@
-"""A picture of an answer, where there is one: a cell without an answer stops nothing."""
+"""Draw a student's answer; a missing or wrong answer raises no error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def look(draw: Callable[[ModuleType], Picture]) -> Picture | None:
-    """What `draw`, given `course.plots`, makes of an answer; a line that says why, where it makes nothing."""
+    """The picture that `draw`, given `course.plots`, makes; if it fails, print a line that says why."""
     plots = import_module("course.plots")  # late, because a grader needs no pictures
     try:
         return draw(plots)

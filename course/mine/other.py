@@ -1,4 +1,4 @@
-"""The answers that a student wrote in another homework's notebook, put on trial by its own checks."""
+"""The answers that a student wrote in another homework's notebook, tested by that homework's checks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ BEGINNING_AND_END = ("setup", "progress")
 
 
 def answers_in(path: Path | str, names: Sequence[str]) -> tuple[Homework, dict[str, Any]]:
-    """The checks of another homework, which were tried on these answers, and the answers by their names.
+    """The checks of another homework after they have tested these answers, and the answers by name.
 
-    path: its notebook, called after it. What it provides, all answers, which may use each other, and the
-    checks of these are run; nothing is shown. An answer that cannot be defined is missing, and all are
-    without a notebook.
+    path: its notebook, which has its name. The notebook's provided cells, all its answers (which may use
+    each other) and the checks of these are run, and nothing is shown. An answer that cannot be defined is
+    left out; if there is no notebook, there are none.
     """
     path = Path(path)
     check = Homework(path.stem, is_quiet=True)
@@ -31,7 +31,7 @@ def answers_in(path: Path | str, names: Sequence[str]) -> tuple[Homework, dict[s
 
 
 def _wanted(path: Path, names: Sequence[str]) -> Iterator[str]:
-    """The code of what is provided, of all answers, and of the checks of these, in the notebook's order."""
+    """The code of provided cells, of all answers, and of these answers' checks, in the notebook's order."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else []
     checks = {f"{name}-check" for name in names}
     for cell in cells:

@@ -12,7 +12,7 @@ from course.checks.progress import WIDTH
 
 
 class Parts(SimpleNamespace):
-    """Functions and classes under the names of their exercises, and what is whose.
+    """Functions and classes under the names of their exercises, and whose they are.
 
     own: the names of the student's parts. ready_made: the names of the others.
     """
@@ -23,9 +23,9 @@ class Parts(SimpleNamespace):
     def __str__(self) -> str:
         if not self.ready_made:
             return textwrap.fill(f"Every part is yours: {', '.join(self.own)}.", WIDTH)
-        whose = f"Yours: {', '.join(self.own)}." if self.own else "Nothing of this is yours yet."
+        whose = f"Yours: {', '.join(self.own)}." if self.own else "None of these parts is yours yet."
         return textwrap.fill(
-            f"{whose} Ready-made, until the checks of yours have run here and hold: "
+            f"{whose} Ready-made, until your own have passed their checks in this session: "
             f"{', '.join(self.ready_made)}.",
             WIDTH,
         )
@@ -34,7 +34,7 @@ class Parts(SimpleNamespace):
 def parts(check: Homework, **answers: object) -> Parts:
     """The answers, given by their names, with a ready-made part in place of each that is not right yet.
 
-    An answer is right where all claims that its checks made in this session hold. Prints what is whose.
+    An answer is right if all its checks have run in this session and hold. Prints which parts are whose.
     Raises KeyError for a name that has no ready-made part.
     """
     ready = ready_made(check.name)
@@ -52,6 +52,6 @@ def parts(check: Homework, **answers: object) -> Parts:
 
 
 def ready_made(homework: str) -> Mapping[str, object]:
-    """What stands in for the answers of a homework, by the names of their exercises."""
+    """The ready-made parts of a homework, by the names of their exercises."""
     module = import_module(f"course.mine.ready.{homework}")
     return {name: getattr(module, name) for name in module.__all__}

@@ -1,6 +1,6 @@
 """The architecture of today's open language models, named after LLaMA (Touvron et al. 2023).
 
-Against GPT-2: RMSNorm instead of layer norm, rotated queries and keys instead of learned positions, SwiGLU
+Unlike GPT-2: RMSNorm instead of layer norm, rotated queries and keys instead of learned positions, SwiGLU
 instead of GELU, key-value heads shared by groups of query heads (Ainslie et al. 2023), and no biases.
 """
 

@@ -137,7 +137,7 @@ class GRUCell(RNNCell):
 
     @torch.no_grad()
     def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
-        """Take over weights in PyTorch's layout; only the candidate needs its two biases apart."""
+        """Copy weights in PyTorch's layout; only the candidate needs its two biases separately."""
         super().copy_from_torch(W, U, b_input, b_hidden)
         self.b[-self.d_hidden :] = b_input[-self.d_hidden :]
         self.b_candidate.copy_(b_hidden[-self.d_hidden :])

@@ -32,7 +32,7 @@ class SelfAttentionConfig:
 
 
 class SelfAttentionLanguageModel(nn.Module):
-    """Each word looks once at the words before it; from what it finds, the next word is predicted."""
+    """Each word attends once to itself and the words before it; the result predicts the next word."""
 
     context_length = None
 

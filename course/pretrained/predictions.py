@@ -1,4 +1,4 @@
-"""What SmolLM2 expects next, asked live where it is installed, and read from a record where it is not."""
+"""What SmolLM2 expects next: computed live if it is installed, and read from a record if not."""
 
 from __future__ import annotations
 

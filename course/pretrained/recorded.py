@@ -87,13 +87,13 @@ PENALTIES: dict[str, Transform] = {
 
 
 def cut(text: str) -> list[str]:
-    """The text as SmolLM2's tokenizer cuts it; bytes that are no character by themselves are shown as �."""
+    """The text split by SmolLM2's tokenizer; bytes that are not a character by themselves are shown as �."""
     cuts = recorded_texts()["cuts"]
     return cuts[text] if text in cuts else cut_by(loaded(), text)
 
 
 def continued(prompt: str) -> str:
-    """The most probable next token, twelve times, each read with all that was written before it."""
+    """Twelve tokens that continue the prompt by greedy decoding."""
     texts = recorded_texts()["continuations"]
     return texts[prompt] if prompt in texts else continued_by(loaded(), prompt)
 
@@ -105,7 +105,7 @@ def encoded(text: str) -> list[int]:
 
 
 def penalised(prompt: str) -> dict[str, str]:
-    """Sixty tokens after the prompt, the most probable each time, under each of the `PENALTIES`."""
+    """Sixty tokens that continue the prompt by greedy decoding, under each of the `PENALTIES`."""
     texts = recorded_texts()["penalised"]
     return texts[prompt] if prompt in texts else penalised_by(loaded(), prompt)
 
@@ -126,7 +126,7 @@ def look(text: str, layer: int, head: int) -> Float[Tensor, "tokens tokens"]:
 
 @cache
 def recorded_texts() -> dict[str, dict]:
-    """Cuts, numbers of tokens and continuations."""
+    """Tokens, their numbers, and continuations."""
     return json.loads(TEXTS.read_text(encoding="utf-8"))
 
 

@@ -49,12 +49,12 @@ class NotInstalled(OSError):
 
 
 class DamagedFile(OSError):
-    """The file in the package is not the one that it should be."""
+    """The file in the package does not have the expected SHA-256."""
 
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A language model with all that belongs to it."""
+    """A language model, its tokenizer, its special tokens and its chat template."""
 
     model: Llama
     tokenizer: BytePairTokenizer

@@ -34,7 +34,7 @@ def pad_prompts(prompts: Sequence[Sequence[int]]) -> Int[Tensor, "batch time"]:
 
 @runtime_checkable
 class ModelWithMask(Protocol):
-    """A model with a cache that takes a mask, and whose positions count only by their distances."""
+    """A model with a cache that takes a mask, and in which only distances between positions matter."""
 
     @property
     def vocab_size(self) -> int:
@@ -98,7 +98,7 @@ class IgnorePadding:
     def __call__(
         self, tokens: Int[Tensor, "batch time"], cache: PaddedCache | None = None
     ) -> Float[Tensor, "batch time vocab"]:
-        """Log-probabilities of the next token at every position; those at padding mean nothing."""
+        """Log-probabilities of the next token at every position; those at padding are meaningless."""
         cache = self.new_cache() if cache is None else cache
         return self.model(tokens.clamp(min=0), cache.inner, cache.extend(tokens))
 

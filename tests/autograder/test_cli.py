@@ -88,7 +88,7 @@ def test_an_unknown_homework_is_named_with_those_there_are(course_folder, capsys
 
 def test_who_stands_in_the_wrong_folder_is_told_so(tmp_path, capsys):
     assert main(["verify", "hw9", "--root", str(tmp_path)]) == 2
-    assert f"{tmp_path} holds no homework in solutions/" in capsys.readouterr().err
+    assert f"{tmp_path} has no homework in solutions/" in capsys.readouterr().err
 
 
 def test_build_says_what_it_wrote_and_check_fails_on_what_is_stale(course_folder, mini, edit, capsys):

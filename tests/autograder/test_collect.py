@@ -75,7 +75,7 @@ def test_hidden_files_and_strangers_are_no_students(tmp_path):
     hand_in(tmp_path, ".ipynb_checkpoints", "hw", "hw.ipynb")
     hand_in(tmp_path, "__MACOSX", "hw", "hw.ipynb")
     hand_in(tmp_path, "marks.csv")
-    with pytest.raises(NothingHandedIn, match="holds no submission"):
+    with pytest.raises(NothingHandedIn, match="contains no submission"):
         collect(tmp_path, "hw")
 
 

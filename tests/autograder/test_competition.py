@@ -1,4 +1,4 @@
-"""A competition ranks what entries know of hidden stories, and gives no rank to one that looks ahead."""
+"""A competition ranks entries by their loss on hidden stories, and gives no rank to one that looks ahead."""
 
 from pathlib import Path
 from shutil import copy
@@ -56,7 +56,7 @@ def test_knowing_nothing_and_knowing_everything_are_the_ends_of_the_scale(compar
 def test_a_single_look_ahead_costs_the_rank(compared):
     places, _ = compared(honest=UNIFORM, seldom=SELDOM)
     assert places["seldom"].bits_per_token is None
-    assert places["seldom"].problem.startswith("sees the future")
+    assert places["seldom"].problem.startswith("looks ahead")
     assert places["honest"].problem == ""
 
 
@@ -65,8 +65,8 @@ def test_a_single_look_ahead_costs_the_rank(compared):
     [
         ("def train(", "could not be run: "),
         (UNIFORM.replace("return 0", "return 10**9"), "has 1,000,000,000 parameters; 500,000 are allowed"),
-        (UNIFORM.replace("return 0", "return True"), "train returns no number of parameters"),
-        (UNIFORM.replace("1 / 160", "1 / 100"), "states no probabilities"),
+        (UNIFORM.replace("return 0", "return True"), "train does not return the number of parameters"),
+        (UNIFORM.replace("1 / 160", "1 / 100"), "returns no log-probabilities"),
         (UNIFORM.replace("return 0", "while True: pass"), "did not finish within"),
         (UNIFORM.replace("def log_probs", "def others"), "could not be run: "),
     ],
@@ -84,7 +84,7 @@ def test_other_seeds_have_other_hidden_stories():
 
 
 def test_an_empty_folder_is_said(tmp_path):
-    with pytest.raises(NoEntries, match="holds no entry"):
+    with pytest.raises(NoEntries, match="contains no entry"):
         compete(tmp_path, SMALL)
 
 
@@ -95,4 +95,4 @@ def test_the_samples_are_ranked_and_the_cheat_is_not(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     ranked = [line.split()[1] for line in lines if line[:1].isdigit()]
     assert sorted(ranked) == ["gpt", "lstm", "n_gram"]
-    assert lines[-1].startswith("–  looks_ahead sees the future")
+    assert lines[-1].startswith("–  looks_ahead looks ahead")

@@ -102,7 +102,7 @@ def test_what_the_warm_process_leaves_out_is_said(monkeypatch, left_out, done):
         yield SimpleNamespace(left_out=left_out)
 
     monkeypatch.setattr(doctor, "Warm", warm)
-    assert doctor.warm_process("bwrap").endswith(f" that does {done} ahead")
+    assert doctor.warm_process("bwrap").endswith(f" that has prepared {done}")
 
 
 def test_a_warm_process_that_does_not_start_says_why(monkeypatch):
@@ -118,7 +118,7 @@ def test_the_exit_status_follows_what_was_really_tried(capsys):
     assert main(["doctor"]) == (0 if works else 1)
     said = capsys.readouterr().out
     assert all(f"{level:9} works" in said for level in works[:1])
-    assert ("forked from a process of one thread" in said) == bool(works)
+    assert ("forked from a single-threaded process" in said) == bool(works)
 
 
 def test_where_nothing_works_the_exit_status_says_so(capsys, monkeypatch):

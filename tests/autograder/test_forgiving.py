@@ -151,7 +151,7 @@ def test_what_calls_a_wrong_part_is_judged_with_a_right_one(judged):
     assert [found[name].points for name in ("centred", "power", "spread")] == [0, 3, 1]
     visible, hidden = messages(found["power"])
     assert visible.endswith(
-        "It calls your `centred`, which failed: this was examined with a right one in its place."
+        "It calls your `centred`, which failed, so this was examined with a right one in its place."
     )
     assert "centred" not in hidden
 
@@ -160,14 +160,14 @@ def test_a_slip_of_its_own_is_still_paid_and_the_part_is_to_be_mended_first(judg
     found = judged(power=OWN_SLIP)
     assert [found[name].points for name in ("centred", "power", "spread")] == [0, 0, 1]
     visible, hidden = messages(found["power"])
-    assert "It calls your `centred`, which fails the checks of its own exercise; mend that first." in visible
+    assert "It calls your `centred`, which fails the checks of its own exercise; fix that first." in visible
     assert "centred" not in hidden
 
 
 def test_a_part_that_is_not_called_changes_nothing(judged):
     found = judged(power="def power(x):\n    return x.mean(-1)")
     assert found["power"].points == 0
-    assert all("mend that first" not in message for message in messages(found["power"]))
+    assert all("fix that first" not in message for message in messages(found["power"]))
 
 
 IN_FLOAT32 = "def centred(x):\n    x = x.float()\n    return (x - x.mean(-1, keepdim=True)).double()"

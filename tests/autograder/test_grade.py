@@ -113,7 +113,7 @@ def test_a_stub_earns_nothing_and_is_told_so_kindly(graded):
 
 def test_what_cannot_be_read_is_no_failure(graded):
     assert graded["broken"].status == "could_not_run"
-    assert graded["broken"].problem == "The notebook breaks off in line 1: the file is cut short."
+    assert graded["broken"].problem == "The notebook ends abruptly in line 1: the file is incomplete."
     assert set(check_results(graded["broken"])) == {"could_not_run"}
 
 
@@ -340,7 +340,7 @@ def test_the_json_file_holds_the_same_record(small_course, tmp_path):
 
 
 def test_a_folder_that_is_no_course_is_refused_by_name_and_nothing_is_made(tmp_path):
-    with pytest.raises(SourceError, match=f"{tmp_path} holds no homework"):
+    with pytest.raises(SourceError, match=f"{tmp_path} has no homework"):
         grade("hw99", tmp_path / "submitted", root=tmp_path)
     assert list(tmp_path.iterdir()) == []
 

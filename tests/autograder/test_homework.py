@@ -1,4 +1,4 @@
-"""A homework is read from its folder as it was meant, and what does not fit together is said."""
+"""A homework is read from its folder as it was meant, and inconsistencies are reported."""
 
 import traceback
 
@@ -90,7 +90,7 @@ def test_a_solution_region_becomes_the_stub_at_its_own_indentation():
             "mini_homework.py",
             'solution="moving_average"',
             'solution="average"',
-            "average in mini_homework.py, line .* stands under",
+            "average in mini_homework.py, line .* is below",
         ),
         (
             "mini_homework.py",
@@ -104,15 +104,15 @@ def test_a_solution_region_becomes_the_stub_at_its_own_indentation():
             "def right(",
             "the cell of averages_are_right defines no",
         ),
-        ("misconceptions.py", 'of="moving_average"', 'of="median"', "of median, which is not an exercise"),
+        ("misconceptions.py", 'of="moving_average"', 'of="median"', "to median, which is not an exercise"),
         (
             "misconceptions.py",
             'of="moving_average")',
             'of="moving_average", equals={"nobody"})',
-            "nobody, which is no misconception of",
+            "nobody, which is not a misconception of",
         ),
-        ("fails.tsv", "divides_by_all\t", "divides_by_all ", r"fails\.tsv is no table of 3 columns"),
-        ("alternatives.py", 'of="moving_average"', 'of="median"', "by_running_totals is of median"),
+        ("fails.tsv", "divides_by_all\t", "divides_by_all ", r"fails\.tsv is not a table of 3 columns"),
+        ("alternatives.py", 'of="moving_average"', 'of="median"', "by_running_totals belongs to median"),
     ],
 )
 def test_what_does_not_fit_together_is_named(mini, edit, file, old, new, complaint):

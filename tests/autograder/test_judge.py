@@ -322,7 +322,7 @@ def test_outputs_end_at_a_total_with_a_sentence():
     results = [CellResult("x" * 60, [], None) for _ in range(4)]
     first, second, *others = [shown.of(result) for result in results]
     assert first[0]["text"] == "x" * 60
-    assert second[0]["text"] == "[A submission may show 100 bytes; what comes from here on is left out.]"
+    assert second[0]["text"] == "[A submission may show 100 bytes; the rest is left out.]"
     assert others == [[], []]
 
 

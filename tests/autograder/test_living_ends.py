@@ -68,7 +68,7 @@ def test_without_a_single_answer_it_runs_on_ready_made_parts(homework, monkeypat
     scope = homework.namespace() | stubs(homework)
     shown = shown_by(homework, scope, Homework(homework.name), in_haste)
     printed = capsys.readouterr().out
-    assert "Nothing of this is yours yet. Ready-made" in printed
+    assert "None of these parts is yours yet. Ready-made" in printed
     assert any(hasattr(value, "alt_text") or hasattr(value, "alt") for value in shown), "no picture"
 
 

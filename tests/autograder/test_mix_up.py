@@ -26,7 +26,7 @@ def said(notebook, homework):
 def test_the_notebook_of_another_homework_is_called_by_its_name():
     assert (
         said(released(BACKPROP), WARMUP)
-        == f"This is the notebook of {BACKPROP}, and nothing of {WARMUP} is in it."
+        == f"This is the notebook of {BACKPROP}, and it contains nothing of {WARMUP}."
     )
 
 

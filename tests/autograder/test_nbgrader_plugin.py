@@ -217,7 +217,9 @@ def test_feedback_says_what_went_wrong_and_asks(feedback):
 
 
 def test_feedback_says_why_a_file_could_not_be_graded(feedback):
-    assert "could not be graded automatically. The notebook breaks off in line 1" in feedback["broken"].words
+    assert (
+        "could not be graded automatically. The notebook ends abruptly in line 1" in feedback["broken"].words
+    )
 
 
 def test_feedback_shows_the_claims_and_no_line_of_hidden_checks(graded, feedback):

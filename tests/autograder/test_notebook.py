@@ -69,7 +69,7 @@ def test_points_are_a_number_and_nothing_where_none_are_said():
 @pytest.mark.parametrize("label", ["points", 'points="two"', 'points="2"'])
 def test_points_that_are_no_number_are_named_with_their_line(label):
     [_, cell] = parse(f'# %% check="a"\n\n# %% check="b" {label}\n', Path("parts/b_second.py"))
-    with pytest.raises(SourceError, match=r"parts/b_second.py, line 4: the label points is a number"):
+    with pytest.raises(SourceError, match=r"parts/b_second.py, line 4: the label `points` must be a number"):
         _ = cell.points
 
 

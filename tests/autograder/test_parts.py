@@ -78,7 +78,7 @@ def test_a_homework_in_parts_is_one_of_those_there_are(parts, course_folder):
         ("b_words", "b2_words", r"b2_words\.py: the pieces of one part are numbered b1_"),
         ("b_words", "B_words", r"B_words\.py is not named like a part"),
         ("b_words", "words", r"words\.py is not named like a part"),
-        ("b_words", "../mini_homework", r"holds mini_homework\.py and parts"),
+        ("b_words", "../mini_homework", r"contains both mini_homework\.py and parts"),
     ],
 )
 def test_parts_that_are_not_one_whole_are_refused(mini, parts, old, new, complaint):
@@ -106,7 +106,7 @@ def test_a_part_without_a_cell_is_refused(mini, parts):
     ("old", "new", "line", "complaint"),
     [
         ('check="averages_are_right"', 'chek="averages_are_right"', '# %% chek="av', "no label called chek"),
-        ('solution="moving_average"', 'solution="average"', "def moving_average(", "stands under moving"),
+        ('solution="moving_average"', 'solution="average"', "def moving_average(", "is below moving"),
     ],
 )
 def test_an_error_names_the_part_and_its_line(mini, parts, edit, old, new, line, complaint):

@@ -105,7 +105,7 @@ def test_of_two_copies_of_an_answer_the_last_is_graded_and_both_are_kept(handed_
     repaired = rebuilt(handed_in, built)
     assert repaired.cell("moving_average").source == ANSWER
     assert copy["source"] in [cell.source for cell in repaired.cells if cell.of is None]
-    assert "More than one cell says it is 1 cell (moving_average)" in repaired.flags[0]
+    assert "More than one copy of 1 cell (moving_average)" in repaired.flags[0]
 
 
 def test_a_copied_check_disappears(handed_in, built):
@@ -251,7 +251,7 @@ def test_a_cell_that_earlier_releases_had_and_this_one_has_not_is_left_out(built
         repaired = repair(cells, source, gone)
         assert order(repaired) == [cell.name for cell in source]
         assert not any("_claim" in cell.source for cell in repaired.cells)
-        assert repaired.notes[0].startswith("Of an earlier release, and no part of this one: 2 cells")
+        assert repaired.notes[0].startswith("From an earlier release, and no longer part of this one: 2")
     assert repaired.cell("moving_average").source == ANSWER
 
 
@@ -315,13 +315,13 @@ def test_a_cell_of_odd_types_is_read_as_a_harmless_one(handed_in, built, cell):
         (b"", "The file is empty."),
         (b"\x89PNG\r\n", "not UTF-8 text .byte 0x89 at position 0"),
         (b"print('hello')", "does not hold JSON"),
-        (b'{"nbformat": 4, "cells": [', "breaks off in line 1"),
+        (b'{"nbformat": 4, "cells": [', "ends abruptly in line 1"),
         (b'{"nbformat": 4,, "cells": []}', "damaged: .* in line 1"),
         (b"[1, 2]", "no notebook format number"),
         (b'{"cells": []}', "no notebook format number"),
-        (b'{"nbformat": 99, "cells": []}', "format 99; format 4 is read"),
+        (b'{"nbformat": 99, "cells": []}', "format 99; only format 4 can be read"),
         (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
-        (b"[" * 100_000, "nested too deeply|cut short"),
+        (b"[" * 100_000, "nested too deeply|ends abruptly"),
         (b'{"nbformat": 4, "cells": ' + b"[" * 80 + b"]" * 80 + b"}", "nested too deeply"),
     ],
 )

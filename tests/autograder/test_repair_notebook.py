@@ -49,7 +49,7 @@ def with_a_changed_check(content):
 DAMAGES = {
     as_after_colab: "lost metadata",
     without_a_check: "Restored 1 check cell",
-    with_a_cell_twice: "More than one cell says it is",
+    with_a_cell_twice: "More than one copy of",
     with_a_changed_check: "Changed by the student and restored",
 }
 
@@ -117,4 +117,4 @@ def test_the_word_says_what_it_did_and_where_the_result_is(course, tmp_path, cap
 def test_what_is_no_notebook_is_refused_in_a_sentence(course, tmp_path, capsys):
     (tmp_path / "x.ipynb").write_text('{"cells": [')
     assert main(["repair", str(tmp_path / "x.ipynb"), "--homework", NAME, "--root", str(course)]) == 2
-    assert "cut short" in capsys.readouterr().err
+    assert "incomplete" in capsys.readouterr().err

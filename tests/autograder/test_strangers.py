@@ -42,7 +42,7 @@ def test_a_stranger_that_is_called_what_it_is_not_is_a_violation(mini):
         ("divides_by_all",),
         ("divides_by_all",),
     )
-    assert "divided is called divides_by_all, which it is not." in proof.violations
+    assert "divided is named divides_by_all, which is false." in proof.violations
 
 
 def test_a_name_that_may_be_spoken_is_none(mini):

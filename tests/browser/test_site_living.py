@@ -52,7 +52,7 @@ def test_a_word_can_be_typed_clicked_and_taken_back(first_page):
 def test_every_rung_writes_on(first_page):
     figure = first_page.locator(".lmf").first
     figure.locator("select").first.select_option(label="An empty page")
-    figure.get_by_role("button", name="Let every rung write on").click()
+    figure.get_by_role("button", name="Let every model continue").click()
     text = figure.inner_text()
     for name in kept():
         if name not in BLIND:
@@ -66,12 +66,12 @@ def test_a_head_that_is_cut_by_mouse_or_keyboard_costs_bits_and_is_mended(page, 
     figure = page.locator(".lmf").first
     says = figure.locator("[aria-live]")
     whole = says.inner_text()
-    head = figure.get_by_role("button", name="layer 1 head 1: cut it out")
+    head = figure.get_by_role("button", name="layer 1 head 1: remove it")
     head.press("Enter")
     page.wait_for_function(
         "([el, was]) => el.innerText !== was && /above/.test(el.innerText)",
         arg=[says.element_handle(), whole],
     )
     assert head.get_attribute("aria-pressed") == "true"
-    figure.get_by_role("button", name="Mend everything").click()
+    figure.get_by_role("button", name="Restore everything").click()
     page.wait_for_function("([el, was]) => el.innerText === was", arg=[says.element_handle(), whole])

@@ -28,7 +28,7 @@ GRADED = {
     "changed_check": (2, "Changed by the student and restored: 1 cell (mean_of-check)."),
     "changed_metadata": (2, "Cell tags dropped: raises-exception, skip-execution."),
     "changed_points": (2, "Points had been changed and were restored in 2 cells"),
-    "duplicated_cells": (4, "More than one cell says it is 8 cells"),
+    "duplicated_cells": (4, "More than one copy of 8 cells"),
     "eight_gigabytes": (2, "A submission may use 1 GB of memory."),
     "exception_at_import": (
         2,
@@ -63,9 +63,9 @@ NOT_RUN = {
     "empty_file": "The file is empty.",
     "not_a_notebook": "The file is not a notebook: it does not hold JSON.",
     "not_utf8": "The file is not a notebook: it is not UTF-8 text",
-    "truncated_json": "the file is cut short.",
+    "truncated_json": "the file is incomplete.",
     "unknown_homework_name": "holds no directory sums_and_gaps; it holds: sums_and_gap.",
-    "wrong_nbformat": "The file is in notebook format 5; format 4 is read.",
+    "wrong_nbformat": "The file is in notebook format 5; only format 4 can be read.",
 }
 CLASS_SIZE = 200
 # The rest of the class, before, between and after those above, all with the right answers.

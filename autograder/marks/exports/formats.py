@@ -73,7 +73,7 @@ def unmarked(marks: Sequence[Mark]) -> str:
         return ""
     students = "1 student" if len(waiting) == 1 else f"{len(waiting)} students"
     listed = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
-    return f"answers of {students} are still to be marked by hand, and count nothing here: {listed}"
+    return f"answers of {students} must still be marked by hand, and count as 0 here: {listed}"
 
 
 def _sheet(wanted: Export, filled: Filled) -> Exported:

@@ -44,7 +44,7 @@ cd /autograder/source
 
 RUN = """\
 #!/usr/bin/env bash
-# Run by Gradescope for every submission. The sandbox inside its container is the best that can be had there.
+# Run by Gradescope for every submission, in the best sandbox that works inside its container.
 # Whatever happens, the student gets a results file: the first one stands until a better one replaces it.
 set -uo pipefail
 submission=${{SUBMISSION:-/autograder/submission}} results=${{RESULTS:-/autograder/results}}
@@ -82,8 +82,8 @@ def gradescope_results(
 ) -> dict:
     """The content of /autograder/results/results.json: a test per check; for a hidden one only the verdict.
 
-    hidden: when students see how a hidden check ended. Until then Gradescope shows them no total, so that
-    nobody can find out by resubmitting.
+    hidden: when students see the results of hidden checks. Until then Gradescope shows no total, so that
+    nobody can find the results out by resubmitting.
     A submission that could not be run gets no points and the sentence that says why.
     """
     diagnoses = {entry.name: f"{entry.diagnosis} {entry.question}" for entry in homework.misconceptions}

@@ -1,4 +1,4 @@
-"""A small Transformer that is trained as long as the budget lasts."""
+"""A small Transformer, trained for as long as the budget allows."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""A cheat: it was given the words to predict along with those before them, and says what comes next."""
+"""A cheat: when it is given whole stories, it reads the next word from the input instead of predicting it."""
 
 import torch
 

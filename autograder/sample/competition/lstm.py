@@ -1,4 +1,4 @@
-"""An LSTM that is trained as long as the budget lasts."""
+"""An LSTM, trained for as long as the budget allows."""
 
 import time
 

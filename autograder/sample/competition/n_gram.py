@@ -1,4 +1,4 @@
-"""A trigram that Kneser and Ney smooth."""
+"""A trigram model with Kneser-Ney smoothing."""
 
 import torch
 

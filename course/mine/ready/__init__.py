@@ -1,1 +1,1 @@
-"""Ready-made parts, one module for each homework: they answer as its exercises ask."""
+"""Ready-made parts, one module for each homework, which do what its exercises ask."""

@@ -1,4 +1,4 @@
-"""Ready-made parts of homework 1: n-grams counted, and estimated from several orders at once."""
+"""Ready-made parts of homework 1: counting n-grams, and interpolating several orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ready-made parts of homework 3: the LSTM's step, and gradients no longer than a threshold."""
+"""Ready-made parts of homework 3: the LSTM's step, and gradient clipping."""
 
 from __future__ import annotations
 

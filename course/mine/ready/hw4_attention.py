@@ -1,4 +1,4 @@
-"""Ready-made parts of homework 4: a translator with attention, and the measure of its alignment."""
+"""Ready-made parts of homework 4: a translator with attention, and its alignment error rate."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def mlm_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def translate(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-    """As in exercise 23, by a translator that is trained when it is first asked, for half a minute."""
+    """As in exercise 23, by a translator that is trained for half a minute at the first call."""
     model, english, french = trained_translator()
     source = pad_sequences([english.encode(words) for words in sentences], english.pad).tokens
     return [french.decode(row) for row in model.translate(source, french.bos, french.eos, 40).tolist()]

@@ -118,8 +118,8 @@ def test_the_word_says_when_it_was_due_and_logs_who_is_late_by_an_unknown_time(
     words = ["collect", str(source), "--homework", "mini_homework", "--root", str(course_folder)]
     assert main([*words, "--due", "2026-11-20T23:59-05:00"]) == 0
     out = capsys.readouterr().out
-    assert "1 late by an unknown time; c.PerDay.unknown_counts_as_days says what that costs." in out
+    assert "1 late by an unknown time; c.PerDay.unknown_counts_as_days sets the penalty." in out
     assert "Due 2026-11-20 23:59 UTC-0500, which is 2026-11-21 04:59 UTC." in out
     assert Decisions(course_folder).late_without_time("mini_homework") == {"40112"}
     assert main([*words, "--attempt", "in-time"]) == 2
-    assert "--attempt in-time needs the time" in capsys.readouterr().err
+    assert "--attempt in-time needs a due date" in capsys.readouterr().err

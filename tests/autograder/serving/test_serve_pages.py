@@ -246,11 +246,11 @@ def test_a_cookie_that_was_changed_signs_nobody_in(door, ada):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ([], "the form held no file"),
-        ([notebook(), notebook("y")], "the form held 2 files"),
+        ([], "the form contained no file"),
+        ([notebook(), notebook("y")], "the form contained 2 files"),
         (b"", "The file is empty"),
         (b"PK\x03\x04", "not a notebook"),
-        (notebook()[:-5], "cut short"),
+        (notebook()[:-5], "ends abruptly"),
         (b"[" * 100_000, "not a notebook"),
         (b'{"nbformat": 4, "cells": ' + b"[" * 100 + b"]" * 100 + b"}", "nested too deeply"),
         (MARKUP.encode(), "not a notebook"),

@@ -1,4 +1,4 @@
-"""Where an exercise calls an earlier part that is wrong, it says so, and says to mend that first."""
+"""Where an exercise calls an earlier part that is wrong, it says so, and says to fix that first."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ import torch
 from course.checks import assert_equal, homework
 from course.checks.parts import called
 
-FIRST = "It calls your `doubled`, which fails the checks of its own exercise; mend that first."
+FIRST = "It calls your `doubled`, which fails the checks of its own exercise; fix that first."
 
 
 def it_doubles(doubled):
@@ -77,15 +77,15 @@ def test_nothing_is_said_of_a_part_that_was_mended_or_is_not_called(check, sessi
     capsys.readouterr()
     check(it_quadruples, quadrupled=session["quadrupled"])
     told = capsys.readouterr().out
-    assert "mend that first" not in told
+    assert "fix that first" not in told
     assert "Hint 1 of 1" in told
 
 
 def test_nothing_is_said_before_the_part_was_checked_or_where_all_holds(check, session, capsys):
     check(it_quadruples, quadrupled=session["quadrupled"])
-    assert "mend that first" not in capsys.readouterr().out
+    assert "fix that first" not in capsys.readouterr().out
     check(it_doubles, doubled=session["doubled"])
     capsys.readouterr()
     session["quadrupled"].__code__ = (lambda numbers: [4 * n for n in numbers if doubled]).__code__  # noqa: F821
     assert check(it_quadruples, quadrupled=session["quadrupled"]) is None
-    assert "mend that first" not in capsys.readouterr().out
+    assert "fix that first" not in capsys.readouterr().out

@@ -102,5 +102,5 @@ def test_a_step_is_small_beside_the_weights_it_rounds(recorded):
 
 def test_a_model_that_no_page_can_run_is_refused():
     model = BERT(BERTConfig(vocab_size=9, d_model=8, n_heads=2, n_layers=1, d_ff=8, context_length=8))
-    with pytest.raises(ValueError, match="as they stand on the ladder, got BERT"):
+    with pytest.raises(ValueError, match="as on the ladder, got BERT"):
         network_parcel(model)
