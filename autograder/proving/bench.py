@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,16 @@ from autograder.checking.diagnosis import REFERENCE as THE_REFERENCE
 from autograder.checking.diagnosis import Runs, diagnosis
 from autograder.checking.examine import Examined, run_checks
 from autograder.checking.fingerprints import answers, shipped
-from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Kind, Tried
+from autograder.proving.proof import (
+    ALTERNATIVE,
+    CONSTANT,
+    MISCONCEPTION,
+    REFERENCE,
+    STUB,
+    Kind,
+    Tried,
+    Undecided,
+)
 from autograder.proving.strangers import Trial
 from autograder.source.homework import (
     COULD_NOT_RUN,
@@ -78,21 +87,16 @@ class Bench:
             yield Candidate(mistake.name, MISCONCEPTION, mistake.thing)
 
     def try_out(self, candidate: Candidate) -> Tried:
-        """All checks as in the notebook, then with several seeds those whose inputs a seed changes.
-
-        What a mistake fails is what students see, and the hidden checks with every seed.
-        """
+        """All checks as in the notebook, then with several seeds those whose inputs a seed changes."""
         visible = self.look(candidate)
         drawn = [self.draw(candidate, seed) for seed in self.seeds if self.drawn]
-        again = [entry for run in drawn for entry in run]
-        if candidate.kind == MISCONCEPTION:
-            again = [entry for entry in again if entry.check.hidden]
-        done = [*visible, *again]
+        done = [*visible, *(entry for run in drawn for entry in run)]
         tried = Tried(
             candidate.name,
             candidate.kind,
             failed=_with_result(FAILED, done),
             passed=_with_result(PASSED, done),
+            undecided=tuple(_undecided(visible, dict(zip(self.seeds, drawn, strict=False)))),
             broken=_with_result(COULD_NOT_RUN, done),
             noted=tuple(dict.fromkeys(entry.check.name for entry in done if entry.note)),
         )
@@ -209,6 +213,16 @@ def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
         bears(event.outcome, one.seal, is_right=one.is_right)
         for event, one in zip(run.events, there, strict=False)
     )
+
+
+def _undecided(visible: Sequence[Examined], drawn: Mapping[int, Sequence[Examined]]) -> Iterator[Undecided]:
+    """The checks that pass with some draws and fail with others."""
+    done = [*visible, *(entry for run in drawn.values() for entry in run)]
+    passed = _with_result(PASSED, done)
+    for check in _with_result(FAILED, done):
+        if check in passed:
+            seeds = tuple(seed for seed, run in drawn.items() if check in _with_result(PASSED, run))
+            yield Undecided(check, check in _with_result(PASSED, visible), seeds)
 
 
 def _always(constant: Any) -> Callable[..., Any]:
