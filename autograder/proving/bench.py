@@ -26,6 +26,7 @@ from autograder.source.homework import (
     COULD_NOT_RUN,
     FAILED,
     PASSED,
+    WITH_ITS_MISTAKES,
     Exercise,
     HomeworkSource,
     Result,
@@ -87,16 +88,21 @@ class Bench:
             yield Candidate(mistake.name, MISCONCEPTION, mistake.thing)
 
     def try_out(self, candidate: Candidate) -> Tried:
-        """All checks as in the notebook, then with several seeds those whose inputs a seed changes."""
+        """All checks as in the notebook, then with several seeds those whose inputs a seed changes.
+
+        How well a wrong model is trained is chance: then only hidden checks count with other seeds.
+        """
         visible = self.look(candidate)
         drawn = [self.draw(candidate, seed) for seed in self.seeds if self.drawn]
-        done = [*visible, *(entry for run in drawn for entry in run)]
+        by_chance = candidate.kind == MISCONCEPTION and self.exercise.trained == WITH_ITS_MISTAKES
+        counted = [[entry for entry in run if entry.check.hidden or not by_chance] for run in drawn]
+        done = [*visible, *(entry for run in counted for entry in run)]
         tried = Tried(
             candidate.name,
             candidate.kind,
             failed=_with_result(FAILED, done),
             passed=_with_result(PASSED, done),
-            undecided=tuple(_undecided(visible, dict(zip(self.seeds, drawn, strict=False)))),
+            undecided=tuple(_undecided(visible, dict(zip(self.seeds, counted, strict=False)))),
             broken=_with_result(COULD_NOT_RUN, done),
             noted=tuple(dict.fromkeys(entry.check.name for entry in done if entry.note)),
         )

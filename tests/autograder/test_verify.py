@@ -187,7 +187,7 @@ def test_a_misconception_that_escapes_with_some_inputs_is_reported(mini, edit):
     )
 
 
-def test_luck_with_a_check_that_students_see_is_reported_too(mini, edit):
+def test_luck_with_a_check_that_students_see_is_reported_too_unless_mistakes_are_trained(mini, edit):
     edit(
         mini / "mini_homework.py",
         "    assert_equal(len(moving_average(values, 3)), 5)",
@@ -198,6 +198,8 @@ def test_luck_with_a_check_that_students_see_is_reported_too(mini, edit):
         "moving_average/there_is_one_average_per_window: "
         "width_is_always_three passes as in the notebook and with seed 2."
     )
+    edit(mini / "mini_homework.py", "difficulty=1 minutes=5", "difficulty=1 minutes=5 trained")
+    assert not [one for one in proof_of(mini).violations if "passes" in one]
 
 
 def test_exercises_proven_side_by_side_come_out_as_one_by_one(mini):
