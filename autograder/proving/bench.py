@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,12 +11,22 @@ from autograder.checking.diagnosis import REFERENCE as THE_REFERENCE
 from autograder.checking.diagnosis import Runs, diagnosis
 from autograder.checking.examine import Examined, run_checks
 from autograder.checking.fingerprints import answers, shipped
-from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Kind, Tried
+from autograder.proving.proof import (
+    ALTERNATIVE,
+    CONSTANT,
+    MISCONCEPTION,
+    REFERENCE,
+    STUB,
+    Kind,
+    Tried,
+    Undecided,
+)
 from autograder.proving.strangers import Trial
 from autograder.source.homework import (
     COULD_NOT_RUN,
     FAILED,
     PASSED,
+    WITH_ITS_MISTAKES,
     Exercise,
     HomeworkSource,
     Result,
@@ -80,19 +90,19 @@ class Bench:
     def try_out(self, candidate: Candidate) -> Tried:
         """Run the visible checks as in the notebook, then all checks that draw their inputs, with every seed.
 
-        In the second round, only the hidden checks count for a mistake.
+        How well a wrong model is trained is chance: then only hidden checks count with other seeds.
         """
         visible = self.look(candidate)
         drawn = [self.draw(candidate, seed) for seed in self.seeds if self.drawn]
-        again = [entry for run in drawn for entry in run]
-        if candidate.kind == MISCONCEPTION:
-            again = [entry for entry in again if entry.check.hidden]
-        done = [*visible, *again]
+        by_chance = candidate.kind == MISCONCEPTION and self.exercise.trained == WITH_ITS_MISTAKES
+        counted = [[entry for entry in run if entry.check.hidden or not by_chance] for run in drawn]
+        done = [*visible, *(entry for run in counted for entry in run)]
         tried = Tried(
             candidate.name,
             candidate.kind,
             failed=_with_result(FAILED, done),
             passed=_with_result(PASSED, done),
+            undecided=tuple(_undecided(visible, dict(zip(self.seeds, counted, strict=False)))),
             broken=_with_result(COULD_NOT_RUN, done),
             noted=tuple(dict.fromkeys(entry.check.name for entry in done if entry.note)),
         )
@@ -209,6 +219,16 @@ def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
         bears(event.outcome, one.seal, is_right=one.is_right)
         for event, one in zip(run.events, there, strict=False)
     )
+
+
+def _undecided(visible: Sequence[Examined], drawn: Mapping[int, Sequence[Examined]]) -> Iterator[Undecided]:
+    """The checks that pass with some draws and fail with others."""
+    done = [*visible, *(entry for run in drawn.values() for entry in run)]
+    passed = _with_result(PASSED, done)
+    for check in _with_result(FAILED, done):
+        if check in passed:
+            seeds = tuple(seed for seed, run in drawn.items() if check in _with_result(PASSED, run))
+            yield Undecided(check, check in _with_result(PASSED, visible), seeds)
 
 
 def _always(constant: Any) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autograder.proving.strangers import BY_LUCK, EQUIVALENT, HIDDEN, UNCAUGHT, Stranger
 
@@ -19,6 +19,20 @@ MISCONCEPTION: Kind = "misconception"
 PASS_SIGN, FAIL_SIGN, BROKEN_SIGN = "·", "✗", "?"
 
 
+class Undecided(NamedTuple):
+    """A check whose verdict on a solution depends on what is drawn, and the draws with which it passes."""
+
+    check: str
+    in_notebook: bool
+    seeds: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """`as in the notebook and with seeds 3, 7`."""
+        seeds = f"with {'seed' if len(self.seeds) == 1 else 'seeds'} {', '.join(map(str, self.seeds))}"
+        where = ["as in the notebook"] if self.in_notebook else []
+        return " and ".join([*where, *([seeds] if self.seeds else [])])
+
+
 @dataclass(frozen=True)
 class Tried:
     """One solution, right or wrong, and what the checks and the diagnosis said about it."""
@@ -27,6 +41,7 @@ class Tried:
     kind: Kind
     failed: tuple[str, ...]  # checks failed, with any seed
     passed: tuple[str, ...]  # checks passed, with any seed
+    undecided: tuple[Undecided, ...] = ()  # checks passed with some draws and failed with others
     broken: tuple[str, ...] = ()  # checks that could not run
     noted: tuple[str, ...] = ()  # checks passed with a remark
     named: tuple[str, ...] = ()  # what the grader's diagnosis calls it, with every seed

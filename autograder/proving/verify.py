@@ -146,7 +146,7 @@ def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tr
         if one.kind in (STUB, CONSTANT):
             yield from _undeserved_points(exercise, one)
         elif one.kind == MISCONCEPTION:
-            yield from _undecided(one)
+            yield from (f"{exercise.name}/{luck.check}: {one.name} passes {luck}." for luck in one.undecided)
             yield from _naming_violations(one, _declared_names(entries, one.name))
         else:
             yield from (f"{one.name} is right and fails {check}." for check in one.failed)
@@ -158,14 +158,6 @@ def _violations(homework: HomeworkSource, exercise: Exercise, tried: Sequence[Tr
 def _undeserved_points(exercise: Exercise, one: Tried) -> Iterator[str]:
     worth = {check.name for check in exercise.checks if check.points}
     yield from (f"{one.name} passes {name}, which gives points." for name in one.passed if name in worth)
-
-
-def _undecided(one: Tried) -> Iterator[str]:
-    yield from (
-        f"{one.name} passes {check} with some seeds and fails it with others."
-        for check in one.failed
-        if check in one.passed
-    )
 
 
 def _declared_names(entries: dict[str, Any], name: str) -> set[str]:

@@ -181,9 +181,25 @@ def test_an_exercise_without_an_alternative_is_not_proven(mini):
 
 def test_a_misconception_that_escapes_with_some_inputs_is_reported(mini, edit):
     edit(mini / "mini_homework.py", "for width in (1, 4, 11):", "for width in [draw.integers(3, 5)]:")
-    check = "averages_are_right_for_any_width"
-    escapes = f"width_is_always_three passes {check} with some seeds and fails it with others."
-    assert escapes in proof_of(mini).violations
+    [violation] = [one for one in proof_of(mini).violations if "passes" in one and "fails.tsv" not in one]
+    assert violation == (
+        "moving_average/averages_are_right_for_any_width: width_is_always_three passes with seed 2."
+    )
+
+
+def test_luck_with_a_check_that_students_see_is_reported_too_unless_mistakes_are_trained(mini, edit):
+    edit(
+        mini / "mini_homework.py",
+        "    assert_equal(len(moving_average(values, 3)), 5)",
+        "    width = draw.integers(3, 5)\n    assert_equal(len(moving_average(values, width)), 8 - width)",
+    )
+    [violation] = [one for one in proof_of(mini).violations if "passes" in one]
+    assert violation == (
+        "moving_average/there_is_one_average_per_window: "
+        "width_is_always_three passes as in the notebook and with seed 2."
+    )
+    edit(mini / "mini_homework.py", "difficulty=1 minutes=5", "difficulty=1 minutes=5 trained")
+    assert not [one for one in proof_of(mini).violations if "passes" in one]
 
 
 def test_exercises_proven_side_by_side_come_out_as_one_by_one(mini):

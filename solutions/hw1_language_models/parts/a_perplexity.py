@@ -77,6 +77,7 @@ def the_example_sentence_has_probability_one_in_64(sequence_log_prob):
 def the_first_word_is_scored(sequence_log_prob, draw):
     """When the model finds the first word likelier, the sentence becomes likelier."""
     log_probs, tokens = draw.probabilities(6, 9).log(), torch.tensor([0, 4, 7, 2, 5, 1])
+    log_probs[0, 4] = log_probs[0].min() - 1  # the least likely word remains it
     likelier = log_probs.clone()
     likelier[0, 4] += 0.7
     before, after = sequence_log_prob(log_probs, tokens), sequence_log_prob(likelier, tokens)
@@ -87,6 +88,7 @@ def the_first_word_is_scored(sequence_log_prob, draw):
 def the_end_of_the_sentence_is_scored(sequence_log_prob, draw):
     """When the model finds `</s>` likelier after the last word, the sentence becomes likelier."""
     log_probs, tokens = draw.probabilities(6, 9).log(), torch.tensor([0, 8, 3, 6, 2, 1])
+    log_probs[4, 1] = log_probs[4].min() - 1  # the least likely token remains it
     likelier = log_probs.clone()
     likelier[4, 1] += 0.7
     before, after = sequence_log_prob(log_probs, tokens), sequence_log_prob(likelier, tokens)
@@ -98,10 +100,10 @@ def the_opening_token_is_not_scored(sequence_log_prob, draw):
     """`<s>` is given, not predicted: how likely the model finds it changes nothing."""
     log_probs, tokens = draw.probabilities(5, 7).log(), torch.tensor([0, 3, 6, 2, 1])
     likelier = log_probs.clone()
-    likelier[:, 0] += 0.9
+    likelier[:, 0] = 0.0  # certain
     answer = sequence_log_prob(log_probs, tokens)
     assert_close(sequence_log_prob(likelier, tokens), answer)
-    assert_depends(answer, sequence_log_prob(2 * log_probs, tokens))
+    assert_depends(answer, sequence_log_prob(0.1 * log_probs, tokens))
 
 
 # %% check="nothing_is_scored_after_the_end" points=1
@@ -112,7 +114,7 @@ def nothing_is_scored_after_the_end(sequence_log_prob, draw):
     other[-1] = draw.probabilities(8).log() - 1
     answer = sequence_log_prob(log_probs, tokens)
     assert_close(sequence_log_prob(other, tokens), answer)
-    assert_depends(answer, sequence_log_prob(2 * log_probs, tokens))
+    assert_depends(answer, sequence_log_prob(0.1 * log_probs, tokens))
 
 
 # %% check="a_long_sentence_stays_finite" points=1

@@ -73,7 +73,11 @@ def a_unigram_has_the_empty_context(ngram_counts):
 # %% check="every_sentence_ends_once" points=1
 def every_sentence_ends_once(ngram_counts, draw):
     """Three sentences, one of them without words, have three endings."""
-    sentences = [draw.sentence(["a", "b", "c"], length) for length in (4, 0, 6)]
+    sentences = [
+        [*draw.sentence(["a", "b", "c"], 2), "a", "b"],
+        [],
+        [*draw.sentence(["a", "b", "c"], 4), "a", "b"],
+    ]
     endings = sum(followers.get(EOS, 0) for followers in ngram_counts(sentences, 3).values())
     assert_equal(endings, 3, what="the number of endings")
 
@@ -108,7 +112,7 @@ def the_first_word_follows_only_opening_tokens(ngram_counts):
 # %% check="sentences_are_counted_one_by_one" points=1
 def sentences_are_counted_one_by_one(ngram_counts, draw):
     """Two sentences counted together are the sum of each counted alone."""
-    first, second = (draw.sentence(["a", "b"], length) for length in (5, 3))
+    first, second = (["b", *draw.sentence(["a", "b"], length)] for length in (4, 2))
     expected = {}
     for counts in (ngram_counts([first], 2), ngram_counts([second], 2)):
         for context, followers in counts.items():
@@ -518,8 +522,9 @@ def mixed_probabilities_sum_to_one(interpolated_prob, draw):
 # %% check="an_unseen_context_leaves_the_shorter_one_to_speak" points=1
 def an_unseen_context_leaves_the_shorter_one_to_speak(interpolated_prob, draw):
     """Where the long context was never seen, the answer is that of the next shorter one."""
-    words, weights = ["a", "b", "c"], [0.8, 0.6, 0.3]
+    words, weights = list("abcdefghijklmnopqrstuvwxyz"), [0.8, 0.6, 0.3]
     orders = drawn_orders(draw, words)
+    orders[1]["a",]["b"] = 50  # oftener after `a` than elsewhere
     shorter = interpolated_prob(orders[:2], weights[:2], ("a",), "b", words)
     assert_close(interpolated_prob(orders, weights, ("c", "a"), "b", words), shorter)
     assert_depends(shorter, interpolated_prob(orders, weights, ("c", "a"), "c", words))
@@ -529,7 +534,7 @@ def an_unseen_context_leaves_the_shorter_one_to_speak(interpolated_prob, draw):
 def the_nearest_tokens_are_kept(interpolated_prob, draw):
     """A shorter context keeps the tokens next to the predicted one, not those farther away."""
     words, weights = ["a", "b", "c"], [0.5, 0.8, 0.6]
-    bigrams = {("a",): {"a": 7, "c": 1}, ("b",): {"c": 7, "b": 1}}
+    bigrams = {("a",): {"a": 70, "c": 1}, ("b",): {"c": 7, "b": 1}}
     unigrams, trigrams = drawn_counts(draw, [()], ["a", "b"]), drawn_counts(draw, [("c", "c")], ["a", EOS])
     orders = [unigrams, bigrams, trigrams]
     after_a = interpolated_prob(orders, weights, ("b", "a"), "a", words)
@@ -557,6 +562,7 @@ def the_weight_belongs_to_the_longer_context(interpolated_prob, draw):
     words = ["a", "b"]
     orders = drawn_orders(draw, words)
     followers = orders[2]["a", "b"]
+    followers["a"] += 20  # more than a third
     expected = followers["a"] / sum(followers.values())
     assert_close(interpolated_prob(orders, [1.0, 1.0, 1.0], ("a", "b"), "a", words), expected)
     assert_close(interpolated_prob(orders, [0.0, 0.0, 0.0], ("a", "b"), "a", words), 1 / 3)
@@ -567,7 +573,8 @@ def other_mixtures_have_their_probability(interpolated_prob, draw):
     """Other tables and weights give the weighted sum of all orders."""
     words = ["u", "v", "w"]
     orders = drawn_orders(draw, words)
-    one, two, three = weights = [draw.number(0.2, 0.8) for _ in range(3)]
+    orders[1]["u",]["v"] = 200  # oftener than after `v`
+    one, two, three = weights = [draw.number(low, low + 0.2) for low in (0.2, 0.4, 0.6)]
     for token in [*words, EOS]:
         for context in (("u", "v"), ("v", "v")):
             shares = [

@@ -135,6 +135,7 @@ def a_shut_forget_gate_clears_the_cell(LSTMCell, draw):
     weights = with_gates(gate_weights(draw, 4, 3, 5), 4, g0=40, g1=-40)
     cell, x, h, c = loaded(LSTMCell, weights, 4), draw.normal(6, 3), draw.normal(6, 5), draw.normal(6, 5)
     answer = cell(x, (h, c))[1]
+    assert_equal(list(answer.shape), [6, 5], what="the shape of c")
     assert_close(cell(x, (h, c + 3))[1], answer, what="the cell c after another one")
     assert_depends(answer, cell(-x, (h, c))[1])
     assert_true(answer.abs().max() <= 1, f"The largest entry of c is {answer.abs().max():.3f}.")

@@ -91,6 +91,7 @@ def any_number_may_stand_for_padding(labelling_loss, draw):
 def every_real_word_counts_alike(labelling_loss, draw):
     """A batch costs, per word, what its texts cost alone, weighted by their numbers of words."""
     logits, labels = labelled_texts(draw, (6, 2), 3, -1)
+    labels[0, 0], labels[1, :2] = 0, torch.tensor([1, 2])  # the texts share no proportion of labels 0
     alone = [
         labelling_loss(logits[row : row + 1, :n], labels[row : row + 1, :n], -1)
         for row, n in ((0, 6), (1, 2))

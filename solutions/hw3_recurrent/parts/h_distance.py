@@ -185,9 +185,9 @@ def other_trainings_lead_where_they_should(after_steps, draw):
 # **What is graded.** A model trained for 150 steps at distance 12 is asked about new texts of that distance. The
 # check makes sure that every answer is a distribution, computes the mean surprise at the thing itself, and wants
 # it within **0.2 nats** of the floor (a perplexity below 1.222). The hidden check does the same with other texts,
-# at distance 11 or 12. If the thing costs more, the check also says what your model answers after the last word:
-# how much it gives to things at all, how much to the word it has just read, and how much of that changes when
-# the text begins with another thing.
+# and takes the mean of two models, of distance 11 and 12. If the thing costs more, the check also says what your
+# model answers after the last word: how much it gives to things at all, how much to the word it has just read,
+# and how much of that changes when the text begins with another thing.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -272,12 +272,16 @@ def what_it_says_instead(model, tokens, answers):
     )
 
 
-def assert_remembers(model, tokens):
-    """The thing costs at most 0.2 nats after the last word of these texts."""
-    answers = last_answers(model, tokens)
-    nats = -answers.gather(-1, tokens[:, :1]).log().mean().item()
-    costs = f"The thing costs {nats:.3f} nats on average, where guessing costs {math.log(8):.3f}."
-    assert_true(nats <= 0.2, f"{costs} {what_it_says_instead(model, tokens, answers)}")
+def assert_remembers(*asked):
+    """The thing costs at most 0.2 nats after the last word, on average over pairs of a model and its texts."""
+    costs = []
+    for model, tokens in asked:
+        answers = last_answers(model, tokens)
+        nats = -answers.gather(-1, tokens[:, :1]).log().mean().item()
+        costs.append((nats, what_it_says_instead(model, tokens, answers)))
+    mean = sum(nats for nats, _ in costs) / len(costs)
+    said = f"The thing costs {mean:.3f} nats on average, where guessing costs {math.log(8):.3f}."
+    assert_true(mean <= 0.2, f"{said} {max(costs)[1]}")
 
 
 # %% check="every_place_has_a_distribution" points=1
@@ -314,15 +318,14 @@ def no_text_knows_another(recaller, draw):
 def the_thing_is_remembered_over_12_words(recaller, draw):
     """After 150 steps at distance 12, the thing of a new text costs at most 0.2 nats; the floor is 0."""
     model = recaller(DISTANCE, N_STEPS, draw.generator())
-    assert_remembers(model, held_out_texts(draw, DISTANCE, 100))
+    assert_remembers((model, held_out_texts(draw, DISTANCE, 100)))
 
 
 # %% check="other_things_are_remembered" points=3 hidden
 def other_things_are_remembered(recaller, draw):
-    """Trained on other texts, over 11 or 12 words, it stays within 0.2 nats too."""
-    distance = draw.integers(11, 13)
-    model = recaller(distance, N_STEPS, draw.generator())
-    assert_remembers(model, held_out_texts(draw, distance, 100))
+    """Trained on other texts, over 11 words and over 12, it stays within 0.2 nats too."""
+    models = {distance: recaller(distance, N_STEPS, draw.generator()) for distance in (11, 12)}
+    assert_remembers(*((model, held_out_texts(draw, n, 100)) for n, model in models.items()))
 
 
 # %% [markdown]

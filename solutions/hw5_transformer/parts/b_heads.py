@@ -536,8 +536,10 @@ def wanted_keys_get_their_share(query_for):
 
 # %% check="a_value_is_copied" points=1
 def a_value_is_copied(query_for, draw):
-    """Of six keys of several lengths, one wanted with a share of 0.9999 brings its value, nearly."""
+    """Of six keys of several lengths, a short one wanted with a share of 0.9999 brings its value, nearly."""
     keys, values = orthogonal_keys(draw, 6, 7), draw.normal(6, 3)
+    keys[4] *= 0.5 / keys[4].norm()
+    values[4] += 9  # unlike the others
     output = looks_at(query_for(keys, [4], 0.9999), keys) @ values
     assert_close(output, values[4], tolerance=0.002)
 

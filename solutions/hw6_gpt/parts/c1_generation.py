@@ -26,7 +26,7 @@ def drawn_within(tokens, probs, what):
 def counting_table(context_length, vocab_size):
     """A table whose model counts: after token s comes s + 1, after the last one 0, as good as certainly."""
     following = torch.eye(vocab_size, dtype=torch.float64).roll(1, dims=1)
-    return torch.stack([40 * 4.0**t * following for t in range(context_length)])
+    return torch.stack([40 * 4.0**t * (following - 0.5) for t in range(context_length)])
 
 
 # %% [markdown] exercise="generate" difficulty=2 minutes=20

@@ -640,8 +640,10 @@ def what_is_certain_allows_more_surprise(mirostat, draw):
 
 # %% check="no_token_surprises_more_than_allowed" points=1
 def no_token_surprises_more_than_allowed(mirostat, draw):
-    """Of twenty tokens each surprises by at most μ bits, or is the most probable one."""
-    logits = 3 * draw.normal(20, 9)
+    """Of 200 tokens each surprises by at most μ bits, or is the most probable one."""
+    logits = 3 * draw.normal(200, 9)
+    logits[::10] *= 0.01  # at first every token surprises by 3 bits, more than μ
+    logits[1::10] = torch.tensor([6.0, 5.9, *[0.0] * 7]).double()  # then two by 1 bit, when μ has fallen
     tokens, mus = mirostat(logits, 0.8, 0.3, draw.generator())
     surprises = bits_of(logits, tokens)
     allowed = (surprises <= mus[:-1] + 1e-6) | (tokens == logits.argmax(-1))
@@ -653,6 +655,7 @@ def no_token_surprises_more_than_allowed(mirostat, draw):
 def every_state_follows_from_the_one_before(mirostat, draw):
     """Each μ is the one before, minus η times (surprise of the token under the model − τ)."""
     logits = 2 * draw.normal(12, 7)
+    logits[0] *= 0.01  # at first every token surprises by more than μ
     tokens, mus = mirostat(logits, 1.2, 0.5, draw.generator())
     assert_close(mus[1:], mus[:-1] - 0.5 * (bits_of(logits, tokens) - 1.2))
 
@@ -669,9 +672,9 @@ def a_surprise_makes_the_next_token_tame(mirostat, draw):
     """After a token of 4 bits, with τ = 2.2 and η = 1, tokens of 4 bits are no longer allowed."""
     sixteen, one_and_eight = torch.full((16,), 1 / 16), torch.full((16,), 1 / 16)
     one_and_eight[0], one_and_eight[9:] = 1 / 2, 0
-    logits = torch.stack([sixteen, one_and_eight] * 15).double().log()
+    logits = torch.stack([sixteen, one_and_eight] * 60).double().log()
     tokens, _ = mirostat(logits - 200, 2.2, 1.0, draw.generator())  # which changes no probability
-    assert_equal(tokens[1::2], torch.zeros(15, dtype=torch.int64), what="each token after one of 4 bits")
+    assert_equal(tokens[1::2], torch.zeros(60, dtype=torch.int64), what="each token after one of 4 bits")
 
 
 # %% check="the_same_seed_draws_the_same_tokens" points=1

@@ -327,7 +327,9 @@ def weights_of_reader(draw, vocab_size, context_length, d_model):
     """Random parameters of the small model of the next exercise."""
     shapes = {"wte": (vocab_size, d_model), "wpe": (context_length, d_model)}
     shapes |= dict.fromkeys(("W_query", "W_key", "W_value"), (d_model, d_model))
-    return {name: draw.normal(*shape) for name, shape in shapes.items()}
+    weights = {name: draw.normal(*shape) for name, shape in shapes.items()}
+    weights["W_query"] /= 8  # scores near zero: every key has its share
+    return weights
 
 
 def read_all(weights, tokens):
@@ -425,7 +427,7 @@ def piece_by_piece_is_the_same(read_with_cache, draw):
     logits, cache = read_in_pieces(read_with_cache, weights, tokens, [3, 2, 2])
     assert_close(logits, read_all(weights, tokens), what="logits")
     assert_equal(list(cache["keys"].shape), [3, 7, 4], what="the shape of the last keys")
-    steep = weights | {"W_query": 60 * weights["W_query"]}  # scores of hundreds, below zero and above
+    steep = weights | {"W_query": 480 * weights["W_query"]}  # scores of hundreds, below zero and above
     logits, _ = read_in_pieces(read_with_cache, steep, tokens, [3, 2, 2])
     assert_close(logits, read_all(steep, tokens), what="logits where scores are large")
 

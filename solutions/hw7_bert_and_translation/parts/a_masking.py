@@ -279,6 +279,7 @@ def targets_hold_what_stood_there(masked_batch, draw):
 def one_token_in_seven_is_asked_for(masked_batch, draw):
     """15 % of the ordinary tokens are asked for, as nearly as chance allows."""
     tokens, is_special = text_to_mask(draw, 40, 200, 26, 7)
+    tokens = tokens.repeat(4, 4)  # enough for chance to leave no doubt
     _, targets = masked_batch(tokens, is_special, 7, draw.generator())
     n_ordinary = int((~is_special[tokens]).sum())
     n_asked = ((targets != IGNORED) & ~is_special[tokens]).sum()

@@ -401,6 +401,13 @@ def torch_block(draw, d_model, n_heads, d_ff):
     return theirs, ours
 
 
+def random_block(draw, DecoderBlock, *sizes):
+    """A block with random weights, in which the relu passes everything on."""
+    weights = torch_block(draw, *sizes)[1]
+    weights["expand.bias"] += 20
+    return with_weights(DecoderBlock(*sizes), weights)
+
+
 def causal(batch_size, n_targets):
     """The triangle for every sentence: (B, 1, T, T)."""
     return torch.ones(n_targets, n_targets, dtype=torch.bool).tril().expand(batch_size, 1, -1, -1)
@@ -428,7 +435,7 @@ def with_nothing_found_three_norms_are_left(DecoderBlock, draw):
 # %% check="the_future_does_not_change_the_past" points=1
 def the_future_does_not_change_the_past(DecoderBlock, draw):
     """Another vector at position 2 changes positions from there on only; in float64, gradients flow back."""
-    block = with_weights(DecoderBlock(6, 3, 5), torch_block(draw, 6, 3, 5)[1])
+    block = random_block(draw, DecoderBlock, 6, 3, 5)
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
     other = x.clone()
     other[:, 2] += draw.normal(2, 6)
@@ -442,7 +449,7 @@ def the_future_does_not_change_the_past(DecoderBlock, draw):
 # %% check="the_first_word_reads_the_end_of_the_source" points=1
 def the_first_word_reads_the_end_of_the_source(DecoderBlock, draw):
     """Another vector at any place of a memory longer than the target changes every position."""
-    block = with_weights(DecoderBlock(6, 2, 4), torch_block(draw, 6, 2, 4)[1])
+    block = random_block(draw, DecoderBlock, 6, 2, 4)
     x, memory = draw.normal(2, 3, 6), draw.normal(2, 5, 6)
     answer = block(x, memory, causal(2, 3), all_keys(2, 5))
     for place in range(5):
@@ -455,7 +462,7 @@ def the_first_word_reads_the_end_of_the_source(DecoderBlock, draw):
 # %% check="the_source_s_padding_is_not_read" points=1
 def the_source_s_padding_is_not_read(DecoderBlock, draw):
     """Other vectors at masked places of a memory shorter than the target change nothing."""
-    block = with_weights(DecoderBlock(6, 3, 5), torch_block(draw, 6, 3, 5)[1])
+    block = random_block(draw, DecoderBlock, 6, 3, 5)
     x, memory = draw.normal(2, 4, 6), draw.normal(2, 3, 6)
     mask = (torch.arange(3) < torch.tensor([[2], [3]]))[:, None, None]
     answer = block(x, memory, causal(2, 4), mask)

@@ -166,6 +166,7 @@ def spelling_tables(draw, sentences, vocab_size, bos=1):
     No sentence holds a word twice, all begin after the word `bos`, and after its last word comes any.
     """
     tables = draw.uniform(len(sentences), vocab_size, vocab_size)
+    tables[:, 1, 1] = 2.0  # a sentence begun with word 1 where `bos` is another goes on with 1
     for s, sentence in enumerate(sentences):
         for before, word in zip([bos, *sentence], sentence, strict=False):
             tables[s, before, word] = 3.0
@@ -212,7 +213,7 @@ def any_word_may_end_a_sentence(greedy_translate, draw):
 # %% check="max_length_is_kept" points=1
 def max_length_is_kept(greedy_translate, draw):
     """A sentence that never ends has exactly max_length words; sentences begin after word 8 here."""
-    tables = spelling_tables(draw, [[5, 4, 6, 3, 5], [7, 2]], 9, bos=8)
+    tables = spelling_tables(draw, [[5, 4, 6, 3, 5], [7, 2, 6, 4]], 9, bos=8)
     for max_length in (1, 2, 6):
         tokens, _ = greedy_translate(tables, torch.tensor([[0, 3], [1, 3]]), 8, 2, max_length)
         sentences = [[5, 4, 6, 3, 5, 4], [7, 2, 2, 2, 2, 2]]
@@ -325,7 +326,8 @@ def other_translations_are_counted(free_accuracy, draw):
         tables = spelling_tables(draw, sentences, 13)
         for row in range(n_wrong):
             before = [1, *sentences[row]][row % 3]
-            tables[row, before, 12], tables[row, 12, 2] = 5.0, 5.0  # word 12 slips in, and word 2 follows
+            tables[row, before, 12], tables[row, 12, 2] = 5.0, 5.0  # word 12 slips in, word 2 follows,
+            tables[row, 2, sentences[row][0]] = 5.0  # and the sentence begins again, too late
         n_words = n_whole = 0
         for table, sentence in zip(tables, sentences, strict=True):
             word, written = 1, []

@@ -97,6 +97,19 @@ def test_a_loss_that_can_be_differentiated_passes():
     assert found(loss_is_differentiable, loss=mean_surprise).result == "passed"
 
 
+def bent(x):
+    return torch.relu(x - x.new_tensor([1 - 2e-6, 0.0]))  # at (1, 3) next to the bend of a relu
+
+
+@pytest.mark.parametrize(("answer", "result"), [(bent, "passed"), (lambda x: bent(x) * x.detach(), "failed")])
+def test_a_bend_close_by_is_not_taken_for_a_gradient_that_was_cut_off(answer, result):
+    def bend_is_differentiable(answer):
+        """The bend can be differentiated."""
+        assert_differentiable(answer, torch.tensor([1.0, 3.0]).double())
+
+    assert found(bend_is_differentiable, answer=answer).result == result
+
+
 class LayerNorm(torch.nn.Module):
     def __init__(self, is_cut=False):
         super().__init__()
