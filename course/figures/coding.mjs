@@ -21,8 +21,8 @@ export default {
       view.controls.append(button);
     }
 
-    function cost(bits, y, label, colour, from = 0) {
-      const scale = 60;
+    function cost(cross, bits, y, label, colour, from = 0) {
+      const scale = Math.min(60, 220 / cross);
       view.picture.append(shape("text", { x: 350, y: y + 14 }, label));
       view.picture.append(shape("rect",
         { x: 350 + from * scale, y: y + 20, width: Math.max(0.5, bits * scale), height: 18, fill: colour }));
@@ -43,9 +43,9 @@ export default {
         view.picture.append(shape("text", { x: x + group / 3, y: base + 18, "text-anchor": "middle" }, outcome));
       });
       view.picture.append(shape("text", { x: 10, y: base + 44, class: "quiet" }, "blue: the truth p, orange: your guess q"));
-      cost(entropy, 10, "entropy of p", "var(--blue)");
-      cost(cross - entropy, 60, "KL divergence of q from p", "var(--orange)", entropy);
-      cost(cross, 110, "cross-entropy", "var(--green)");
+      cost(cross, entropy, 10, "entropy of p", "var(--blue)");
+      cost(cross, cross - entropy, 60, "KL divergence of q from p", "var(--orange)", entropy);
+      cost(cross, cross, 110, "cross-entropy", "var(--green)");
       view.picture.append(shape("text", { x: 350, y: 185, class: "quiet" },
         `perplexity 2^${cross.toFixed(2)} = ${(2 ** cross).toFixed(2)}`));
       view.say(`Your guess costs ${cross.toFixed(3)} bits per symbol, ${(cross - entropy).toFixed(3)} more than the floor.`);

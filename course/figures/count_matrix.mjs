@@ -1,6 +1,6 @@
 // A table of counts that becomes a sampler: choose a row, smooth it, throw a dart at its cumulative distribution.
 
-import { frame, node, shape, slider, strength } from "./frame.mjs";
+import { frame, node, put, shape, slider, strength } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
@@ -21,8 +21,7 @@ export default {
     step.addEventListener("click", () => {
       const next = hit();
       state.text += next === 0 ? " " : symbols[next];
-      rowSlider.value = next;
-      rowSlider.dispatchEvent(new Event("input"));
+      put(rowSlider, next);
     });
     view.controls.append(step);
 
@@ -56,7 +55,7 @@ export default {
           const square = shape("rect",
             { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1, fill: strength(Math.sqrt(count / most)) });
           square.append(shape("title", {}, `${symbols[i]}${symbols[j]}: ${count}`));
-          square.addEventListener("click", () => { rowSlider.value = i; rowSlider.dispatchEvent(new Event("input")); });
+          square.addEventListener("click", () => { put(rowSlider, i); });
           view.picture.append(square);
         });
       });
