@@ -71,7 +71,10 @@ function frame(el, { width, height, label, name }) {
   const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
     style: `max-width:${Math.round(1.1 * width)}px;min-width:${legible(width)}px` });
   const scrolled = node("div", { class: "picture" }, picture);
-  if (el.clientWidth && el.clientWidth < legible(width) + 24) scrolled.tabIndex = 0; // then it scrolls, by keys too
+  new ResizeObserver(() => { // what scrolls does so by keys, too
+    if (scrolled.scrollWidth > scrolled.clientWidth) scrolled.tabIndex = 0;
+    else scrolled.removeAttribute("tabindex");
+  }).observe(scrolled);
   const spoken = node("div", { class: "lmf-row", "aria-live": "polite" });
   const table = node("div", { class: "numbers" });
   const saved = node("div", { class: "lmf-row" });

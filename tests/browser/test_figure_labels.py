@@ -68,10 +68,10 @@ def test_saving_and_numbers_are_in_a_menu_that_the_keyboard_opens(shown, page):
 @pytest.mark.parametrize("page", ["light"], indirect=True)
 def test_in_no_state_of_a_figure_does_a_word_lie_on_another(page, address, name):
     found = {}
+    page.goto(f"{address}/{name}.html", wait_until="load")
+    page.wait_for_selector(".lmf .picture", state="attached", timeout=60_000)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        page.goto(f"{address}/{name}.html", wait_until="load")
-        page.wait_for_selector(".lmf .picture", state="attached", timeout=60_000)
         for figure in page.locator(".lmf").all():
             found |= {(width, words): state for words, state in figure.evaluate(IN_EVERY_STATE).items()}
     assert found == {}
