@@ -1,6 +1,6 @@
 // A table of counts that becomes a sampler: choose a row, smooth it, throw a dart at its cumulative distribution.
 
-import { frame, node, put, shape, slider, strength } from "./frame.mjs";
+import { dragged, frame, node, put, shape, slider, strength } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
@@ -15,7 +15,7 @@ export default {
       (row) => { state.row = row; draw(); });
     slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => String(Number((10 ** e).toPrecision(2))) },
       (e) => { state.exponent = e; draw(); });
-    slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
+    const dart = slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
       (u) => { state.dart = u; draw(); });
     const step = node("button", { type: "button" }, "Take this letter");
     step.addEventListener("click", () => {
@@ -88,6 +88,7 @@ export default {
         + `text: ${bitsPerSymbol(k).toFixed(4)} bits per letter at k = ${Number(k.toPrecision(2))}. Written so far: “${state.text}”`);
       view.numbers(["next", "count", "P"], probs.map((p, j) => [symbols[j], counts[state.row][j], p.toFixed(5)]));
     }
+    dragged(view.picture, view.picture, ({ x, y }) => { if (x > side + 226) put(dart, (y - top) / (n * cell)); });
     draw();
   },
 };

@@ -18,6 +18,8 @@ VALUES = "figure => [...figure.querySelectorAll('input, select')].map(control =>
 
 # Lecture, figure, and where a hand presses and lets go, in shares of the picture's width and height.
 HANDS = [
+    ("02_ngrams", "Counts of symbol pairs", (0.97, 0.3), (0.97, 0.7)),
+    ("03_perplexity", "True and guessed", (0.1, 0.6), (0.1, 0.3)),
     ("04_tokenisation", "A text cut", (0.2, 0.7), (0.4, 0.7)),
     ("05_feedforward", "A training run", (0.2, 0.3), (0.35, 0.3)),
     ("05_feedforward", "Three optimizers", (0.090, 0.308), (0.2, 0.3)),
