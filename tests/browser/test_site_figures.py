@@ -92,15 +92,16 @@ def test_every_slider_obeys_the_mouse(lecture):
 @pytest.mark.parametrize("page", ["light"], indirect=True)
 def test_a_hand_moves_what_it_takes_in_the_picture(page, address, name, label, start, end):
     page.goto(f"{address}/lectures/{name}.html", wait_until="load")
-    picture = page.locator(f"{OURS} svg[aria-label^='{label}']").first
+    figure = page.locator(f"{OURS}:has(svg[aria-label^='{label}'])").first
+    picture = figure.locator("svg").first
     picture.scroll_into_view_if_needed()
-    figure = page.locator(OURS).filter(has=picture).first
     for choice in figure.locator("select").all():  # the last kind of positions is one that turns
         choice.select_option(index=choice.locator("option").count() - 1)
     box, before = picture.bounding_box(), figure.evaluate(VALUES)
-    for across, down in (start, end):
-        page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
-        page.mouse.down()
+    first, last = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)]
+    page.mouse.move(*first)
+    page.mouse.down()
+    page.mouse.move(*last)
     page.mouse.up()
     assert figure.evaluate(VALUES) != before
 
