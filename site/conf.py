@@ -7,10 +7,12 @@ formulas are set by the MathJax of jupyter-server-mathjax, so a page loads nothi
 import os
 import re
 import tomllib
+from functools import cache
 from html import escape as in_html
+from importlib.util import find_spec
 from pathlib import Path
 
-import jupyter_server_mathjax
+from sphinx.search import SearchEnglish, languages
 
 ROOT = Path(os.environ["COURSE_ROOT"])
 ADDRESS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["course"]
@@ -37,7 +39,8 @@ html_title = project
 html_baseurl = os.environ.get("SITE_ADDRESS", "")
 templates_path = ["_templates"]
 html_sidebars = {"index": [], "**": ["home.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
-html_static_path = ["_static", str(Path(jupyter_server_mathjax.__file__).with_name("static"))]
+# Importing the package would start half of Jupyter.
+html_static_path = ["_static", str(Path(find_spec("jupyter_server_mathjax").origin).with_name("static"))]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_context = {"default_mode": "auto"}
@@ -79,6 +82,16 @@ mathjax2_config = {
     "fast-preview": {"disabled": True},
 }
 
+
+class English(SearchEnglish):
+    """English, of which a word is stemmed once rather than once a page."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        self.stem = cache(self.stem)
+
+
+languages["en"] = English
 
 EMPTY_HEADING = '<th class="head"><p></p></th>'
 

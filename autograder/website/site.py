@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def make_site(root: Path, destination: Path | None = None) -> Path:
     """Assemble the sources and build the pages; returns the path of the first page. Raises SiteError."""
     destination = destination or root / "build" / "site"
     source = assemble(root, destination.with_name(f"{destination.name}-source"))
-    first = _pages(root, source, destination)
+    first = _start(root, source, destination).finished()
     address = os.environ.get("SITE_ADDRESS", "")
     (destination / "404.html").write_text(not_found(address), encoding="utf-8")
     if address:  # a sitemap names pages by their whole address
@@ -63,8 +64,23 @@ def make_site(root: Path, destination: Path | None = None) -> Path:
     return first
 
 
-def make_overviews(root: Path) -> Path:
-    """Build the pages for instructors in build/instructors, apart from the site; returns the first path.
+@dataclass(frozen=True)
+class Pages:
+    """Pages that Sphinx is making in a process of its own."""
+
+    process: subprocess.Popen[str]
+    destination: Path
+
+    def finished(self) -> Path:
+        """Wait for them; the path of the first one. Raises SiteError with what Sphinx reports."""
+        _, reported = self.process.communicate()
+        if self.process.returncode:
+            raise SiteError(f"Sphinx reports:\n{reported.strip()}")
+        return self.destination / "index.html"
+
+
+def begin_overviews(root: Path) -> Pages:
+    """Begin the pages for instructors in build/instructors, apart from the site. Raises SiteError.
 
     They name hidden checks and known mistakes, so they are never built among the pages to be published.
     """
@@ -74,21 +90,23 @@ def make_overviews(root: Path) -> Path:
     for name in homeworks:
         page = overview(load(root / "solutions" / name))
         (source / f"{name}.md").write_text(page, encoding="utf-8")
-    return _pages(root, source, root / "build" / "instructors")
+    return _start(root, source, root / "build" / "instructors")
 
 
-def _pages(root: Path, source: Path, destination: Path) -> Path:
+def _start(root: Path, source: Path, destination: Path) -> Pages:
     missing = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if missing:
         raise SiteError(f"{', '.join(missing)} missing; install the package with its [site] extra.")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
     environment = os.environ | {"COURSE_ROOT": str(root.resolve())}
-    done = subprocess.run(
-        [*command, str(source), str(destination)], env=environment, capture_output=True, text=True
+    process = subprocess.Popen(
+        [*command, str(source), str(destination)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    if done.returncode:
-        raise SiteError(f"Sphinx reports:\n{done.stderr.strip()}")
-    return destination / "index.html"
+    return Pages(process, destination)
 
 
 def _frame(root: Path, source: Path) -> Path:

@@ -39,10 +39,11 @@ def _site_options(part: argparse.ArgumentParser) -> None:
 
 
 def _site(args: Arguments) -> int:
-    from autograder.website.site import make_overviews, make_site
+    from autograder.website.site import begin_overviews, make_site
 
+    begun = begin_overviews(args.root)  # while the site's figures are drawn here
     say(f"written: {os.path.relpath(make_site(args.root, args.to), args.root)}")
-    overviews = os.path.relpath(make_overviews(args.root), args.root)
+    overviews = os.path.relpath(begun.finished(), args.root)
     say(f"written: {overviews} (for instructors: it names hidden checks, so do not publish it)")
     return 0
 

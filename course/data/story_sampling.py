@@ -18,6 +18,18 @@ def draw(probs: Float[Tensor, "batch choices"], generator: torch.Generator) -> I
     return drawn.clamp(max=probs.shape[1] - 1)
 
 
+def draw_nodes(
+    cumulative: Float[Tensor, "nodes nodes"], node: Int[Tensor, " batch"], generator: torch.Generator
+) -> Int[Tensor, " batch"]:
+    """The node after each of these; a row of `cumulative` sums up the probabilities of what comes next."""
+    uniform = torch.rand(len(node), generator=generator, dtype=torch.float64) * cumulative[node, -1]
+    after = torch.empty_like(node)
+    for index in node.unique().tolist():  # a row for each story would be larger by far than the stories
+        stories = (node == index).nonzero()[:, 0]
+        after[stories] = torch.searchsorted(cumulative[index], uniform[stories], right=True)
+    return after.clamp(max=len(cumulative) - 1)
+
+
 def draw_words(
     automaton: Automaton, node: Int[Tensor, " batch"], memory: Memory, generator: torch.Generator
 ) -> Int[Tensor, " batch"]:
@@ -36,11 +48,11 @@ def sample_derivations(
     """Words and nodes of whole stories; after its end, a story repeats the end node."""
     node = torch.zeros(n_stories, dtype=torch.int64)
     memory = Memory.empty(roles, n_stories)
-    words, nodes = [], []
+    words, nodes, cumulative = [], [], automaton.follow.cumsum(-1)
     for _ in range(automaton.longest_text()):
         word = draw_words(automaton, node, memory, generator)
         words.append(word)
         nodes.append(node)
         memory = memory.after(word)
-        node = draw(automaton.follow[node], generator)
+        node = draw_nodes(cumulative, node, generator)
     return torch.stack(words, dim=1), torch.stack(nodes, dim=1)

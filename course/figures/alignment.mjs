@@ -1,6 +1,6 @@
 // Where a translator looks: choose a target word, see its weights over the source; the links they make are judged against the gold ones.
 
-import { choose, frame, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, put, shape, slider, toggle } from "./frame.mjs";
 
 /** Links [source, target]: the strongest weight of each target word, or every weight of at least `threshold` where one is given. */
 export function linksOf(weights, threshold = null) {
@@ -36,7 +36,7 @@ export default {
       choose(view.controls,
         { label: "Sentence", options: sentences.map(({ source }) => `${source.slice(0, 5).join(" ")} … (${source.length} words)`),
           value: 0 },
-        (chosen) => { state.sentence = chosen; select.max = here().target.length - 1; point(0); });
+        (chosen) => { state.sentence = chosen; select.max = here().target.length - 1; put(select, 0); });
     const select = slider(view.controls,
       { label: "Target word (arrow keys)", min: 0, max: here().target.length - 1, step: 1, value: 0, show: (t) => here().target[t] },
       (target) => { state.target = target; draw(); });
@@ -47,11 +47,6 @@ export default {
         value: 0 },
       (chosen) => { state.threshold = [null, 0.1, 0.2, 0.3, 0.5, 0.8][chosen]; draw(); });
 
-    function point(target) {
-      select.value = target;
-      select.dispatchEvent(new Event("input"));
-    }
-
     const middle = (place) => top + (place + 0.5) * row;
     const write = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y: y + 5, ...more }, words));
     const join = (s, t, more) =>
@@ -60,7 +55,7 @@ export default {
     function drawSource() {
       const weights = here().weights[state.target];
       here().source.forEach((word, s) => {
-        const long = 150 * weights[s];
+        const long = 144 * weights[s];
         view.picture.append(shape("rect",
           { x: 180 - long, y: middle(s) - 8, width: Math.max(0.5, long), height: 16, fill: "var(--blue)" }));
         if (weights[s] >= 0.005) write(176 - long, middle(s), weights[s].toFixed(2), { "text-anchor": "end", class: "quiet" });
@@ -76,8 +71,8 @@ export default {
           { x: targetX - 4, y: middle(t) - 11, width: 190, height: 22, fill: chosen ? "var(--panel)" : "transparent",
             stroke: chosen ? "var(--ink)" : "none" }));
         group.append(shape("text", { x: targetX, y: middle(t) + 5, "font-weight": chosen ? "bold" : "normal" }, word));
-        group.addEventListener("mouseenter", () => { if (t !== state.target) point(t); });
-        group.addEventListener("click", () => point(t));
+        group.addEventListener("mouseenter", () => { if (t !== state.target) put(select, t); });
+        group.addEventListener("click", () => put(select, t));
         view.picture.append(group);
       });
     }

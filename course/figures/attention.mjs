@@ -1,13 +1,14 @@
 // Attention weights as a heat map: rows are queries, columns are keys. Choose a query with the mouse or the arrow keys.
 
-import { choose, frame, shape, slider, strength, toggle } from "./frame.mjs";
+import { choose, dragged, frame, put, shape, slider, strength, toggle } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
     const { weights, queries, keys, gold, heads } = model.get("data");
     const cell = Math.max(22, Math.min(44, 560 / keys.length)), left = 24 + 8 * Math.max(...queries.map((q) => q.length)),
       top = 28 + 6 * Math.max(...keys.map((k) => k.length));
-    const width = left + cell * keys.length + 40, height = top + cell * queries.length + 16;
+    const width = left + cell * keys.length + 40, bottom = top + cell * queries.length,
+      height = bottom + 44;
     const view = frame(el, { width, height, label: "Attention weights, queries by keys", name: "attention" });
     const state = { head: 0, query: 0, gold: false };
 
@@ -17,18 +18,19 @@ export default {
       (query) => { state.query = query; draw(); });
     if (gold) toggle(view.controls, { label: "Show gold alignment" }, (shown) => { state.gold = shown; draw(); });
 
-    function point(query) {
-      state.query = query;
-      select.value = query;
-      select.dispatchEvent(new Event("input"));
-    }
-
     function square(query, key, weight) {
       const made = shape("rect",
         { x: left + key * cell, y: top + query * cell, width: cell - 1, height: cell - 1, fill: strength(weight) });
       made.append(shape("title", {}, `${queries[query]} → ${keys[key]}: ${weight.toFixed(3)}`));
-      made.addEventListener("click", () => point(query));
       return made;
+    }
+
+    /** What a colour means, from 0 to 1. */
+    function legend() {
+      view.picture.append(shape("text", { x: left, y: bottom + 31, class: "quiet" }, "weight 0"));
+      for (let i = 0; i <= 10; i++)
+        view.picture.append(shape("rect", { x: left + 62 + 14 * i, y: bottom + 20, width: 13, height: 13, fill: strength(i / 10) }));
+      view.picture.append(shape("text", { x: left + 220, y: bottom + 31, class: "quiet" }, "1"));
     }
 
     function draw() {
@@ -42,6 +44,7 @@ export default {
             query));
         map[i].forEach((weight, j) => view.picture.append(square(i, j, weight)));
       });
+      legend();
       view.picture.append(shape("rect", { x: left - 1, y: top + state.query * cell - 1, width: cell * keys.length + 1, height: cell + 1,
         fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
       if (state.gold) for (const [i, j] of gold) view.picture.append(shape("rect", { x: left + j * cell + 2, y: top + i * cell + 2,
@@ -51,6 +54,9 @@ export default {
         + `to ${row.reduce((a, b) => a + b, 0).toFixed(3)}.`);
       view.numbers(["query", ...keys], map.map((values, i) => [queries[i], ...values.map((value) => value.toFixed(3))]));
     }
+    dragged(view.picture, view.picture, ({ y }) => {
+      if (y > top && y < bottom) put(select, Math.floor((y - top) / cell));
+    });
     draw();
   },
 };

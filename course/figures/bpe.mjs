@@ -1,7 +1,7 @@
 // Byte-pair encoding step by step: how many merges, which token, at what cost. A token is a string of bytes, one
 // character of code 0 … 255 for each.
 
-import { choose, frame, node, shape, slider, strength } from "./frame.mjs";
+import { choose, dragged, frame, node, put, shape, slider, strength } from "./frame.mjs";
 
 // GPT-2's cut into pre-tokens, which no merge crosses.
 const PRE_TOKEN = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
@@ -60,7 +60,7 @@ export default {
       (count) => { state.count = count; draw(); });
     for (const [label, by] of [["−1", -1], ["+1", 1]]) {
       const button = node("button", { type: "button", "aria-label": `${label} merge` }, label);
-      button.addEventListener("click", () => { counter.value = state.count + by; counter.dispatchEvent(new Event("input")); });
+      button.addEventListener("click", () => { put(counter, state.count + by); });
       view.controls.append(button);
     }
     choose(view.controls, { label: "Text", options: texts.map(({ name }) => name), value: 0 },
@@ -116,7 +116,10 @@ export default {
         `${merges.length} merges`));
       const now = encode(state.text, merges, state.count).length;
       const [x, y] = at([state.count, now]).split(",");
-      view.picture.append(shape("circle", { cx: x, cy: y, r: 5, fill: "var(--orange)" }));
+      const hand = shape("rect",
+        { x: 0, y: top - 4, width: left + wide + 8, height: tall + 8, fill: "transparent", style: "cursor:ew-resize" });
+      dragged(hand, view.picture, (at) => put(counter, Math.round((merges.length * (at.x - left)) / wide)));
+      view.picture.append(shape("circle", { "data-key": "now", cx: x, cy: y, r: 5, fill: "var(--orange)" }), hand);
       view.picture.append(shape("text", { x: Number(x) + 9, y: Number(y) - 5 }, `${now} token${now === 1 ? "" : "s"}`));
       return points;
     }

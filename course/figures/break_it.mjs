@@ -1,6 +1,6 @@
 // Break a Transformer that works: cut heads, move a word, open the mask, change a weight, and see what it costs above the floor.
 
-import { choose, frame, node, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, node, put, shape, slider, toggle } from "./frame.mjs";
 import { tensors } from "./models/parcel.mjs";
 import { transformer } from "./models/transformer.mjs";
 
@@ -85,7 +85,7 @@ export default {
     const mend = node("button", { type: "button" }, "Restore everything");
     mend.addEventListener("click", () => {
       state.cut.clear();
-      for (const [name, value] of [["by", 0], ["plus", 0]]) { knobs[name].value = value; knobs[name].dispatchEvent(new Event("input")); }
+      for (const [name, value] of [["by", 0], ["plus", 0]]) { put(knobs[name], value); }
       Object.assign(state, { mask: 0, isRest: false });
       view.controls.querySelector("select").value = "0";
       knobs.isRest.checked = false;

@@ -1,6 +1,6 @@
 // Cross-entropy = entropy + KL divergence: set your own guess q beside the true p and watch what it costs.
 
-import { frame, node, shape, slider } from "./frame.mjs";
+import { dragged, frame, node, shape, slider } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
@@ -13,16 +13,24 @@ export default {
         (value) => { raw[i] = value; draw(); }));
     for (const [label, goal] of [["Guess the truth", truth], ["All alike", truth.map(() => 1)]]) {
       const button = node("button", { type: "button" }, label);
-      button.addEventListener("click", () => {
-        const most = Math.max(...goal);
-        goal.forEach((p, i) => { raw[i] = p / most; sliders[i].value = p / most; });
-        draw();
-      });
+      button.addEventListener("click", () => guess(goal));
       view.controls.append(button);
     }
 
-    function cost(bits, y, label, colour, from = 0) {
-      const scale = 60;
+    function guess(goal) {
+      const most = Math.max(...goal);
+      goal.forEach((p, i) => { raw[i] = Math.max(0.01, p / most); sliders[i].value = raw[i]; });
+      draw();
+    }
+
+    /** One guessed bar follows the hand; the others keep their proportions. */
+    function raise(chosen, height) {
+      const rest = raw.reduce((a, b) => a + b, 0) - raw[chosen], p = Math.max(0.01, Math.min(0.97, height / 150));
+      guess(raw.map((value, i) => (i === chosen ? (rest * p) / (1 - p) : value)));
+    }
+
+    function cost(cross, bits, y, label, colour, from = 0) {
+      const scale = Math.min(60, 220 / cross);
       view.picture.append(shape("text", { x: 350, y: y + 14 }, label));
       view.picture.append(shape("rect",
         { x: 350 + from * scale, y: y + 20, width: Math.max(0.5, bits * scale), height: 18, fill: colour }));
@@ -43,15 +51,21 @@ export default {
         view.picture.append(shape("text", { x: x + group / 3, y: base + 18, "text-anchor": "middle" }, outcome));
       });
       view.picture.append(shape("text", { x: 10, y: base + 44, class: "quiet" }, "blue: the truth p, orange: your guess q"));
-      cost(entropy, 10, "entropy of p", "var(--blue)");
-      cost(cross - entropy, 60, "KL divergence of q from p", "var(--orange)", entropy);
-      cost(cross, 110, "cross-entropy", "var(--green)");
+      cost(cross, entropy, 10, "entropy of p", "var(--blue)");
+      cost(cross, cross - entropy, 60, "KL divergence of q from p", "var(--orange)", entropy);
+      cost(cross, cross, 110, "cross-entropy", "var(--green)");
       view.picture.append(shape("text", { x: 350, y: 185, class: "quiet" },
         `perplexity 2^${cross.toFixed(2)} = ${(2 ** cross).toFixed(2)}`));
       view.say(`Your guess costs ${cross.toFixed(3)} bits per symbol, ${(cross - entropy).toFixed(3)} more than the floor.`);
       view.numbers(["outcome", "p", "q", "−log₂ q"],
         outcomes.map((outcome, i) => [outcome, truth[i].toFixed(3), q[i].toFixed(3), (-Math.log2(q[i])).toFixed(3)]));
     }
+    let held = null;
+    view.picture.addEventListener("pointerdown", () => { held = null; });
+    dragged(view.picture, view.picture, ({ x, y }) => {
+      held ??= Math.floor((x - 10) / group);
+      if (held >= 0 && held < n && y < base + 20) raise(held, base - y);
+    });
     draw();
   },
 };

@@ -1,6 +1,6 @@
 // A table of counts that becomes a sampler: choose a row, smooth it, throw a dart at its cumulative distribution.
 
-import { frame, node, shape, slider, strength } from "./frame.mjs";
+import { dragged, frame, node, put, shape, slider, strength } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
@@ -15,14 +15,13 @@ export default {
       (row) => { state.row = row; draw(); });
     slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => String(Number((10 ** e).toPrecision(2))) },
       (e) => { state.exponent = e; draw(); });
-    slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
+    const dart = slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
       (u) => { state.dart = u; draw(); });
     const step = node("button", { type: "button" }, "Take this letter");
     step.addEventListener("click", () => {
       const next = hit();
       state.text += next === 0 ? " " : symbols[next];
-      rowSlider.value = next;
-      rowSlider.dispatchEvent(new Event("input"));
+      put(rowSlider, next);
     });
     view.controls.append(step);
 
@@ -56,7 +55,7 @@ export default {
           const square = shape("rect",
             { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1, fill: strength(Math.sqrt(count / most)) });
           square.append(shape("title", {}, `${symbols[i]}${symbols[j]}: ${count}`));
-          square.addEventListener("click", () => { rowSlider.value = i; rowSlider.dispatchEvent(new Event("input")); });
+          square.addEventListener("click", () => { put(rowSlider, i); });
           view.picture.append(square);
         });
       });
@@ -89,6 +88,7 @@ export default {
         + `text: ${bitsPerSymbol(k).toFixed(4)} bits per letter at k = ${Number(k.toPrecision(2))}. Written so far: “${state.text}”`);
       view.numbers(["next", "count", "P"], probs.map((p, j) => [symbols[j], counts[state.row][j], p.toFixed(5)]));
     }
+    dragged(view.picture, view.picture, ({ x, y }) => { if (x > side + 226) put(dart, (y - top) / (n * cell)); });
     draw();
   },
 };

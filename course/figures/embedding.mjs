@@ -43,14 +43,23 @@ export default {
     function point(i, colour, size, weight, isNamed = true) {
       const [x, y] = spot(i);
       const group = shape("g", { style: "cursor:pointer" });
-      group.append(shape("circle", { cx: x, cy: y, r: size, fill: colour }));
+      group.append(shape("circle", { "data-key": `word ${i}`, cx: x, cy: y, r: size, fill: colour }));
       const [anchor, by] = x > side - 70 ? ["end", -6] : ["start", 6];
       group.append(shape("text",
         { x: x + by, y: y + 4, "text-anchor": anchor, style: `font-size:${weight ? 13 : 11}px;font-weight:${weight}`,
         class: weight ? "" : "quiet" }, isNamed ? words[i] : ""));
-      group.addEventListener("click", () => { state.chosen = i; select.value = String(order.indexOf(i)); draw(); });
       view.picture.append(group);
     }
+
+    /** The points are small: a press chooses the one that is nearest. */
+    view.picture.addEventListener("click", (event) => {
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
+      const away = words.map((_, i) => (isInside(i) ? Math.hypot(spot(i)[0] - at.x, spot(i)[1] - at.y) : Infinity));
+      if (at.x > side) return;
+      state.chosen = away.indexOf(Math.min(...away));
+      select.value = String(order.indexOf(state.chosen));
+      draw();
+    });
 
     function draw() {
       const found = nearest(state.flat ? places : vectors, state.chosen, count);

@@ -1,6 +1,6 @@
 // A sentence with a hole: choose the word that is hidden, and see what a model puts there.
 
-import { frame, shape, slider } from "./frame.mjs";
+import { frame, put, shape, slider } from "./frame.mjs";
 
 /** −log2 of the probability that a list of [word, probability] gives to the word that was hidden; Infinity if it is not in it. */
 export function surprise(guesses, word) {
@@ -34,7 +34,7 @@ export default {
           { x: x - 2, y: y - 14, width: wide - 4, height: 20, rx: 3, fill: t === state.hidden ? "var(--panel)" : "transparent",
             stroke: t === state.hidden ? "var(--ink)" : "none" }));
         group.append(shape("text", { x: x + wide / 2 - 4, y, "text-anchor": "middle" }, shown), shape("title", {}, `hide “${token}”`));
-        group.addEventListener("click", () => { dial.value = t + 1; dial.dispatchEvent(new Event("input")); });
+        group.addEventListener("click", () => { put(dial, t + 1); });
         view.picture.append(group);
         x += wide;
       });

@@ -61,16 +61,20 @@ function shape(tag, attributes = {}, text = null) {
   return made;
 }
 
-const LEGIBLE = 520; // pixels; where the page is narrower, the picture scrolls rather than shrinks its words
+// Where the page is narrower, the picture scrolls rather than shrinks its words: by no more than a seventh if it is wide.
+const legible = (width) => Math.round(Math.max(Math.min(width, 520), 0.86 * width));
 
 /** A figure's empty frame: {root, controls, picture, say(text), numbers(header, rows)}. */
 function frame(el, { width, height, label, name }) {
   const root = node("div", { class: "lmf" });
   const controls = node("div", { class: "lmf-row" });
   const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
-    style: `max-width:${Math.round(1.1 * width)}px;min-width:${Math.min(width, LEGIBLE)}px` });
+    style: `max-width:${Math.round(1.1 * width)}px;min-width:${legible(width)}px` });
   const scrolled = node("div", { class: "picture" }, picture);
-  if (el.clientWidth && el.clientWidth < LEGIBLE) scrolled.tabIndex = 0; // then it scrolls, by keys too
+  new ResizeObserver(() => { // what scrolls does so by keys, too
+    if (scrolled.scrollWidth > scrolled.clientWidth) scrolled.tabIndex = 0;
+    else scrolled.removeAttribute("tabindex");
+  }).observe(scrolled);
   const spoken = node("div", { class: "lmf-row", "aria-live": "polite" });
   const table = node("div", { class: "numbers" });
   const saved = node("div", { class: "lmf-row" });
@@ -85,6 +89,7 @@ function frame(el, { width, height, label, name }) {
   // JupyterLab takes arrow keys for itself, except from an element that bears this mark.
   root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
   el.replaceChildren(root);
+  glide(picture);
   const theme = () => root.toggleAttribute("data-dark", isDark());
   theme();
   const watch = new MutationObserver(theme);
@@ -128,6 +133,51 @@ function choose(controls, { label, options, value }, changed) {
   return select;
 }
 
+/** Let a hand move what it presses: `follow` gets its place in the picture, which may be painted anew meanwhile. */
+function dragged(target, picture, follow) {
+  const move = (event) => follow(new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse()));
+  const stop = () => { for (const [name, listener] of Object.entries(heard)) removeEventListener(name, listener); };
+  const heard = { pointermove: move, pointerup: stop, pointercancel: stop };
+  target.addEventListener("pointerdown", (down) => {
+    for (const [name, listener] of Object.entries(heard)) addEventListener(name, listener);
+    down.preventDefault();
+    move(down);
+  });
+}
+
+/** Set a slider to a value as if the reader had done it. */
+function put(input, value) {
+  input.value = value;
+  input.dispatchEvent(new Event("input"));
+}
+
+const GEOMETRY = ["x", "y", "width", "height", "cx", "cy", "r"];
+const FOLLOWED = 250; // milliseconds: what is painted again sooner follows a hand, and does so at once
+
+/** Let what is painted anew glide from where it was: the part of the same `data-key`, or the same part among as many. */
+function glide(picture) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const partsIn = (nodes) => [...nodes].filter((each) => each instanceof Element)
+    .flatMap((each) => [each, ...each.querySelectorAll("*")]).filter((each) => ["rect", "circle"].includes(each.tagName));
+  let last = 0;
+  new MutationObserver((records) => {
+    const isFollowing = performance.now() - last < FOLLOWED;
+    last = performance.now();
+    if (still.matches || isFollowing) return;
+    const [gone, made] = ["removedNodes", "addedNodes"].map((key) => partsIn(records.flatMap((record) => [...record[key]])));
+    const keyOf = (part, i) => part.dataset.key ?? (gone.length === made.length ? part.tagName + i : null);
+    const before = new Map(gone.map((part, i) => [keyOf(part, i), part]));
+    made.forEach((part, i) => {
+      const was = before.get(keyOf(part, i) ?? {});
+      if (!was) return;
+      const frames = [...GEOMETRY, "fill"].map((name) => [name, [was, part].map((each) => each.getAttribute(name))])
+        .filter(([, [from, to]]) => from !== to && from !== null && to !== null)
+        .map(([name, ends]) => [name, name === "fill" ? ends : ends.map((end) => `${end}px`)]);
+      if (frames.length) part.animate(Object.fromEntries(frames), { duration: 220, easing: "ease-out" });
+    });
+  }).observe(picture, { childList: true, subtree: true });
+}
+
 /** Room for words: the function returned claims a place and says whether it was free; x is where the words begin. */
 function room() {
   const taken = [];
@@ -169,4 +219,4 @@ function download(address, filename) {
 /** Blue at 1, the panel's colour at 0: legible on light and dark. */
 const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
 
-export { choose, frame, node, room, shape, slider, strength, toggle };
+export { choose, dragged, frame, node, put, room, shape, slider, strength, toggle };

@@ -1,6 +1,6 @@
 // The cell of one LSTM unit with its gates in the reader's hand: c_t, h_t, and how much of c_k is left in c_t.
 
-import { frame, node, shape, slider, strength, toggle } from "./frame.mjs";
+import { frame, node, put, shape, slider, strength, toggle } from "./frame.mjs";
 
 /** c_t = f_t c_{t−1} + i_t g_t, h_t = o_t tanh(c_t), and kept[t][k] = ∂c_t/∂c_k = f_{k+1} ⋯ f_t, for gates held fixed. */
 export function remember({ forget, input, output, candidate }) {
@@ -46,7 +46,7 @@ export default {
       values.forEach((value, t) => {
         const square = shape("rect", { x: left + t * cell, y, width: cell - 2, height: 22, fill: strength(0.8 * value) });
         square.append(shape("title", {}, `${label}, t = ${t + 1}: ${value.toFixed(3)}`));
-        square.addEventListener("click", () => { stepSlider.value = t + 1; stepSlider.dispatchEvent(new Event("input")); });
+        square.addEventListener("click", () => { put(stepSlider, t + 1); });
         view.picture.append(square);
         text(left + (t + 0.5) * cell - 1, y + 15, value.toFixed(2).replace("0.", "."),
           { "text-anchor": "middle", style: "font-size:11px;paint-order:stroke;stroke:var(--panel);stroke-width:3px" });

@@ -1,18 +1,18 @@
 // Backpropagation through time as a heat strip: |∂L/∂h_t| for a small RNN whose loss reads its last state only.
 
-import { frame, shape, slider, strength, toggle } from "./frame.mjs";
+import { dragged, frame, put, shape, slider, strength, toggle } from "./frame.mjs";
 
 const product = (A, B) => A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
 const identity = (n) => Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => Number(i === j)));
 const norm = (numbers) => Math.hypot(...numbers.flat());
 
 /** Forwards, then backwards: states h_0 … h_T, gradients ∂L/∂h_t, products ∂h_T/∂h_t (index t), and ∂L/∂U clipped. */
-export function backpropagate({ U, inputs, gradient }, { steps, radius, clip, isLinear }) {
+export function backpropagate({ U, inputs, gradient }, { steps, radius, clip, isLinear, volume = 1 }) {
   const n = U.length, matrix = U.map((row) => row.map((u) => u * radius));
   const states = [Array(n).fill(0)];
   for (let t = 1; t <= steps; t++)
     states.push(matrix.map((row, i) => {
-      const z = inputs[t - 1][i] + row.reduce((sum, u, j) => sum + u * states[t - 1][j], 0);
+      const z = volume * inputs[t - 1][i] + row.reduce((sum, u, j) => sum + u * states[t - 1][j], 0);
       return isLinear ? z : Math.tanh(z);
     }));
   const slope = (t) => states[t].map((h) => (isLinear ? 1 : 1 - h * h));
@@ -37,11 +37,13 @@ export default {
     const data = model.get("data");
     const width = 640, height = 270, left = 46, most = data.inputs.length, n = data.U.length;
     const view = frame(el, { width, height, label: "The length of the gradient at every step of an RNN", name: "gradient-strip" });
-    const state = { steps: Math.min(24, most), radius: data.radius, clip: 5, isLinear: false, chosen: 4 };
+    const state = { steps: Math.min(24, most), radius: data.radius, clip: 5, volume: 1, isLinear: false, chosen: 4 };
     slider(view.controls, { label: "steps T", min: 2, max: most, step: 1, value: state.steps }, (steps) => {
       state.steps = steps; stepSlider.max = steps; state.chosen = Math.min(state.chosen, steps); draw(); });
     slider(view.controls, { label: "spectral radius of U", min: 0.2, max: 2.5, step: 0.05, value: state.radius, show: (r) => r.toFixed(2) },
       (r) => { state.radius = r; draw(); });
+    slider(view.controls, { label: "inputs ×", min: 0, max: 1, step: 0.05, value: 1, show: (v) => v.toFixed(2) },
+      (volume) => { state.volume = volume; draw(); });
     slider(view.controls,
       { label: "clip |∂L/∂U| at", min: -2, max: 6, step: 0.25, value: Math.log10(state.clip), show: (e) => (10 ** e).toPrecision(2) },
       (e) => { state.clip = 10 ** e; draw(); });
@@ -70,7 +72,6 @@ export default {
         const square = shape("rect", { x: left + t * cell, y: 154, width: Math.max(1, cell - 1), height: 22, fill,
           stroke: t === state.chosen ? "var(--ink)" : "none", "stroke-width": 2.5 });
         square.append(shape("title", {}, `t = ${t}: ${pretty(value)}`));
-        square.addEventListener("click", () => { stepSlider.value = t; stepSlider.dispatchEvent(new Event("input")); });
         view.picture.append(square);
       });
       text(0, 170, "|∂L/∂h|", { style: "font-size:11px" });
@@ -102,6 +103,9 @@ export default {
       view.numbers(["t", "|∂L/∂h_t|", "|∂h_T/∂h_t|"],
         lengths.map((value, t) => [t, value.toExponential(3), norm(found.products[t]).toExponential(3)]));
     }
+    dragged(view.picture, view.picture, ({ x, y }) => {
+      if (y < 180) put(stepSlider, Math.floor(((x - left) * (state.steps + 1)) / (width - left - 8)));
+    });
     draw();
   },
 };

@@ -1,6 +1,6 @@
 // Generating with and without a memory of keys and values: which of them each step computes anew.
 
-import { frame, node, shape, slider, toggle } from "./frame.mjs";
+import { dragged, frame, node, put, shape, slider, toggle } from "./frame.mjs";
 
 /** Key-and-value vectors computed per layer up to each step, and numbers remembered: {cached, recomputed, memory}. */
 export function work({ steps, prompt, layers, width }) {
@@ -33,8 +33,7 @@ export default {
       state.step = -1;
       timer = setInterval(() => {
         if (!el.isConnected || state.step >= steps - 1) return clearInterval(timer);
-        dial.value = state.step + 2;
-        dial.dispatchEvent(new Event("input"));
+        put(dial, state.step + 2);
       }, 450);
     });
     view.controls.append(play);
@@ -69,6 +68,7 @@ export default {
       view.numbers(["step", "tokens read", "pairs computed, remembering", "pairs computed, forgetting", "numbers remembered"],
         rows.map((row, step) => [step + 1, row.length, row.cached, row.recomputed, row.memory]));
     }
+    dragged(view.picture, view.picture, ({ y }) => { if (y > 76) put(dial, Math.ceil((y - 76) / side)); });
     draw();
   },
 };

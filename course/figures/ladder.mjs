@@ -25,7 +25,7 @@ const AXES = [
 export default {
   render({ model, el }) {
     const { rungs, floor } = model.get("data");
-    const width = 640, height = 400, left = 62, right = width - 16, top = 16, bottom = 330;
+    const width = 640, height = 410, left = 62, right = width - 16, top = 16, bottom = 330;
     const view = frame(el, { width, height, label: "Bits per token of every model, above the exact floor", name: "ladder" });
     const state = { axis: 0, isGap: false, chosen: rungs.length - 1, shown: rungs.map(() => true) };
     choose(view.controls, { label: "along", options: AXES.map(({ label }) => label), value: 0 }, (axis) => { state.axis = axis; draw(); });
@@ -61,7 +61,7 @@ export default {
         text(left - 8, y + 4, state.isGap ? String(10 ** value) : String(value), { "text-anchor": "end", class: "quiet" });
       }
       text(0, top + 4, "bits", { class: "quiet" });
-      if (state.isGap) return text(right, bottom + 18, "the floor is infinitely far down", { "text-anchor": "end", class: "quiet" });
+      if (state.isGap) return text(right, top + 4, "the floor is infinitely far down", { "text-anchor": "end", class: "quiet" });
       line(left, up(floor), right, up(floor), { stroke: "var(--orange)", "stroke-width": 2, "stroke-dasharray": "7 4" });
       text(left + 4, up(floor) + 17, `floor ${floor.toFixed(3)}`);
     }

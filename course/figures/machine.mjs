@@ -1,7 +1,7 @@
 // A machine drawn: boxes are tensors, lines are products or functions. It is built up step by step, and every box
 // can be asked for its shape and its line of code.
 
-import { frame, node, shape, slider, toggle } from "./frame.mjs";
+import { frame, node, put, shape, slider, toggle } from "./frame.mjs";
 
 const COLOURS = { input: "quiet", query: "blue", key: "orange", value: "green", residual: "ink", state: "blue" };
 const RULES = `
@@ -82,7 +82,7 @@ export default {
       (n) => { state.step = n - 1; go(); });
     for (const [label, name, move] of [["‹", "one step back", -1], ["›", "one step on", 1]]) {
       const button = node("button", { type: "button", "aria-label": name }, label);
-      button.addEventListener("click", () => { steps.value = state.step + 1 + move; steps.dispatchEvent(new Event("input")); });
+      button.addEventListener("click", () => { put(steps, state.step + 1 + move); });
       view.controls.append(button);
     }
     toggle(view.controls, { label: "shapes in numbers" }, (on) => {

@@ -1,6 +1,6 @@
 // Self-attention step by step, from queries and keys to outputs, with four mistakes that can be switched on.
 
-import { choose, frame, node, shape, slider, strength, toggle } from "./frame.mjs";
+import { choose, dragged, frame, node, put, room, shape, slider, strength, toggle } from "./frame.mjs";
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
@@ -57,7 +57,7 @@ export default {
       const made = shape("rect",
         { x, y, width: cell - 2, height: 22, fill: strength(0.8 * weight),
           ...(leaking ? { stroke: "#d1242f", "stroke-width": 2.5 } : {}) });
-      made.addEventListener("click", () => { select.value = i; select.dispatchEvent(new Event("input")); });
+      made.addEventListener("click", () => { put(select, i); });
       view.picture.append(made);
       text(x + cell / 2 - 1, y + 15, number(weight), { "text-anchor": "middle", "pointer-events": "none" });
     }
@@ -90,6 +90,7 @@ export default {
     }
 
     function drawPlane(x, y) {
+      isFree = room();
       const middle = [x + 110, y + 110], place = (v) => [middle[0] + 25 * v[0], middle[1] - 25 * v[1]];
       view.picture.append(shape("rect", { x, y, width: 220, height: 220, fill: "none", stroke: "var(--line)" }));
       for (const ends of [[x, middle[1], x + 220, middle[1]], [middle[0], y, middle[0], y + 220]])
@@ -102,23 +103,26 @@ export default {
       text(x, y + 236, "drag a query or a key", { class: "quiet" });
     }
 
+    let isFree = null; // where the plane has room for words
+
+    /** A name beside its point, where it lies on no other; where all places are taken, it is left to the list of names. */
+    function beside(cx, cy, label) {
+      const long = 0.65 * 11 * label.length, least = wide + 98, most = wide + 314;
+      for (const [x, y] of [[cx + 9, cy - 6], [cx - 9 - long, cy - 6], [cx + 9, cy + 14], [cx - 9 - long, cy + 14]])
+        if (x >= least && x + long <= most && y > 28 && y < 236 && isFree(x, y, label, 11))
+          return text(x < cx ? cx - 9 : x, y, label, { style: "font-size:11px", "text-anchor": x < cx ? "end" : "start" });
+      return null;
+    }
+
     function point([cx, cy], label, fill, which) {
       const made = shape("circle", { cx, cy, r: 7, fill, style: "cursor:grab;touch-action:none" });
-      made.addEventListener("pointerdown", (down) => {
+      dragged(made, view.picture, ({ x, y }) => {
         state.moved = which;
-        const drag = (event) => {
-          const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
-          moving().splice(0, 2,
-            ...[(at.x - wide - 206) / 25, -(at.y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
-          draw();
-        };
-        const stop = () => { removeEventListener("pointermove", drag); removeEventListener("pointerup", stop); };
-        addEventListener("pointermove", drag);
-        addEventListener("pointerup", stop);
-        down.preventDefault();
+        moving().splice(0, 2, ...[(x - wide - 206) / 25, -(y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
+        draw();
       });
       view.picture.append(made);
-      text(cx + 9, cy - 6, label, { style: "font-size:11px" });
+      beside(cx, cy, label);
     }
 
     function draw() {

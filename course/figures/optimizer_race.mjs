@@ -1,6 +1,6 @@
 // Three ways down the same valley: gradient descent, with momentum, and Adam, on L(θ) = ½ θᵀHθ with the same noise.
 
-import { frame, shape, slider } from "./frame.mjs";
+import { dragged, frame, put, shape, slider } from "./frame.mjs";
 
 const TINY = 1e-8; // Adam's ε
 
@@ -122,7 +122,7 @@ export default {
       if (!hasFled) map.append(shape("circle", { cx: mapX(x), cy: mapY(y), r: 4, fill: colour }));
       add("line", { x1: left, x2: left + 26, y1: 288 + 20 * place, y2: 288 + 20 * place, ...line });
       add("text", { x: left + 32, y: 292 + 20 * place },
-        `${name}: ${hasFled ? `diverged at step ${path.length - 1} ✕` : pretty(losses.at(-1))}`);
+        `${name}: ${hasFled ? `diverged, step ${path.length - 1} ✕` : pretty(losses.at(-1))}`);
       return { key, name, losses, hasFled };
     }
 
@@ -130,19 +130,9 @@ export default {
       const made = add("circle",
         { cx: edge + mapX(state.start[0]), cy: top + mapY(state.start[1]), r: 7, fill: "var(--ink)",
           style: "cursor:grab;touch-action:none" });
-      made.addEventListener("pointerdown", (down) => {
-        const drag = (event) => {
-          const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
-          const found = [((at.x - edge) / size) * 2 * reach - reach, reach - ((at.y - top) / size) * 2 * reach];
-          found.forEach((value, i) => {
-            starts[i].value = Math.max(-reach, Math.min(reach, value));
-            starts[i].dispatchEvent(new Event("input"));
-          });
-        };
-        const stop = () => { removeEventListener("pointermove", drag); removeEventListener("pointerup", stop); };
-        addEventListener("pointermove", drag);
-        addEventListener("pointerup", stop);
-        down.preventDefault();
+      dragged(made, view.picture, ({ x, y }) => {
+        const found = [((x - edge) / size) * 2 * reach - reach, reach - ((y - top) / size) * 2 * reach];
+        found.forEach((value, i) => put(starts[i], Math.max(-reach, Math.min(reach, value))));
       });
     }
 

@@ -1,6 +1,6 @@
 // Where attention learns the order: shuffle a sentence under four kinds of positions; turn m and n and watch q · k.
 
-import { choose, frame, node, shape, slider, toggle } from "./frame.mjs";
+import { choose, dragged, frame, node, put, shape, slider, toggle } from "./frame.mjs";
 
 const KINDS = ["none", "sinusoidal", "learned", "RoPE"];
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
@@ -84,9 +84,16 @@ export default {
     toggle(view.controls, { label: "keep m − n", checked: true }, (together) => { state.together = together; });
     const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));
 
-    function strips(y, label, order, rows, other) {
-      const scale = 20 / Math.max(...rows.flat().map(Math.abs));
+    function strips(y, label, order, rows, other, reach) {
+      const scale = 20 / reach, end = T * column - 8;
       text(0, y + 14, label, { class: "quiet" });
+      for (const value of [reach, 0, -reach]) {
+        const at = y + 62 - scale * value;
+        view.picture.append(shape("line",
+          { x1: value ? end - 4 : 0, x2: end, y1: at, y2: at, stroke: "var(--line)", "stroke-width": 0.7 }));
+        text(end + 6, at + 4, value.toFixed(value ? 2 : 0).replace("-", "−"), { class: "quiet", style: "font-size:11px" });
+      }
+      view.picture.append(shape("line", { x1: end, x2: end, y1: y + 42, y2: y + 82, stroke: "var(--line)", "stroke-width": 0.7 }));
       rows.forEach((row, t) => {
         const x = t * column, moved = other ? Math.max(...row.map((value, d) => Math.abs(value - other[order[t]][d]))) : 0;
         text(x, y + 34, `${t}: ${words[order[t]]}`, { style: `font-weight:${moved > 1e-6 ? "bold" : "normal"}` });
@@ -102,25 +109,42 @@ export default {
       });
     }
 
-    function dial(x, y, position, vector, name, colour) {
+    /** The position at which the arrow points most nearly to the hand; where all point alike, the present one. */
+    function turnTo(name, x, y) {
+      const [role, word] = name === "m" ? ["W_query", data.asking] : ["W_key", data.asked];
+      const nearness = (position) => {
+        const [a, b] = projected(data, KINDS[state.kind], role, data.x[word], position);
+        return (a * x + b * y) / (Math.hypot(a, b) || 1);
+      };
+      let best = state[name];
+      for (let position = 0; position <= most; position++) if (nearness(position) > nearness(best) + 1e-9) best = position;
+      put(knobs[name], best);
+    }
+
+    function dial(x, y, vector, name, colour) {
+      const position = state[name];
       text(x, y + 62, `${name} = ${position}`, { "text-anchor": "middle" });
       view.picture.append(shape("circle", { cx: x, cy: y, r: 42, fill: "none", stroke: "var(--line)" }));
       const length = Math.hypot(vector[0], vector[1]) || 1;
       view.picture.append(shape("line",
         { x1: x, y1: y, x2: x + (40 * vector[0]) / length, y2: y - (40 * vector[1]) / length, stroke: colour, "stroke-width": 3 }));
+      const hand = shape("circle", { cx: x, cy: y, r: 42, fill: "transparent", style: "cursor:grab;touch-action:none" });
+      dragged(hand, view.picture, (at) => turnTo(name, at.x - x, y - at.y));
+      view.picture.append(hand);
     }
 
     function draw() {
       const kind = KINDS[state.kind], before = outputs(data, kind, first), after = outputs(data, kind, state.order);
+      const reach = Math.max(...before.flat().map(Math.abs), ...after.flat().map(Math.abs));
       view.picture.replaceChildren();
-      strips(0, "what attention gives each word, in the first order", first, before, null);
-      strips(110, "and in your order", state.order, after, before);
+      strips(0, "what attention gives each word, in the first order", first, before, null, reach);
+      strips(110, "and in your order", state.order, after, before, reach);
       const q = projected(data, kind, "W_query", data.x[data.asking], state.m),
         k = projected(data, kind, "W_key", data.x[data.asked], state.n);
-      text(0, 232, `q of “${words[data.asking]}” at m, k of “${words[data.asked]}” at n: directions of their first two numbers, and q · k`,
+      text(0, 232, `q of “${words[data.asking]}” at m, k of “${words[data.asked]}” at n: first two numbers (drag an arrow), and q · k`,
         { class: "quiet" });
-      dial(60, 300, state.m, q, "m", "var(--blue)");
-      dial(190, 300, state.n, k, "n", "var(--orange)");
+      dial(60, 300, q, "m", "var(--blue)");
+      dial(190, 300, k, "n", "var(--orange)");
       KINDS.forEach((name, i) => {
         const value = score(data, name, data.asking, data.asked, state.m, state.n);
         text(290, 270 + 24 * i, name, { style: `font-weight:${name === kind ? "bold" : "normal"}` });

@@ -1,6 +1,6 @@
 // From logits to the next word: the reader sets the logits and the filters, and draws.
 
-import { choose, frame, node, shape, slider } from "./frame.mjs";
+import { choose, dragged, frame, node, put, shape, slider } from "./frame.mjs";
 
 const softmax = (logits) => {
   const largest = Math.max(...logits), powers = logits.map((z) => Math.exp(z - largest)), total = powers.reduce((a, b) => a + b, 0);
@@ -89,7 +89,7 @@ export default {
     button("Back to the start", () => {
       logits.splice(0, n, ...given);
       Object.assign(settings, start);
-      for (const [name, input] of Object.entries(knobs)) { input.value = start[name]; input.dispatchEvent(new Event("input")); }
+      for (const [name, input] of Object.entries(knobs)) { put(input, start[name]); }
       order.value = String(Number(start.isHotFirst));
       seed = 0;
       changed();
@@ -110,13 +110,8 @@ export default {
           style: "cursor:ns-resize;touch-action:none" });
       const bar = shape("rect", { x: x + 4, width: group - 8, fill: "var(--green)" });
       handle.append(shape("rect", { x, y: zTop, width: group, height: zTall, fill: "transparent" }), bar);
-      const follow = (event) => {
-        const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
-        set(i, zOf(point.y));
-      };
-      handle.addEventListener("pointerdown",
-        (event) => { handle.setPointerCapture(event.pointerId); handle.focus(); follow(event); event.preventDefault(); });
-      handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) follow(event); });
+      handle.addEventListener("pointerdown", () => handle.focus());
+      dragged(handle, view.picture, ({ y }) => set(i, zOf(y)));
       handle.addEventListener("keydown", (event) => {
         const steps = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 }, moves = { ArrowRight: 1, ArrowLeft: n - 1 };
         if (event.key in steps) set(i, logits[i] + steps[event.key]);
@@ -135,6 +130,17 @@ export default {
       made.append(shape("title", {}, title));
       painted.append(made);
     };
+
+    let minPAt = () => 0; // which min-p a height in the picture stands for
+
+    /** The probability below which min-p removes a word, as a line that can be dragged. */
+    function limit(y) {
+      for (const more of [{ stroke: "var(--orange)", "stroke-dasharray": "5 3", "stroke-width": 1.5 },
+        { stroke: "transparent", "stroke-width": 14, style: "cursor:ns-resize;touch-action:none" }])
+        painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, ...more }));
+      dragged(painted.lastChild, view.picture, (at) => put(knobs.minP, minPAt(at.y)));
+      text(width, y - 4, "min-p", { "text-anchor": "end", class: "quiet", style: "font-size:11px" });
+    }
 
     function show() {
       const found = sample(logits, settings), { before, after, kept } = found;
@@ -161,6 +167,8 @@ export default {
         text(x + group / 2, base + 16, token,
           { "text-anchor": "middle", style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
       });
+      minPAt = (y) => (base - y) / (scale * Math.max(...before));
+      limit(base - scale * settings.minP * Math.max(...before));
       text(left, base + 36,
         "pale: before the filters, hatched where removed · blue: renormalised" + (counts ? " · line: share of the draws" : ""),
         { class: "quiet", style: "font-size:11px" });

@@ -1,6 +1,6 @@
 // A computation graph on a tape: forwards one node at a time, then backwards; each edge carries local × upstream.
 
-import { choose, frame, node, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, node, put, shape, slider, toggle } from "./frame.mjs";
 
 // Each operation: its value, and its derivative by each of its inputs.
 const OPERATIONS = {
@@ -65,7 +65,7 @@ export default {
     const clock = slider(view.controls, { label: "Step", min: 0, max: steps, step: 1, value: 0 }, (step) => { state.step = step; draw(); });
     for (const [label, by] of [["back one", -1], ["next", 1]]) {
       const button = node("button", { type: "button" }, label);
-      button.addEventListener("click", () => { clock.value = state.step + by; clock.dispatchEvent(new Event("input")); });
+      button.addEventListener("click", () => { put(clock, state.step + by); });
       view.controls.append(button);
     }
     const inputs = nodes.flatMap(({ op }, i) => (op === "input" ? [i] : []));

@@ -1,6 +1,6 @@
 // The three masks of an encoder-decoder, for one sentence of a padded batch: who may look at whom, and why not.
 
-import { choose, frame, shape, slider } from "./frame.mjs";
+import { choose, dragged, frame, put, shape, slider } from "./frame.mjs";
 
 /** Three matrices of true = may be attended to: the encoder's (S, S), the decoder's own (T, T), the decoder's of the source (T, S). */
 export function masks(source, target, pad) {
@@ -39,7 +39,8 @@ export default {
       state.mask = mask;
       queries.max = size().queries - 1;
       keys.max = size().keys - 1;
-      for (const [input, value] of [[queries, query], [keys, key]]) { input.value = value; input.dispatchEvent(new Event("input")); }
+      put(queries, query);
+      put(keys, key);
     }
 
     function drawMask(name, mask, rows, columns) {
@@ -56,7 +57,6 @@ export default {
           const square = shape("rect",
             { x: x + key * cell, y: head + query * cell, width: cell - 2, height: cell - 2, fill: allowed ? "var(--blue)" : "var(--panel)",
               stroke: "var(--line)", "stroke-width": 0.5 });
-          square.addEventListener("click", () => point(name, query, key));
           view.picture.append(square);
           if (!allowed) view.picture.append(shape("text",
             { x: x + (key + 0.5) * cell - 1, y: head + (query + 0.68) * cell, "text-anchor": "middle", class: "quiet",
@@ -85,6 +85,13 @@ export default {
       view.say(`${NAMES[state.mask]}: ${reason(rows, columns, mask[state.query][state.key])}`);
       view.numbers(["query", ...columns], mask.map((row, query) => [rows[query], ...row.map((allowed) => (allowed ? 1 : 0))]));
     }
+    dragged(view.picture, view.picture, ({ x, y }) => {
+      const query = Math.floor((y - head) / cell);
+      for (const [mask, columns, rows] of [["encoder", S, S], ["decoder", T, T], ["cross", S, T]]) {
+        const key = Math.floor((x - left[mask]) / cell);
+        if (key >= 0 && key < columns && query >= 0 && query < rows) point(mask, query, key);
+      }
+    });
     draw();
   },
 };

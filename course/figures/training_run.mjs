@@ -1,6 +1,6 @@
 // A training run as a film: at every snapshot the losses, the words' vectors, activations, gradients, and a sample.
 
-import { choose, frame, node, room, shape, slider } from "./frame.mjs";
+import { choose, dragged, frame, node, put, room, shape, slider } from "./frame.mjs";
 
 /** Where the outermost bins of a histogram of [−1, 1] begin, as a fraction: ±11/12 for 24 bins. */
 export function edgeOf(counts) {
@@ -24,7 +24,7 @@ export default {
     const state = { run: 0, snapshot: 0 };
     const longest = Math.max(...runs.map((run) => run.snapshots.length)) - 1;
     choose(view.controls, { label: "run", options: runs.map((run) => run.name), value: 0 }, (run) => { state.run = run; draw(); });
-    slider(view.controls, { label: "snapshot", min: 0, max: longest, step: 1, value: 0, show: (n) => `step ${at(n).step}` },
+    const film = slider(view.controls, { label: "snapshot", min: 0, max: longest, step: 1, value: 0, show: (n) => `step ${at(n).step}` },
       (n) => { state.snapshot = n; draw(); });
 
     function at(n) { const all = runs[state.run].snapshots; return all[Math.min(n, all.length - 1)]; }
@@ -57,7 +57,13 @@ export default {
       });
       const shot = at(state.snapshot);
       add("line", { x1: x(shot.step), x2: x(shot.step), y1: top, y2: bottom, stroke: "var(--orange)" });
-      add("circle", { cx: x(shot.step), cy: y(shot.validation), r: 5, fill: "var(--orange)" });
+      add("circle", { "data-key": "now", cx: x(shot.step), cy: y(shot.validation), r: 5, fill: "var(--orange)" });
+      const hand = add("rect", { x: left - 8, y: top, width: right - left + 16, height: bottom - top, fill: "transparent",
+        style: "cursor:ew-resize" });
+      dragged(hand, view.picture, (at) => {
+        const away = steps.map((step) => Math.abs(x(step) - at.x));
+        put(film, away.indexOf(Math.min(...away)));
+      });
       for (const step of [0, 10, 100, 1000].filter((step) => step <= steps.at(-1))) quiet(x(step), bottom + 14, String(step), "middle");
     }
 
@@ -69,7 +75,7 @@ export default {
       const isFree = room();
       shot.places.forEach(([px, py], i) => {
         const x = left + (wide * (px + reach)) / (2 * reach), y = top + (high * (reach - py)) / (2 * reach);
-        add("circle", { cx: x, cy: y, r: 2, fill: "var(--blue)" });
+        add("circle", { "data-key": `word ${i}`, cx: x, cy: y, r: 2, fill: "var(--blue)" });
         const isLeft = px > 0.75 * reach, long = 0.65 * 11 * tokens[i].length; // words to the left of a point near the edge
         if (isFree(isLeft ? x + 3 - long : x + 3, y - 2, tokens[i], 11))
           add("text", { x: x + 3, y: y - 2, style: "font-size:11px", "text-anchor": isLeft ? "end" : "start" }, tokens[i]);

@@ -1,6 +1,6 @@
 // An RNN unrolled over a text: step through time, see the state change and what the model expects next.
 
-import { frame, shape, slider, toggle } from "./frame.mjs";
+import { dragged, frame, put, shape, slider, toggle } from "./frame.mjs";
 
 /** What each next token cost, −log2 of its probability, and the running mean: [{bits, mean}]. */
 export function costs(probs) {
@@ -32,7 +32,6 @@ export default {
       values.forEach((value, i) => {
         const square = shape("rect", { x: x + 3, y: 6 + i * unit, width: Math.max(2, cell - 12), height: unit - 0.7, fill: tint(value) });
         square.append(shape("title", {}, `t = ${t + 1}, unit ${i + 1}: ${states[t][i].toFixed(3)}`));
-        square.addEventListener("click", () => { stepSlider.value = t + 1; stepSlider.dispatchEvent(new Event("input")); });
         view.picture.append(square);
       });
       if (t > 0) text(x - 6, 10 + tall / 2, "›", { "text-anchor": "middle" });
@@ -67,6 +66,7 @@ export default {
         [t + 1, shown(tokens[t]), shown(tokens[t + 1]), p.toPrecision(4), cost[t].bits.toFixed(3), cost[t].mean.toFixed(3),
           Math.hypot(...states[t]).toFixed(3)]));
     }
+    dragged(view.picture, view.picture, ({ x, y }) => { if (y < tall + 32) put(stepSlider, Math.ceil(x / cell)); });
     draw();
   },
 };

@@ -10,7 +10,7 @@ from autograder.making.build import build
 from autograder.making.release import release
 from autograder.source.loading import load
 from autograder.website.mistakes import mistakes
-from autograder.website.site import ONLY_IN_COLAB, assemble, make_overviews, make_site
+from autograder.website.site import ONLY_IN_COLAB, assemble, begin_overviews, make_site
 from autograder.website.whole_site import not_found, sitemap
 
 ROOT = Path(__file__).parents[2]
@@ -144,7 +144,7 @@ def test_nothing_a_student_must_not_have_reaches_the_sources_of_the_site(small, 
 
 def test_the_pages_for_instructors_name_hidden_checks_and_are_apart_from_the_site(small):
     hidden = next(check for check in load(small / "solutions" / "mini_homework").checks if check.hidden)
-    index = make_overviews(small)
+    index = begin_overviews(small).finished()
     assert index == small / "build" / "instructors" / "index.html"
     assert 'href="mini_homework.html"' in index.read_text()
     assert f"{hidden.name} (hidden)" in index.with_name("mini_homework.html").read_text()

@@ -1,13 +1,19 @@
-"""In figures full of words none lies on another, and a menu holds what is seldom needed."""
+"""No word of a figure lies on another, what changes glides, and a menu holds what is seldom needed."""
+
+from pathlib import Path
 
 import pytest
 import torch
-from test_machine_figures import OVERLAPS
+from overlaps import IN_EVERY_STATE, OVERLAPS
 
 from course import figures
 from course.ladder import read_recorded, summaries
 
 WIDE = {"width": 1280, "height": 900}
+WIDTHS = (400, 1280, 1920)
+LECTURES = sorted((Path(__file__).parents[2] / "lectures").glob("*.ipynb"))
+PAGES = ["index", "break_it", *(f"lectures/{path.stem}" for path in LECTURES)]
+GLIDING = "document.getAnimations().filter(each => each.effect.target instanceof SVGElement).length"
 
 
 def words_in_a_plane():
@@ -37,7 +43,7 @@ def shown(page):
 def test_the_plane_of_words_names_only_what_has_room(shown, page, zoom):
     figure = shown(words_in_a_plane())
     figure.get_by_label("Zoom").fill(str(zoom))
-    assert page.evaluate(OVERLAPS) == []
+    assert figure.evaluate(OVERLAPS) == []
     assert figure.locator("svg text").count() > 10
 
 
@@ -45,7 +51,7 @@ def test_the_plane_of_words_names_only_what_has_room(shown, page, zoom):
 def test_the_ladder_keeps_its_names_apart(shown, page, axis):
     figure = shown(ladder())
     figure.get_by_label("along").select_option(label=axis)
-    assert page.evaluate(OVERLAPS) == []
+    assert figure.evaluate(OVERLAPS) == []
 
 
 def test_saving_and_numbers_are_in_a_menu_that_the_keyboard_opens(shown, page):
@@ -56,3 +62,26 @@ def test_saving_and_numbers_are_in_a_menu_that_the_keyboard_opens(shown, page):
         figure.get_by_role("button", name="Save SVG").click()
     assert saved.value.suggested_filename == "embedding.svg"
     assert figure.locator(".numbers td").first.is_visible()
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_in_no_state_of_a_figure_does_a_word_lie_on_another(page, address, name):
+    found = {}
+    page.goto(f"{address}/{name}.html", wait_until="load")
+    page.wait_for_selector(".lmf .picture", state="attached", timeout=60_000)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for figure in page.locator(".lmf").all():
+            found |= {(width, words): state for words, state in figure.evaluate(IN_EVERY_STATE).items()}
+    assert found == {}
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_what_changes_glides_unless_the_reader_wants_no_motion(shown, page):
+    for wanted, glides in (("no-preference", True), ("reduce", False)):
+        page.emulate_media(reduced_motion=wanted)
+        figure = shown(ladder())
+        page.wait_for_timeout(300)  # what changes sooner follows a hand
+        figure.get_by_label("along").select_option(label="seconds of training")
+        assert (page.evaluate(GLIDING) > 0) == glides

@@ -1,22 +1,10 @@
 """The drawn machines: no word lies on another at any width, and every box answers, by mouse or keyboard."""
 
 import pytest
+from overlaps import OVERLAPS
 
 from course import figures
 from course.figures.machines import MACHINES
-
-# Pairs of texts of the picture that share more than their edges, and texts that the picture cuts off.
-OVERLAPS = """() => {
-  const picture = document.querySelector('.lmf svg'), room = picture.getBoundingClientRect();
-  const texts = [...picture.querySelectorAll('text')]
-    .map(text => [text.textContent, text.getBoundingClientRect()]);
-  const isCut = ([, a]) => a.left < room.left - 1 || a.right > room.right + 1;
-  const meet = ([, a], [, b]) =>
-    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
-  const pairs = texts.flatMap((one, i) => texts.slice(i + 1).map(other => [one, other]));
-  const overlaps = pairs.filter(([one, other]) => meet(one, other));
-  return [...texts.filter(isCut).map(([word]) => word), ...overlaps.map(([[a], [b]]) => `${a} × ${b}`)];
-}"""
 
 
 def shown(page, name):
@@ -30,9 +18,9 @@ def test_no_word_lies_on_another(page, name):
     for width in (400, 800, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         shown(page, name)
-        assert page.evaluate(OVERLAPS) == [], width
+        assert page.locator(".lmf").evaluate(OVERLAPS) == [], width
         page.get_by_label("shapes in numbers").check()
-        assert page.evaluate(OVERLAPS) == [], width
+        assert page.locator(".lmf").evaluate(OVERLAPS) == [], width
     assert page.asked == []
     assert page.faults == []
 
@@ -41,7 +29,7 @@ def test_two_words_on_one_place_are_seen(page):
     shown(page, "rnn")
     page.evaluate("""() => [...document.querySelectorAll('.lmf svg text')].slice(3, 5).forEach((text) => {
       text.setAttribute('x', 30); text.setAttribute('y', 30); })""")
-    assert page.evaluate(OVERLAPS) != []
+    assert page.locator(".lmf").evaluate(OVERLAPS) != []
 
 
 def test_the_keyboard_builds_a_machine_up_and_asks_its_boxes(page):

@@ -14,6 +14,26 @@ OURS = ".lmf"
 SHOWN = """figure => [figure.querySelector('svg').outerHTML, figure.innerText,
   ...[...figure.querySelectorAll('input, select')].map(control => control.value)].join('|')"""
 
+VALUES = "figure => [...figure.querySelectorAll('input, select')].map(control => control.value).join()"
+
+# Lecture, figure, and where a hand presses and lets go, in shares of the picture's width and height.
+HANDS = [
+    ("02_ngrams", "Counts of symbol pairs", (0.97, 0.3), (0.97, 0.7)),
+    ("03_perplexity", "True and guessed", (0.1, 0.6), (0.1, 0.3)),
+    ("04_tokenisation", "A text cut", (0.2, 0.7), (0.4, 0.7)),
+    ("05_feedforward", "A training run", (0.2, 0.3), (0.35, 0.3)),
+    ("05_feedforward", "Three optimizers", (0.090, 0.308), (0.2, 0.3)),
+    ("05_feedforward", "Words as points", (0.2, 0.2), (0.2, 0.2)),
+    ("07_rnn", "States and predictions", (0.3, 0.1), (0.5, 0.1)),
+    ("08_vanishing_gradients", "The length of the gradient", (0.5, 0.3), (0.2, 0.3)),
+    ("12_self_attention", "Steps of self-attention", (0.86, 0.4), (0.9, 0.3)),
+    ("13_heads_and_positions", "Attention weights", (0.5, 0.3), (0.5, 0.6)),
+    ("13_heads_and_positions", "Outputs of attention", (0.12, 0.75), (0.08, 0.7)),
+    ("15_gpt", "Keys and values", (0.3, 0.35), (0.3, 0.55)),
+    ("16_generation", "Logits", (0.5, 372 / 430), (0.5, 0.75)),
+    ("18_encoder_decoder", "Three masks", (0.1, 0.6), (0.5, 0.7)),
+]
+
 # The milliseconds after which the page's first figure has replaced its picture.
 FIRST_ALIVE = """() => new Promise(done => {
   const look = () => document.querySelector('.live[data-alive] .lmf svg')
@@ -66,6 +86,24 @@ def test_every_slider_obeys_the_mouse(lecture):
         box = slider.bounding_box()
         slider.click(position={"x": box["width"] * (0.9 if is_left else 0.1), "y": box["height"] / 2})
         assert figure.evaluate(SHOWN) != before, name(slider)
+
+
+@pytest.mark.parametrize(("name", "label", "start", "end"), HANDS)
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_a_hand_moves_what_it_takes_in_the_picture(page, address, name, label, start, end):
+    page.goto(f"{address}/lectures/{name}.html", wait_until="load")
+    figure = page.locator(f"{OURS}:has(svg[aria-label^='{label}'])").first
+    picture = figure.locator("svg").first
+    picture.scroll_into_view_if_needed()
+    for choice in figure.locator("select").all():  # the last kind of positions is one that turns
+        choice.select_option(index=choice.locator("option").count() - 1)
+    box, before = picture.bounding_box(), figure.evaluate(VALUES)
+    first, last = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)]
+    page.mouse.move(*first)
+    page.mouse.down()
+    page.mouse.move(*last)
+    page.mouse.up()
+    assert figure.evaluate(VALUES) != before
 
 
 def test_a_figure_moved_by_mouse_and_keyboard_says_what_torch_says(page, address):

@@ -21,13 +21,13 @@ def small_network():
 @pytest.mark.parametrize("is_linear", [False, True])
 def test_the_strip_s_gradients_products_and_clipping_are_those_of_autograd(tmp_path, is_linear):
     U, inputs, gradient = small_network()
-    knobs = {"steps": 5, "radius": 1.3, "clip": 0.1, "isLinear": is_linear}
+    knobs = {"steps": 5, "radius": 1.3, "clip": 0.1, "volume": 0.5, "isLinear": is_linear}
     figure = figures.gradient_strip(U, inputs, gradient)
     found = evaluate(figure, f"figure.backpropagate(data, {json.dumps(knobs)})", tmp_path)
     matrix = (U / torch.linalg.eigvals(U).abs().max() * 1.3).requires_grad_()
     states = [torch.zeros(3, dtype=torch.float64, requires_grad=True)]
     for t in range(5):
-        z = matrix @ states[-1] + inputs[t]
+        z = matrix @ states[-1] + 0.5 * inputs[t]
         states.append(z if is_linear else z.tanh())
     gradients = torch.autograd.grad(gradient @ states[-1], [matrix, *states], retain_graph=True)
     rows = [torch.autograd.grad(states[-1][i], states[2], retain_graph=True)[0] for i in range(3)]
