@@ -24,7 +24,7 @@ from starlette.routing import Route
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decisions
 from autograder.reporting.page import HERE, render
-from autograder.serving.attempts import Attempt, Attempts, Pace, TooMany
+from autograder.serving.attempts import Attempt, Attempts, Pace, TooMany, counts
 from autograder.serving.classroom import Classroom
 from autograder.serving.clock import in_zone_of, until
 from autograder.serving.handout import handout, mistaken_for
@@ -240,14 +240,14 @@ class Door:
         """How a student's homework stands, as far as they may know."""
         attempts = self.attempts.of(student, name) if attempts is None else attempts
         due, now = Decisions(self.root).due(name, student), datetime.now(UTC)
-        told = self.attempts.told(name, student)
+        told, standing = self.attempts.told(name, student), self.attempts.standing(name, student)
         tells = self.tells_hidden(name, student)
         in_words = self.rubrics.of(name, student) if tells else []
         return {
             "name": name,
             "heading": self.heading(name),
             "worth": handout(self.root, name).points,
-            "due": until(due, now) if due else "",
+            "due": until(due, now) if due else None,
             "is_past": due is not None and now > due,
             "latest": in_zone_of(due, attempts[-1].time) if attempts else "",
             "waits": bool(attempts) and attempts[-1].judged is None,
@@ -255,7 +255,9 @@ class Door:
             "tells": tells,
             "mark": told.mark if told and tells else "",
             "in_words": in_words,
-            "total": total(in_words),
+            "marked": total(in_words),
+            "counting": counts(attempts, standing.source),
+            "total": standing.total if tells else "",
         }
 
     def verdict(self, name: str, student: str) -> str:

@@ -169,6 +169,20 @@ def test_times_are_in_the_zone_of_the_due_date_and_late_ones_say_so(door, ada):
         assert (">late<" in page, "what you hand in now is late" in page) == (is_late, is_late)
 
 
+def test_no_date_breaks_in_a_narrow_table(door, ada):
+    Decisions(door.root).add(Decision(NAME, "", "due", "2099-01-01T23:59:00+05:30"))
+    ada.hand_in(notebook())
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    assert re.search(r"\.time \{ white-space: nowrap; \}", ada.get("/style.css").text)
+    for page in (ada.get("/"), staff.get("/"), staff.get(f"/class/{NAME}"), staff.get(f"/class/{NAME}/ada")):
+        [*tables] = re.findall(r"<table>.*?</table>", page.text, re.DOTALL)
+        dates = [len(re.findall(r"\d{4}-\d\d-\d\d", table)) for table in tables]
+        whole = [len(re.findall(r'"time">[^<]*\d{4}-\d\d-\d\d[^<]*</span>', table)) for table in tables]
+        assert dates == whole
+        assert sum(dates) >= 1
+
+
 @pytest.mark.parametrize(
     ("far", "said"),
     [
