@@ -106,10 +106,12 @@ def enter_penalties(
     """
     is_due = gradebook.find_assignment(homework).duedate is not None
     assumed = counted_as(policy)
-    for submission in gradebook.assignment_submissions(homework):
+    if students is None:
+        submissions = gradebook.assignment_submissions(homework)
+    else:
+        submissions = [gradebook.find_submission(homework, student) for student in students]
+    for submission in submissions:
         student, longer = submission.student_id, (extensions or {}).get(submission.student_id)
-        if students is not None and student not in students:
-            continue
         if is_due and longer is not None:
             submission.extension = longer
         if is_due and submission.timestamp is not None:

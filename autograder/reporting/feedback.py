@@ -24,5 +24,11 @@ def feedback_page(
     total: the mark in the gradebook, in words, which is told with the hidden checks.
     """
     told = verdict(record, homework, hidden=hidden)
-    values = {"heading": heading_of(homework), "student": record.student, "later": later}
-    return render("feedback.html.j2", told=told, total=total if hidden else "", **values)
+    return render(
+        "feedback.html.j2",
+        told=told,
+        total=total if hidden else "",
+        heading=heading_of(homework),
+        student=record.student,
+        later=later,
+    )

@@ -129,8 +129,9 @@ class Door:
         is_upload = isinstance(problem, NotHandedIn | TooMany)
         found = WRONG.get(401 if status == 403 and not is_known else status, "This did not work")
         heading = NOT_HANDED_IN if is_upload else found
+        pause = SECONDS_UNTIL_A_TURN if status == 503 and request.method == "GET" else None
         values = {"heading": heading, "message": str(problem), "back": back or "/"}
-        return self.page(request, "message.html.j2", status=status, **values)
+        return self.page(request, "message.html.j2", status=status, reload=pause, **values)
 
     def too_large(self, path: str) -> str:
         """The page for a request that was ended before anybody knew whose it is."""

@@ -36,6 +36,7 @@ from autograder.submissions.collect import Found
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_BETWEEN_SUMMARIES = 30.0  # at least, while submissions keep arriving
+SECONDS_BETWEEN_LOOKS_AT_MARKS = 60.0  # in the gradebook, where people mark in Formgrader
 SECONDS_OF_A_TURN = 10.0  # after which it is the turn of other homeworks
 SECONDS_UNTIL_ANOTHER_TRY = 2.0
 SECONDS_UNTIL_REOPENED = 10.0  # of a homework that could not be graded
@@ -109,11 +110,12 @@ class OpenHomework:
 
     def round(self, until: float) -> bool:
         """Grade what has arrived, and what arrives up to a time; returns whether there was anything."""
-        arrived = self.inbox.arrived(self.name)
         try:
+            arrived = self.inbox.arrived(self.name)
             self.enter_by_hand()
         except AWAY as problem:
             self.give_up(problem)
+            return False
         if not (arrived or self.has_missed) or not self.is_ready():
             self.has_missed = self.has_missed or bool(arrived)
             return False
@@ -264,7 +266,7 @@ def watch(
             busy = [one.round(time.monotonic() + turn) for one in opened]
             for one in opened:
                 one.sum_up(SECONDS_BETWEEN_SUMMARIES if any(busy) else 0.0)
-                one.hand_on_marks(SECONDS_BETWEEN_SUMMARIES)
+                one.hand_on_marks(SECONDS_BETWEEN_LOOKS_AT_MARKS)
             if not any(busy):
                 time.sleep(SECONDS_BETWEEN_LOOKS)
 

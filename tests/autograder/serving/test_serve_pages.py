@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from doors import ADDRESS, KEY, NAME, Browser, new_door
 
+from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
 from autograder.serving.attempts import Told
 from autograder.serving.clock import how_far
@@ -330,3 +331,18 @@ def test_a_cookie_is_for_this_site_and_out_of_reach_of_scripts(tmp_path):
     cookie = Browser(new_door(tmp_path)).get("/").headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
+
+
+def test_a_page_that_the_database_keeps_away_comes_back_by_itself_and_a_form_does_not(door, ada, monkeypatch):
+    form = ada.form(f"/homework/{NAME}")
+
+    def away(*_):
+        raise GradebookUnavailable("The database is away.")
+
+    for name in ("of", "hand_in"):
+        monkeypatch.setattr(door.attempts, name, away)
+    page = ada.get(f"/homework/{NAME}")
+    assert (page.status_code, 'http-equiv="refresh"' in page.text) == (503, True)
+    files = {"notebook": ("hw.ipynb", notebook())}
+    page = ada.post(f"/homework/{NAME}", data=form, files=files)
+    assert (page.status_code, 'http-equiv="refresh"' in page.text) == (503, False)
