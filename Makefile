@@ -51,10 +51,12 @@ lint-figures:    ## look for mistakes in the figures' modules, if node is instal
 	else echo "node is not installed: the figures' modules were not checked"; fi
 
 nightly: export OMP_NUM_THREADS = 1
-nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, attack a whole batch, and try a million malformed inputs
+nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, attack a whole batch, play a class on a JupyterHub, and try a million malformed inputs
 	$(BIN)/python -m autograder verify --quiet --seeds 20 --mutants 8
 	$(BIN)/python -m autograder verify --sandbox bwrap
 	$(BIN)/python -m autograder verify --sandbox landlock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hub]' \
+		|| echo "JupyterHub could not be installed: the test of a class on a hub is skipped"
 	$(BIN)/python -m pytest -m nightly --ignore tests/autograder/fuzz
 	$(BIN)/python -m pytest tests/autograder/fuzz -m "" --hypothesis-profile nightly -n auto
 

@@ -63,9 +63,9 @@ def grade(
 
         clerk = clerk_for(order, root, marks, judges, found, json_file, preview=preview)
         gc.enable()  # which the command line switches off during imports
-        if attempt != "latest":
-            from autograder.grading.attempts import AttemptChoice
+        from autograder.grading.attempts import AttemptChoice, last_choices
 
+        if attempt != "latest" or last_choices(Decisions(root), name):
             choice = AttemptChoice(attempt, Path(submissions), Decisions(root), clerk)
             chosen = choice.chosen(found, again=again)
             if not preview:

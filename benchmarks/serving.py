@@ -1,12 +1,13 @@
 """A class hands in at `autograder serve`: how soon each student knows, and whether everything is kept.
 
-    python benchmarks/serving.py [--homework NAME] [--students 300] [--minutes 5] [--kill]
+    python benchmarks/serving.py [--homework NAME] [--students 300] [--minutes 5] [--kill] [--postgresql]
 
 Simulated on this machine alone: every student signs in by an invitation, hands in once at a time drawn
 uniformly, and reloads the page as browsers are told to. `--kill` ends the grader, and then the whole server,
-with SIGKILL while the class hands in; a student who gets no answer tries again. Ends with an error unless
-every attempt is kept once and every record and mark equals what `autograder grade` finds for the same
-submissions.
+with SIGKILL while the class hands in; a student who gets no answer, or is told that the database is away,
+tries again. `--postgresql` keeps attempts and marks in a PostgreSQL server of this run's own, which `--kill`
+ends too, for three seconds. Ends with an error unless every attempt is kept once and every record and mark
+equals what `autograder grade` finds for the same submissions.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx2 as httpx
 import psutil
 from grading import ROOT
 from nbgrader.api import Gradebook
 
+from autograder.marks.database import with_driver
 from autograder.sample.demo import make_course
 from autograder.sample.sample_class import hand_in_ordinary
 from autograder.serving.attempts import Attempts
@@ -43,10 +46,14 @@ from autograder.serving.run import database_url
 from autograder.serving.settings import read_settings, secret_key
 from autograder.source.loading import find
 
+if TYPE_CHECKING:
+    from postgresql_server import Server as DatabaseServer
+
 SETTINGS = 'address = "http://127.0.0.1:{port}"\nhidden = "at once"\nseconds_between = 0.0\n'
 RELOAD = re.compile(r'http-equiv="refresh" content="(\d+)"')
 FIELD = re.compile(r'type="hidden" name="(\w+)" value="([^"]*)"')
 SECONDS_UNTIL_ANOTHER_TRY = 1.0
+SECONDS_WITHOUT_A_DATABASE = 3.0
 SECONDS_AFTER_THE_LAST = 300.0  # before a student who knows nothing yet counts as lost
 
 
@@ -89,10 +96,11 @@ class Player:
 
 
 async def patiently(ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
-    """Ask until there is an answer, as people do when their browser cannot reach the server."""
+    """Ask until there is an answer, as people do who read that the server or its database is away."""
     while True:
         with suppress(httpx.TransportError):
-            return await ask()
+            if (answer := await ask()).status_code != 503:
+                return answer
         await asyncio.sleep(SECONDS_UNTIL_ANOTHER_TRY)
 
 
@@ -101,6 +109,7 @@ class Server:
     """`autograder serve` in a separate process, and the most memory that it and its children held."""
 
     course: Path
+    database: DatabaseServer | None = None
     process: subprocess.Popen | None = None
     most_bytes: int = 0
     killed: list[str] = field(default_factory=list)
@@ -109,7 +118,10 @@ class Server:
         port = read_settings(self.course).address.rpartition(":")[2]
         words = [sys.executable, "-m", "autograder", "serve", f"--root={self.course}", f"--port={port}"]
         with open(self.course / "serve.log", "ab") as log:
-            self.process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
+            where = {"GRADEBOOK_URL": self.database.url} if self.database else {}
+            self.process = subprocess.Popen(
+                words, stdout=log, stderr=log, start_new_session=True, env=os.environ | where
+            )
 
     def kill(self) -> None:
         assert self.process is not None
@@ -130,13 +142,21 @@ class Server:
             await asyncio.sleep(1.0)
 
     async def disturb(self, seconds: float) -> None:
-        """End the grader after a third of the time, and everything after two thirds."""
-        await asyncio.sleep(seconds / 3)
+        """End the grader after a quarter of the time, the database after half, the server after the third."""
+        await asyncio.sleep(seconds / 4)
         self.kill_grader()
-        await asyncio.sleep(seconds / 3)
+        self.killed.append("grader")
+        await asyncio.sleep(seconds / 4)
+        if self.database is not None:
+            self.database.stop()
+            self.database.process.wait()
+            await asyncio.sleep(SECONDS_WITHOUT_A_DATABASE)
+            await asyncio.to_thread(self.database.start)
+            self.killed.append("database")
+        await asyncio.sleep(seconds / 4)
         self.kill()
         self.start()
-        self.killed = ["grader", "server"]
+        self.killed.append("server")
 
 
 def share(process: psutil.Process) -> int:
@@ -148,13 +168,16 @@ def share(process: psutil.Process) -> int:
 
 def main() -> int:
     options = arguments()
-    with tempfile.TemporaryDirectory() as scratch, a_course(Path(scratch), options) as (course, apart):
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory())
+        database = stack.enter_context(a_database()) if options.postgresql else None
+        course, apart = a_course(Path(scratch), options, database)
         players = class_of(course, options)
-        server = Server(course)
+        server = Server(course, database)
         server.start()
         try:
             asyncio.run(hand_in_all(players, server, options))
-            problems = differences(course, apart, players, options.homework)
+            problems = differences(server, apart, players, options.homework)
         finally:
             server.kill()
     print(table(players, server))
@@ -167,12 +190,24 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--homework", default="hw1_language_models")
     parser.add_argument("--students", type=int, default=300)
     parser.add_argument("--minutes", type=float, default=5.0)
-    parser.add_argument("--kill", action="store_true", help="end grader and server in the middle")
+    parser.add_argument("--kill", action="store_true", help="end grader, database and server in the middle")
+    parser.add_argument("--postgresql", action="store_true", help="keep attempts and marks in PostgreSQL")
     return parser.parse_args()
 
 
 @contextmanager
-def a_course(scratch: Path, options: argparse.Namespace):
+def a_database():
+    """A PostgreSQL server of this run's own."""
+    sys.path.append(str(ROOT / "tests" / "autograder"))
+    from postgresql_server import a_server
+
+    with a_server() as server:
+        yield server
+
+
+def a_course(
+    scratch: Path, options: argparse.Namespace, database: DatabaseServer | None
+) -> tuple[Path, Path]:
     """A released course to be served, and a copy of it whose class was graded by `autograder grade`."""
     course, apart = scratch / "course", scratch / "apart"
     make_course(course, ROOT / "solutions" / options.homework, ROOT)
@@ -183,11 +218,16 @@ def a_course(scratch: Path, options: argparse.Namespace):
     subprocess.run(grade, cwd=apart, check=True, capture_output=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        (course / "serve.toml").write_text(SETTINGS.format(port=probe.getsockname()[1]))
+        settings = SETTINGS.format(port=probe.getsockname()[1])
+    if database is not None:
+        settings += f'database = "{database.url}"\n'
+        release = [sys.executable, "-m", "autograder", "release", options.homework]
+        subprocess.run([*release, "--gradebook", database.url], cwd=course, check=True, capture_output=True)
+    (course / "serve.toml").write_text(settings)
     for path in (apart / "submitted").iterdir():
         (course / "theirs" / path.name).parent.mkdir(exist_ok=True)
         shutil.copytree(path, course / "theirs" / path.name)
-    yield course, apart
+    return course, apart
 
 
 def class_of(course: Path, options: argparse.Namespace) -> list[Player]:
@@ -218,24 +258,28 @@ async def hand_in_all(players: list[Player], server: Server, options: argparse.N
     with suppress(TimeoutError):
         await asyncio.wait_for(played, seconds + SECONDS_AFTER_THE_LAST)
     for task in beside:
+        if task.done():
+            task.result()  # raises what went wrong in it
         task.cancel()
 
 
-def differences(course: Path, apart: Path, players: list[Player], name: str) -> list[str]:
+def differences(server: Server, apart: Path, players: list[Player], name: str) -> list[str]:
     """What is lost, counted twice, or different from the course that was graded in one go."""
+    course = server.course
     attempts = Attempts(database_url(course, read_settings(course)))
     problems = [f"{one.name} never got a verdict" for one in players if not one.knew]
     problems += [f"{one.name}: not 1 attempt" for one in players if len(attempts.of(one.name, name)) != 1]
-    here, there = points(course, name), points(apart, name)
+    here = points(course, name, server.database.url if server.database else None)
+    there = points(apart, name)
     problems += [
         f"{one}: {here.get(one)} here, {there[one]} there" for one in there if here.get(one) != there[one]
     ]
     return problems
 
 
-def points(course: Path, name: str) -> dict[str, tuple]:
-    """Each student's points in the record and in the gradebook."""
-    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+def points(course: Path, name: str, url: str | None = None) -> dict[str, tuple]:
+    """Each student's points in the record and in the gradebook, at this URL or in the course's folder."""
+    with Gradebook(with_driver(url or f"sqlite:///{course}/gradebook.db")) as gradebook:
         marks = {one.student_id: one.score for one in gradebook.assignment_submissions(name)}
     records = {path.stem: json.loads(path.read_text()) for path in (course / "grades" / name).glob("*.json")}
     return {who: (record["points"], marks.get(who)) for who, record in records.items()}

@@ -43,6 +43,8 @@ class AttemptChoice:
         Raises NoDueDate.
         """
         attempts = {one.student: self.attempts(one) for one in found}
+        if self.which == "latest":
+            return list(found)
         if self.which == "in-time":
             return [self.in_time(attempts[one.student]) for one in found]
         known = {} if again else self.known(attempts)
@@ -53,9 +55,8 @@ class AttemptChoice:
         return [known[one.student] for one in found]
 
     def attempts(self, found: Found) -> list[Found]:
-        """A student's attempts, oldest first; among those without a time, the current submission is last."""
-        earlier = earlier_attempts(self.submissions, found.student, self.homework)
-        return sorted([*earlier, found], key=lambda one: (_time(one), one is found))
+        """A student's attempts, oldest first."""
+        return attempts_of(found, self.submissions, self.homework)
 
     def in_time(self, attempts: Sequence[Found]) -> Found:
         """The latest attempt that arrived in time; the latest of all if none did."""
@@ -71,7 +72,8 @@ class AttemptChoice:
         found = {name: several[0] for name, several in attempts.items() if len(several) == 1}
         for entry in self.log.all(self.homework):
             several = attempts.get(entry.student, ())
-            if entry.what == "attempt" and entry.cell == _set(several):
+            is_best = entry.what == "attempt" and entry.why.startswith("best ")
+            if is_best and entry.cell == _set(several):
                 best = [one for one in several if _key(one) == entry.value]
                 found |= {entry.student: best[0]} if best else {}
         return found
@@ -86,14 +88,38 @@ class AttemptChoice:
 
     def record(self, found: Sequence[Found], chosen: Sequence[Found]) -> None:
         """Record which attempts count, for students with several attempts whose choice has changed."""
-        last = {entry.student: entry for entry in self.log.all(self.homework) if entry.what == "attempt"}
+        last = last_choices(self.log, self.homework)
         for in_place, one in zip(found, chosen, strict=True):
             several, before = self.attempts(in_place), last.get(one.student)
             key, among = _key(one), _set(several)
-            if len(several) > 1 and (before is None or (before.value, before.cell) != (key, among)):
+            is_new = self.which != "latest" if before is None else (before.value, before.cell) != (key, among)
+            if len(several) > 1 and is_new:
                 why = f"{self.which} of {len(several)}"
                 old = None if before is None else before.value
                 self.log.add(Decision(self.homework, one.student, "attempt", key, old, among, why))
+
+
+def attempts_of(found: Found, submissions: Path, homework: str) -> list[Found]:
+    """A student's attempts, oldest first; among those without a time, the current submission is last."""
+    earlier = earlier_attempts(submissions, found.student, homework)
+    return sorted([*earlier, found], key=lambda one: (_time(one), one is found))
+
+
+def last_choices(log: Decisions, homework: str) -> dict[str, Decision]:
+    """Student → the choice among their attempts that was recorded last."""
+    return {entry.student: entry for entry in log.all(homework) if entry.what == "attempt"}
+
+
+def as_chosen(found: Sequence[Found], submissions: Path, log: Decisions, homework: str) -> list[Found]:
+    """The attempts that were chosen last, and the submission itself where there is another attempt since."""
+    last = last_choices(log, homework)
+    return [_as_chosen(one, submissions, last[one.student]) if one.student in last else one for one in found]
+
+
+def _as_chosen(found: Found, submissions: Path, choice: Decision) -> Found:
+    several = attempts_of(found, submissions, choice.homework)
+    there = [one for one in several if _key(one) == choice.value]
+    return there[0] if there and _set(several) == choice.cell else found
 
 
 def _time(found: Found) -> datetime:

@@ -101,4 +101,5 @@ def in_words(told: Verdict) -> Iterator[str]:
         for entry in exercise.mistakes:
             yield f"  → {entry.diagnosis} {entry.question}"
     if told.points is not None:
-        yield f"{told.points:g} of {told.max_points:g} points, not counting answers marked by hand."
+        sums = f"{told.points:g} of {told.max_points:g} points"
+        yield f"{sums} for the checks, before answers marked by hand and late penalties."

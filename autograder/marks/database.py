@@ -83,6 +83,22 @@ def with_driver(url: str) -> str:
 
 
 @contextlib.contextmanager
+def one_transaction(gradebook: Gradebook) -> Iterator[None]:
+    """Everything inside becomes visible together or not at all.
+
+    nbgrader's own methods commit every change at once, so none of them may be called inside.
+    """
+    session = gradebook.db
+    try:
+        with session.no_autoflush:
+            yield
+        session.commit()
+    except BaseException:
+        session.rollback()
+        raise
+
+
+@contextlib.contextmanager
 def in_a_sentence() -> Iterator[None]:
     """Raise errors of the database as GradebookUnavailable, without its address in any message."""
     try:

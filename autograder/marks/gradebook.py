@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +21,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 from sqlalchemy import ColumnElement, true
 
-from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.database import in_a_sentence, one_transaction, opened
 from autograder.marks.decisions import Decisions
 from autograder.marks.first_submission import (
     ReleasedAssignment,
@@ -30,7 +29,7 @@ from autograder.marks.first_submission import (
     add_submission,
     released_assignment,
 )
-from autograder.marks.late import counted_as, enter_penalties, policy_of
+from autograder.marks.late import counted_as, penalties_now, policy_of
 from autograder.marks.records import write_bytes, write_text
 from autograder.marks.settings import course_config
 from autograder.markup import one_line
@@ -221,15 +220,10 @@ class MarkBook:
         The due date is the gradebook's; if nbgrader's pages have set a new one, that is logged. Returns a
         sentence about students for whom this is impossible, because their delay is unknown.
         """
-        policy, decisions = policy_of(self.config), Decisions(Path(self.course.root))
-        late = decisions.late_without_time(self.homework)
-        with in_a_sentence(), one_transaction(self._gradebook):
-            due = self._gradebook.find_assignment(self.homework).duedate
-            decisions.notice_due(self.homework, due.replace(tzinfo=UTC) if due else None)
-            extensions = decisions.extensions(self.homework)
-            enter_penalties(
-                self._gradebook, self.homework, policy, extensions=extensions, late_without_time=late
-            )
+        root = Path(self.course.root)
+        policy, late = policy_of(self.config), Decisions(root).late_without_time(self.homework)
+        with in_a_sentence():
+            penalties_now(self._gradebook, root, self.homework, policy)
         if not late or counted_as(policy):
             return []
         return [NOT_KNOWN_HOW_LATE.format(students=", ".join(map(one_line, sorted(late))))]
@@ -310,19 +304,3 @@ def _time_of(timestamp: str | None) -> datetime | None:
         return parse_utc(timestamp) if timestamp else None
     except (ValueError, TypeError, OverflowError):
         return None
-
-
-@contextlib.contextmanager
-def one_transaction(gradebook: Gradebook) -> Iterator[None]:
-    """Everything inside becomes visible together or not at all.
-
-    nbgrader's own methods commit every change at once, so none of them may be called inside.
-    """
-    session = gradebook.db
-    try:
-        with session.no_autoflush:
-            yield
-        session.commit()
-    except BaseException:
-        session.rollback()
-        raise

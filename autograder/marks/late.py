@@ -20,7 +20,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float
 from traitlets.config import Config
 
-from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.database import in_a_sentence, one_transaction, opened
 from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.settings import course_config
 
@@ -63,6 +63,31 @@ def counted_as(policy: LateSubmissionPlugin) -> timedelta:
     return timedelta(days=policy.unknown_counts_as_days if isinstance(policy, PerDay) else 0.0)
 
 
+def penalties_now(
+    gradebook: Gradebook,
+    root: Path,
+    homework: str,
+    policy: LateSubmissionPlugin,
+    students: Collection[str] | None = None,
+) -> None:
+    """Enter what the policy takes off now: marks by hand, extensions and the due date may be newer.
+
+    A due date that nbgrader's pages have set is logged. students: None takes all.
+    """
+    decisions = Decisions(root)
+    with one_transaction(gradebook):
+        due = gradebook.find_assignment(homework).duedate
+        decisions.notice_due(homework, due.replace(tzinfo=UTC) if due else None)
+        enter_penalties(
+            gradebook,
+            homework,
+            policy,
+            extensions=decisions.extensions(homework),
+            late_without_time=decisions.late_without_time(homework),
+            students=students,
+        )
+
+
 def enter_penalties(
     gradebook: Gradebook,
     homework: str,
@@ -70,16 +95,22 @@ def enter_penalties(
     *,
     extensions: Mapping[str, timedelta] | None = None,
     late_without_time: Collection[str] = (),
+    students: Collection[str] | None = None,
 ) -> None:
     """Enter the policy's penalty for every submission of a homework, from its present points.
 
     extensions: student → length of the extension, instead of those that nbgrader has entered.
     late_without_time: the students whose platform says only that they were late.
+    students: those whose penalties to enter; None takes all.
     Committing is left to the caller.
     """
     is_due = gradebook.find_assignment(homework).duedate is not None
     assumed = counted_as(policy)
-    for submission in gradebook.assignment_submissions(homework):
+    if students is None:
+        submissions = gradebook.assignment_submissions(homework)
+    else:
+        submissions = [gradebook.find_submission(homework, student) for student in students]
+    for submission in submissions:
         student, longer = submission.student_id, (extensions or {}).get(submission.student_id)
         if is_due and longer is not None:
             submission.extension = longer

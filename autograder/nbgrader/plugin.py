@@ -57,6 +57,7 @@ def use_feedback(c: Config) -> None:
     c.HTMLExporter.filters = {"prose": "autograder.reporting.prose.prose"}
     c.GenerateFeedback.preprocessors = [
         "autograder.nbgrader.feedback.Feedback",
+        "autograder.nbgrader.penalties.Penalties",
         *_of_nbgrader(("GetGrades",)),
         "autograder.nbgrader.contents.Contents",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",

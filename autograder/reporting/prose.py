@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from autograder.markup import plain_text
 from autograder.reporting.formulas import MOST, with_formulas
 
-_PIECE = re.compile(r"(`[^`]+`|\*\w[^*]*\*|\$[^$\s](?:[^$]*[^$\s])?\$)")
+_PIECE = re.compile(r"(`[^`]+`|\*\w[^*]*\*|\$\$[^$]+\$\$|\$[^$\s](?:[^$]*[^$\s])?\$)")
 
 
 def prose(words: str) -> Markup:

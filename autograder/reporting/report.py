@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from markupsafe import Markup
 
 from autograder.extras import NotInstalled
+from autograder.marks.database import GradebookUnavailable
+from autograder.marks.exports.marks import ExportError, marks_of
 from autograder.marks.records import HomeworkRecord, read_homework, write_text
 from autograder.reporting.class_statistics import ClassStatistics, class_statistics, histogram
 from autograder.reporting.page import number, render
@@ -19,14 +22,25 @@ SLOW = 10  # seconds from which on the report mentions a submission
 SHARED_BY = 2  # students from which on a mistake is worth discussing in class
 
 
-def report(name: str, root: Path | str = ".") -> Path:
-    """Write grades/NAME.html from grades/NAME.json; raises FileNotFoundError if nothing was graded yet."""
+def report(name: str, root: Path | str = ".", gradebook: str | None = None) -> Path:
+    """Write grades/NAME.html from grades/NAME.json; raises FileNotFoundError if nothing was graded yet.
+
+    gradebook: the URL of its database; None takes the one of nbgrader_config.py.
+    """
     records = Path(root) / "grades" / f"{name}.json"
     if not records.is_file():
         raise FileNotFoundError(f"{records} does not exist: grade first with `autograder grade {name} …`.")
     path, homework = records.with_suffix(".html"), find(name, root)
-    write_text(path, report_page(read_homework(records), homework, alike(homework, Path(root))))
+    totals = totals_of(name, Path(root), gradebook)
+    write_text(path, report_page(read_homework(records), homework, alike(homework, Path(root)), totals))
     return path
+
+
+def totals_of(name: str, root: Path, gradebook: str | None) -> dict[str, str]:
+    """Student → the mark in the gradebook, in words; empty where there is no gradebook to ask."""
+    with suppress(ExportError, GradebookUnavailable):
+        return {mark.student: mark.total for mark in marks_of(root, name, gradebook)}
+    return {}
 
 
 def alike(homework: HomeworkSource, root: Path) -> Markup:
@@ -41,8 +55,13 @@ def alike(homework: HomeworkSource, root: Path) -> Markup:
         return Markup("")
 
 
-def report_page(record: HomeworkRecord, homework: HomeworkSource, similar: Markup | None = None) -> Markup:
-    """The page for the records of one homework."""
+def report_page(
+    record: HomeworkRecord,
+    homework: HomeworkSource,
+    similar: Markup | None = None,
+    totals: Mapping[str, str] | None = None,
+) -> Markup:
+    """The page for the records of one homework. totals: student → the mark in the gradebook, in words."""
     counted = class_statistics(record, homework)
     return render(
         "report.html.j2",
@@ -54,6 +73,7 @@ def report_page(record: HomeworkRecord, homework: HomeworkSource, similar: Marku
         to_look_at={heading: notes for heading, notes in _to_look_at(counted) if notes},
         similar=similar,
         students=[shown(entry, homework) for entry in record.submissions],
+        totals=totals or {},
         footer=list(_footer(record)),
     )
 

@@ -24,7 +24,7 @@ from starlette.routing import Route
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decisions
 from autograder.reporting.page import HERE, render
-from autograder.serving.attempts import Attempt, Attempts, Pace, TooMany
+from autograder.serving.attempts import Attempt, Attempts, Pace, TooMany, counts
 from autograder.serving.classroom import Classroom
 from autograder.serving.clock import in_zone_of, until
 from autograder.serving.handout import handout, mistaken_for
@@ -129,8 +129,9 @@ class Door:
         is_upload = isinstance(problem, NotHandedIn | TooMany)
         found = WRONG.get(401 if status == 403 and not is_known else status, "This did not work")
         heading = NOT_HANDED_IN if is_upload else found
+        pause = SECONDS_UNTIL_A_TURN if status == 503 and request.method == "GET" else None
         values = {"heading": heading, "message": str(problem), "back": back or "/"}
-        return self.page(request, "message.html.j2", status=status, **values)
+        return self.page(request, "message.html.j2", status=status, reload=pause, **values)
 
     def too_large(self, path: str) -> str:
         """The page for a request that was rejected before its sender was known."""
@@ -240,14 +241,14 @@ class Door:
         """The state of a student's homework, as far as they may know it."""
         attempts = self.attempts.of(student, name) if attempts is None else attempts
         due, now = Decisions(self.root).due(name, student), datetime.now(UTC)
-        told = self.attempts.told(name, student)
+        told, standing = self.attempts.told(name, student), self.attempts.standing(name, student)
         tells = self.tells_hidden(name, student)
         in_words = self.rubrics.of(name, student) if tells else []
         return {
             "name": name,
             "heading": self.heading(name),
             "worth": handout(self.root, name).points,
-            "due": until(due, now) if due else "",
+            "due": until(due, now) if due else None,
             "is_past": due is not None and now > due,
             "latest": in_zone_of(due, attempts[-1].time) if attempts else "",
             "waits": bool(attempts) and attempts[-1].judged is None,
@@ -255,7 +256,9 @@ class Door:
             "tells": tells,
             "mark": told.mark if told and tells else "",
             "in_words": in_words,
-            "total": total(in_words),
+            "marked": total(in_words),
+            "counting": counts(attempts, standing.source),
+            "total": standing.total if tells else "",
         }
 
     def verdict(self, name: str, student: str) -> str:

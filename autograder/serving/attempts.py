@@ -6,7 +6,7 @@ An attempt is never changed or removed. One that comes too soon after others is 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,6 +39,14 @@ TOLD = sql.Table(
     sql.Column("visible", sql.Text, nullable=False),  # pages for the student, without hidden checks
     sql.Column("whole", sql.Text, nullable=False),  # with hidden checks
     sql.Column("mark", sql.String(100), nullable=False),
+)
+STANDING = sql.Table(
+    "standing",
+    TABLES,
+    sql.Column("homework", sql.String(200), primary_key=True),
+    sql.Column("student", sql.String(200), primary_key=True),
+    sql.Column("source", sql.String(64), nullable=False, default=""),  # digest of the attempt that counts
+    sql.Column("total", sql.Text, nullable=False, default=""),  # of the gradebook, in words
 )
 USED = sql.Table(
     "used_once",
@@ -87,6 +95,14 @@ class Told:
     visible: str
     whole: str
     mark: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The digest of the attempt that counts, and the mark in the gradebook; each empty until there is one."""
+
+    source: str = ""
+    total: str = ""
 
 
 class Attempts:
@@ -181,24 +197,64 @@ class Attempts:
         with self._begin() as connection:
             return {row.student: row.number for row in _rows(connection, clause)}
 
-    def tell(self, homework: str, student: str, told: Told, up_to: int | None) -> None:
-        """Store a student's verdict. up_to: the number of the attempt that it is about, if any."""
+    def tell(self, homework: str, student: str, told: Told, up_to: int | None, source: str = "") -> None:
+        """Store a student's verdict; a total from before it is no longer shown.
+
+        up_to: the number of the latest attempt that it takes into account, if any. source: the digest of the
+        attempt that it is about.
+        """
         key = {"homework": homework, "student": student}
         judged = (*(ATTEMPT.c[name] == value for name, value in key.items()), ATTEMPT.c.judged.is_(None))
         with self._begin() as connection:
-            connection.execute(TOLD.delete().where(TOLD.c.homework == homework, TOLD.c.student == student))
+            marked = sql.select(TOLD.c.mark).where(*_is(TOLD, **key))
+            is_same = connection.execute(marked).scalar() == told.mark
+            before = _standing(connection.execute(sql.select(STANDING).where(*_is(STANDING, **key))).first())
+            total = before.total if is_same and before.source == source else ""
+            for table in (TOLD, STANDING):
+                connection.execute(table.delete().where(*_is(table, **key)))
             connection.execute(TOLD.insert().values(**key, **vars(told)))
+            connection.execute(STANDING.insert().values(**key, source=source, total=total))
             if up_to is not None:
                 clause = sql.and_(*judged, ATTEMPT.c.number <= up_to)
                 connection.execute(ATTEMPT.update().where(clause).values(judged=_now()))
 
     def told(self, homework: str, student: str) -> Told | None:
         """The verdict that a student sees now; None before the first one."""
-        clause = (TOLD.c.homework == homework, TOLD.c.student == student)
         columns = sql.select(TOLD.c.visible, TOLD.c.whole, TOLD.c.mark)
         with self._begin() as connection:
-            row = connection.execute(columns.where(*clause)).one_or_none()
+            row = connection.execute(columns.where(*_is(TOLD, homework, student))).one_or_none()
         return Told(*row) if row else None
+
+    def standing(self, homework: str, student: str) -> Standing:
+        """How one student stands."""
+        with self._begin() as connection:
+            rows = connection.execute(sql.select(STANDING).where(*_is(STANDING, homework, student)))
+            return _standing(rows.first())
+
+    def standings(self, homework: str) -> dict[str, Standing]:
+        """How everybody stands whom the gradebook knows, or who has a verdict."""
+        with self._begin() as connection:
+            rows = connection.execute(sql.select(STANDING).where(STANDING.c.homework == homework)).all()
+        return {row.student: _standing(row) for row in rows}
+
+    def enter_totals(self, homework: str, totals: Mapping[str, str]) -> None:
+        """Store everybody's mark in the gradebook, in words; who is not in it any more is forgotten."""
+        before = self.standings(homework)
+        gone = {student for student, one in before.items() if student not in totals and not one.source}
+        wanted = {student: totals.get(student, "") for student in {*before, *totals} - gone}
+        changed = {who for who in wanted if who not in before or before[who].total != wanted[who]}
+        if not (gone or changed):
+            return
+        with self._begin() as connection:
+            for student in sorted(gone | changed):
+                clause = _is(STANDING, homework, student)
+                if student in gone:
+                    connection.execute(STANDING.delete().where(*clause))
+                elif student in before:
+                    connection.execute(STANDING.update().where(*clause).values(total=wanted[student]))
+                else:
+                    row = {"homework": homework, "student": student, "total": wanted[student]}
+                    connection.execute(STANDING.insert().values(**row))
 
     def marks(self, homework: str) -> dict[str, str]:
         """Each student's mark in words."""
@@ -216,12 +272,15 @@ class Attempts:
                 connection.execute(KNOWN.insert().values(student=student))
 
     def known(self, homeworks: Collection[str]) -> set[str]:
-        """Those students, and whoever has handed in one of these homeworks."""
-        handed_in = sql.select(ATTEMPT.c.student).where(ATTEMPT.c.homework.in_(homeworks)).distinct()
+        """Those students, whoever has handed in one of these homeworks, and whom the gradebook knows."""
+        queries = [
+            sql.select(table.c.student).where(table.c.homework.in_(homeworks)).distinct()
+            for table in (ATTEMPT, STANDING)
+        ]
         with self._begin() as connection:
             return {
                 student
-                for query in (sql.select(KNOWN.c.student), handed_in)
+                for query in (sql.select(KNOWN.c.student), *queries)
                 for student in connection.execute(query).scalars()
             }
 
@@ -245,6 +304,19 @@ def _turn(now: datetime, turns: Sequence[datetime], pace: Pace) -> datetime:
     if len(turns) >= pace.each_hour:
         earliest = max(earliest, turns[-pace.each_hour] + timedelta(hours=1))
     return earliest
+
+
+def _is(table: sql.Table, homework: str, student: str) -> tuple[sql.ColumnElement[bool], ...]:
+    return table.c.homework == homework, table.c.student == student
+
+
+def _standing(row: Any | None) -> Standing:
+    return Standing(row.source, row.total) if row else Standing()
+
+
+def counts(attempts: Sequence[Attempt], source: str) -> int | None:
+    """The number of the attempt with this digest, the later of two; None if there is none."""
+    return next((one.number for one in reversed(attempts) if one.digest == source), None)
 
 
 def _of(student: str, homework: str) -> sql.ColumnElement[bool]:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from autograder.marks.decisions import Decisions
-from autograder.serving.attempts import Attempts
+from autograder.serving.attempts import Attempts, Standing, counts
 from autograder.serving.clock import in_zone_of
 from autograder.serving.marking import Front
 from autograder.serving.rubrics import Rubrics, total
@@ -55,6 +55,7 @@ class Classroom:
         name = self.door.named(request)
         decisions = Decisions(self.door.root)
         marks, latest = self.attempts.marks(name), self.attempts.latest(name)
+        standings = self.attempts.standings(name)
         excused, answers = decisions.excused(name), self.answers(name)
         rows = []
         for student in sorted(marks.keys() | latest.keys()):
@@ -68,6 +69,7 @@ class Classroom:
                     "attempts": count,
                     "waits": attempt is not None and attempt.judged is None,
                     "mark": marks.get(student, ""),
+                    "total": standings.get(student, Standing()).total,
                     "unmarked": sum(one.chosen is None for one in answers if one.student == student),
                 }
             )
@@ -102,5 +104,7 @@ class Classroom:
             verdict=told.whole if told else "",
             mark=told.mark if told else "",
             in_words=(in_words := self.rubrics.of(name, student)),
-            total=total(in_words),
+            marked=total(in_words),
+            counting=counts(attempts, (standing := self.attempts.standing(name, student)).source),
+            total=standing.total,
         )

@@ -13,9 +13,9 @@ def in_zone_of(due: datetime | None, time: datetime) -> str:
     return f"{there:%Y-%m-%d %H:%M:%S} {_zone(there)}"
 
 
-def until(due: datetime, now: datetime) -> str:
-    """A due date in its own zone, with the day of the week, and how far away it is."""
-    return f"{due:%a %Y-%m-%d %H:%M} {_zone(due)}, {how_far(due, now)}"
+def until(due: datetime, now: datetime) -> tuple[str, str]:
+    """A due date as it was said, with its day of the week, and how far away it is."""
+    return f"{due:%a %Y-%m-%d %H:%M} {_zone(due)}", how_far(due, now)
 
 
 def how_far(time: datetime, now: datetime) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder.collecting.filing import Cabinet
 from autograder.grading.told import as_told
+from autograder.marks.exports.marks import Mark
 from autograder.marks.records import RecordFolder, SubmissionRecord
 from autograder.markup import plain_text
 from autograder.reporting.page import render
@@ -80,7 +81,7 @@ class AttemptInbox:
         path = RecordFolder(self.records, homework.name).file(record.student)
         self.told[path] = _time_of(path)
         number = self.judging.get((homework.name, record.student))
-        self.attempts.tell(homework.name, record.student, self.words(record, homework), number)
+        self.attempts.tell(homework.name, record.student, self.words(record, homework), number, record.source)
         self.ask(homework)
         path = self.folder.parent / "autograded" / record.student / homework.name / f"{homework.name}.ipynb"
         self.rubrics.answered(homework.name, record.student, written_answers(path, homework))
@@ -108,6 +109,10 @@ class AttemptInbox:
         """The gradebook has a mark."""
         self.rubrics.entered(homework, mark)
 
+    def marked(self, homework: str, marks: Sequence[Mark]) -> None:
+        """Store what the gradebook has, late penalties included, for students and for the class list."""
+        self.attempts.enter_totals(homework, {mark.student: mark.total for mark in marks})
+
     def tell_changed(self, name: str) -> None:
         """Store verdicts for records that another command wrote, for example when regrading."""
         if name not in self.homeworks or not self.is_time(name, "records"):
@@ -118,7 +123,7 @@ class AttemptInbox:
                 self.told[path] = changed
                 if (record := folder.find(path.stem)) is not None:
                     told = self.words(record, self.homeworks[name])
-                    self.attempts.tell(name, record.student, told, None)
+                    self.attempts.tell(name, record.student, told, None, record.source)
 
     def words(self, record: SubmissionRecord, homework: HomeworkSource) -> Told:
         """A record as the student sees it, without and with hidden checks, and the mark."""

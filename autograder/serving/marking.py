@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from autograder.reporting.prose import prose
 from autograder.serving.handout import handout
 from autograder.serving.people import Person, see_other
 from autograder.serving.rubrics import Answer, Rubrics
@@ -23,6 +24,7 @@ from autograder.serving.settings import ServeSettings
 
 MOST_POINTS = 1000.0
 LONGEST_COMMENT = 5_000  # characters
+LONGEST_SET = 20_000  # characters of an answer; formulas in a longer one, which would take time, stay text
 
 
 class Front(Protocol):
@@ -83,6 +85,7 @@ class Marking:
         first = next((place for place, one in enumerate(answers) if one.chosen is None), 0)
         asked = request.query_params.get("answer", "")
         place = keys.index(asked) if asked in keys else first
+        words = handout(self.door.root, name).answer(question, answers[place].text) or "(no answer)"
         shared = [item for answer in answers for item in answer.chosen or ()]
         return self.door.page(
             request,
@@ -91,7 +94,7 @@ class Marking:
             heading=self.door.heading(name),
             question=found[question],
             unmarked=sum(one.chosen is None for one in answers),
-            words=handout(self.door.root, name).answer(question, answers[place].text) or "(no answer)",
+            words=words if len(words) > LONGEST_SET else prose(words),
             answer=answers[place],
             key=keys[place],
             shown=f"answer {place + 1}" if self.door.settings.anonymous else answers[place].student,

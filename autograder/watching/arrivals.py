@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.marks.exports.marks import Mark
 from autograder.marks.records import SubmissionRecord, write_text
 from autograder.reporting.feedback import feedback_page
 from autograder.source.homework import HomeworkSource
@@ -32,6 +33,15 @@ class _Seen:
     is_taken: bool = False
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What a student was told last."""
+
+    page: Path
+    record: SubmissionRecord
+    homework: HomeworkSource
+
+
 @dataclass
 class Arrivals:
     """`STUDENT/HOMEWORK/…` or `STUDENT.ipynb` below a folder, as `collect` finds them.
@@ -44,6 +54,8 @@ class Arrivals:
     tells_hidden: Callable[[str, str], bool] = lambda homework, student: True
     clock: Callable[[], float] = time.monotonic
     seen: dict[tuple[str, str], _Seen] = field(default_factory=dict)
+    told: dict[tuple[str, str], _Told] = field(default_factory=dict)
+    totals: dict[tuple[str, str], str] = field(default_factory=dict)  # by homework and student
 
     def all(self, homework: str) -> Sequence[Found]:
         """Every submission that was taken, by student."""
@@ -75,14 +87,33 @@ class Arrivals:
 
     def give_back(self, submission: Found, record: SubmissionRecord, homework: HomeworkSource) -> None:
         """Write the feedback beside the submission, unless the same page is there already."""
-        place = submission.folder or submission.path
-        if place is None:
+        key = homework.name, submission.student
+        found = self.seen[key].found if key in self.seen else submission  # not an attempt that is kept aside
+        if (place := found.folder or found.path) is None:
             return
-        path = place.with_name(f"{place.name.removesuffix('.ipynb')}.html")
-        told = self.tells_hidden(homework.name, submission.student)
-        page = feedback_page(record, homework, hidden=told, later="are shown after the due date")
+        if key in self.told and self.told[key].record != record:
+            self.totals.pop(key, None)
+        page = place.with_name(f"{place.name.removesuffix('.ipynb')}.html")
+        self.told[key] = _Told(page, record, homework)
+        self._write(*key)
+
+    def _write(self, homework: str, student: str) -> None:
+        """Write a student's page, unless the same is there."""
+        told, tells = self.told[homework, student], self.tells_hidden(homework, student)
+        total = self.totals.get((homework, student), "")
+        later = "are shown after the due date"
+        page = feedback_page(told.record, told.homework, hidden=tells, later=later, total=total)
+        path = told.page
         if not path.is_file() or path.is_symlink() or path.read_text("utf-8", "replace") != page:
             write_text(path, page)
+
+    def marked(self, homework: str, marks: Sequence[Mark]) -> None:
+        """Add the gradebook's marks to the pages, late penalties included."""
+        for mark in marks:
+            key = homework, mark.student
+            if key in self.told and self.totals.get(key) != mark.total:
+                self.totals[key] = mark.total
+                self._write(*key)
 
     def by_hand(self, homework: str) -> Sequence[ByHand]:
         """None: a folder contains no marks."""

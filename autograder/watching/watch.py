@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from autograder.grade import clerk_for, mark_book
+from autograder.grading.attempts import as_chosen
 from autograder.grading.clerk import Clerk, Task
 from autograder.grading.order import Order
 from autograder.grading.pool import Judges, JudgesUnavailable, local_judges
@@ -22,6 +23,7 @@ from autograder.making.release import released_path
 from autograder.marks.changes import point_changes
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
+from autograder.marks.exports.marks import ExportError, Mark, marks_of
 from autograder.marks.records import SubmissionRecord
 from autograder.markup import one_line
 from autograder.sample.demo import mark
@@ -34,6 +36,7 @@ from autograder.submissions.collect import Found
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_BETWEEN_SUMMARIES = 30.0  # at least, while submissions keep arriving
+SECONDS_BETWEEN_LOOKS_AT_MARKS = 60.0  # in the gradebook, where people mark in Formgrader
 SECONDS_OF_A_TURN = 10.0  # after which it is the turn of other homeworks
 SECONDS_UNTIL_ANOTHER_TRY = 2.0
 SECONDS_UNTIL_REOPENED = 10.0  # of a homework that could not be graded
@@ -58,6 +61,13 @@ class Inbox(Protocol):
 
     def entered(self, homework: str, mark: Any) -> None:
         """The gradebook has one of these."""
+
+    def marked(self, homework: str, marks: Sequence[Mark]) -> None:
+        """Everybody's mark in the gradebook, with late penalties; called again and again."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the submissions, and with the attempts that are kept aside."""
 
 
 class ByHand(Protocol):
@@ -92,6 +102,7 @@ class OpenHomework:
     unsummed: float | None = None  # since when the summary is incomplete
     refused: str = ""  # why it could not be opened, as was said
     next_try: float = 0.0  # when to open it again after that: a release may change no file
+    looked: float = float("-inf")  # when the gradebook's marks were last handed on
 
     @property
     def name(self) -> str:
@@ -99,11 +110,12 @@ class OpenHomework:
 
     def round(self, until: float) -> bool:
         """Grade what has arrived, and what arrives up to a time; returns whether there was anything."""
-        arrived = self.inbox.arrived(self.name)
         try:
+            arrived = self.inbox.arrived(self.name)
             self.enter_by_hand()
         except AWAY as problem:
             self.give_up(problem)
+            return False
         if not (arrived or self.has_missed) or not self.is_ready():
             self.has_missed = self.has_missed or bool(arrived)
             return False
@@ -143,7 +155,8 @@ class OpenHomework:
         before = dict(clerk.records)
 
         def due(found: Sequence[Found]) -> list[Task]:
-            todo = list(clerk.due(found)) if found else []
+            log = Decisions(self.root)
+            todo = list(clerk.due(as_chosen(found, self.inbox.folder, log, self.name))) if found else []
             judged = {task.submission.student for task in todo}
             for submission in found:
                 if submission.student not in judged:
@@ -178,6 +191,7 @@ class OpenHomework:
                 )
                 Decisions(self.root).add(decision)
             self.inbox.entered(self.name, one)
+            self.unsummed = self.unsummed or time.monotonic()  # the penalty depends on it
 
     def give_back(self, submission: Found) -> None:
         assert self.clerk is not None
@@ -202,6 +216,16 @@ class OpenHomework:
             self.unsummed = None
         except AWAY as problem:
             self.give_up(problem)
+            return
+        self.hand_on_marks()
+
+    def hand_on_marks(self, after: float = 0.0) -> None:
+        """Tell the inbox every mark in the gradebook, if it was told longer ago than this many seconds."""
+        if time.monotonic() - self.looked < after:
+            return
+        self.looked = time.monotonic()
+        with suppress(ExportError, *AWAY):  # not released into this gradebook yet, or to be asked again
+            self.inbox.marked(self.name, marks_of(self.root, self.name, self.gradebook))
 
     def close(self) -> None:
         """Write the summary, and close the gradebook."""
@@ -242,6 +266,7 @@ def watch(
             busy = [one.round(time.monotonic() + turn) for one in opened]
             for one in opened:
                 one.sum_up(SECONDS_BETWEEN_SUMMARIES if any(busy) else 0.0)
+                one.hand_on_marks(SECONDS_BETWEEN_LOOKS_AT_MARKS)
             if not any(busy):
                 time.sleep(SECONDS_BETWEEN_LOOKS)
 

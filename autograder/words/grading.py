@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.markup import one_line
 from autograder.words.verb import Arguments, Verb, dask_option, gradebook_option, no_options, say
 
 if TYPE_CHECKING:
@@ -95,10 +96,19 @@ def _graded(args: Arguments) -> int:
     say("\nIsolation: {level} ({reason}).".format(**record.isolation))
     if "checks" in record.isolation:
         say(f"Note: {record.isolation['checks']}.")
-    for note in record.notes:
+    for note in (*record.notes, *late_penalties(args)):
         say(f"Note: {note}")
     say(f"`autograder report {args.homework}` writes the class report.")
     return 0
+
+
+def late_penalties(args: Arguments) -> list[str]:
+    """A sentence on what is taken off, if anything is; the table is of the checks alone."""
+    from autograder.marks.exports.marks import marks_of, number
+
+    marks = marks_of(args.root, args.homework, args.gradebook)
+    late = [f"{one_line(mark.student)} {number(mark.penalty)}" for mark in marks if mark.penalty]
+    return [f"Taken off for being late, after the points above: {', '.join(late)}."] if late else []
 
 
 def log_changes(args: Arguments, before: list[SubmissionRecord], after: Sequence[SubmissionRecord]) -> None:
@@ -176,12 +186,13 @@ def _try(args: Arguments) -> int:
 
 def _report_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
+    gradebook_option(part)
 
 
 def _report(args: Arguments) -> int:
     from autograder.reporting.report import report
 
-    say(f"written: {os.path.relpath(report(args.homework, args.root), args.root)}")
+    say(f"written: {os.path.relpath(report(args.homework, args.root, args.gradebook), args.root)}")
     return 0
 
 

@@ -1,6 +1,7 @@
 """Of several attempts the one that is asked for counts, and the choice is on record."""
 
 import shutil
+import time
 
 import pytest
 from grading import NAME, RIGHT, catalogue, new_course, solved, submit
@@ -11,6 +12,8 @@ from autograder.grade import grade
 from autograder.grading.attempts import NoDueDate
 from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.records import RecordFolder
+from autograder.watching.arrivals import Arrivals
+from autograder.watching.watch import watch
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 WRONG = catalogue("misconceptions")
@@ -25,9 +28,9 @@ ATTEMPTS = {  # of 4 points: 2, 4, 1
 def handed_in(tmp_path_factory):
     """ada has three attempts, the latest in its place; bob has one."""
     course = new_course(tmp_path_factory.mktemp("attempts") / "course")
-    for number, (time, answer) in enumerate(ATTEMPTS.items()):
+    for number, (stamp, answer) in enumerate(ATTEMPTS.items()):
         path = submit(course, "ada", solved(course, answer))
-        path.with_name("timestamp.txt").write_text(time)
+        path.with_name("timestamp.txt").write_text(stamp)
         if number < 2:
             kept = course / "submitted" / ".kept" / "ada" / NAME / f"attempt-{number}"
             kept.parent.mkdir(parents=True, exist_ok=True)
@@ -100,6 +103,39 @@ def test_the_best_is_looked_for_once_and_again_when_there_is_another_attempt(cou
     assert points(course, "best") == 4
     assert judged == [3, 0, 3]
     assert len(Decisions(course).all(NAME)) == 2
+
+
+def test_a_choice_in_time_is_not_taken_for_the_best(course):
+    due(course, "10:00")
+    assert points(course, "in-time") == 2
+    assert points(course, "best") == 4
+
+
+def test_the_latest_counts_again_and_that_is_on_record_too(course):
+    for which, earns in (("best", 4), ("latest", 1), ("latest", 1), ("best", 4)):
+        assert points(course, which) == earns
+    assert [entry.why for entry in Decisions(course).all(NAME)] == ["best of 3", "latest of 3", "best of 3"]
+
+
+def watched(course):
+    """What ada has after a watcher has looked at everything there is."""
+    inbox, seen = Arrivals(course / "submitted"), []
+    deadline = time.monotonic() + 60
+
+    def has_ended():
+        return len(inbox.told) == 2 or time.monotonic() > deadline
+
+    watch(inbox, [NAME], course, jobs=1, say=seen.append, has_ended=has_ended)
+    assert {path.name for path in (course / "submitted" / ".kept" / "ada" / NAME).glob("*.html")} == set()
+    return RecordFolder(course / "grades", NAME).find("ada").points
+
+
+def test_a_watcher_leaves_the_choice_alone_until_there_is_another_attempt(course):
+    assert points(course, "best") == 4
+    assert watched(course) == 4
+    path = submit(course, "ada", solved(course, WRONG["divides_by_all"] + "  # again"))
+    path.with_name("timestamp.txt").write_text("2026-11-20 15:00:00 UTC")
+    assert watched(course) == 1
 
 
 def test_a_preview_puts_nothing_on_record(course):

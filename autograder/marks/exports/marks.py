@@ -1,16 +1,18 @@
-"""A student's mark for one homework, as the gradebook has it now."""
+"""A student's mark for one homework, as the gradebook has it now: the one place that computes a total."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.marks.database import in_a_sentence, opened
 from autograder.marks.decisions import Decisions
+from autograder.marks.late import penalties_now, policy_of
 from autograder.marks.settings import course_config
 
 EXCUSED = "EX"  # as Canvas writes it
@@ -46,13 +48,26 @@ class Mark:
         """The points minus the penalty, never below zero."""
         return max(0.0, (self.points or 0.0) - self.penalty)
 
+    @property
+    def total(self) -> str:
+        """`4.8 of 6`, and what else there is to know of it; nothing if nothing was handed in."""
+        if self.excused:
+            return "excused"
+        if self.points is None:
+            return ""
+        late = f", {number(self.penalty)} taken off for being late" if self.penalty else ""
+        rest = ", not all marked yet" if self.waits_for_a_person else ""
+        return f"{number(self.score)} of {number(self.max_points)}{late}{rest}"
+
 
 def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Mark]:
-    """All marks, by student; raises ExportError if the gradebook has no such homework.
+    """All marks, by student, with the late penalties of now, which are entered where they differ.
 
+    Raises ExportError if the gradebook has no such homework.
     gradebook: the URL of its database; None takes the one of nbgrader_config.py.
     """
-    course = CourseDirectory(config=course_config(root.resolve(), gradebook))
+    config = course_config(root.resolve(), gradebook)
+    course = CourseDirectory(config=config)
     with in_a_sentence(), opened(course) as book:
         try:
             assignment = book.find_assignment(homework)
@@ -60,8 +75,9 @@ def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Ma
             raise ExportError(
                 f"The gradebook knows no homework called {homework}; release it first."
             ) from None
-        excused = Decisions(root).excused(homework)
-        known = [_mark(book, assignment, student, student.id in excused) for student in book.students]
+        penalties_now(book, root, homework, policy_of(config))
+        excused, there = Decisions(root).excused(homework), _handed_in(book, assignment)
+        known = [_mark(assignment, one, there.get(one.id), one.id in excused) for one in book.students]
         return [*known, *_never_graded(excused - {mark.student for mark in known}, assignment)]
 
 
@@ -72,11 +88,15 @@ def _never_graded(students: Iterable[str], assignment: Assignment) -> Iterator[M
         yield Mark(student, "", "", "", None, 0.0, most, due, "", waits_for_a_person=False, excused=True)
 
 
-def _mark(gradebook: Gradebook, assignment: Assignment, student: Student, excused: bool) -> Mark:
-    try:
-        handed_in = gradebook.find_submission(assignment.name, student.id)
-    except MissingEntry:
-        handed_in = None
+def _handed_in(gradebook: Gradebook, assignment: Assignment) -> Mapping[str, Any]:
+    """Student → the sums of a submission."""
+    one = SubmittedAssignment
+    columns = (one.student_id, one.score, one.late_submission_penalty, one.timestamp, one.needs_manual_grade)
+    rows = gradebook.db.query(*columns).filter_by(assignment_id=assignment.id)
+    return {row.student_id: row for row in rows}
+
+
+def _mark(assignment: Assignment, student: Student, handed_in: Any | None, excused: bool) -> Mark:
     return Mark(
         student=student.id,
         first_name=student.first_name or "",
@@ -87,7 +107,7 @@ def _mark(gradebook: Gradebook, assignment: Assignment, student: Student, excuse
         max_points=assignment.max_score,
         due=_text(assignment.duedate),
         timestamp="" if handed_in is None else _text(handed_in.timestamp),
-        waits_for_a_person=handed_in is not None and handed_in.needs_manual_grade,
+        waits_for_a_person=handed_in is not None and bool(handed_in.needs_manual_grade),
         excused=excused,
     )
 

@@ -57,6 +57,16 @@ def test_an_answer_stands_beside_the_reference_and_names_only_if_they_may(door, 
     assert MARKUP not in staff.get(PAGE).text
 
 
+def test_formulas_are_set_in_question_reference_and_an_answer_of_ordinary_length(door, staff, rubrics):
+    rubrics.ask(NAME, [Question("why", "Why $\\frac{1}{2}$?\n\n$$\\sum_i i$$", "As $n > 1$.", 3.0)])
+    rubrics.answered(NAME, "ada", {"why": f"$n$ {MARKUP}"})
+    page = staff.get(PAGE).text
+    assert (page.count("<math"), "$" in page, MARKUP in page) == (4, False, False)
+    rubrics.answered(NAME, "ada", {"why": "$n$ " * 10_000})
+    page = staff.get(PAGE).text
+    assert (page.count("<math"), page.count("$n$")) == (3, 10_000)
+
+
 def test_items_add_up_and_a_changed_item_changes_everybodys_mark(staff, rubrics):
     add(staff, "2", "the noise")
     add(staff, "1.5", "the detail")

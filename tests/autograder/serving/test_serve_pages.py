@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from doors import ADDRESS, KEY, NAME, Browser, new_door
 
+from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
 from autograder.serving.attempts import Told
 from autograder.serving.clock import how_far
@@ -169,6 +170,20 @@ def test_times_are_in_the_zone_of_the_due_date_and_late_ones_say_so(door, ada):
         assert (">late<" in page, "what you hand in now is late" in page) == (is_late, is_late)
 
 
+def test_no_date_breaks_in_a_narrow_table(door, ada):
+    Decisions(door.root).add(Decision(NAME, "", "due", "2099-01-01T23:59:00+05:30"))
+    ada.hand_in(notebook())
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    assert re.search(r"\.time \{ white-space: nowrap; \}", ada.get("/style.css").text)
+    for page in (ada.get("/"), staff.get("/"), staff.get(f"/class/{NAME}"), staff.get(f"/class/{NAME}/ada")):
+        [*tables] = re.findall(r"<table>.*?</table>", page.text, re.DOTALL)
+        dates = [len(re.findall(r"\d{4}-\d\d-\d\d", table)) for table in tables]
+        whole = [len(re.findall(r'"time">[^<]*\d{4}-\d\d-\d\d[^<]*</span>', table)) for table in tables]
+        assert dates == whole
+        assert sum(dates) >= 1
+
+
 @pytest.mark.parametrize(
     ("far", "said"),
     [
@@ -316,3 +331,18 @@ def test_a_cookie_is_for_this_site_and_out_of_reach_of_scripts(tmp_path):
     cookie = Browser(new_door(tmp_path)).get("/").headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
+
+
+def test_a_page_that_the_database_keeps_away_comes_back_by_itself_and_a_form_does_not(door, ada, monkeypatch):
+    form = ada.form(f"/homework/{NAME}")
+
+    def away(*_):
+        raise GradebookUnavailable("The database is away.")
+
+    for name in ("of", "hand_in"):
+        monkeypatch.setattr(door.attempts, name, away)
+    page = ada.get(f"/homework/{NAME}")
+    assert (page.status_code, 'http-equiv="refresh"' in page.text) == (503, True)
+    files = {"notebook": ("hw.ipynb", notebook())}
+    page = ada.post(f"/homework/{NAME}", data=form, files=files)
+    assert (page.status_code, 'http-equiv="refresh"' in page.text) == (503, False)

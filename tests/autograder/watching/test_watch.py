@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from grading import NAME, RIGHT, new_course, solved, submit
+from grading import NAME, RIGHT, SHORT, new_course, solved, submit
 from interrupted import (
     FIRST,
     POINTS,
@@ -21,8 +21,12 @@ from interrupted import (
 )
 from nbgrader.api import Gradebook
 
+from autograder.grading.order import Order
+from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decisions
 from autograder.marks.records import read_homework
+from autograder.watching import watch
+from autograder.watching.arrivals import Arrivals
 
 MOST_SECONDS = 120.0
 
@@ -116,3 +120,16 @@ def test_a_homework_that_is_released_later_is_graded_though_no_file_of_it_change
         wait_until(lambda: feedback(course, "ada"), course, process)
         assert (course / "watch.log").read_text().count("was never released") == 1
     assert records(course)["ada"].points == 4
+
+
+def test_an_inbox_that_is_away_for_a_moment_is_asked_for_everything_afterwards(course, monkeypatch):
+    monkeypatch.setattr(watch, "SECONDS_UNTIL_ANOTHER_TRY", 0.0)
+    said, inbox = [], Arrivals(course / "submitted")
+    homework = watch.OpenHomework(Order(NAME, "best", SHORT), course, None, inbox, None, said.append)
+
+    def away(name):
+        raise GradebookUnavailable("The database is away.")
+
+    monkeypatch.setattr(inbox, "arrived", away)
+    assert homework.round(until=0.0) is False
+    assert (said, homework.has_missed) == (["The database is away."], True)
