@@ -1,5 +1,12 @@
 # %% [markdown]
 # ## Part A. How checks work
+#
+# First a word from the model of part C. It has read a text up to the last word; which one comes next? Think of
+# yours, then run the cell.
+
+# %%
+print(predict("Once upon a"))
+print(predict("The students opened their"))
 
 # %% [markdown] exercise="different_words" difficulty=1 minutes=5
 # ### 1. A first function
