@@ -80,7 +80,7 @@ def test_the_ready_made_parts_are_right(homework):
     check = Homework(homework.name, is_quiet=True)
     for name, part in ready.items():
         scope = completed(homework) | {name: part, "check": check}
-        exec(cells["helpers_of_the_checks"], scope)
+        exec(cells.get("helpers_of_the_checks", ""), scope)
         exec(cells[f"{name}-check"], scope)
     wrong = {name: check.scores[name] for name in ready if not check.scores[name].is_done}
     assert not wrong
