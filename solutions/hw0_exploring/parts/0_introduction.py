@@ -41,6 +41,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from course.checks import assert_close, assert_equal, assert_true
+from course.mine import parts
 from course.pretrained import cut, predict
 from course.pretrained.chat import SYSTEM, Message, as_text
 from course.pretrained.explored import (

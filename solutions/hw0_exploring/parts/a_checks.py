@@ -1,10 +1,10 @@
 # %% [markdown]
 # ## Part A. How checks work
 #
-# First a word from the model of part C. It has read a text up to the last word; which one comes next? Think of
-# yours, then run the cell.
+# First a word from the model of part C. Two texts break off, "Once upon a …" and "The students opened their …". Think
+# of a next word for each; then run the cell.
 
-# %%
+# %% alive="a_first_guess"
 print(predict("Once upon a"))
 print(predict("The students opened their"))
 

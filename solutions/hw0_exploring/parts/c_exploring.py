@@ -10,7 +10,7 @@
 # that matter there, and `tokens` (T,), the columns of the pieces that came. The last column stands for the
 # rest of the model's 49,152 tokens together, so no probability is lost.
 
-# %%
+# %% alive="a_van"
 van = expected("I saw a van")
 print("logits", tuple(van.logits.shape), " tokens", van.tokens.tolist())
 for row, token in zip(van.logits.softmax(-1), van.tokens, strict=True):
@@ -110,11 +110,12 @@ def other_texts_have_their_log_prob(log_prob_of, draw):
 
 
 # %% [markdown]
-# Three classics, by your function: two sentences that sound the same, Shannon's pizza, and a fact (Truman was the
+# Three classics, by your function (a ready-made one, until its checks hold): two sentences that sound the same, Shannon's pizza, and a fact (Truman was the
 # 33rd). The last column says how likely each candidate is if it has to be one of them. Before you run the cell, put
 # them in your own order.
 
-# %% tags="raises-exception"
+# %% alive="three_classics"
+mine = parts(check, log_prob_of=log_prob_of)
 candidates = {
     "": ["I saw a van", "eyes awe of an"],
     PIZZA: [" mushrooms", " pepperoni", " anchovies", " fried rice", " and"],
@@ -122,7 +123,7 @@ candidates = {
 }
 for context, texts in candidates.items():
     asked = [expected(text, context) for text in texts]
-    log_probs = torch.tensor([log_prob_of(one.logits, one.tokens) for one in asked])
+    log_probs = torch.tensor([mine.log_prob_of(one.logits, one.tokens) for one in asked])
     for text, log_prob, share in zip(texts, log_probs, log_probs.softmax(0), strict=True):
         print(f"{context:37}{text:19} {log_prob:7.2f} nats  {share:6.1%}")
 
@@ -130,7 +131,7 @@ for context, texts in candidates.items():
 # What the tokenizer does to words, dates, numbers, names and languages decides what the model gets to read. A piece of
 # a word in the middle of a sentence begins with a space; bytes that are no character alone are shown as �.
 
-# %%
+# %% alive="some_cuts"
 for text in ("an ERROR", "31.12.1999", "1000000", "Mary Smith", "Nguyễn Văn Minh"):
     print(f"{text:16}", cut(text))
 
@@ -202,9 +203,10 @@ def other_pieces_are_counted(pieces_per_word, draw):
 # %% [markdown]
 # The same sentence, the first article of the Declaration of Human Rights, in five languages:
 
-# %% tags="raises-exception"
+# %% alive="five_languages"
+mine = parts(check, pieces_per_word=pieces_per_word)
 for text in ARTICLE_1:
-    counts = pieces_per_word(cut(text))
+    counts = mine.pieces_per_word(cut(text))
     print(f"{sum(counts):3} pieces, at most {max(counts):2} for a word: {text}")
 
 # %% [markdown] exercise="distances" difficulty=2 minutes=12 exempt="gradient"
@@ -282,13 +284,18 @@ def other_rows_have_their_distances(distances, draw):
 # %% [markdown]
 # What does the model expect after each wording, and how far apart are they?
 
-# %% tags="raises-exception"
+# %% alive="four_wordings"
+from course import plots
+
+mine = parts(check, distances=distances)
 for wordings in WORDINGS:
     found = next_after(wordings)
     for wording, row in zip(wordings, found.logits.softmax(-1), strict=True):
         likely = ", ".join(f"{found.pieces[place]!r} {row[place]:.2f}" for place in row[:-1].topk(3).indices)
         print(f"{wording!r:47} {likely}")
-    print([[round(distance, 2) for distance in row] for row in distances(found.logits).tolist()])
+    apart = mine.distances(found.logits)
+    print([[round(distance, 2) for distance in row] for row in apart.tolist()])
+plots.heat_map(apart, "1234", "1234", row_title="wording", column_title="wording", largest=1.0)
 
 # %% [markdown] exercise="chat_prompt" difficulty=1 minutes=8 forbids="course.pretrained"
 # ### 10. A conversation is a text
@@ -359,21 +366,22 @@ def other_conversations_become_texts(chat_prompt, draw):
 # are those after the instruction; without your marks it falls back on continuing, and now and then writes marks of
 # its own.) With the package you can ask about more than `ASKED`.
 
-# %% tags="raises-exception"
+# %% alive="text_or_conversation"
+mine = parts(check, chat_prompt=chat_prompt)
 for said in ASKED:
     print(f"{said}\n  as a text:         {said_after(said)!r}")
-    print(f"  as a conversation: {said_after(chat_prompt([('system', SYSTEM), ('user', said)]))!r}")
+    print(f"  as a conversation: {said_after(mine.chat_prompt([('system', SYSTEM), ('user', said)]))!r}")
 
 # %% [markdown]
 # And here is a cell for questions of your own, for the next exercise. `predict(context, continuation)` prints what
 # the model expects; `.followed` has each piece of the continuation, `.likely` the 20 likeliest pieces, each with its
 # `text`, `probability` and `rank`. These questions are recorded:
 
-# %%
+# %% alive="recorded_questions"
 for context, continuation in QUESTIONS:
     print(f"{context!r}, {continuation!r}")
 
-# %%
+# %% alive="your_questions"
 asked = predict("The trophy does not fit into the suitcase because the trophy is too", " big")
 print(asked)
 print([(piece.text, round(piece.probability, 4), piece.rank) for piece in asked.followed])

@@ -91,7 +91,6 @@ for number, (beginning, _) in enumerate(GAME):
 
 # %% alive="you_against_the_model"
 from course import plots
-from course.mine import parts
 
 BETS = {
     0: {"rain": 0.8, "snow": 0.1},
