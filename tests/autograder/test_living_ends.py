@@ -13,6 +13,8 @@ from autograder.source.loading import find, names
 from course.checks.check import Homework
 from course.checks.progress import Score
 from course.mine.parts import parts, ready_made
+from course.pretrained import explored, predictions, recorded
+from course.pretrained.smollm2 import NotInstalled
 
 ROOT = Path(__file__).parents[2]
 LIVING = names(ROOT)
@@ -84,6 +86,22 @@ def test_the_ready_made_parts_are_right(homework):
         exec(cells[f"{name}-check"], scope)
     wrong = {name: check.scores[name] for name in ready if not check.scores[name].is_done}
     assert not wrong
+
+
+def test_homework_0_plays_from_the_record_without_the_weights(monkeypatch, capsys):
+    def missing():
+        raise NotInstalled("the weights")
+
+    for module in (explored, predictions, recorded):
+        monkeypatch.setattr(module, "loaded", missing)
+    monkeypatch.setattr(predictions, "is_installed", lambda: False)
+    exploring = find("hw0_exploring", ROOT)
+    check = Homework(exploring.name)
+    check.scores.update({exercise.name: Score(1, 1) for exercise in exploring.exercises})
+    scope = completed(exploring)
+    shown_by(exploring, scope, check)
+    assert "(stored)" in capsys.readouterr().out
+    assert eval(PROMISED[exploring.name], scope)
 
 
 @pytest.mark.nightly

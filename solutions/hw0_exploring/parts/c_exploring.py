@@ -24,10 +24,10 @@ for row, token in zip(van.logits.softmax(-1), van.tokens, strict=True):
 #
 # $$P(x_1 \dots x_T) = P(x_1) \cdot P(x_2 \mid x_1) \cdots P(x_T \mid x_1 \dots x_{T-1})$$
 #
-# **Logits** are any real numbers; the softmax of a row makes the probabilities. Write
+# **Logits** are any real numbers; the softmax of a row turns them into probabilities. Write
 # `log_prob_of(logits, tokens)`, the **natural logarithm** of the probability of the text, as a float. `logits`
-# is (T, V); `tokens` is (T,) int64, and `tokens[t]` is the column of the token that came where row t had been
-# expected. The text may be long, and a token as good as impossible: the answer stays finite.
+# is (T, V), and row t was made before token t was read; `tokens` is (T,) int64, and `tokens[t]` is the column of
+# token t. The text may be long, and a token all but impossible: the answer stays finite.
 #
 # **Example.** Of `logits = [[ln 2, 0, 0], [5, 5 + ln 3, 5 + ln 4]]` the probabilities are 2/4, 1/4, 1/4 and
 # 1/8, 3/8, 4/8. For `tokens = [0, 1]` that is 1/2 · 3/8 = 3/16, so the answer is ln(3/16) ≈ −1.674.
@@ -307,7 +307,8 @@ plots.heat_map(apart, "1234", "1234", row_title="wording", column_title="wording
 #
 # `<|im_start|>` speaker, a newline, what was said, `<|im_end|>`, a newline,
 #
-# and at the end the answer is begun: `<|im_start|>assistant` and a newline. What was said is not changed.
+# and at the end the answer is begun: `<|im_start|>assistant` and a newline. What was said is not changed. Do not
+# use `course.pretrained`.
 #
 # **Example.** `[("user", "Hello!")]` gives
 # `"<|im_start|>user\nHello!<|im_end|>\n<|im_start|>assistant\n"`, where `\n` is a newline.

@@ -78,8 +78,9 @@ def other_bets_have_their_price(surprise, draw):
 # ## The game
 #
 # Ten sentences break off before a word. Bet on what came, as in the first line of `BETS`: you may bet on several
-# words and need not bet everything. The model bets on every piece of the word in turn. Sentences without a bet are
-# left out, so you can play one by one; the words are shown only after you have bet. Nothing here is graded.
+# words and need not bet everything. The model bets on every piece of the word in turn, and need not say where the word
+# ends. Sentences without a bet are left out, so you can play one by one; a word is shown only after you have bet.
+# Nothing here is graded.
 #
 # *What to see:* where you pay less than the model, and where it pays less than you; your bits per word and its own.
 # Both are far below the price of knowing nothing. Your `surprise` (exercise 12) and your `log_prob_of` (exercise 7)
@@ -95,7 +96,7 @@ from course import plots
 BETS = {
     0: {"rain": 0.8, "snow": 0.1},
 }
-N_WORDS = 20_000  # about as many as a grown-up knows
+N_WORDS = 20_000  # about as many as an adult knows
 
 mine = parts(check, log_prob_of=log_prob_of, surprise=surprise)
 prices = {}
