@@ -278,7 +278,7 @@ def different_words(text: str) -> int:
 # %%
 from course.checks import assert_equal, homework
 
-check = homework("hw0_warmup")
+check = homework("hw0_exploring")
 
 
 def the_example_has_six_words(different_words):
@@ -302,7 +302,7 @@ check(the_example_has_six_words, different_words=different_words)
 # - The course measures every model in bits per token against a floor that is known exactly.
 # - Checks are sentences; a failing one shows what your function returned, and names the mistake or gives a hint.
 #
-# **In the homework:** [hw0 · Warm-up](../homeworks/hw0_warmup/hw0_warmup.ipynb) questions a small trained model.
+# **In the homework:** [hw0 · Exploring language models](../homeworks/hw0_exploring/hw0_exploring.ipynb) questions a real one, and plays against it.
 #
 # ## Exercises
 #

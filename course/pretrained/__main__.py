@@ -1,5 +1,6 @@
 """The command `python -m course.pretrained`: ask SmolLM2 every stored question again and keep its answers."""
 
+from course.pretrained.explored import RECORD, write_explored
 from course.pretrained.predictions import STORED, write_stored
 from course.pretrained.recorded import TENSORS, TEXTS, write_record
 from course.pretrained.smollm2 import smollm2
@@ -8,4 +9,5 @@ if __name__ == "__main__":
     pretrained = smollm2()
     write_stored(pretrained)
     write_record(pretrained)
-    print(f"written: {STORED}, {TEXTS}, {TENSORS}")
+    write_explored(pretrained)
+    print(f"written: {STORED}, {TEXTS}, {TENSORS}, {RECORD}")

@@ -35,6 +35,16 @@ QUESTIONS = (
     ("In the forest there was a small village. The villagers", " loved"),
     ("The cat sat on the", " mat"),
     ("def add(a, b):\n    return", " a + b"),
+    ("The key to the cabinets", " are"),
+    ("The key to the cabinets", " is"),
+    ("The capital of Australia is", " Canberra"),
+    ("The opposite of hot is", " cold"),
+    ("The sun rises in the", " east"),
+    ("A robin is a", " bird"),
+    ("The day after Monday is", " Tuesday"),
+    ("17 + 26 = ", "43"),
+    ("The trophy does not fit into the suitcase because the trophy is too", " big"),
+    ("The trophy does not fit into the suitcase because the suitcase is too", " small"),
 )
 
 

@@ -44,23 +44,29 @@ CONTEXTS = (OPEN, NARROW, FLAT, PEAKED)  # whose next tokens are recorded
 LOOP = "In the forest there was"  # continued greedily, it says the same sentence for ever
 AGAIN = " The villagers"  # and so this one begins
 
+ARTICLE_1 = (  # of the Universal Declaration of Human Rights
+    "All human beings are born free and equal in dignity and rights.",
+    "Alle Menschen sind frei und gleich an Würde und Rechten geboren.",
+    "Tous les êtres humains naissent libres et égaux en dignité et en droits.",
+    "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
+    "人人生而自由，在尊严和权利上一律平等。",
+)
 CUT = (
     "strawberry",
     " strawberry",
     "an ERROR",
     "9.11 > 9.9",
     "1000000",
+    "31.12.1999",
     "Nora Ephron",
+    "Mary Smith",
+    "Nguyễn Văn Minh",
     "naïve café",
     "no 🙂 yes 🙃",
     " SolidGoldMagikarp",
     "the value of",
     "the value ",
-    "All human beings are born free and equal in dignity and rights.",
-    "Alle Menschen sind frei und gleich an Würde und Rechten geboren.",
-    "Tous les êtres humains naissent libres et égaux en dignité et en droits.",
-    "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
-    "人人生而自由，在尊严和权利上一律平等。",
+    *ARTICLE_1,
     REVIEW,
     APPLE,
 )

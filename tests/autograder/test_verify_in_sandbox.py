@@ -7,7 +7,7 @@ from autograder.isolation import choose
 from autograder.proving.verify_in_sandbox import defined_in, verify_in_sandbox
 from autograder.source.loading import assignments
 
-WITH_MISTAKES = ["hw0_warmup", "hw1_language_models"]
+WITH_MISTAKES = ["hw0_exploring", "hw1_language_models"]
 
 
 @pytest.mark.parametrize("homework", WITH_MISTAKES)

@@ -9,7 +9,7 @@ from autograder.submissions.handed_in import parse
 
 ROOT = Path(__file__).parents[3]
 NAMES = sorted(path.name for path in (ROOT / "homeworks").iterdir())
-WARMUP, MODELS, ATTENTION = "hw0_warmup", "hw1_language_models", "hw4_attention"
+EXPLORING, MODELS, ATTENTION = "hw0_exploring", "hw1_language_models", "hw4_attention"
 
 
 def cells(name):
@@ -36,9 +36,9 @@ def test_every_homework_is_taken_for_itself():
 
 
 def test_any_trace_of_a_homework_has_it_kept():
-    [answer, *_] = (cell for cell in cells(WARMUP) if cell["metadata"].get("nbgrader", {}).get("solution"))
-    assert taken_for([*cells(MODELS), answer], WARMUP) is None
-    assert taken_for([{"cell_type": "code", "source": "x = 1", "metadata": {}}], WARMUP) is None
+    [answer, *_] = (cell for cell in cells(EXPLORING) if cell["metadata"].get("nbgrader", {}).get("solution"))
+    assert taken_for([*cells(MODELS), answer], EXPLORING) is None
+    assert taken_for([{"cell_type": "code", "source": "x = 1", "metadata": {}}], EXPLORING) is None
 
 
 def test_an_answer_begins_after_its_question_and_is_whole_where_the_question_was_changed():

@@ -1,5 +1,12 @@
 # %% [markdown]
 # ## Part A. How checks work
+#
+# First a word from the model of part C. Two texts break off, "Once upon a …" and "The students opened their …". Think
+# of a next word for each; then run the cell.
+
+# %% alive="a_first_guess"
+print(predict("Once upon a"))
+print(predict("The students opened their"))
 
 # %% [markdown] exercise="different_words" difficulty=1 minutes=5
 # ### 1. A first function
