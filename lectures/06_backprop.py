@@ -421,7 +421,7 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 figures.machine("feedforward")
 
 # %% [markdown]
-# **A question:** with the paper's direct connections, along how many lines does a gradient come back to the embeddings, and what happens where they meet?
+# **A question:** with the direct connections of the paper (lecture 05: a matrix from $\mathbf{e}$ straight to the logits), along how many lines does a gradient come back to the embeddings, and what happens where they meet?
 
 
 # %%
