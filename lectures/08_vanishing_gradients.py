@@ -175,8 +175,8 @@ figures.gradient_strip(with_radius(small, 0.9), inputs)
 # Clipping multiplies everything by one number. It keeps a step from being enormous; it does not make one part of the
 # strip larger than another. What has vanished stays vanished. Below a radius of 1 the gradient vanishes, and at 1.6 it
 # explodes, though less than without $\tanh$. This small $U$ was chosen for that: with most matrices of this size the
-# states come to rest where $\tanh$ is flat, and then even a radius of 1.6 makes the gradient vanish. So do these once
-# the inputs are ten times as large.
+# states come to rest where $\tanh$ is flat, and then the gradient vanishes even at a radius of 1.6. So it does here with
+# inputs ten times as large: change the 0.1 in the cell to 1.
 #
 # </details>
 #
