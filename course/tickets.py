@@ -4,10 +4,11 @@
 
 The texts are those of `course.recall`. A new model is trained for every distance, always for the same number
 of steps, so the curves show what each kind can *learn* to carry. An RNN carries the word in its state, an
-LSTM in its cell; attention carries nothing, because it can look the word up at its position.
+LSTM in its cell; attention carries nothing, because it can look the word up at its position. Before training,
+each trial also measures how much of the gradient arrives at the word.
 
     python -m course.tickets                        a table and a picture
-    python -m course.tickets --record docs          also the page in docs/ with its figure
+    python -m course.tickets --record docs          also the record, and the page in docs/ with its figure
 """
 
 from __future__ import annotations
@@ -18,21 +19,29 @@ import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 
-from course.models import GPT, GPTConfig
-from course.plots import Picture, accuracy_by_distance
+from course.models import GPT, GPTConfig, LSTMCell, RecurrentLanguageModel
+from course.plots import Picture, accuracy_by_distance, line_style
 from course.recall import THINGS, WORDS, recall_loss, recall_network, recall_texts
 from course.training import TrainingConfig, train
 
-Kind = Literal["rnn", "gru", "lstm", "attention"]
-KINDS: dict[Kind, str] = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "attention": "attention"}
+Kind = Literal["rnn", "gru", "lstm", "lstm_3", "attention"]
+KINDS: dict[Kind, str] = {
+    "rnn": "RNN",
+    "gru": "GRU",
+    "lstm": "LSTM",  # whose forget bias begins at 1
+    "lstm_3": "LSTM, forget bias 3",
+    "attention": "attention",
+}
+RECORDED = Path(__file__).with_suffix(".json")
 
 
 @dataclass(frozen=True)
@@ -61,11 +70,17 @@ class Trial:
     distance: int
     seed: int
     accuracy: float
+    arrives: float | None  # `share_that_arrives` before training; None for attention
     cpu_seconds: float
 
 
 def network(kind: Kind, distance: int, seed: int) -> nn.Module:
     """An untrained model of this kind, with one layer of 32 units."""
+    if kind == "lstm_3":
+        model = recall_network("lstm", seed)
+        lstm = cast(LSTMCell, model.network.cells[0])
+        nn.init.constant_(lstm.b[lstm.d_hidden : 2 * lstm.d_hidden], 3.0)  # rows of i, f, g, o
+        return model
     if kind != "attention":
         return recall_network(kind, seed)
     with torch.random.fork_rng():
@@ -83,10 +98,24 @@ def network(kind: Kind, distance: int, seed: int) -> nn.Module:
         )
 
 
+def share_that_arrives(model: RecurrentLanguageModel, distance: int) -> float:
+    """|∂L/∂x| at the object relative to that at the last word read, for the loss of the recalled object.
+
+    In double precision, because over a hundred words it can be too small for single precision.
+    """
+    model = deepcopy(model).double()
+    tokens = recall_texts(distance, 64, torch.Generator().manual_seed(0))
+    x = model.embedding(tokens).detach().requires_grad_()  # (B, distance + 1, d_embedding)
+    log_probs = model.output(model.network(x)[0])[:, -1].log_softmax(-1)
+    (gradient,) = torch.autograd.grad(-log_probs.gather(-1, tokens[:, :1]).mean(), x)
+    return (gradient[:, 0].norm() / gradient[:, -1].norm()).item()
+
+
 def trial(kind: Kind, distance: int, seed: int, config: TicketsConfig) -> Trial:
     """Train a new model at one distance and measure its accuracy on the recalled word; chance is 1/8."""
     began = time.process_time()
     model = network(kind, distance, seed)
+    arrives = share_that_arrives(model, distance) if isinstance(model, RecurrentLanguageModel) else None
 
     def batches(step: int) -> tuple[Tensor]:
         generator = torch.Generator().manual_seed(1_000_003 * (seed + 1) + step)
@@ -98,7 +127,7 @@ def trial(kind: Kind, distance: int, seed: int, config: TicketsConfig) -> Trial:
     texts = recall_texts(distance, config.n_test_texts, torch.Generator().manual_seed(seed))
     with torch.no_grad():
         accuracy = (model(texts)[:, -1].argmax(-1) == texts[:, 0]).double().mean().item()
-    return Trial(kind, distance, seed, accuracy, time.process_time() - began)
+    return Trial(kind, distance, seed, accuracy, arrives, time.process_time() - began)
 
 
 def trials(config: TicketsConfig) -> Iterator[Trial]:
@@ -109,55 +138,70 @@ def trials(config: TicketsConfig) -> Iterator[Trial]:
                 yield trial(kind, distance, seed, config)
 
 
-def mean_accuracy(done: Iterable[Trial]) -> dict[Kind, dict[int, float]]:
-    """For each model its accuracy at each distance, averaged over the seeds."""
-    collected: dict[Kind, dict[int, list[float]]] = {}
+Accuracies = dict[Kind, dict[int, list[float]]]
+
+
+def accuracies(done: Iterable[Trial]) -> Accuracies:
+    """For each model, at each distance, the accuracy of each seed."""
+    collected: Accuracies = {}
     for each in done:
         collected.setdefault(each.kind, {}).setdefault(each.distance, []).append(each.accuracy)
-    return {
-        kind: {distance: mean(values) for distance, values in by_distance.items()}
-        for kind, by_distance in collected.items()
-    }
+    return collected
 
 
-def reach(accuracy: dict[int, float], threshold: float = 0.9) -> int:
-    """The largest distance up to which a model is right at least this often; 0 if it never is."""
+def reach(accuracy: dict[int, list[float]], threshold: float = 0.9) -> int:
+    """The largest distance up to which a model's mean is at least this high; 0 if it never is."""
     far = 0
     for distance in sorted(accuracy):
-        if accuracy[distance] < threshold:
+        if mean(accuracy[distance]) < threshold:
             break
         far = distance
     return far
 
 
-def picture(accuracy: dict[Kind, dict[int, float]]) -> Picture:
-    """Accuracy against distance, on a logarithmic axis."""
-    figure = accuracy_by_distance(
-        {KINDS[kind]: curve for kind, curve in accuracy.items()}, chance=1 / len(THINGS)
-    )
-    distances = sorted({distance for curve in accuracy.values() for distance in curve})
+def picture(found: Accuracies) -> Picture:
+    """Mean accuracy against distance, on a logarithmic axis, the range over the seeds as a band."""
+    means = {KINDS[kind]: {d: mean(seeds) for d, seeds in curve.items()} for kind, curve in found.items()}
+    figure = accuracy_by_distance(means, chance=1 / len(THINGS))
+    distances = sorted({distance for curve in found.values() for distance in curve})
     axes = figure.axes[0]
+    for index, curve in enumerate(found.values()):
+        colour, across = line_style(index)["color"], sorted(curve)
+        lowest, highest = ([end(curve[d]) for d in across] for end in (min, max))
+        axes.fill_between(across, lowest, highest, color=colour, alpha=0.2, linewidth=0)
     axes.set_xscale("log")
     axes.set_xticks(distances, list(map(str, distances)))
     axes.minorticks_off()
     return figure
 
 
-def lines(accuracy: dict[Kind, dict[int, float]]) -> list[list[str]]:
+def cell(seeds: list[float]) -> str:
+    """The mean, and the smallest and the largest value where they differ by more than 0.05."""
+    lowest, highest = min(seeds), max(seeds)
+    spread = f" ({lowest:.2f}–{highest:.2f})" if highest - lowest > 0.05 else ""
+    return f"{mean(seeds):.2f}{spread}"
+
+
+def lines(found: Accuracies) -> list[list[str]]:
     """A table: a header, then a line for every model, with its reach at the end."""
-    distances = sorted({distance for curve in accuracy.values() for distance in curve})
+    distances = sorted({distance for curve in found.values() for distance in curve})
     header = ["model", *map(str, distances), "reach"]
     rows = [
-        [KINDS[kind], *(f"{curve[d]:.2f}" if d in curve else "" for d in distances), str(reach(curve))]
-        for kind, curve in accuracy.items()
+        [KINDS[kind], *(cell(curve[d]) if d in curve else "" for d in distances), str(reach(curve))]
+        for kind, curve in found.items()
     ]
     return [header, *rows]
 
 
+def read_recorded(path: Path = RECORDED) -> list[Trial]:
+    """The trials that the command recorded."""
+    return [Trial(**each) for each in json.loads(path.read_text())["trials"]]
+
+
 def page(recorded: dict) -> str:
     """The page of the documentation, made from a record alone."""
-    accuracy = mean_accuracy(Trial(**each) for each in recorded["trials"])
-    header, *rows = ["| " + " | ".join(line) + " |" for line in lines(accuracy)]
+    found = accuracies(Trial(**each) for each in recorded["trials"])
+    header, *rows = ["| " + " | ".join(line) + " |" for line in lines(found)]
     ruler = "|" + " ---: |" * (header.count("|") - 1)
     table = "\n".join([header, ruler, *rows])
     config, n_seconds = recorded["config"], sum(each["cpu_seconds"] for each in recorded["trials"])
@@ -166,8 +210,9 @@ def page(recorded: dict) -> str:
 
 Each text names one of {len(THINGS)} objects, small talk follows, and the model must name the object again
 (the recall task). A new model is trained for every distance, for {n_steps} steps of {batch_size} texts. The
-numbers are accuracies, averaged over {n_seeds} seeds; chance is {1 / len(THINGS):.3f}. Reach is the largest
-distance up to which the accuracy is at least 0.9.
+numbers are accuracies, averaged over {n_seeds} seeds; where these differ by more than 0.05, the smallest and
+the largest follow in brackets. Chance is {1 / len(THINGS):.3f}. Reach is the largest distance up to which the
+mean is at least 0.9. The forget bias of an LSTM begins at 1 unless its name says otherwise.
 
     {recorded["command"]}
 
@@ -175,7 +220,7 @@ distance up to which the accuracy is at least 0.9.
 
 All trials together took {n_seconds:.0f} seconds of CPU time.
 
-![{picture(accuracy).alt_text}](tickets/tickets.png)
+![{picture(found).alt_text}](tickets/tickets.png)
 """
 
 
@@ -203,18 +248,22 @@ def main(words: list[str]) -> None:
     config = TicketsConfig(tuple(asked.kinds), tuple(asked.distances), tuple(asked.seeds), asked.steps)
     n_trials = len(config.kinds) * len(config.distances) * len(config.seeds)
     done = list(tqdm(trials(config), total=n_trials, unit="model"))
-    accuracy = mean_accuracy(done)
-    for line in lines(accuracy):
-        print("  ".join(cell.rjust(9 if i == 0 else 5) for i, cell in enumerate(line)))
-    folder = None if asked.record is None else asked.record / "tickets"
-    path = asked.picture if folder is None else folder / "tickets.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(picture(accuracy).png())
-    if folder is not None:
-        command = shlex.join(["python", "-m", "course.tickets", *words])
-        recorded = {"command": command, "config": asdict(config), "trials": [asdict(each) for each in done]}
-        (folder / "tickets.json").write_text(json.dumps(recorded, indent=1) + "\n")
-        (asked.record / "tickets.md").write_text(page(recorded))
+    found = accuracies(done)
+    for line in lines(found):
+        print("  ".join(text.rjust(9 if i == 0 else 5) for i, text in enumerate(line)))
+    if asked.record is None:
+        asked.picture.write_bytes(picture(found).png())
+    else:
+        keep(done, config, shlex.join(["python", "-m", "course.tickets", *words]), asked.record)
+
+
+def keep(done: list[Trial], config: TicketsConfig, command: str, folder: Path) -> None:
+    """Write the record, and its page and its figure into this folder."""
+    recorded = {"command": command, "config": asdict(config), "trials": list(map(asdict, done))}
+    RECORDED.write_text(json.dumps(recorded, indent=1) + "\n")
+    (folder / "tickets").mkdir(parents=True, exist_ok=True)
+    (folder / "tickets" / "tickets.png").write_bytes(picture(accuracies(done)).png())
+    (folder / "tickets.md").write_text(page(recorded))
 
 
 if __name__ == "__main__":

@@ -447,20 +447,10 @@ for name, model in three_models.items():
 #
 # Every model of this course climbs the same ladder: bits per token on stories like this one. It begins at the uniform
 # model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat on average (lecture
-# 03 says why). Today there is one rung.
+# 03 says why). Today you know one rung; the pale ones are recorded results of models that later lectures build.
 
 # %%
-foot, floor = math.log2(language.vocab_size), language.entropy_rate
-drawing, axes = plt.subplots(figsize=(5, 1.6))
-axes.barh(["uniform"], [foot], color="#0072B2", height=0.5)
-axes.axvline(floor, color="#D55E00", linestyle="--")
-axes.text(floor + 0.1, 0.38, "floor", color="#D55E00")
-axes.set(xlabel="bits per token", xlim=(0, foot + 0.5), ylim=(-0.5, 0.7))
-figures.still(
-    drawing,
-    alt=f"The ladder with one rung: uniform at {foot:.2f} bits per token; floor at {floor:.2f}.",
-    caption=f"The models of this course come to stand between {foot:.2f} and {floor:.2f} bits.",
-)
+figures.rungs("uniform", new=("uniform",))
 
 # %% [markdown]
 # ## The same in the library

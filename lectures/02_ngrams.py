@@ -233,7 +233,7 @@ figures.still(
     drawing,
     alt="Share of n-grams of new text never seen before: "
     + ", ".join(f"{s:.0%} for n = {n}" for n, s in enumerate(shares, 1)),
-    caption="A longer context knows more and has seen less.",
+    caption="Of the n-grams in the second half of the text, the share that the first half does not contain.",
 )
 
 # %% [markdown]
@@ -398,25 +398,17 @@ ladder = {"uniform": math.log2(vocab_size)}
 ladder |= {f"{n}-gram": bits_per_token(model) for n, model in models.items()}
 floor = bits_per_token(language)
 
+for name, bits in (ladder | {"floor": floor}).items():
+    print(f"{name:8} {bits:.2f} bits per token")
+
 # %%
-drawing, axes = plt.subplots(figsize=(6, 2.6))
-names = list(ladder)[::-1]  # barh draws from the bottom up
-bars = axes.barh(names, [ladder[name] for name in names], color="#0072B2")
-axes.bar_label(bars, [f"{ladder[name]:.2f}" for name in names], padding=3)
-axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
-axes.set(xlabel="bits per token", xlim=(0, ladder["uniform"] + 0.8))
-axes.legend(frameon=False)
-figures.still(
-    drawing,
-    alt="The ladder in bits per token: "
-    + ", ".join(f"{name} {bits:.2f}" for name, bits in ladder.items())
-    + f"; floor {floor:.2f}.",
-    caption="One rung for each word of context, and how far they all stay above the floor.",
-)
+new = ("unigram", "bigram", "trigram", "4-gram")
+live = {name: ladder[f"{n}-gram"] for n, name in enumerate(new, start=1)}
+figures.rungs("4-gram", new=new, live=live)
 
 # %% [markdown]
-# Each word of context helps less than the one before, and the last does not help at all: the counts have become too
-# sparse. The smoothing method matters too, and so does its setting. Here are the trigram counts, smoothed in different ways:
+# Each word of context helps less than the one before, and the last, in the 5-gram, does not help at all: the counts
+# have become too sparse. The smoothing method matters too, and so does its setting. Here are the trigram counts, smoothed in different ways:
 
 # %%
 repaired = {

@@ -425,6 +425,14 @@ print(f"{total:.1f} bits = {total / n_tokens:.2f} per word = {total / n_bytes:.3
 # %% [markdown]
 # The two averages describe the same model on the same text. Lecture 04 needs the last one.
 #
+# ## The ladder
+#
+# No new rung today, but a reason why there is a floor: on average nobody needs fewer bits than the language itself.
+
+# %%
+figures.rungs("4-gram")
+
+# %% [markdown]
 # ## The same in the library
 #
 # `course.evaluation` does the averaging for every model of the course: total surprise over total tokens, once.

@@ -658,8 +658,12 @@ figures.still(
 
 # %% [markdown]
 # From here on the stories are read in words: they have fewer than 160 different ones, so none needs to be cut. Models of real
-# language read pieces.
-#
+# language read pieces. So the ladder of the course counts bits per word, and today adds no rung to it:
+
+# %%
+figures.rungs("4-gram")
+
+# %% [markdown]
 # ## The same in the library
 #
 # Take text made of random characters, unlike anything the tokenizer has learned from, and compare what we wrote above

@@ -195,7 +195,7 @@ windows_of(torch.tensor([[5, 6, 7, 8]]), n_window=3, fill=0)
 
 # %%
 class WindowModel(nn.Module):
-    """Bengio et al. 2003 without constants: log softmax(U tanh(W e))."""
+    """The model of Bengio et al. (2003) without biases and direct connections: log softmax(U tanh(W e))."""
 
     context_length = None
 
@@ -280,22 +280,23 @@ assert (moved[[word not in windows.unique() for word in range(V)]] == 0).all()
 # holds the curvatures; here the second direction is a hundred times as steep as the first. The gradient is $\mathbf{H}\theta$, so a step of SGD multiplies each part of $\theta$
 # by $1 - \eta\, \times$ its curvature.
 #
-# **Predict, then run.** From which learning rate on does SGD move away from the lowest point instead of towards it?
+# **Predict, then run.** Compute it before you look at the cell: from which learning rate on does SGD move away from
+# the lowest point instead of towards it? The curvatures are 0.2 and 20.
 
 # %%
 H = torch.diag(torch.tensor([0.2, 20.0]))
 start = torch.tensor([-2.6, 1.4])
-for learning_rate in (0.05, 0.099, 0.101):
+for learning_rate in (0.02, 0.04, 0.06, 0.08, 0.09, 0.11, 0.12):
     theta = start
     for _ in range(60):
         theta = theta - learning_rate * (H @ theta)
     loss = 0.5 * theta @ H @ theta
-    print(f"η = {learning_rate:.3f}: loss {loss:7.3f}, θ = ({theta[0]:.2f}, {theta[1]:.2f})")
+    print(f"η = {learning_rate:.2f}: loss {loss:9.3g}, θ = ({theta[0]:.2f}, {theta[1]:.3g})")
 
 # %% [markdown]
-# <details><summary>Why 0.1?</summary>
+# <details><summary>Where exactly, and why?</summary>
 #
-# The steep direction is multiplied by $1 - 20\,\eta$ at each step. That shrinks it only while $|1 - 20\,\eta| < 1$, so while $\eta < 2/20$. The flat direction is multiplied by
+# At 0.1. The steep direction is multiplied by $1 - 20\,\eta$ at each step. That shrinks it only while $|1 - 20\,\eta| < 1$, so while $\eta < 2/20$. The flat direction is multiplied by
 # $1 - 0.2\,\eta$, which is almost 1: the steepest direction limits the step, and the flattest one waits for it.
 #
 # </details>
@@ -619,23 +620,15 @@ for n_window in (3, 5, 8):
     ladder[f"feed-forward, window {n_window}"] = bits[n_window]
 assert ladder["feed-forward, window 5"] < ladder["6-gram"]  # both look five words back
 
+for name, value in (ladder | {"floor": floor.bits_per_token}).items():
+    print(f"{name:23} {value:.2f} bits per token")
+
+# %% [markdown]
+# With more stories and more steps, and a window of four, the network comes to stand here; the diamond is the window of
+# five above:
+
 # %%
-drawing, axes = plt.subplots(figsize=(6, 2.8))
-names = list(ladder)[::-1]  # barh draws from the bottom up
-colours = ["#0072B2" if name.startswith("feed") else "#8C959F" for name in names]
-bars = axes.barh(names, [ladder[name] for name in names], color=colours)
-axes.bar_label(bars, [f"{ladder[name]:.2f}" for name in names], padding=3)
-label = f"floor {floor.bits_per_token:.2f}"
-axes.axvline(floor.bits_per_token, color="#D55E00", linestyle="--", label=label)
-axes.set(xlabel="bits per token", xlim=(0, ladder["uniform"] + 0.8))
-axes.legend(frameon=False)
-figures.still(
-    drawing,
-    alt="The ladder in bits per token: "
-    + ", ".join(f"{name} {value:.2f}" for name, value in ladder.items())
-    + f"; floor {floor.bits_per_token:.2f}.",
-    caption="Grey: tables of counts. Blue: today's rungs.",
-)
+figures.rungs("feed-forward", new=("feed-forward",), live={"feed-forward": bits[5]})
 
 # %% [markdown]
 # ## The same in the library

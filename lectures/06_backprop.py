@@ -421,12 +421,12 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 figures.machine("feedforward")
 
 # %% [markdown]
-# **A question:** with the paper's direct connections, along how many lines does a gradient come back to the embeddings, and what happens where they meet?
+# **A question:** with the direct connections of the paper (lecture 05: a matrix from $\mathbf{e}$ straight to the logits), along how many lines does a gradient come back to the embeddings, and what happens where they meet?
 
 
 # %%
 def forward(windows, E, W, U):
-    """Everything that the way back needs: e (B, N·d), h (B, D), z (B, V)."""
+    """What the backward pass needs: e (B, N·d), h (B, D), z (B, V)."""
     e = E.T[windows].flatten(1)
     h = torch.tanh(e @ W.T)
     return e, h, h @ U.T
@@ -540,21 +540,21 @@ figures.still(
 # $\varepsilon^2$. To its left the two losses agree in so many digits that their difference is mostly rounding noise,
 # which is then divided by an ever smaller step. In `float32` even the best step leaves few correct digits, so a wrong
 # gradient can pass. **Use `float64`, central differences, and a step near $10^{-5}$ or $10^{-6}$**; then a correct
-# gradient agrees to eight digits or more, and a wrong one does not:
+# gradient agrees to eight digits or more, and a wrong one does not. Here is $d\mathbf{U}$, right and with three usual mistakes:
 
 # %% tags="nbval-ignore-output"
 e, h, z = forward(windows, *theta)
 dz = (z.softmax(-1) - F.one_hot(targets, V)) / B
 suspects = {
     "right": dz.T @ h,
-    "without 1/B": dz.T @ h * B,
-    "sign turned": -dz.T @ h,
-    "h before the tanh": dz.T @ (e @ theta[1].T),
+    "1/B forgotten": dz.T @ h * B,
+    "wrong sign": -dz.T @ h,
+    "a in the place of h": dz.T @ (e @ theta[1].T),
 }
 reference = nudged_gradient(theta, 1e-5, torch.float64, central=True)
 errors = {name: relative_error(suspect, reference) for name, suspect in suspects.items()}
 for name, error in errors.items():
-    print(f"{name:18} relative error {error:.0e}")
+    print(f"dU, {name:19}: relative error {error:.0e}")
     assert error < 1e-8 if name == "right" else error > 1e-2
 
 # %% [markdown]
@@ -565,8 +565,8 @@ for name, error in errors.items():
 # %%
 kink = torch.zeros(1, dtype=torch.float64, requires_grad=True)
 kink.relu().sum().backward()
-print("max(0, a) at 0: nudged", jacobian_by_nudging(torch.relu, kink.detach()).item(), end=", ")
-print("torch", kink.grad.item())
+nudged = jacobian_by_nudging(torch.relu, kink.detach()).item()
+print(f"slope of max(0, a) at a = 0: {nudged} by a central difference, {kink.grad.item()} by torch")
 
 # %% [markdown]
 # ## The ladder
@@ -625,32 +625,7 @@ print(f"by hand {by_hand:.2f}, by torch {by_torch:.2f} bits per token")
 assert abs(by_hand - by_torch) < 0.01
 
 # %%
-from course.evaluation import score
-from course.models import KneserNey, NGramCounts
-
-tokens_and_masks = zip(train_stories.tokens, train_stories.mask, strict=True)
-sequences = [tokens[mask] for tokens, mask in tokens_and_masks]
-tables = {n: KneserNey(NGramCounts(sequences, n, V, bos)) for n in (2, 4)}
-ladder = {"uniform": math.log2(V)}
-ladder |= {f"{n}-gram": score(table, test_stories).bits_per_token for n, table in tables.items()}
-ladder["feed-forward, window 3, by hand"] = by_hand
-floor = score(language, test_stories).bits_per_token
-
-# %%
-drawing, axes = plt.subplots(figsize=(6, 2.2))
-names = list(ladder)[::-1]  # barh draws from the bottom up
-bars = axes.barh(names, [ladder[name] for name in names], color=["#0072B2"] + ["#8C959F"] * 3)
-axes.bar_label(bars, [f"{ladder[name]:.2f}" for name in names], padding=3)
-axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
-axes.set(xlabel="bits per token", xlim=(0, ladder["uniform"] + 0.8))
-axes.legend(frameon=False)
-figures.still(
-    drawing,
-    alt="The ladder in bits per token: "
-    + ", ".join(f"{name} {value:.2f}" for name, value in ladder.items())
-    + f"; floor {floor:.2f}.",
-    caption="Grey: tables of counts. Blue: a network trained with gradients written by hand.",
-)
+figures.rungs("feed-forward", live={"feed-forward": by_hand})
 
 # %% [markdown]
 # ## The same in the library

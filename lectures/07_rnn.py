@@ -20,7 +20,6 @@
 import math
 import textwrap
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -32,9 +31,9 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # %% [markdown]
 # ## From a window to a state
 #
-# The network of lecture 05 looks at the last $N$ words. Three things are wrong with that. A window of any size is too
-# small for some sentence. Its matrix grows with it. And each place of the window has weights of its own, so what was
-# learned about a word two places back says nothing about the same word three places back.
+# The network of lecture 05 looks at the last $N$ words. Three things are wrong with that. A window of any size is too small for some sentence. Its matrix
+# grows with it. And each place of the window has weights of its own, so what was learned about a word two places back says nothing about the same word three
+# places back.
 #
 # A person reads differently: one word at a time, with a summary of everything so far in mind. After each word the summary is
 # updated, always by the same rule. That is a **recurrent neural network** (RNN), and the summary is its **state** $h_t$:
@@ -52,8 +51,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # | $R$ | reads the state, as $\mathbf{U}$ did in lecture 05; many papers call it $V$, but here $V$ is the number of words | $(V, D)$ | `R` |
 # | $\hat y_t$ | the distribution over the word after $x_t$ | $(V)$ | `probs` |
 #
-# Side by side, with bold letters for lecture 05 ($\mathbf{x}_t$ is the one-hot vector of word $t$), the only difference
-# is where the past comes in:
+# Side by side, with bold letters for lecture 05 ($\mathbf{x}_t$ is the one-hot vector of word $t$), the only difference is where the past comes in:
 #
 # | | feed-forward (lecture 05) | recurrent |
 # |---|---|---|
@@ -79,11 +77,8 @@ symbols
 # %%
 def random_weights(generator: torch.Generator) -> list[Tensor]:
     """E, one row for each word, W, U and R."""
-    E = torch.randn(V, d_embedding, generator=generator)
-    W = torch.randn(D, d_embedding, generator=generator) / 2
-    U = torch.randn(D, D, generator=generator) / 2
-    R = torch.randn(V, D, generator=generator) / 2
-    return [E, W, U, R]
+    shapes = ((V, d_embedding, 1), (D, d_embedding, 2), (D, D, 2), (V, D, 2))
+    return [torch.randn(n, m, generator=generator) / smaller for n, m, smaller in shapes]
 
 
 generator = torch.Generator().manual_seed(1)
@@ -92,33 +87,25 @@ E, W, U, R = random_weights(generator)
 # %% [markdown]
 # The forward pass is the formula in a loop. One sentence, one step at a time:
 
+
 # %%
+def states_of(x: Tensor) -> Tensor:
+    """All states (T, D) of one text x (T, d_x)."""
+    h, states = torch.zeros(D), []
+    for t in range(len(x)):
+        h = torch.tanh(U @ h + W @ x[t])  # (D)
+        states.append(h)
+    return torch.stack(states)
+
+
 x = E[inputs[0]]  # (T, d_embedding)
-h = torch.zeros(D)
-states = []
-for t in range(T):
-    h = torch.tanh(U @ h + W @ x[t])  # (D)
-    states.append(h)
-states = torch.stack(states)  # (T, D)
-states[-1]
+states = states_of(x)
+swapped = states_of(x[[2, 1, 0, 3, 4]])  # the first and the third word exchanged
+states[-1], swapped[-1]
 
 # %% [markdown]
-# The last state has seen all five words, and the order matters: swap the first and the third word, and it ends elsewhere.
-
-
-# %%
-def last_state(x: Tensor) -> Tensor:
-    h = torch.zeros(D)
-    for x_t in x:
-        h = torch.tanh(U @ h + W @ x_t)
-    return h
-
-
-assert torch.allclose(last_state(x), states[-1])
-swapped = x[[2, 1, 0, 3, 4]]
-(last_state(swapped) - last_state(x)).norm()
-
-# %% [markdown]
+# The last state has seen all five words, and their order matters.
+#
 # **Predict, then run.** How many numbers are in $W$, $U$ and $R$ together? How many more are needed for a text of a thousand words?
 # And for the window model of lecture 05, whose first matrix has $D \cdot n \cdot d_x$ of them?
 
@@ -127,7 +114,7 @@ recurrent = W.numel() + U.numel() + R.numel()
 for n in (5, 1000):
     print(f"{n:4} words: recurrent {recurrent}, window {D * n * d_embedding + V * D}")
 thousand = torch.randn(1000, d_embedding, generator=generator)
-print("a state after 1000 words:", last_state(thousand).shape)
+print("the state after 1000 words:", states_of(thousand)[-1].shape)
 
 # %% [markdown]
 # <details><summary>Why the recurrent number stays</summary>
@@ -173,37 +160,7 @@ probs.shape
 
 
 # %%
-def draw_configurations():
-    drawing, axes = plt.subplots(1, 5, figsize=(10, 2.4), sharey=True)
-    kinds = {"a  one to one": ([0], [0], [0]), "b  one to many": ([0], [0, 1, 2], [0, 1, 2])}
-    kinds |= {
-        "c  many to one": ([0, 1, 2], [0, 1, 2], [2]),
-        "d  many, then many": ([0, 1], [0, 1, 2, 3], [2, 3]),
-    }
-    kinds |= {"e  one for each": ([0, 1, 2], [0, 1, 2], [0, 1, 2])}
-    rows = (("x", 0, "#E69F00", "s"), ("h", 1, "#0072B2", "o"), ("y", 2, "#009E73", "^"))
-    for panel, (name, columns) in zip(axes, kinds.items(), strict=True):
-        for (_, height, colour, marker), places in zip(rows, columns, strict=True):
-            panel.plot(places, [height] * len(places), marker, color=colour, markersize=13)
-        arrow = {"arrowprops": {"arrowstyle": "->", "shrinkA": 9, "shrinkB": 9}}
-        ends = [((t, 0), (t, 1)) for t in columns[0]] + [((t, 1), (t, 2)) for t in columns[2]]
-        ends += [((t - 1, 1), (t, 1)) for t in columns[1] if t > 0]
-        for start, end in ends:
-            panel.annotate("", end, start, **arrow)
-        panel.set(title=name, xlim=(-0.6, 3.6), ylim=(-0.5, 2.5), xticks=[])
-        panel.set_yticks([0, 1, 2], ["input x", "state h", "output y"])
-        panel.tick_params(length=0)
-        panel.spines[:].set_visible(False)
-    return drawing
-
-
-figures.still(
-    draw_configurations(),
-    alt="Five diagrams of inputs (squares), states (circles) and outputs (triangles): "
-    "a, one input, one output; b, one input, three outputs; c, three inputs, one output at the end; "
-    "d, two inputs, then two outputs; e, an output at each input.",
-    caption="The same rule for a step, connected in five ways.",
-)
+figures.configurations()
 
 # %% [markdown]
 # | | input → output | example | what is read |
@@ -217,14 +174,12 @@ figures.still(
 # In code they differ in which states are kept. With $T = 5$ inputs:
 
 # %%
-states = rnn(E[inputs], U, W)  # (B, T, D)
-one = rnn(E[inputs[:, :1]], U, W)  # (B, 1, D)
 quiet = torch.zeros(B, 3, d_embedding)  # no new input; a real model feeds its last word
-print("a", (one @ R.T).shape)
-print("b", (rnn(torch.cat([E[inputs[:, :1]], quiet], dim=1), U, W) @ R.T).shape)
-print("c", (states[:, -1] @ R.T).shape)
-print("d", (rnn(torch.cat([E[inputs], quiet], dim=1), U, W)[:, T:] @ R.T).shape)
-print("e", (states @ R.T).shape)
+states, first = rnn(E[inputs], U, W), E[inputs[:, :1]]  # (B, T, D), (B, 1, d_x)
+kept = {"a": rnn(first, U, W), "b": rnn(torch.cat([first, quiet], dim=1), U, W)}
+kept |= {"c": states[:, -1], "d": rnn(torch.cat([E[inputs], quiet], dim=1), U, W)[:, T:], "e": states}
+for name, some in kept.items():
+    print(f"{name}: states {tuple(some.shape)}, logits {tuple((some @ R.T).shape)}")
 
 # %% [markdown]
 # ## Teacher forcing
@@ -239,10 +194,8 @@ print("e", (states @ R.T).shape)
 # text, whatever the model thought. This is **teacher forcing**: the teacher corrects each word before the next is tried. *Harry went back and
 # saw Hermione*: if the model bets on *ron* after *saw*, it pays for it, and reads on from the true sentence.
 
+
 # %%
-parameters = [p.clone().requires_grad_() for p in (E, W, U, R)]
-
-
 def loss_of(parameters: list[Tensor]) -> Tensor:
     E, W, U, R = parameters
     logits = rnn(E[inputs], U, W) @ R.T  # (B, T, V): each step reads the true word
@@ -250,8 +203,8 @@ def loss_of(parameters: list[Tensor]) -> Tensor:
 
 
 by_hand = -sum(probs[b, t, targets[b, t]].log() for b in range(B) for t in range(T)) / (B * T)
-assert torch.isclose(loss_of(parameters), by_hand)
-print(f"before training: {by_hand:.3f} nats; knowing nothing: log 7 = {math.log(V):.3f}")
+assert torch.isclose(loss_of([E, W, U, R]), by_hand)
+print(f"before training: {by_hand:.3f} nats; all {V} words equally likely: ln {V} = {math.log(V):.3f}")
 
 
 # %%
@@ -285,13 +238,11 @@ def write(first: str, n_words: int) -> str:
 
 for first in ("harry", "ron", "and"):
     print(write(first, 5))
-assert write("harry", 5) == sentences[0]
-assert write("ron", 5) == sentences[1]
+assert [write("harry", 5), write("ron", 5)] == sentences
 
 # %% [markdown]
-# The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and
-# saw*; the state can. After a beginning that it has never seen, the model has no teacher to correct it. Lecture 10
-# returns to this difference between training and generating.
+# The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and saw*; the state can. After a beginning
+# that it has never seen, the model has no teacher to correct it. Lecture 10 returns to this difference between training and generating.
 #
 # Success was not guaranteed. Begin with different random weights:
 
@@ -307,9 +258,8 @@ print(f"log(2) / 5 = {math.log(2) / 5:.3f}")
 #
 # ## Backpropagation through time
 #
-# Unrolled over $T$ steps, an RNN is a deep feed-forward network whose layers share their weights. So lecture 06
-# applies: go back from step $T$ to step 1 and add up what each use of $U$ contributes. Write $a_t = U h_{t-1} + W x_t$
-# for the input of $\tanh$, and $\delta_t = \partial L / \partial a_t$:
+# Unrolled over $T$ steps, an RNN is a deep feed-forward network whose layers share their weights. So lecture 06 applies: go back from step $T$ to step 1 and
+# add up what each use of $U$ contributes. Write $a_t = U h_{t-1} + W x_t$ for the input of $\tanh$, and $\delta_t = \partial L / \partial a_t$:
 #
 # $$\frac{\partial L}{\partial h_t} = \underbrace{\tfrac{1}{T} R^\top (\hat y_t - y_t)}_{\text{from the prediction at } t} + \underbrace{U^\top \delta_{t+1}}_{\text{from the future}}, \qquad
 # \delta_t = \frac{\partial L}{\partial h_t} \odot (1 - h_t^2), \qquad \frac{\partial L}{\partial U} = \sum_{t=1}^{T} \delta_t h_{t-1}^\top.$$
@@ -327,12 +277,11 @@ for t in range(T, 0, -1):
     delta_after = grad_h * (1 - h[t] ** 2)
     grad_U += delta_after[:, None] * h[t - 1]  # summing as we go
 
-# %%
 asked = U.clone().requires_grad_()
 loss = F.cross_entropy(rnn(E[inputs[:1]], asked, W)[0] @ R.T, targets[0])
 (from_autograd,) = torch.autograd.grad(loss, asked)
 assert torch.allclose(grad_U, from_autograd, atol=1e-6)
-(grad_U - from_autograd).abs().max()
+print(f"largest difference from autograd: {(grad_U - from_autograd).abs().max():.0e}")
 
 # %% [markdown]
 # ## Truncated after 20 steps
@@ -357,8 +306,7 @@ long_text = torch.randint(V, (101,), generator=generator)
 x, y = E[long_text[:-1]], long_text[1:]
 
 # %% [markdown]
-# **Predict, then run.** Compared with no cuts at all, how far off is the gradient with pieces of 20 steps: by 1 %, by
-# 10 %, or by more? And the loss?
+# **Predict, then run.** Compared with no cuts at all, how far off is the gradient with pieces of 20 steps: by 1 %, by 10 %, or by more? And the loss?
 
 # %%
 whole_loss = text_loss(x, y, asked, 100)
@@ -371,28 +319,21 @@ for n_steps in (1, 5, 20, 100):
     assert torch.isclose(loss, whole_loss)
 
 # %% [markdown]
-# The loss never changes, because the states do not. The gradient does: each cut throws away what lies further back than
-# its piece. Twenty steps are a compromise between memory and exactness. How much of the gradient comes from far back
-# depends on the weights; that is the subject of lecture 08.
+# The loss never changes, because the states do not. The gradient does: each cut throws away what lies further back than its piece. Twenty steps are a
+# compromise between memory and exactness. How much of the gradient comes from far back depends on the weights; that is the subject of lecture 08.
 #
 # ## Three heads
 #
-# The same states serve many tasks. A **head** is the last matrix, together with the choice of states it reads.
+# The same states serve many tasks. A **head** is the last matrix, together with the choice of states it reads. That of a language model reads every $h_t$ and
+# gives the next word, $(B, T, V)$; that of a labeller (parts of speech, names) reads every $h_t$ and gives this word's tag, $(B, T, \text{tags})$; that of a
+# classifier (sentiment, spam) reads the last $h_T$, or the mean of all, and gives one answer, $(B, \text{classes})$.
 #
-# | task | head reads | output |
-# |---|---|---|
-# | language model | every $h_t$ | $(B, T, V)$: the next word |
-# | labelling (parts of speech, names) | every $h_t$ | $(B, T, \text{tags})$: this word's tag |
-# | classification (sentiment, spam) | the last $h_T$, or the mean of all | $(B, \text{classes})$: one answer |
-#
-# Labelling shows what a state cannot know when the text is read from left to right. *washington* may be a person or a
-# place, and the verb that tells comes after it. The remedy is a second network that reads from right to left. At each
-# word the two states are joined:
+# Labelling shows what a state cannot know when the text is read from left to right. *washington* may be a person or a place, and the verb that tells comes
+# after it. The remedy is a second network that reads from right to left. At each word the two states are joined:
 #
 # $$\overrightarrow{h}_t = \sigma(\overrightarrow{U}\, \overrightarrow{h}_{t-1} + \overrightarrow{W} x_t), \qquad \overleftarrow{h}_t = \sigma(\overleftarrow{U}\, \overleftarrow{h}_{t+1} + \overleftarrow{W} x_t), \qquad h_t = [\overrightarrow{h}_t; \overleftarrow{h}_t].$$
 #
-# The two have weights of their own. In code, the second one is the first, applied to the reversed text, with its states
-# reversed again:
+# The two have weights of their own. In code, the second one is the first, applied to the reversed text, with its states reversed again:
 
 # %%
 W_backward = torch.randn(D, d_embedding, generator=generator) / 2
@@ -407,22 +348,25 @@ def both_directions(x: Tensor) -> Tensor:
 both_directions(E[inputs]).shape
 
 # %% [markdown]
-# Here are sentences with names and tags; `B-` begins a name, `I-` continues it, `O` is outside.
+# Here are sentences with names and tags; `B-` begins a name, `I-` continues it, `O` is outside. They differ in length, so the short ones are padded; the
+# padding has the label −1, which the loss leaves out. Of 2,500 sentences, 500 are held out.
 
 # %%
 from random import Random
 
 from course.data.labelled import TAGS, EntityConfig, draw_tagged_sentences
-from course.data.vocabulary import Vocabulary, pad_sequences
+from course.data.vocabulary import Batch, Vocabulary, pad_sequences
 
 tagged = draw_tagged_sentences(EntityConfig(), 2500, Random(0))
 vocabulary = Vocabulary.from_sentences(sentence.words for sentence in tagged)
+words = pad_sequences([vocabulary.encode(s.words) for s in tagged], vocabulary.pad)
+tags = pad_sequences([[TAGS.index(tag) for tag in s.tags] for s in tagged], -1)
 shown = [f"{word}/{tag}" for word, tag in zip(tagged[4].words, tagged[4].tags, strict=True)]
 print(textwrap.fill(" ".join(shown), 88))
 
 # %% [markdown]
-# The layers of the library are the functions above with their weights inside; today's last cell checks that. A labeller is an embedding, a
-# network and a head:
+# A labeller is an embedding, a network and a head. (The layers of the library are the functions above with their
+# weights inside; today's last cell checks that.)
 
 # %%
 from course.models import RNN
@@ -449,36 +393,30 @@ def label_loss(model: nn.Module, example: tuple[Tensor, ...]) -> Tensor:
     return F.cross_entropy(model(tokens, mask).movedim(-1, 1), labels, ignore_index=-1)
 
 
-# %% [markdown]
-# Sentences differ in length, so the short ones are padded; the padding has the label −1, which the loss leaves out. Of
-# the 2,500 sentences, 500 are held out.
-
 # %%
-words = pad_sequences([vocabulary.encode(s.words) for s in tagged], vocabulary.pad)
-tags = pad_sequences([[TAGS.index(tag) for tag in s.tags] for s in tagged], -1)
+def labels_found(model: Labeller, texts: Batch, labels: Tensor, learning_rate: float) -> Tensor:
+    """The model's answers for the texts from 2000 on, after training on those before."""
 
+    def batches(step: int) -> tuple[Tensor, ...]:
+        chosen = torch.randint(2000, (32,), generator=torch.Generator().manual_seed(step))
+        return texts.tokens[chosen], texts.mask[chosen], labels[chosen]
 
-def tag_batches(step: int) -> tuple[Tensor, ...]:
-    chosen = torch.randint(2000, (32,), generator=torch.Generator().manual_seed(step))
-    return words.tokens[chosen], words.mask[chosen], tags.tokens[chosen]
+    train(model, batches, TrainingConfig(200, learning_rate), loss=label_loss, device="cpu")
+    with torch.no_grad():
+        return model(texts.tokens[2000:], texts.mask[2000:]).argmax(-1)
 
 
 def tags_right(is_bidirectional: bool) -> tuple[float, float]:
     """The share of right tags: of all words, and of the words of names alone."""
     torch.manual_seed(0)
-    model = Labeller(len(vocabulary), len(TAGS), is_bidirectional)
-    config = TrainingConfig(n_steps=200, learning_rate=1e-2)
-    train(model, tag_batches, config, loss=label_loss, device="cpu")
-    with torch.no_grad():
-        found = model(words.tokens[2000:], words.mask[2000:]).argmax(-1)
+    found = labels_found(Labeller(len(vocabulary), len(TAGS), is_bidirectional), words, tags.tokens, 1e-2)
     right, is_real = (found == tags.tokens[2000:]).float(), tags.mask[2000:]
     is_name = is_real & (tags.tokens[2000:] != TAGS.index("O"))
     return right[is_real].mean().item(), right[is_name].mean().item()
 
 
 # %% [markdown]
-# **Predict, then run.** A network in one direction and one in both learn from the same sentences. How much better is
-# the second, and on which words?
+# **Predict, then run.** A network in one direction and one in both learn from the same sentences. How much better is the second, and on which words?
 
 # %%
 one_way, both_ways = tags_right(False), tags_right(True)
@@ -499,26 +437,12 @@ from course.data.sentiment import best_accuracy
 
 reviews = draw_reviews(SentimentConfig(), 2500, Random(1))
 review_words = Vocabulary.from_sentences(review.words for review in reviews)
-encoded = [review_words.encode(review.words) for review in reviews]
-texts = pad_sequences(encoded, review_words.pad)
+texts = pad_sequences([review_words.encode(review.words) for review in reviews], review_words.pad)
 labels = torch.tensor([review.label for review in reviews])
-
-
-def review_batches(step: int) -> tuple[Tensor, ...]:
-    chosen = torch.randint(2000, (32,), generator=torch.Generator().manual_seed(step))
-    return texts.tokens[chosen], texts.mask[chosen], labels[chosen]
-
-
 for review in reviews[:3]:
     print(f"{' '.join(review.words)} → {review.label}")
-
-# %%
 torch.manual_seed(0)
-classifier = Labeller(len(review_words), 2, is_classifier=True)
-config = TrainingConfig(n_steps=200, learning_rate=5e-3)
-history = train(classifier, review_batches, config, loss=label_loss, device="cpu")
-with torch.no_grad():
-    found = classifier(texts.tokens[2000:], texts.mask[2000:]).argmax(-1)
+found = labels_found(Labeller(len(review_words), 2, is_classifier=True), texts, labels, 5e-3)
 accuracy, best = (found == labels[2000:]).float().mean(), best_accuracy(SentimentConfig())
 print(f"reviews right: {accuracy:.1%}; the best possible rule: {best:.1%}")
 
@@ -532,8 +456,7 @@ print(f"reviews right: {accuracy:.1%}; the best possible rule: {best:.1%}")
 # Each layer can build on what the one below has made of the text.
 
 # %%
-U_upper = torch.randn(D, D, generator=generator) / 3
-W_upper = torch.randn(D, D, generator=generator) / 3
+U_upper, W_upper = (torch.randn(D, D, generator=generator) / 3 for _ in range(2))
 lower = rnn(E[inputs], U, W)  # (B, T, D)
 upper = rnn(lower, U_upper, W_upper)  # (B, T, D): the same function again
 upper.shape
@@ -545,15 +468,13 @@ upper.shape
 #
 # $$\Pr(x_{t+1} = k \mid y_t) = y_t^k = \frac{\exp(\hat y_t^k)}{\sum_{k'=1}^{K} \exp(\hat y_t^{k'})}.$$
 #
-# (In his notation $\hat y_t$ are the logits and $y_t$ the probabilities; $K$ is the number of symbols.) Trained on
-# Wikipedia with its markup, his network of LSTM layers wrote pages such as *"The 'Rebellion' (Myerodent) is
-# [[literal]], related mildly older than old half sister …"* (quoted from the paper, shortened): invented words, but
-# brackets that close, dates, and a table of links. His network had about 21 million weights (quoted too); ours has
-# about five hundred times fewer, and reads Python's documentation. The same paper lets a network write by *hand*: the
-# next element is then not a letter but a movement of a pen, drawn from a mixture of Gaussian distributions. The network
-# computes the parameters of the mixture, and it looks up the letters to be written by a soft window, an early form of
-# attention. Was his the first neural network to predict the next element of a sequence? No: words had been predicted by
-# Bengio and others (2000) and by Mikolov and others (2010), letters by Sutskever, Martens and Hinton (2011).
+# (In his notation $\hat y_t$ are the logits and $y_t$ the probabilities; $K$ is the number of symbols.) Trained on Wikipedia with its markup, his network of
+# LSTM layers wrote pages such as *"The 'Rebellion' (Myerodent) is [[literal]], related mildly older than old half sister …"* (quoted from the paper,
+# shortened): invented words, but brackets that close, dates, and a table of links. His network had about 21 million weights (quoted too); ours has about five
+# hundred times fewer, and reads Python's documentation. The same paper lets a network write by *hand*: the next element is then not a letter but a movement
+# of a pen, drawn from a mixture of Gaussian distributions. The network computes the parameters of the mixture, and it looks up the letters to be written by a
+# soft window, an early form of attention. Was his the first neural network to predict the next element of a sequence? No: words had been predicted by Bengio
+# and others (2000) and by Mikolov and others (2010), letters by Sutskever, Martens and Hinton (2011).
 
 # %%
 from course.data.corpora import python_documentation
@@ -566,14 +487,12 @@ rows = letters[: len(letters) // n_rows * n_rows].view(n_rows, -1)  # read side 
 len(alphabet), rows.shape
 
 # %% [markdown]
-# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out
-# because today's lecture is about it; `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08
-# gives.
+# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out because today's lecture is about it;
+# `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08 gives. While it learns, it writes: before training, on the way, and at the
+# end. Each letter is drawn from the formula above.
 
 # %%
 from course.models import RecurrentConfig, RecurrentLanguageModel
-
-State = tuple[Tensor, ...]
 
 torch.manual_seed(0)
 config = RecurrentConfig(len(alphabet), "rnn", d_embedding=24, d_hidden=160)
@@ -583,7 +502,7 @@ print(f"{sum(parameter.numel() for parameter in writer.parameters()):,} weights"
 
 
 # %%
-def train_on_piece(step: int, state: State | None) -> tuple[float, State]:
+def train_on_piece(step: int, state: tuple[Tensor, ...] | None) -> tuple[float, tuple[Tensor, ...]]:
     piece = rows[:, 20 * step : 20 * step + 21]  # (B, 20 inputs and one more target)
     logits, state = writer.read(piece[:, :-1], state)  # (B, 20, K)
     loss = F.cross_entropy(logits.flatten(0, 1), piece[:, 1:].flatten())
@@ -594,11 +513,6 @@ def train_on_piece(step: int, state: State | None) -> tuple[float, State]:
     return loss.item(), tuple(part.detach() for part in state)  # values go on, gradients do not
 
 
-# %% [markdown]
-# While it learns, it writes: once before training, once on the way, once at the end. Each letter is drawn from the formula above.
-
-
-# %%
 @torch.no_grad()
 def write_letters(start: str, n_letters: int, generator: torch.Generator) -> str:
     tokens = torch.tensor([[alphabet.index(c) for c in start]])
@@ -615,34 +529,22 @@ n_pieces = (rows.shape[1] - 1) // 20
 state, losses = None, []
 for step in range(600):
     if step in (0, 100):
-        written = write_letters("the ", 150, torch.Generator().manual_seed(1))
-        print(f"after {step} pieces:\n{written}\n")
+        print(f"after {step} pieces:\n{write_letters('the ', 150, torch.Generator().manual_seed(1))}\n")
     state = None if step % n_pieces == 0 else state  # a new round begins with an empty state
     loss, state = train_on_piece(step % n_pieces, state)
     losses.append(loss)
-print(f"after 600 pieces:\n{write_letters('the ', 300, torch.Generator().manual_seed(1))}")
-
-# %%
-bits, at_first = [loss / math.log(2) for loss in losses], math.log2(len(alphabet))
-drawing, axes = plt.subplots(figsize=(5, 2.4))
-axes.plot(bits, color="#0072B2")
-axes.set(xlabel="pieces of 20 letters", ylabel="bits per letter", ylim=(0, None))
-figures.still(
-    drawing,
-    alt=f"Bits per letter in training, falling from {bits[0]:.1f} to {sum(bits[-20:]) / 20:.1f}.",
-    caption=f"A letter costs log₂ {len(alphabet)} = {at_first:.2f} bits before anything is learned.",
-)
+print(f"after 600 pieces:\n{write_letters('the ', 300, torch.Generator().manual_seed(1))}\n")
+bits = [losses[0] / math.log(2), sum(losses[-20:]) / 20 / math.log(2)]
+print(f"bits per letter: {bits[0]:.2f} before training, {bits[1]:.2f} at the end")
 
 # %% [markdown]
-# ## Step through it
-#
 # The figure shows the trained writer at work on a sentence: 24 of its 160 units, and what it expects next. Move the step and watch how the state changes after a
 # space, and how the prediction sharpens within a word. It takes any model's states and probabilities: pass your own.
 
 # %%
 sentence = "the value of the expression is"
-reading = torch.tensor([[alphabet.index(c) for c in sentence]])
 with torch.no_grad():
+    reading = torch.tensor([[alphabet.index(c) for c in sentence]])
     states, _ = writer.network(writer.embedding(reading))  # (1, T, D)
     probs = writer.output(states).softmax(-1)
 figures.unrolled(list(sentence), states[0, :-1, :24], probs[0, :-1], alphabet)
@@ -657,85 +559,52 @@ figures.unrolled(list(sentence), states[0, :-1, :24], probs[0, :-1], alphabet)
 # | the model does not grow with the context | the state does not grow either: everything must fit into $D$ numbers |
 # | the same weights at every position | |
 #
-# You can see the first objection in the code: the loop has as many rounds as the text has tokens, on any machine. You
-# can measure the second one. In the stories of this course the true distribution is known, so we can ask how far each
-# *kind* of word stays above what is possible.
+# You can see the first objection in the code: the loop has as many rounds as the text has tokens, on any machine. You can measure the second one. In the
+# stories of this course the true distribution is known, so we can ask how far each *kind* of word stays above what is possible. First train one model of
+# lecture 05 and one of today:
 
 # %%
 from course.data.shuffling import ShuffledStories
 from course.data.story_language import StoryLanguage
 from course.evaluation import score, target_nll
+from course.ladder.kinds import bits_by_kind
 from course.models import FeedForwardConfig, FeedForwardLanguageModel
 
 language = StoryLanguage()
 train_stories = language.sample(2500, torch.Generator().manual_seed(1))
 test_stories = language.sample(200, torch.Generator().manual_seed(2))
-
-# %% [markdown]
-# One model of lecture 05 and one of today, trained by the same loop on the same stories:
-
-# %%
-V, bos = language.vocab_size, language.vocabulary.bos
-sizes = {"d_embedding": 48, "d_hidden": 128}
+V, sizes = language.vocab_size, {"d_embedding": 48, "d_hidden": 128}
 torch.manual_seed(0)
-window = FeedForwardLanguageModel(FeedForwardConfig(V, n_window=4, fill=bos, **sizes))
+window = FeedForwardLanguageModel(FeedForwardConfig(V, 4, fill=language.vocabulary.bos, **sizes))
 recurrent = RecurrentLanguageModel(RecurrentConfig(V, "rnn", **sizes))
-batches = ShuffledStories(train_stories, batch_size=32)
 config = TrainingConfig(n_steps=400, learning_rate=4e-3)
 for model in (window, recurrent):
-    history = train(model, batches, config, device="cpu")
+    history = train(model, ShuffledStories(train_stories, 32), config, device="cpu")
     print(f"{type(model).__name__:25} last loss {history.losses[-1] / math.log(2):.2f} bits")
 
 # %% [markdown]
 # The gap to the true distribution, by the kind of the word that came next:
 
 # %%
-lexicon = language.config.lexicon
-kinds = {"things": [thing for kind in lexicon.things for thing in kind], "she, he": ["she", "he"]}
-kinds |= {"verbs": lexicon.sing + lexicon.sings, "quotes": ['"'], "full stops": ["."]}
 read, came = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]  # (B, T) each
 with torch.no_grad():
-    above = (target_nll(recurrent(read), came) - target_nll(language(read), came)) / math.log(2)
-
-# %%
-for kind, members in kinds.items():
-    members = torch.tensor(language.vocabulary.encode(members))
-    chosen = torch.isin(came, members) & test_stories.mask[:, 1:]
-    print(f"{kind:10} {chosen.sum():5} times, {above[chosen].mean():5.2f} bits above the floor")
+    by_recurrent, by_language = (target_nll(each(read), came) for each in (recurrent, language))
+above = bits_by_kind(by_recurrent, by_language, test_stories, language)
+for kind, excess in above.items():
+    print(f"{kind:10} {excess:5.2f} bits above the floor")
 
 # %% [markdown]
-# Full stops are learned. The most expensive words are the ones that come back: the things of a story are named at its
+# Full stops are learned. The most expensive words are the ones that come back: the name and the things of a story are told at its
 # beginning, and again dozens of words later. The state *could* hold them. Lecture 08 asks why it does not.
 #
 # ## The ladder
 
 # %%
-from course.models import KneserNey, NGramCounts, Uniform
-
-tokens_and_masks = zip(train_stories.tokens, train_stories.mask, strict=True)
-known = [tokens[mask] for tokens, mask in tokens_and_masks]
-rungs = {"uniform": Uniform(V)}
-rungs |= {f"{n}-gram": KneserNey(NGramCounts(known, n, V, bos)) for n in (1, 2, 3)}
-rungs |= {"window of 4": window, "RNN": recurrent}
+rungs = {"feed-forward": window, "RNN": recurrent}
 bits = {name: score(model, test_stories).bits_per_token for name, model in rungs.items()}
-floor = score(language, test_stories).bits_per_token
-assert bits["RNN"] < min(bits["3-gram"], bits["window of 4"])
-
-# %%
-drawing, axes = plt.subplots(figsize=(6, 2.6))
-names = list(bits)[::-1]  # barh draws from the bottom up
-bars = axes.barh(names, [bits[name] for name in names], color=["#E69F00"] + ["#0072B2"] * 5)
-axes.bar_label(bars, [f"{bits[name]:.2f}" for name in names], padding=3)
-axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
-axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
-axes.legend(frameon=False, loc="lower right")
-figures.still(
-    drawing,
-    alt="The ladder in bits per token: "
-    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
-    + f"; floor {floor:.2f}.",
-    caption="The new rung, in orange: a state that carries something forward.",
-)
+print(", ".join(f"{name} {value:.2f} bits per token" for name, value in bits.items()))
+assert bits["RNN"] < bits["feed-forward"]
+figures.rungs("RNN", new=("RNN",), live=bits)
 
 # %% [markdown]
 # ## The same in the library
@@ -754,15 +623,6 @@ with torch.no_grad():
 ours.copy_from_torch(theirs)
 assert torch.allclose(rnn(E[inputs], U, W), theirs(E[inputs])[0], atol=1e-6)
 assert torch.allclose(rnn(E[inputs], U, W), ours(E[inputs])[0], atol=1e-6)
-
-# %% [markdown]
-# And so do two layers in both directions, on random weights:
-
-# %%
-theirs = nn.RNN(d_embedding, D, num_layers=2, bidirectional=True, batch_first=True)
-ours = RNN(d_embedding, D, n_layers=2, is_bidirectional=True)
-ours.copy_from_torch(theirs)
-assert torch.allclose(theirs(E[inputs])[0], ours(E[inputs])[0], atol=1e-6)
 print("we have just built torch.nn.RNN")
 
 # %% [markdown]
@@ -779,8 +639,7 @@ print("we have just built torch.nn.RNN")
 #
 # ## Exercises
 #
-# **1.** $d_x = 10$, $D = 20$, $V = 50$. How many numbers are in $W$, $U$ and $R$ together, for texts of ten words, and
-# of a thousand?
+# **1.** $d_x = 10$, $D = 20$, $V = 50$. How many numbers are in $W$, $U$ and $R$ together, for texts of ten words, and of a thousand?
 #
 # <details><summary>Answer</summary>
 #

@@ -164,16 +164,19 @@ figures.still(
 # *shape* of the strip.
 
 # %% tags="nbval-ignore-output"
-small = torch.randn(4, 4, generator=generator, dtype=torch.float64)
-inputs = 0.5 * torch.randn(40, 4, generator=generator, dtype=torch.float64)
+draw = torch.Generator().manual_seed(2)
+small = torch.randn(4, 4, generator=draw, dtype=torch.float64)
+inputs = 0.1 * torch.randn(40, 4, generator=draw, dtype=torch.float64)
 figures.gradient_strip(with_radius(small, 0.9), inputs)
 
 # %% [markdown]
 # <details><summary>What to see</summary>
 #
 # Clipping multiplies everything by one number. It keeps a step from being enormous; it does not make one part of the
-# strip larger than another. What has vanished stays vanished. And the gradient need not explode at a radius of 1.6:
-# these inputs push the states to where $\tanh$ is flat, so it still vanishes. Take $\tanh$ away, and it explodes.
+# strip larger than another. What has vanished stays vanished. Below a radius of 1 the gradient vanishes, and at 1.6 it
+# explodes, though less than without $\tanh$. This small $U$ was chosen for that: with most matrices of this size the
+# states come to rest where $\tanh$ is flat, and then the gradient vanishes even at a radius of 1.6. So it does here with
+# inputs ten times as large: change the 0.1 in the cell to 1.
 #
 # </details>
 #
@@ -193,7 +196,7 @@ for t in range(60, 0, -1):
     grad_h = matrix.T @ delta
 shares = torch.stack(shares) / sum(shares)
 for n in (1, 5, 10, 20, 40):
-    print(f"the nearest {n:2} steps: {shares[:n].sum():.1%} of all the terms' lengths")
+    print(f"the terms of the nearest {n:2} steps make up {shares[:n].sum():.1%} of the summed lengths")
 
 # %% [markdown]
 # ## Exploding, and its cure
@@ -222,8 +225,8 @@ axes.set(xlabel="u", ylabel="loss")
 figures.still(
     drawing,
     alt=f"Loss against u: nearly flat on both sides of a wall of slope {slopes.abs().max():.0f}.",
-    caption="Flat land and a wall. On the wall the gradient is enormous, "
-    "and says nothing about how far to go.",
+    caption="Nearly flat to the left and to the right, and a wall between. On the wall the slope is "
+    f"{slopes.abs().max():.0f}, so a step of any usual learning rate ends far away.",
 )
 
 # %% [markdown]
@@ -340,70 +343,70 @@ print(f"mean spectral radius of 20 fresh networks: {sum(radii) / 20:.2f}")
 #
 # A gradient that small might still be enough, so do the experiment. Its language has one kind of sentence: a thing,
 # small talk drawn at random, and then the thing again, which the network must predict. For each distance a fresh
-# network is trained for 150 steps, and then tested on texts that it has not seen. There are eight things, so guessing
-# is right in one case of eight.
+# network is trained for 150 steps, and then tested on texts that it has not seen; all of this three times, from three
+# random starts. There are eight things, so guessing is right in one case of eight.
 
 # %%
+from statistics import mean
+
 from course.recall import THINGS, WORDS, recall_accuracy, recall_network, recall_texts
 
 example = recall_texts(6, 1, torch.Generator().manual_seed(0))[0]
 print(" ".join(WORDS[token] for token in example), "→", WORDS[example[0]])
 
 # %% [markdown]
-# We also draw the share of the gradient that arrives at the thing before any training. (It does not always predict the
-# accuracy, as lecture 09 shows.)
-
+# We also draw the share of the gradient that arrives at the thing before any training: $\lVert \partial L / \partial x
+# \rVert$ at the thing, relative to that at the last word, as for the tickets above.
 
 # %%
-def share_that_arrives(distance: int) -> float:
-    """|∂L/∂x| at the thing, relative to the last word, in the untrained network."""
-    model = recall_network("rnn")
-    tokens = recall_texts(distance, 64, torch.Generator().manual_seed(0))
-    x = model.embedding(tokens).detach().requires_grad_()
-    log_probs = model.output(model.network(x)[0])[:, -1].log_softmax(-1)
-    (gradient,) = torch.autograd.grad(-log_probs.gather(-1, tokens[:, :1]).mean(), x)
-    return (gradient[:, 0].norm() / gradient[:, -1].norm()).item()
+from course.tickets import share_that_arrives
 
-
-distances = (1, 2, 3, 4, 5, 8, 12, 20)
-arrives = [share_that_arrives(distance) for distance in distances]
+distances, seeds = (1, 2, 3, 4, 5, 8, 12, 20), (0, 1, 2)
+arrives = [mean(share_that_arrives(recall_network("rnn", seed), d) for seed in seeds) for d in distances]
 
 # %% [markdown]
 # **Predict, then run.** The gradient falls smoothly with distance. Will the accuracy?
 
 # %%
-accuracy = [recall_accuracy("rnn", distance) for distance in distances]
+tries = {d: [recall_accuracy("rnn", d, seed=seed) for seed in seeds] for d in distances}
+accuracy = [mean(found) for found in tries.values()]
 guessing = 1 / len(THINGS)
 
 # %%
 drawing, axes = plt.subplots(figsize=(6, 2.8))
-axes.plot(distances, accuracy, "o-", color="#0072B2", label="accuracy after training")
+axes.plot(distances, accuracy, "-", color="#0072B2", label="accuracy after training, mean")
+for distance, found in tries.items():
+    axes.plot([distance] * len(seeds), found, "o", color="#0072B2", markersize=5, fillstyle="none")
 axes.axhline(guessing, color="#D55E00", linestyle=":", label="guessing")
-axes.plot(distances, arrives, "s--", color="#E69F00", label="gradient that arrives, before")
+axes.plot(distances, arrives, "s--", color="#E69F00", label="gradient that arrives, before training")
 axes.set(xlabel="distance in words", ylabel="share", ylim=(-0.03, 1.05), xticks=distances)
 axes.legend(frameon=False)
 figures.still(
     drawing,
-    alt="Accuracy of the recalled word by distance: "
-    + ", ".join(f"{d}: {a:.0%}" for d, a in zip(distances, accuracy, strict=True))
+    alt="Accuracy of the recalled word by distance, for three starts: "
+    + "; ".join(f"{d}: " + ", ".join(f"{a:.0%}" for a in found) for d, found in tries.items())
     + f". Guessing: {guessing:.0%}.",
-    caption="All or nothing: with this start and these steps, short distances are learned perfectly and long ones not at all.",
+    caption="A circle for each of three random starts, and their mean as a line.",
 )
 
 # %%
-print({distance: f"{a:.0%}" for distance, a in zip(distances, accuracy, strict=True)})
-assert accuracy[0] > 0.9
-assert accuracy[-1] < 0.3
+for distance, found in tries.items():
+    print(f"distance {distance:2}: right in " + ", ".join(f"{a:.0%}" for a in found))
+assert min(tries[1]) > 0.9
+assert max(tries[20]) < 0.3
 
 # %% [markdown]
 # The accuracy does not fall smoothly. At short distances gradient descent finds the solution, and the network is right
-# every time; a little further it does not find it, and stays at guessing. Is it only a matter of patience? Here is
-# three times as much training:
+# every time; a little further it depends on the start, and further still no start finds it: all stay at guessing. The
+# gradient that arrives falls in the same direction, but nothing in its curve says where the limit will lie. (Lecture 09
+# finds networks to which far more arrives, and which fail.) Is it only a matter of patience? Here is three times as
+# much training:
 
 # %%
-patient = {distance: recall_accuracy("rnn", distance, n_steps=450) for distance in (5, 8, far)}
-print({distance: f"{a:.0%}" for distance, a in patient.items()})
-assert patient[far] < 0.3
+for distance in (5, 8, far):
+    patient = [recall_accuracy("rnn", distance, n_steps=450, seed=seed) for seed in seeds]
+    print(f"distance {distance:2}: right in " + ", ".join(f"{a:.0%}" for a in patient))
+assert max(patient) < 0.3
 
 # %% [markdown]
 # The limit moves by a few words at most, not by dozens. But an RNN could do it. With $U = 3 I$ each unit keeps its sign
@@ -479,7 +482,8 @@ assert above[returns].mean() > 3 * others
 #
 # ## The ladder
 #
-# No new model today, but the RNN's rung taken apart: what the language costs anyway, what the returning things cost on top, and everything else.
+# No new model today, but the RNN's rung taken apart: what the language costs anyway, what the returning things cost on
+# top, and everything else.
 
 # %%
 floor = score(language, test_stories).bits_per_token
@@ -508,9 +512,13 @@ figures.still(
 )
 
 # %% [markdown]
-# One word in ten causes more than a third of the whole distance to the floor. To close this gap the gradient has to
-# survive the distance; lecture 09 shows how.
-#
+# One word in ten causes more than a third of the whole distance to the floor. To close this gap the model has to learn
+# over the distance; lecture 09 begins with networks through which the gradient survives. On the whole ladder:
+
+# %%
+figures.rungs("RNN", live={"RNN": total})
+
+# %% [markdown]
 # ## The same in the library
 #
 # `torch.nn.utils.clip_grad_norm_` clips as we did, in place, and the course's training loop calls it. On random gradients of a recurrent cell:

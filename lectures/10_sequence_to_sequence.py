@@ -6,7 +6,7 @@
 # - build an encoder-decoder from two recurrent networks, and say exactly what passes between them;
 # - pass the summary $c$ to the first step of the decoder only, or to every step;
 # - train with teacher forcing, run free, and say what differs and what does not;
-# - measure quality against the length of the source, and recognise a bottleneck when you see one.
+# - measure quality against the length of the source, and say what the bottleneck has to do with the curve, and what not.
 #
 # *30 minutes to read, under a minute to run. Before this: [09 · LSTM and GRU](09_lstm_gru.ipynb).*
 #
@@ -286,19 +286,20 @@ free = model.translate(source, letters.bos, letters.eos, targets.shape[1]) == ta
 
 # %%
 drawing, axes = plt.subplots(figsize=(6, 2.8))
-places = range(1, 10)
-axes.plot(places, forced.float().mean(0)[:9], "o-", color="#0072B2", label="teacher forcing")
-axes.plot(places, free.float().mean(0)[:9], "s--", color="#D55E00", label="free running")
-axes.set(xlabel="place in the target", ylabel="letters right", ylim=(0, 1.05))
+positions = range(1, 10)
+axes.plot(positions, forced.float().mean(0)[:9], "o-", color="#0072B2", label="teacher forcing")
+axes.plot(positions, free.float().mean(0)[:9], "s--", color="#D55E00", label="free running")
+axes.set(xlabel="position in the target", ylabel="share of strings right there", ylim=(0, 1.05))
 axes.legend(frameon=False)
 figures.still(
     drawing,
-    alt="Share of letters right at places 1 to 9. Teacher forcing: "
+    alt="Share of 500 strings whose letter is right, at positions 1 to 9. Teacher forcing: "
     + ", ".join(f"{value:.2f}" for value in forced.float().mean(0)[:9])
     + "; free running: "
     + ", ".join(f"{value:.2f}" for value in free.float().mean(0)[:9])
     + ".",
-    caption="The same model on the same strings. The first letter to write is the last that was read.",
+    caption="Of 500 strings of nine letters, how many have the right letter at each position. "
+    "Position 1 is the letter that was read last.",
 )
 
 # %% [markdown]
@@ -362,8 +363,8 @@ for name, curve in curves.items():
     print(f"{name:7}: half of the strings or more come back whole up to {edge} letters")
 
 # %% [markdown]
-# Doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
-# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**, because one vector of fixed size stands between the two networks.
+# In these runs, one for each width, doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
+# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**. It is what one vector of fixed size between the two networks leads one to expect, but these runs alone cannot say how much of the fall is the vector and how much slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
 #
 # > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
@@ -484,7 +485,11 @@ told = []
 for scale in ("lengths_small", "lengths_full"):
     stored = recorded_results(scale)
     print("stored results of:", stored["command"])
-    for run in (run for run in stored["runs"] if run["kind"] == "RNNenc"):
+    for run in stored["runs"]:
+        print(f"{run['model']:12} seed {run['seed']}, {run['n_steps']:,} steps, then", end=" ")
+        print(f"{run['final_loss']:.4f} nats per word on its training sentences")
+        if run["kind"] != "RNNenc":
+            continue
         curve = {point["length"]: point["bleu"] for point in run["by_length"]}
         colour, style = next(styles)
         axes.plot(
@@ -500,11 +505,11 @@ axes.legend(frameon=False, fontsize=8)
 figures.still(
     drawing,
     alt="BLEU falls with the length of the source in every run. Stored: " + "; ".join(told) + ".",
-    caption="The dotted curve was trained above; the others are stored results.",
+    caption="The dotted curve was trained above; the others are stored results, each of one seed.",
 )
 
 # %% [markdown]
-# More than three times the steps lift the middle of the curve; longer sentences in training lift its far end by a few points; and every curve falls from the start. The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014) look the same on real text.
+# More than three times the steps lift the middle of the curve; longer sentences in training lift its far end by a few points; and every curve falls from the start. But read the printed losses: after these steps no RNNenc has learned even its training sentences, whose loss could be near 0. So each curve, of a single seed, shows the bottleneck *and* slow learning. The control, in the same lines: RNNsearch, the same networks with the attention of lecture 11, has learned its sentences after as many steps. The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014), on real text and after far more training, fall with length too.
 #
 # On **real captions**, Multi30k from English to French, the stored RNNenc writes:
 
@@ -513,7 +518,7 @@ captions = recorded_results("captions_small")
 print("stored results of:", captions["command"])
 (run,) = (run for run in captions["runs"] if run["model"] == "RNNenc")
 print(
-    f"BLEU {run['bleu']:.1f} on 1,000 test captions after {run['n_steps']:,} steps, "
+    f"BLEU {run['bleu']:.1f} on 1,000 test captions after {run['n_steps']:,} steps with seed {run['seed']}, "
     f"{run['n_parameters']:,} parameters\n"
 )
 for example in sorted(run["examples"], key=lambda example: len(example["source"]))[:4]:
@@ -587,6 +592,12 @@ for low, high in ((4, 7), (8, 11), (12, 15)):
     print(f"{low:2} to {high:2} words: {bits_given_source(translator):.2f} bits per word")
 
 # %% [markdown]
+# On the ladder of the stories no rung is new today:
+
+# %%
+figures.rungs("LSTM")
+
+# %% [markdown]
 # ## The same in the library
 #
 # `course.models.Seq2Seq` without attention is our class. With our weights it gives the same results:
@@ -630,7 +641,7 @@ print("we have just built course.models.Seq2Seq without attention")
 # - An encoder reads everything into one vector $c = h_S$; a decoder is a language model that starts from it: $P(y \mid x) = \prod_t P(y_t \mid y_{<t}, x)$.
 # - $c$ can enter at the first step or, better, at every step; padding must not enter at all.
 # - Teacher forcing feeds the right words, free running the model's own; they agree up to the first mistake, and quality is measured in free-running mode.
-# - Quality falls with the length of the source, because one vector of fixed size stands in between: the bottleneck.
+# - Quality falls with the length of the source. One vector of fixed size between the two networks, the bottleneck, is one cause; in runs as short as these, slow learning is another.
 # - A wider state, longer training and a reversed source each move this limit; none removes it. Lecture 11 lets the decoder look back at the source instead.
 #
 # **In the homework:** [hw4 · Attention](../homeworks/hw4_attention/hw4_attention.ipynb), the exercise on an encoder-decoder with teacher forcing.

@@ -7,6 +7,7 @@ from course.figures.bpe import bpe
 from course.figures.break_it import break_it
 from course.figures.chain_rule import chain_rule
 from course.figures.coding import coding
+from course.figures.configurations import configurations
 from course.figures.count_matrix import count_matrix
 from course.figures.embedding import embedding
 from course.figures.every_rung import every_rung
@@ -24,6 +25,7 @@ from course.figures.microscope import microscope
 from course.figures.myst import as_directive
 from course.figures.optimizer_race import optimizer_race
 from course.figures.position_dial import position_dial
+from course.figures.rungs import rungs
 from course.figures.sampling_bench import sampling_bench
 from course.figures.still import Still, still
 from course.figures.tape import tape
@@ -44,6 +46,7 @@ __all__ = [
     "break_it",
     "chain_rule",
     "coding",
+    "configurations",
     "count_matrix",
     "embedding",
     "every_rung",
@@ -59,6 +62,7 @@ __all__ = [
     "microscope",
     "optimizer_race",
     "position_dial",
+    "rungs",
     "sampling_bench",
     "still",
     "tape",

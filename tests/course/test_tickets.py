@@ -5,17 +5,21 @@ import json
 import pytest
 import torch
 
+from course import tickets
 from course.recall import recall_texts
 from course.tickets import (
     KINDS,
     TicketsConfig,
     Trial,
+    accuracies,
+    cell,
     lines,
     main,
-    mean_accuracy,
     network,
     page,
     reach,
+    read_recorded,
+    share_that_arrives,
     trial,
 )
 
@@ -50,29 +54,76 @@ def test_a_trial_repeats_with_its_seed():
     assert other.seed == 1
 
 
-def test_accuracies_are_averaged_over_seeds():
-    done = [Trial("rnn", 5, 0, 0.5, 0.0), Trial("rnn", 5, 1, 1.0, 0.0), Trial("lstm", 5, 0, 0.25, 0.0)]
-    assert mean_accuracy(done) == {"rnn": {5: 0.75}, "lstm": {5: 0.25}}
+def test_an_lstm_begins_with_the_forget_bias_of_its_name():
+    for kind, bias in (("lstm", 1.0), ("lstm_3", 3.0)):
+        biases = network(kind, 5, seed=0).network.cells[0].b.chunk(4)
+        assert [(part == bias).all().item() for part in biases] == [False, True, False, False]
+
+
+def test_the_share_that_arrives_is_that_of_finite_differences():
+    model, distance, step = network("gru", 3, seed=0).double(), 3, 1e-5
+    texts = recall_texts(distance, 64, torch.Generator().manual_seed(0))
+    rows = model.embedding.weight[texts].detach()  # (B, T, d)
+
+    def losses(x):  # of each text; they do not depend on one another
+        log_probs = model.output(model.network(x)[0])[:, -1].log_softmax(-1)
+        return -log_probs.gather(-1, texts[:, :1])[:, 0].detach()
+
+    def slopes(place):
+        found = torch.zeros_like(rows[:, place])
+        for number in range(rows.shape[-1]):
+            nudge = torch.zeros_like(rows)
+            nudge[:, place, number] = step
+            found[:, number] = (losses(rows + nudge) - losses(rows - nudge)) / (2 * step)
+        return found.norm()
+
+    expected = slopes(0) / slopes(distance)
+    assert share_that_arrives(model, distance) == pytest.approx(expected.item(), rel=1e-4)
+
+
+def test_accuracies_are_collected_over_seeds():
+    scores = (("rnn", 0.5), ("rnn", 1.0), ("lstm", 0.25))
+    done = [Trial(kind, 5, seed, accuracy, None, 0.0) for seed, (kind, accuracy) in enumerate(scores)]
+    assert accuracies(done) == {"rnn": {5: [0.5, 1.0]}, "lstm": {5: [0.25]}}
 
 
 @pytest.mark.parametrize(
     ("accuracy", "expected"),
-    [({2: 1.0, 4: 0.95, 8: 0.2, 16: 1.0}, 4), ({2: 0.5, 4: 1.0}, 0), ({4: 1.0, 2: 1.0}, 4)],
+    [
+        ({2: [1.0], 4: [0.95], 8: [0.2], 16: [1.0]}, 4),
+        ({2: [0.5], 4: [1.0]}, 0),
+        ({4: [1.0, 0.9], 2: [1.0]}, 4),
+    ],
 )
 def test_reach_ends_at_the_first_failure(accuracy, expected):
     assert reach(accuracy) == expected
 
 
+def test_a_spread_is_told_where_seeds_differ():
+    assert cell([1.0, 0.98]) == "0.99"
+    assert cell([1.0, 0.125, 1.0]) == "0.71 (0.12–1.00)"
+
+
 def test_the_table_has_a_line_per_model():
-    assert lines({"rnn": {2: 1.0, 4: 0.25}}) == [["model", "2", "4", "reach"], ["RNN", "1.00", "0.25", "2"]]
+    found = {"rnn": {2: [1.0], 4: [0.25]}}
+    assert lines(found) == [["model", "2", "4", "reach"], ["RNN", "1.00", "0.25", "2"]]
+
+
+def test_the_record_has_every_model_with_three_seeds_and_a_page_of_its_own():
+    recorded = json.loads(tickets.RECORDED.read_text())
+    tried = {kind: {each.seed for each in read_recorded() if each.kind == kind} for kind in KINDS}
+    assert all(len(seeds) >= 3 for seeds in tried.values())
+    docs = tickets.RECORDED.parents[1] / "docs"
+    assert (docs / "tickets.md").read_text() == page(recorded)
 
 
 def test_unknown_models_are_refused():
-    with pytest.raises(ValueError, match="kinds: expected some of rnn, gru, lstm, attention, got gpt"):
+    with pytest.raises(ValueError, match=r"kinds: expected some of rnn, .*attention, got gpt"):
         TicketsConfig(kinds=("gpt", "rnn"))
 
 
-def test_the_command_prints_draws_and_records(tmp_path, capsys):
+def test_the_command_prints_draws_and_records(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(tickets, "RECORDED", tmp_path / "tickets.json")
     words = [
         "--kinds",
         "rnn",
@@ -88,7 +139,7 @@ def test_the_command_prints_draws_and_records(tmp_path, capsys):
     ]
     main(words)
     assert "RNN" in capsys.readouterr().out
-    recorded = json.loads((tmp_path / "tickets" / "tickets.json").read_text())
+    recorded = json.loads((tmp_path / "tickets.json").read_text())
     assert [each["distance"] for each in recorded["trials"]] == [1, 2]
     assert (tmp_path / "tickets" / "tickets.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "tickets.md").read_text() == page(recorded)
