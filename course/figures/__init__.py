@@ -24,6 +24,7 @@ from course.figures.microscope import microscope
 from course.figures.myst import as_directive
 from course.figures.optimizer_race import optimizer_race
 from course.figures.position_dial import position_dial
+from course.figures.rungs import rungs
 from course.figures.sampling_bench import sampling_bench
 from course.figures.still import Still, still
 from course.figures.tape import tape
@@ -59,6 +60,7 @@ __all__ = [
     "microscope",
     "optimizer_race",
     "position_dial",
+    "rungs",
     "sampling_bench",
     "still",
     "tape",
