@@ -128,8 +128,8 @@ export default {
 
     function ask(box, made) {
       for (const each of drawn) each.made.classList.toggle("asked", each.made === made);
-      answer.replaceChildren(node("b", {}, ...written(box.name)), " ", ...written(box.shape), ` = ${box.numbers}, in ${box.file}`, node("br"),
-        node("code", {}, box.code));
+      answer.replaceChildren(node("b", {}, ...written(box.name)), " ", ...written(box.shape),
+        ` = ${box.numbers}, in ${box.file}`, node("br"), node("code", {}, box.code));
     }
 
     function go() {
