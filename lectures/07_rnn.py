@@ -137,7 +137,7 @@ print("a state after 1000 words:", last_state(thousand).shape)
 #
 # </details>
 #
-# Here is the loop unrolled, one column for each step. (The drawing writes $E$ for $d_x$.)
+# Here is the loop unrolled, one column for each step.
 
 # %%
 figures.machine("rnn")
