@@ -1,7 +1,7 @@
 """The glossary: one word and one letter for every axis and every size of the course.
 
 A shape in a signature is written with the words, `Float[Tensor, "batch heads queries keys"]`; a comment
-at the end of a line is written with the letters, `# (B, H, T, K)`. The words are jaxtyping's notation: the
+at the end of a line is written with the letters, `# (B, H, T, d_k)`. The words are jaxtyping's notation: the
 tests check them, and without jaxtyping (as on Colab) they only document.
 
 Each name is listed with its counterparts in three dialects you will meet elsewhere: GPT-2's code, Hugging
@@ -52,15 +52,27 @@ AXES = (
     Name("time", "T", "positions of these sequences; t = 1 … T", "sequence", "sequence_length", "L"),
     Name("source", "S", "positions of the sequence that is translated"),
     Name("queries", "T", "positions of the queries, in attention", torch="L"),
-    Name("keys", "S", "positions that are attended to, in attention (T in self-attention)", torch="S"),
+    Name(
+        "keys",
+        "S",
+        "positions that are attended to: the source's in cross-attention; T in self-attention",
+        torch="S",
+    ),
     Name("heads", "H", "attention heads", "heads", "num_attention_heads", "num_heads"),
     Name("vocab", "V", "the words the model chooses between"),
-    Name("d_model", "D", "width of the residual stream", "n_embd", "hidden_size", "d_model, embed_dim"),
+    Name(
+        "d_model",
+        "D",
+        "width of the residual stream; d_model in papers",
+        "n_embd",
+        "hidden_size",
+        "d_model, embed_dim",
+    ),
     Name("d_hidden", "D", "width of a recurrent state or of a hidden layer", torch="hidden_size"),
     Name(
         "d_head",
-        "K",
-        "width of one attention head; d_k in formulas",
+        "d_k",
+        "width of one attention head, D / H (in homework also K)",
         hugging_face="head_dim",
         torch="head_dim",
     ),

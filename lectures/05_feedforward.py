@@ -75,7 +75,7 @@ from course.training import TrainingConfig, train
 # $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a
 # little generalisation; we go without them.)
 #
-# Here is the same model as a drawing, with biases and with the paper's option; it writes $E$ for our $d$. Build it up
+# Here is the same model as a drawing, with biases and with the paper's option. Build it up
 # with the slider, and point at a box for its shape and its line of code in `course.models`.
 
 # %%

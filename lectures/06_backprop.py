@@ -415,7 +415,7 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 # | $\mathbf{a} = \mathbf{W}\mathbf{e}$ | $d\mathbf{W} = d\mathbf{a}^\top \mathbf{e}$, $\quad d\mathbf{e} = d\mathbf{a}\, \mathbf{W}$ | (D, Nd), (B, Nd) |
 # | $\mathbf{e} = [\mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}]$ | each piece of $d\mathbf{e}$ is **added** to its word's column of $d\mathbf{E}$ | (d, V) |
 #
-# Here is the forward pass once more (the drawing writes $E$ for $d$); the backward pass follows the same lines in reverse.
+# Here is the forward pass once more; the backward pass follows the same lines in reverse.
 
 # %%
 figures.machine("feedforward")

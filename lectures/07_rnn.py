@@ -124,7 +124,7 @@ print("the state after 1000 words:", states_of(thousand)[-1].shape)
 #
 # </details>
 #
-# Here is the loop unrolled, one column for each step. (The drawing writes $E$ for $d_x$.)
+# Here is the loop unrolled, one column for each step.
 
 # %%
 figures.machine("rnn")

@@ -99,7 +99,7 @@ figures.gates(
 )
 
 # %% [markdown]
-# Here is one step as a drawing, which writes $E$ for $d_x$: the cell runs along the top, and three gates reach up to it.
+# Here is one step as a drawing: the cell runs along the top, and three gates reach up to it.
 
 # %%
 figures.machine("lstm_cell")

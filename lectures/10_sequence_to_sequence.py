@@ -73,7 +73,7 @@ for n in (4, 7, 10):
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
 # | $x_i$, $y_t$ | words of the source and of the target; $y_0$ is `<s>`, the last $y_T$ is `</s>` | | `source`, `target` |
-# | $E$ | one vector of $d$ numbers for each word (lecture 05), with one table for the source and one for the target; the drawing writes $E$ for the width $d$ | (words, $d$) | `E_source`, `E_target` |
+# | $E$ | one vector of $d$ numbers for each word (lecture 05), with one table for the source and one for the target | (words, $d$) | `E_source`, `E_target` |
 # | $h_i$ | the encoder's state after word $i$ | $(D)$ | `h` |
 # | $c$ | the summary of the source: all that the decoder will ever know of it | $(D)$ | `c` |
 # | $s_t$ | the decoder's state when it chooses $y_t$ | $(D)$ | `s` |

@@ -21,7 +21,6 @@ import os
 import time
 from collections.abc import Callable
 
-import matplotlib.pyplot as plt
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -36,8 +35,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## From a state to a look back
 #
-# A recurrent network reads *students opened their* and must predict *books*. Its state is $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$ (no longer lecture 11's context). The state has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and
-# the **loop**. Each of the three predictions costs a surprise, and training averages them:
+# A recurrent network reads *students opened their* and must predict *books*. Its state is $h_3 = \tanh(U h_2 + W c_3)$, with $c_t$ the vector of word $t$ (no longer lecture 11's context). The state has to hold everything that might matter, and it cannot be computed before $h_2$, which waits for $h_1$: the **bottleneck** and the **loop**. Each of the three predictions costs a surprise, and training averages them:
 #
 # $$L = \tfrac13 (L_1 + L_2 + L_3) = -\tfrac13 \big(\log P(\textit{opened} \mid \textit{students}) + \log P(\textit{their} \mid \dots) + \log P(\textit{books} \mid \dots)\big).$$
 #
@@ -55,8 +53,7 @@ loss
 #
 # 1. Replace $h_3$ by $\sum_j \alpha_{3j}\, h_j$, a weighted mean of the network's *own* states. Anything far back is now one step away. But the states still wait for each other.
 # 2. Replace it by $\sum_j \alpha_{3j}\, c_j$: look at the *words* instead of the states. All words are there from the beginning; nothing waits.
-# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it
-#    has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, and it is no noun itself.
+# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, and it is no noun itself.
 #
 # $$q_i = W_q c_i, \qquad k_i = W_k c_i, \qquad v_i = W_v c_i$$
 #
@@ -64,7 +61,7 @@ loss
 #
 # | symbol | meaning | shape |
 # |---|---|---|
-# | $T$, $D$, $d_k$ | words; width of a word's vector (in many papers $d_\text{model}$); width of queries and keys (in the drawings still $\sqrt K$ for $\sqrt{d_k}$) | |
+# | $T$, $D$, $d_k$ | words; width of a word's vector (in many papers $d_\text{model}$); width of queries and keys | |
 # | $c_i$, $X$ | the vector of word $i$; all of them, one per row | $(D)$, $(T, D)$ |
 # | $W_q$, $W_k$, $W_v$ | weights of the three roles, the same for every word | $(d_k, D)$, $(d_k, D)$, $(D, D)$ |
 # | $q_i$, $k_i$, $v_i$ | query, key and value of word $i$ | $(d_k)$, $(d_k)$, $(D)$ |
@@ -89,12 +86,9 @@ value = torch.tensor([[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, -1.0], [0.0, 0.0, 1.
 wanted = torch.tensor([0.3, 0.5, 0.2])
 *q_3, constant = torch.linalg.solve(torch.cat([key, -torch.ones(3, 1)], dim=1), wanted.log())
 q_3 = torch.stack(q_3)
-q_3, (key @ q_3).softmax(0)
-
-# %%
 h_3 = sum(weight * v for weight, v in zip((key @ q_3).softmax(0), value, strict=True))
 assert torch.allclose(h_3, 0.3 * value[0] + 0.5 * value[1] + 0.2 * value[2])
-h_3
+q_3, (key @ q_3).softmax(0), h_3
 
 # %% [markdown]
 # Now the second word, whose task is to predict *their*. It gives 0.7 and 0.3: $h_2 = 0.7\, v_1 + 0.3\, v_2$. There is no $q_2 \cdot k_3$: the third word is the answer, and looking at it would be cheating. Two weights that sum to 1 are one condition on the query, $q_2 \cdot (k_1 - k_2) = \ln(0.7 / 0.3)$; we take the shortest query that meets it.
@@ -137,8 +131,6 @@ W_query = torch.randn(d_k, D, generator=generator)
 W_key = torch.randn(d_k, D, generator=generator)
 W_value = torch.randn(D, D, generator=generator)
 X = torch.randn(B, T, D, generator=generator)
-
-# %%
 rows = []
 for i in range(T):
     q = W_query @ X[0, i]
@@ -242,13 +234,7 @@ assert torch.allclose(products, keys.norm(dim=1) * q.norm() * cosines, atol=1e-6
 products, cosines
 
 # %% [markdown]
-# The first key points exactly where $q$ points, the second is only long, and the dot product prefers the second. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another:
-# nothing could be ignored. With dot products a word can learn a long key, which is noticed by many queries, and a long query, which makes the weights sharp. Models that do use cosines multiply them by a learned number.
-
-# %%
-extremes = torch.tensor([1.0, *[-1.0] * 99]).softmax(0)  # one perfect match among a hundred words
-print(f"cosine: {extremes[0]:.3f}; dot product with lengths of 3: {(9 * extremes.log()).softmax(0)[0]:.3f}")
-assert torch.isclose(extremes[0] / extremes[1], torch.tensor(2.0).exp())
+# The first key points exactly where $q$ points, the second is only long, and the dot product prefers the second. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another: nothing could be ignored. With dot products a word can learn a long key, which is noticed by many queries, and a long query, which makes the weights sharp. Models that do use cosines multiply them by a learned number.
 
 # %% [markdown]
 # ## Why √d_k
@@ -291,19 +277,8 @@ passed = {
 }
 assert passed["without √d_k"][-1] < passed["with √d_k"][-1] / 3
 
-# %%
-drawing, axes = plt.subplots(figsize=(5.5, 2.8))
-for (name, sizes), style, colour in zip(passed.items(), ("s--", "o-"), ("#D55E00", "#0072B2"), strict=True):
-    axes.plot(widths, sizes, style, color=colour, label=name)
-axes.set(xscale="log", xlabel="width d_k of queries and keys", ylabel="size of the Jacobian", ylim=(0, None))
-axes.legend(frameon=False)
-figures.still(
-    drawing,
-    alt="Size of the softmax's Jacobian by d_k: "
-    + "; ".join(f"{name} from {sizes[0]:.2f} to {sizes[-1]:.2f}" for name, sizes in passed.items())
-    + ".",
-    caption="What the softmax lets through of a gradient, for five random keys.",
-)
+for name, sizes in passed.items():
+    print(f"size of the Jacobian {name:12}", "  ".join(f"{size:.2f}" for size in sizes))
 
 # %% [markdown]
 # The division sets the scale at the start of training. Later the norms of queries and keys are whatever training makes of them.
@@ -319,26 +294,20 @@ mask = is_past & real[:, None, :]  # (B, T, T)
 mask[1].int()
 
 # %% [markdown]
-# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Here are two masked versions. We change the *last* word: whose output moves?
-
+# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Change the *last* word: whose weights move, if the mask comes after the softmax?
 
 # %%
-def zero_afterwards(X: torch.Tensor) -> torch.Tensor:
-    """The mistake: the softmax has seen the future before the mask hides it."""
-    weights = (X @ W_query.T @ (X @ W_key.T).transpose(-2, -1)).softmax(dim=-1)
-    return weights.tril() @ (X @ W_value.T)
-
-
 text = x / 2
 changed = text.clone()
 changed[-1] += 1.0
-for attend in (self_attention, zero_afterwards):
-    moved = (attend(changed) - attend(text)).abs().amax(dim=-1) > 1e-6
-    print(f"{attend.__name__:16} outputs that moved: {moved.int().tolist()}")
-assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])
+before, after = ((x @ W_query.T @ (x @ W_key.T).T).softmax(dim=1).tril() for x in (text, changed))
+moved = (after - before).abs().amax(dim=1) > 1e-6
+print(f"rows that moved: {moved.int().tolist()}, and the rows sum to {before.sum(1).numpy().round(2)}")
+assert moved.all()
+assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])  # −∞ before: only the last
 
 # %% [markdown]
-# The weights on the future are 0 in both. But in the second, the future still counts in the sum that everything is divided by. So rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way will exploit it.
+# All of them. The weights on the future are 0, but the future still counts in the sum that everything is divided by. So rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way can exploit it.
 #
 # Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave the sum of every row at 1. How would you notice those?
 
@@ -430,17 +399,8 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
     print(f"T = {n_words}, D = {width:3}: projections {projecting:,}, between words {attending:,}")
 
 # %% [markdown]
-# Twice as many words make four times the work between them; twice the width makes twice the work. **Predict, then run.** At which length does the work between words overtake the projections?
-
-# %%
-width = 64
-crossing = next(n for n in range(8, 1000, 8) if operations(n, width)[1] > operations(n, width)[0])
-print(
-    f"D = {width}: from T = {crossing} on, attention costs more than the projections; 1.5 D = {1.5 * width:.0f}"
-)
-assert crossing - 8 <= 1.5 * width <= crossing
-
-# %% [markdown]
+# Twice as many words make four times the work between them; twice the width makes twice the work. The two are equal where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
+#
 # Now the clock, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
 
 
@@ -477,40 +437,10 @@ for n_words, rnn, attention in zip(lengths, *clock.values(), strict=True):
         f"T = {n_words:4}: RNN {rnn:.2f} ms, attention {attention:.2f} ms: the RNN takes {rnn / attention:.1f} times as long"
     )
 
-# %%
-drawing, (left, right) = plt.subplots(1, 2, figsize=(8, 2.9))
-for (name, times), style, colour in zip(clock.items(), ("s--", "o-"), ("#D55E00", "#0072B2"), strict=True):
-    left.loglog(lengths, times, style, color=colour, label=name)
-left.set(xlabel="length T", ylabel="milliseconds", title="the clock")
-counted = {n: [operations(n, width)[1] for width in (32, 64, 128, 256)] for n in (64, 128, 256)}
-for (n_words, values), style in zip(counted.items(), (":", "--", "-"), strict=True):
-    right.loglog((32, 64, 128, 256), values, style, marker="o", color="#0072B2", label=f"T = {n_words}")
-right.set_xticks((32, 64, 128, 256), (32, 64, 128, 256))
-right.minorticks_off()
-right.set(xlabel="width D", ylabel="operations", title="between words, counted")
-for axes in (left, right):
-    axes.legend(frameon=False, fontsize=8)
-drawing.tight_layout()
-figures.still(
-    drawing,
-    alt=f"Left, both axes logarithmic: RNN from {clock['RNN'][0]:.2f} ms to {clock['RNN'][-1]:.2f} ms, attention from "
-    f"{clock['attention'][0]:.2f} ms to {clock['attention'][-1]:.2f} ms, as T grows from 32 to 1024. Right: operations "
-    "grow in proportion to D; twice the length lifts a line by a factor of four.",
-    caption="Left: on a machine with nothing else to do the RNN's line has slope 1, and attention's bends up towards slope 2. Right: slope 1 in D; each line has four times the operations of the one below.",
-)
-
 # %% [markdown]
-# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work
-# can be spread, and the RNN's rounds cannot.
+# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
 #
-# Memory grows as well: written out, the weights of one text need $T^2$ numbers per layer.
-
-# %%
-for n_words in (1_000, 10_000, 100_000):
-    print(f"T = {n_words:7,}: {4 * n_words**2 / 1e9:8.3f} GB for one matrix of weights in float32")
-
-# %% [markdown]
-# Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
+# Memory grows as well: written out, the weights of one text need $T^2$ numbers per layer, at 100,000 words $4 \cdot 10^{10}$ bytes in float32. Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
 #
 # ## Where it breaks: no order
 #
@@ -535,8 +465,6 @@ for word in ("man", "ate", "fish"):
     places = [words.index(word) for words in sentences]
     assert torch.allclose(first[places[0]], second[places[1]], atol=1e-6)
     print(f"{word}: at place {places[0]} and at place {places[1]}, the same vector")
-
-# %%
 for _ in range(100):
     P = torch.eye(T)[torch.randperm(T, generator=generator)]
     assert torch.allclose(without_mask(P @ x), P @ without_mask(x), atol=1e-5)
@@ -585,7 +513,8 @@ class OneLook(nn.Module):
 from course.data.shuffling import ShuffledStories
 from course.data.story_language import StoryLanguage
 from course.evaluation import score, target_nll
-from course.models import KneserNey, NGramCounts, RecurrentConfig, RecurrentLanguageModel, Uniform
+from course.ladder.kinds import bits_by_kind
+from course.models import KneserNey, NGramCounts, RecurrentConfig, RecurrentLanguageModel
 
 language = StoryLanguage()
 stories = language.sample(2500, torch.Generator().manual_seed(1))
@@ -594,66 +523,39 @@ torch.manual_seed(0)
 one_look = OneLook(language.vocab_size, d_model=64)
 gru = RecurrentLanguageModel(RecurrentConfig(language.vocab_size, "gru", d_embedding=48, d_hidden=96))
 config = TrainingConfig(n_steps=1200 if is_full else 300, learning_rate=1e-2)
-for name, model in (("GRU", gru), ("self-attention", one_look)):
-    history = train(model, ShuffledStories(stories, 32), config, device=device)
+for model in (gru, one_look):
+    train(model, ShuffledStories(stories, 32), config, device=device)
     model.cpu()
-    print(f"{name}: {history.n_steps} steps in {history.seconds:.1f} s")
 
 # %%
 bos, vocab_size = language.vocabulary.bos, language.vocab_size
 known = [tokens[mask] for tokens, mask in zip(stories.tokens, stories.mask, strict=True)]
-models = {"uniform": Uniform(vocab_size)}
-models |= {f"{n}-gram": KneserNey(NGramCounts(known, n, vocab_size, bos)) for n in (1, 2, 3)}
-models |= {"GRU": gru, "self-attention": one_look}
+models = {"3-gram": KneserNey(NGramCounts(known, 3, vocab_size, bos)), "GRU": gru, "self-attention": one_look}
 bits = {name: score(model, test_stories).bits_per_token for name, model in models.items()}
 floor = score(language, test_stories).bits_per_token
 for name, value in (bits | {"floor": floor}).items():
     print(f"{name:14} {value:.2f} bits per token")
-assert bits["self-attention"] < bits["2-gram"]
-
-# %%
-drawing, axes = plt.subplots(figsize=(6, 2.8))
-colours = ["#0072B2"] * (len(bits) - 1) + ["#E69F00"]
-bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
-axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
-axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
-axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
-axes.legend(frameon=False, loc="lower right")
-figures.still(
-    drawing,
-    alt="The ladder in bits per token: "
-    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
-    + f"; floor {floor:.2f}.",
-    caption="The new rung, in orange: one look back, and no idea of order.",
-)
+assert bits["self-attention"] < bits["3-gram"]
+figures.rungs("self-attention", new=("self-attention",))
 
 # %% [markdown]
 # This model has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, as in lecture 09:
 
 # %%
-lexicon = language.config.lexicon
-kinds = {"full stops": ["."], "verbs": lexicon.sing + lexicon.sings, "she, he": ["she", "he"]}
-kinds |= {"things": [thing for kind in lexicon.things for thing in kind]}
-read, following, is_real = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:], test_stories.mask[:, 1:]
+read, following = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]
 above = {}
 with torch.no_grad():
     truth = target_nll(language(read), following)
     for name in ("3-gram", "GRU", "self-attention"):
-        gap = (target_nll(models[name](read), following) - truth) / math.log(2)
-        above[name] = {
-            kind: gap[torch.isin(following, torch.tensor(language.vocabulary.encode(words))) & is_real].mean()
-            for kind, words in kinds.items()
-        }
-for kind in kinds:
+        paid = target_nll(models[name](read), following)
+        above[name] = bits_by_kind(paid, truth, test_stories, language)
+for kind in ("full stops", "verbs", "she, he", "things"):
     print(f"{kind:10}", "   ".join(f"{name} {above[name][kind]:5.2f}" for name in above))
-
-# %%
 assert above["self-attention"]["things"] < above["GRU"]["things"] / 2
 assert above["self-attention"]["verbs"] > above["GRU"]["verbs"] + 0.5
 
 # %% [markdown]
-# The things, which the GRU's state did not hold all at once, are found by one attention: the verb makes the query, and the thing's key answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came
-# up before, and read its row:
+# The things, which the GRU's state did not hold all at once, are found by one attention: the verb makes the query, and the thing's key answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came up before, and read its row:
 
 # %%
 story = test_stories.tokens[2, :19]
@@ -665,13 +567,7 @@ for verb, thing in (("rode", "mules"), ("played", "drums")):
     weight = looks[read_words.index(verb), : read_words.index(verb) + 1]
     print(f"{verb} gives {weight[read_words.index(thing)]:.0%} of its weight to {thing}")
     assert weight.argmax() == read_words.index(thing)
-
-# %%
-figures.attention(
-    looks,
-    read_words,
-    caption="The one head of the trained model. Every row is a word that looks at itself and at the words before it.",
-)
+figures.attention(looks, read_words, caption="The one head of the trained model, and where each word looks.")
 
 # %% [markdown]
 # ## Two heads of a real model
@@ -683,7 +579,7 @@ figures.attention(
 # %%
 from course.pretrained import cut
 from course.pretrained import look as weights_of
-from course.pretrained.recorded import APPLE, REVIEW
+from course.pretrained.recorded import APPLE, HEADS, REVIEW
 
 found = {}
 for text, word, (layer, head) in (
@@ -699,8 +595,6 @@ for text, word, (layer, head) in (
 assert found[25, 2][0] == " apple"
 assert found[16, 0][0] == " because"
 assert " restaurant" in found[13, 8][:2]
-
-# %%
 figures.attention(
     torch.stack([weights_of(APPLE, 25, 2), weights_of(APPLE, 16, 0)]),
     [piece.strip() for piece in cut(APPLE)],
@@ -708,8 +602,15 @@ figures.attention(
 )
 
 # %% [markdown]
-# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these. Most are not so easily read: on these two texts half or more of all weight goes to the first token, which is where a head looks when it has nothing to add. And a head that looks at the right word
-# need not be the reason for what the model answers (lecture 13 ablates heads to find out).
+# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these; most are not so easily read. Even these give much of their weight to the first token. Weights must sum to one, so a head with nothing to add has to put them somewhere. Of the six heads that are recorded:
+
+# %%
+to_first = [weights_of(text, *head)[1:, 0].mean().item() for text in HEADS for head in HEADS[text]]
+print("weight on the first token, mean over the later ones:", *(f"{share:.2f}" for share in to_first))
+assert sum(share > 0.25 for share in to_first) == 4
+
+# %% [markdown]
+# And a head that looks at the right word need not be the reason for what the model answers (lecture 13 ablates heads to find out).
 #
 # ## The same in the library
 #

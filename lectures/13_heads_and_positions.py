@@ -66,7 +66,7 @@ found
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B$, $T$, $D$ | texts, words, width of a word's vector | |
-# | $H$, $d_k = D/H$ | number of heads, width of one head (`K` in the code) | |
+# | $H$, $d_k = D/H$ | number of heads, width of one head | |
 # | $X$ | the words, one per row | $(T, D)$ |
 # | $W_{q,h}$, $W_{k,h}$, $W_{v,h}$ | the matrices of head $h$ | $(d_k, D)$ each |
 # | $Q_h$, $K_h$, $V_h$ | its queries, keys and values | $(T, d_k)$ each |
@@ -83,8 +83,8 @@ figures.machine("heads")
 # First with a loop over heads: $B = 2$, $T = 5$, $H = 3$, $d_k = 2$, so $D = 6$.
 
 # %%
-B, T, H, K = 2, 5, 3, 2
-D = H * K
+B, T, H, d_k = 2, 5, 3, 2
+D = H * d_k
 generator = torch.Generator().manual_seed(0)
 W_query, W_key, W_value, W_output = (torch.randn(D, D, generator=generator) / 2 for _ in range(4))
 X = torch.randn(B, T, D, generator=generator)
@@ -92,8 +92,8 @@ X = torch.randn(B, T, D, generator=generator)
 # %%
 heads = []
 for h in range(H):
-    rows = slice(h * K, (h + 1) * K)  # head h owns these rows of each matrix
-    q, k, v = (X @ W[rows].T for W in (W_query, W_key, W_value))  # (B, T, K)
+    rows = slice(h * d_k, (h + 1) * d_k)  # head h owns these rows of each matrix
+    q, k, v = (X @ W[rows].T for W in (W_query, W_key, W_value))  # (B, T, d_k)
     head, _ = scaled_dot_product_attention(q, k, v)
     heads.append(head)
 by_loop = torch.cat(heads, dim=-1) @ W_output.T  # (B, T, D)
@@ -109,9 +109,9 @@ by_loop.shape
 def multi_head(X: torch.Tensor) -> torch.Tensor:
     """What every word knows after H looks: (B, T, D) → (B, T, D)."""
     q, k, v = (
-        (X @ W.T).view(*X.shape[:2], H, K).transpose(1, 2) for W in (W_query, W_key, W_value)
-    )  # (B, T, D) → (B, T, H, K) → (B, H, T, K)
-    found, _ = scaled_dot_product_attention(q, k, v)  # (B, H, T, K)
+        (X @ W.T).view(*X.shape[:2], H, d_k).transpose(1, 2) for W in (W_query, W_key, W_value)
+    )  # (B, T, D) → (B, T, H, d_k) → (B, H, T, d_k)
+    found, _ = scaled_dot_product_attention(q, k, v)  # (B, H, T, d_k)
     return found.transpose(1, 2).flatten(start_dim=2) @ W_output.T  # (B, T, D)
 
 
@@ -119,11 +119,11 @@ assert torch.allclose(multi_head(X), by_loop, atol=1e-6)
 multi_head(X).shape
 
 # %% [markdown]
-# **Predict, then run.** Would `view(B, H, T, K)` do as well, without the transpose? The shape is the same.
+# **Predict, then run.** Would `view(B, H, T, d_k)` do as well, without the transpose? The shape is the same.
 
 # %%
-wrong = X.view(B, H, T, K)  # cuts the text, not the vector
-right = X.view(B, T, H, K).transpose(1, 2)
+wrong = X.view(B, H, T, d_k)  # cuts the text, not the vector
+right = X.view(B, T, H, d_k).transpose(1, 2)
 assert wrong.shape == right.shape
 for row in range(2):
     print(f"head 0 of text 0, row {row} the same:", torch.equal(wrong[0, 0, row], right[0, 0, row]))
@@ -148,7 +148,7 @@ for n_heads in (1, 4, 16):
         layer(text, text, text)
     n_parameters = sum(p.numel() for p in layer.parameters())
     print(
-        f"H = {n_heads:2}, K = {64 // n_heads:2}: {n_parameters:,} parameters, {counter.get_total_flops():,} operations"
+        f"H = {n_heads:2}, d_k = {64 // n_heads:2}: {n_parameters:,} parameters, {counter.get_total_flops():,} operations"
     )
     assert n_parameters == 4 * (64 * 64 + 64)
     assert counter.get_total_flops() == 8 * 50 * 64**2 + 4 * 50**2 * 64
@@ -229,7 +229,7 @@ for name, positions in (("without positions", None), ("with positions", Sinusoid
 #
 # | symbol | meaning | |
 # |---|---|---|
-# | $t$ | position in the text, counted from 0 (*place* in the figures) | |
+# | $t$; $m$, $n$ | position in the text, counted from 0; two positions that are compared | |
 # | $i$ | number of a pair of dimensions | |
 # | $\omega_i$ | its speed, in radians per position; it turns once in $2\pi/\omega_i$ positions | |
 # | $p_t$ | the vector of position $t$ | $(D)$ |
@@ -250,7 +250,7 @@ speeds = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)  # (D/2)
 turns = torch.arange(n_places)[:, None] * speeds  # (T, D/2), radians
 in_tensors = torch.stack([turns.sin(), turns.cos()], dim=-1).flatten(start_dim=1)  # (T, D)
 assert torch.allclose(in_tensors, table, atol=1e-6)
-print("one turn in", [round(2 * math.pi / speed.item(), 1) for speed in speeds], "places")
+print("positions to one turn, pair by pair:", [round(2 * math.pi / speed.item(), 1) for speed in speeds])
 
 # %%
 from course.models import sinusoidal_positions
@@ -258,17 +258,18 @@ from course.models import sinusoidal_positions
 places = sinusoidal_positions(100, 64)  # (100, D=64)
 drawing, (left, right) = plt.subplots(1, 2, figsize=(8, 2.8), width_ratios=(1.3, 1))
 left.imshow(places.T, cmap="cividis", aspect="auto")
-left.set(xlabel="place t", ylabel="dimension")
+left.set(xlabel="position t", ylabel="dimension of $p_t$")
 for t, style in ((10, "-"), (50, "--"), (90, ":")):
-    right.plot(range(100), places @ places[t], style, color="#0072B2", label=f"m = {t}")
-right.set(xlabel="place n", ylabel=r"$p_m \cdot p_n$", ylim=(11, 38))
+    right.plot(range(100), places @ places[t], style, color="#0072B2", label=f"$m$ = {t}")
+right.set(xlabel="position n", ylabel=r"$p_m \cdot p_n$", ylim=(11, 38))
 right.legend(frameon=False, fontsize=8, ncols=3, loc="upper center")
 drawing.tight_layout()
 figures.still(
     drawing,
     alt="Left: sines and cosines as stripes, quick ones at the top, almost constant ones at the bottom. Right: the dot "
-    "product of place m with all places n has its peak of 32 at n = m and the same shape for m = 10, 50 and 90.",
-    caption="Left: each column is the vector of a place. Right: how similar it is to the others depends on the distance only.",
+    "product of position m with all positions n has its peak of 32 at n = m and the same shape for m = 10, 50 and 90.",
+    caption="Left: each column is the vector of one position, bright for 1 and dark for −1. Right: the dot product of one "
+    "position's vector with that of every position n. Each curve has its peak at n = m, and all have the same shape.",
 )
 
 # %% [markdown]
@@ -286,7 +287,7 @@ rotation = torch.block_diag(
     *[torch.tensor([[math.cos(k * w), math.sin(k * w)], [-math.sin(k * w), math.cos(k * w)]]) for w in omega]
 )
 assert torch.allclose(places[:-k] @ rotation.T, places[k:], atol=1e-4)
-print(f"one matrix takes all of the places 0 … {99 - k} to the places {k} … 99")
+print(f"one matrix takes the vectors of all positions from 0 to {99 - k} to those from {k} to 99")
 
 # %% [markdown]
 # ### Once, or in every layer
@@ -322,7 +323,7 @@ print(f"with other matrices the two differ by up to {(each_time - once).abs().ma
 Q, keys = x @ W_query.T, x @ W_key.T
 four = torch.stack([Q @ keys.T, Q @ Pi.T, Pi @ keys.T, Pi @ Pi.T])  # (4, T, T)
 assert torch.allclose(four.sum(0), (Q + Pi) @ (keys + Pi).T, atol=1e-5)
-four[3]  # places with places: constant along the diagonals
+four[3]  # positions with positions: constant along the diagonals
 
 # %% [markdown]
 # ## How far, not where
@@ -378,7 +379,7 @@ print(dict(zip(back.tolist(), t5_buckets(-back, n_buckets=32).tolist(), strict=T
 
 # %%
 def turned(x: torch.Tensor, place: int) -> torch.Tensor:
-    """One vector (K), every neighbouring pair turned by its angle."""
+    """One vector (d_k), every neighbouring pair turned by its angle."""
     result = x.clone()
     for i in range(len(x) // 2):
         angle = place * 10_000 ** (-2 * i / len(x))
@@ -507,11 +508,17 @@ axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
 axes.legend(frameon=False, loc="lower right")
 figures.still(
     drawing,
-    alt="The ladder in bits per token: "
+    alt="Today's models in bits per token: "
     + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
     + f"; floor {floor:.2f}.",
     caption="One look back, in orange: heads help, and positions help again.",
 )
+
+# %% [markdown]
+# The course's ladder has no new rung today: its self-attention already has four heads and rotary positions.
+
+# %%
+figures.rungs("self-attention")
 
 # %% [markdown]
 # Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) That RoPE comes first holds for this one layer and these 300 steps; others have found other orders on other texts.
@@ -648,9 +655,9 @@ assert torch.allclose(layer(X, X, X), multi_head(X), atol=1e-6)
 assert torch.allclose(theirs(X, X, X)[0], multi_head(X), atol=1e-6)
 assert torch.allclose(sinusoidal_positions(len(table), d_model), in_tensors, atol=1e-6)
 layer.has_rotation = True
-q, k, v = ((X @ W.T).view(B, T, H, K).transpose(1, 2).contiguous() for W in (W_query, W_key, W_value))
+q, k, v = ((X @ W.T).view(B, T, H, d_k).transpose(1, 2).contiguous() for W in (W_query, W_key, W_value))
 for t in range(T):
-    for head in (*q.flatten(0, 1), *k.flatten(0, 1)):  # each (T, K)
+    for head in (*q.flatten(0, 1), *k.flatten(0, 1)):  # each (T, d_k)
         head[t] = turned(head[t], t)
 found, _ = scaled_dot_product_attention(q, k, v)
 assert torch.allclose(layer(X, X, X), found.transpose(1, 2).flatten(2) @ W_output.T, atol=1e-5)

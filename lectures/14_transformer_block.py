@@ -39,7 +39,7 @@ device = best_device() if is_full else torch.device("cpu")
 # |---|---|
 # | $B$, $T$ | texts at once, words in each |
 # | $D$ | width of a word's vector, between blocks as well |
-# | $H$, $d_k = D/H$ | heads, width of a head (`K` in the code) |
+# | $H$, $d_k = D/H$ | heads, width of a head |
 # | $F = 4D$ | width inside the small network |
 # | $L$ | number of blocks |
 # | $V$ | size of the vocabulary |
@@ -578,8 +578,8 @@ for name, n_bytes in memory.items():
 # %%
 figures.ledger(
     {
-        "a GPT of this course": GPTConfig(160, 128, d_model=64, n_heads=4, n_layers=2),
         "GPT-2 small": GPT2_SMALL,
+        "a GPT of this course": GPTConfig(160, 128, d_model=64, n_heads=4, n_layers=2),
         "GPT-3": GPT3,
     }
 )
@@ -630,20 +630,7 @@ for name, value in (bits | {"floor": floor}).items():
 assert max(bits["one block"], bits["two blocks"]) < bits["3-gram"] - 0.5
 
 # %%
-drawing, axes = plt.subplots(figsize=(6, 2.8))
-colours = ["#0072B2"] * (len(bits) - 2) + ["#E69F00"] * 2
-bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
-axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
-axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
-axes.set(xlabel="bits per token", xlim=(0, bits["uniform"] + 0.8))
-axes.legend(frameon=False, loc="lower right")
-figures.still(
-    drawing,
-    alt="The ladder in bits per token: "
-    + ", ".join(f"{name} {value:.2f}" for name, value in bits.items())
-    + f"; floor {floor:.2f}.",
-    caption="Two new rungs, in orange, after 300 steps.",
-)
+figures.rungs("Transformer", new=("Transformer",))
 
 # %%
 lexicon = language.config.lexicon

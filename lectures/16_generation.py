@@ -120,7 +120,9 @@ for name, choose in (("greedy", greedy), ("draw", draw)):
 #
 # ## Searching: the best text is not made of best words
 #
-# Greedy does not even find the most probable *text*: suppose one first word has probability 0.6 and two equally likely successors, and another has 0.4 and a successor with 0.9. Greedy takes the first and ends at 0.6 · 0.5 = 0.30, but the second leads to 0.4 · 0.9 = 0.36. **Beam search** (Lowerre, 1976, for speech; Graves, 2012, and Sutskever, Vinyals and Le, 2014, for neural networks) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
+# Greedy does not even find the most probable *text*: suppose one first word has probability 0.6 and two equally likely successors, and another has 0.4 and a successor with 0.9. Greedy takes the first and ends at 0.6 · 0.5 = 0.30, but the second leads to 0.4 · 0.9 = 0.36.
+#
+# **Beam search** (Lowerre, 1976, for speech; Graves, 2012, and Sutskever, Vinyals and Le, 2014, for neural networks) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
 #
 # $$\text{score}(x_{1 \dots t}) = \sum_{i=1}^{t} \log P(x_i \mid x_{<i}).$$
 #
@@ -154,7 +156,11 @@ for width in (1, 2, 5):
 assert tuple(text[1:]) == max(log_p_of, key=log_p_of.get)
 
 # %% [markdown]
-# Now search with the model. The introductions of twenty test stories have thirteen tokens each, `<s>` included. After the first of them, search writes a few phrases again and again, and one that is impossible: nobody in this language does the same thing twice in one sentence. Is it the model's fault that search finds such a poor text? To find out, leave the model out. In the *true* language every choice costs bits, so write a story by hand that makes as few choices as it can. **Predict, then run:** a story drawn from the language costs about forty bits after its introduction. How many does this one cost?
+# Now search with the model. The introductions of twenty test stories have thirteen tokens each, `<s>` included. After the first of them, search writes a few phrases again and again, and one that is impossible: nobody in this language does the same thing twice in one sentence.
+#
+# Is it the model's fault that search finds such a poor text? To find out, leave the model out. In the *true* language every choice costs bits, so write a story by hand that makes as few choices as it can.
+#
+# **Predict, then run:** a story drawn from the language costs about forty bits after its introduction. How many does this one cost?
 
 # %%
 prompts = test_stories.tokens[:20, :13]
@@ -201,7 +207,9 @@ figures.still(drawing, alt, caption="What is most probable is not what is typica
 #
 # ## Two distributions of a real model
 #
-# From here on, samplers are functions $z \to z'$: they change logits, or remove words by setting them to $-\infty$; then we draw from $\text{softmax}(z')$, in which what is left is renormalised. Look at what they do to real language: to SmolLM2 of lectures 03 and 15, after a beginning that leaves little choice and after one that leaves much. The probabilities are recorded; where its package is installed, you can put in any beginning.
+# From here on, samplers are functions $z \to z'$: they change logits, or remove words by setting them to $-\infty$; then we draw from $\text{softmax}(z')$, in which what is left is renormalised.
+#
+# Look at what they do to real language: to SmolLM2 of lectures 03 and 15, after a beginning that leaves little choice and after one that leaves much. The probabilities are recorded; where its package is installed, you can put in any beginning.
 
 # %%
 from course.pretrained import next_log_probs as smollm2_after
@@ -259,7 +267,11 @@ figures.sampling_bench([token.text.strip() for token in likely], flat.topk(10).v
 # %% [markdown]
 # ## Temperatures
 #
-# Dividing by $T$ makes $P'(v) \propto P(v)^{1/T}$: below 1 probable words gain, above 1 improbable ones; $T \to 0$ is greedy, $T \to \infty$ the uniform distribution. **Dynamic temperature** is cool where the model is sure and hot where it is not: $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$. Here $H_\text{max}$ is the logarithm of the number of words still possible. **Quadratic** (or **smooth**) sampling takes the square of the distance to the best logit: near the top differences shrink, far from it they grow. With $c > 1$ (a second parameter, see the code) a cubic term is added.
+# Dividing by $T$ makes $P'(v) \propto P(v)^{1/T}$: below 1 probable words gain, above 1 improbable ones; $T \to 0$ is greedy, $T \to \infty$ the uniform distribution.
+#
+# **Dynamic temperature** is cool where the model is sure and hot where it is not: $T = T_\text{low} + (T_\text{high} - T_\text{low}) \, (H / H_\text{max})^{c}$. Here $H_\text{max}$ is the logarithm of the number of words still possible.
+#
+# **Quadratic** (or **smooth**) sampling takes the square of the distance to the best logit: near the top differences shrink, far from it they grow. With $c > 1$ (a second parameter, see the code) a cubic term is added.
 #
 # **Predict, then run:** does any of them change which of two words is the more probable? And how much of the second distribution lies beyond its best thousand tokens, at $T = 1$ and at $T = 1.5$?
 
@@ -302,7 +314,9 @@ for name, change in ({"as it is": partial(temperature, T=1.0)} | heats).items():
 compare(heats)
 
 # %% [markdown]
-# The ranking stays, only the distances change, so temperature never removes a wrong word. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible. Dynamic temperature cools both distributions: even the second has 7.6 bits, less than half of the 15.6 that 49,152 tokens could have. Quadratic sampling evens out the best words and lowers the tail, but removes nothing either. Filters do.
+# The ranking stays, only the distances change, so temperature never removes a wrong word. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible.
+#
+# Dynamic temperature cools both distributions: even the second has 7.6 bits, less than half of the 15.6 that 49,152 tokens could have. Quadratic sampling evens out the best words and lowers the tail, but removes nothing either. Filters do.
 #
 # ## Filters by rank, probability, or logit
 #
@@ -366,11 +380,31 @@ print("as many in both places:", *same, "; one word after the first:", *alone)
 compare(filters)
 
 # %% [markdown]
-# Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Top-k keeps *London* beside *Paris*, and only twenty of the hundreds of words that could begin a story. Epsilon does not consider how many words share the probability either. Top-p follows the shape, but lets in a long tail where no word stands out. The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
+# Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Take top-k. Which words does it keep beside *Paris*, and how many of those that could begin a story does it lose?
+
+# %%
+capitals = predict(PEAKED).likely  # the best first
+rank, london = next((rank, each) for rank, each in enumerate(capitals, 1) if each.text == " London")
+n_words = n_left(top_p(flat, 0.9))
+print(
+    f"London is number {rank}, with {london.probability:.1%}; {n_words} words hold nine tenths of the second"
+)
+assert rank <= 20  # top-k 20 keeps it,
+assert london.probability < 0.1 * capitals[0].probability  # and min-p 0.1 does not
+assert n_words > 10 * 20
+
+# %% [markdown]
+# Top-k keeps *London*, and only twenty of hundreds of words that could begin a story. Epsilon does not consider how many words share the probability either. Top-p follows the shape, but lets in a long tail where no word stands out.
+#
+# The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
 #
 # ## Filters that look at the whole curve
 #
-# **Eta** lowers epsilon where the entropy is high. **Locally typical** sampling follows the idea of the typical set: it keeps the words whose surprise is closest to the average, $H$. **Tail-free** sampling looks for the place where the sorted curve flattens: with second differences $b_i = |P_{(i)} - 2 P_{(i+1)} + P_{(i+2)}|$, it keeps words while the sum of $b_i / \sum b$ before them is at most $s$. **XTC** (*exclude top choices*) does the opposite: it removes the best words. It does so only with a given probability, so that a text takes an unusual turn now and then.
+# **Eta** lowers epsilon where the entropy is high. **Locally typical** sampling follows the idea of the typical set: it keeps the words whose surprise is closest to the average, $H$.
+#
+# **Tail-free** sampling looks for the place where the sorted curve flattens: with second differences $b_i = |P_{(i)} - 2 P_{(i+1)} + P_{(i+2)}|$, it keeps words while the sum of $b_i / \sum b$ before them is at most $s$.
+#
+# **XTC** (*exclude top choices*) does the opposite: it removes the best words. It does so only with a given probability, so that a text takes an unusual turn now and then.
 #
 # **Predict, then run:** the most probable word may be *too* predictable to be typical (here, as in most programs, it stays nevertheless). Which of the four remove the *second* word of *Once upon a time there was a*? And does one remove *Paris*?
 
@@ -435,7 +469,13 @@ print(f"P(loved): {first.probability:.0%} at first, now {z_loop.exp().max():.0%}
 assert z_loop.exp().max() > 10 * first.probability
 
 # %% [markdown]
-# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history. **Presence** asks whether a word has occurred, **frequency** how often, **repetition** divides positive logits and multiplies negative ones, so that both fall, and **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat. **Predict, then run:** which of the four stop *loved* at the end of this text?
+# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history:
+#
+# - **presence** asks whether a word has occurred, **frequency** how often;
+# - **repetition** divides positive logits and multiplies negative ones, so that both fall;
+# - **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat.
+#
+# **Predict, then run:** which of the four stop *loved* at the end of this text?
 
 
 # %%
@@ -484,11 +524,15 @@ for name, change in penalties(said).items():
 compare(penalties(said), {"at the end of the text": z_loop})
 
 # %% [markdown]
-# Frequency and DRY break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop. The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no penalty. So its text falls into another loop.
+# Frequency and DRY break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop.
+#
+# The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no penalty. So its text falls into another loop.
 #
 # ## Samplers that keep a state or compare states
 #
-# **Mirostat** is a thermostat. It carries one number $\mu$ along: only words with at most $\mu$ bits may be drawn, and after each word $\mu \leftarrow \mu - \eta\,(-\log_2 P(v) - \tau)$, a step of size $\eta$ against the error: the target is $\tau$ bits per word. (This is version 2. Version 1 fits a Zipf law to find the $k$ that belongs to $\mu$, and uses top-k; the library has both.) **Contrastive search** draws nothing. It takes the word with the largest
+# **Mirostat** is a thermostat. It carries one number $\mu$ along: only words with at most $\mu$ bits may be drawn, and after each word $\mu \leftarrow \mu - \eta\,(-\log_2 P(v) - \tau)$, a step of size $\eta$ against the error: the target is $\tau$ bits per word. (This is version 2. Version 1 fits a Zipf law to find the $k$ that belongs to $\mu$, and uses top-k; the library has both.)
+#
+# **Contrastive search** draws nothing. It takes the word with the largest
 #
 # $$(1 - \alpha)\, P(v) - \alpha \max_{j \le t} \cos(h_v, h_j),$$
 #
@@ -549,7 +593,13 @@ compare(twenty)
 # %% [markdown]
 # ## The pipeline, and what order changes
 #
-# Where the model is sure, each filter keeps few tokens; where it is not, one keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw. They disagree about whether filters or temperature come first. By default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does; [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face divides before top-k, top-p, min-p, typical, epsilon and eta, and [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divides before min-p, top-k and top-p.
+# Where the model is sure, each filter keeps few tokens; where it is not, one keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw.
+#
+# They disagree about whether filters or temperature come first:
+#
+# - by default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does;
+# - [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face divides before top-k, top-p, min-p, typical, epsilon and eta;
+# - [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divides before min-p, top-k and top-p.
 #
 # **Predict, then run:** take a temperature of 1.5 and top-p 0.9 after *Once upon a time there was a*. In which order do more tokens stay, and how many times as many? And what does a penalty still do *after* the filter?
 
@@ -570,7 +620,11 @@ assert same == ["top-k 20", "top-nσ 1.5"]
 print("the same tokens in either order:", *same)
 
 # %% [markdown]
-# If temperature comes first, it flattens the distribution, and nine tenths of it are then nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed. Dividing keeps the ranking, and scales all differences and their standard deviation by the same factor. So temperature commutes with top-k and with top-nσ, but not with a filter that uses *probabilities*. Penalties after a filter come too late: the list is closed, and no other word takes the place of a penalised favourite.
+# If temperature comes first, it flattens the distribution, and nine tenths of it are then nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed.
+#
+# Dividing keeps the ranking, and scales all differences and their standard deviation by the same factor. So temperature commutes with top-k and with top-nσ, but not with a filter that uses *probabilities*.
+#
+# Penalties after a filter come too late: the list is closed, and no other word takes the place of a penalised favourite.
 #
 # - *DRY's position* is with the penalties, before everything that cuts (exercise 4).
 # - *Synergies.* Min-p makes a high temperature bearable, above all if it comes first. A gentle filter and DRY share the work, since one removes what is never right and the other what has been said. XTC needs a filter as well, so that the words it promotes are good ones.
@@ -578,7 +632,11 @@ print("the same tokens in either order:", *same)
 #
 # ## Whole stories
 #
-# Back to the stories, where a mistake is a fact. Let the samplers write, all at once, with lecture 15's KV cache. Each has eighty rows of one batch: the twenty introductions, four times each. The true language is the judge. **Flawless**: stories without a mistake that also came to an end. **Distinct**: different sequences of four words, as a fraction of all. **Predict, then run:** how many stories are flawless at a temperature of 1.5, and how many if min-p comes before or after it?
+# Back to the stories, where a mistake is a fact. Let the samplers write, all at once, with lecture 15's KV cache. Each has eighty rows of one batch: the twenty introductions, four times each. The true language is the judge.
+#
+# **Flawless**: stories without a mistake that also came to an end. **Distinct**: different sequences of four words, as a fraction of all.
+#
+# **Predict, then run:** how many stories are flawless at a temperature of 1.5, and how many if min-p comes before or after it?
 
 # %%
 n_rows = 320 if is_full else 80  # stories per sampler
@@ -665,8 +723,14 @@ print(f"top-p 0.9 excludes {excluded:.1%} of the words that really came next")
 assert rungs["top-p 0.9"] == math.inf
 
 # %% [markdown]
-# A single true word that the filter has excluded costs infinitely many bits, so a filter that is ever wrong is worse than even the uniform model. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$. **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures the first, the table of whole stories the second, and no single number measures both.
+# A single true word that the filter has excluded costs infinitely many bits, so a filter that is ever wrong is worse than even the uniform model. And no temperature helps by more than a hundredth of a bit: training minimised these very bits at $T = 1$.
 #
+# **A good predictor covers everything that may be said; a good writer says only what it is sure of.** Perplexity measures the first, the table of whole stories the second, and no single number measures both. So today the ladder gets no new rung:
+
+# %%
+figures.rungs("Transformer")
+
+# %% [markdown]
 # ## The same in the library
 #
 # The functions of this lecture and `course.sampling`, on random logits:

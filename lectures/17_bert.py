@@ -86,12 +86,12 @@ print(
 #
 # An **encoder** is a stack of Transformer layers without the causal mask: every position attends to every other, so its output vector depends on both sides. **BERT**, *Bidirectional Encoder Representations from Transformers* (Devlin and others, 2019), is such a stack. Its input is the sum of three embeddings:
 #
-# $$x_t = E[\text{token}_t] + P[t] + S[\text{segment}_t].$$
+# $$x_t = E_\text{token}[\text{token}_t] + E_\text{position}[t] + E_\text{segment}[\text{segment}_t].$$
 #
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B, T, D, V$ | texts at once, positions, width, words | |
-# | $E, P, S$ | embeddings of tokens, of positions, of segments | $(V, D)$, $(T, D)$, $(2, D)$ |
+# | $E_\text{token}$, $E_\text{position}$, $E_\text{segment}$ | three embeddings: of tokens, of positions, of segments | $(V, D)$, $(T, D)$, $(2, D)$ |
 # | $h_t$ | the encoder's vector at position $t$ | $(B, T, D)$ |
 # | `<cls>` | a token in front of every text; its vector will stand for the whole | |
 # | `<sep>` | ends each text; two texts are told apart by their segment, 0 or 1 | |
@@ -132,7 +132,9 @@ print(V, "words;", " ".join(vocabulary.decode(encoded[-1], keep_special=True)))
 #
 # $$L = -\frac{1}{|M|} \sum_{t \in M} \ln P(x_t \mid \text{the text with the positions in } M \text{ hidden}).$$
 #
-# There is a catch: after pre-training, the input contains no `<mask>`, and a model that computes something useful only at masks would fail. Hence 80/10/10: of the targets (*asked for* in the code), 80 % become `<mask>`, 10 % another word at random, and 10 % stay as they are. So any word may be a target, and no word of the input can be trusted blindly. As a loop:
+# There is a catch: after pre-training, the input contains no `<mask>`, and a model that computes something useful only at masks would fail. Hence 80/10/10: of the targets, 80 % become `<mask>`, 10 % another word at random, and 10 % stay as they are. So any word may be a target, and no word of the input can be trusted blindly.
+#
+# In the code, `holes` is the text as the model reads it, with its holes, and `asked` says which words are asked for: position → the word that stood there. As a loop:
 
 
 # %%
@@ -187,7 +189,7 @@ for name, chosen in {
 #
 # ## The encoder
 #
-# The encoder is lecture 14's stack, with an output head that says which word stood at each position. The last matrix of this head is the embedding again. BERT had days on many machines and we have half a minute, so three things differ from BERT:
+# The encoder is lecture 14's stack; its class is called `Reader`, because it reads and does not write. On top of it comes an output head that says which word stood at each position. The last matrix of this head is the embedding again. BERT had days on many machines and we have half a minute, so three things differ from BERT:
 #
 # - positions are rotations (lecture 13);
 # - norms stand before the sublayers (lecture 14);
@@ -564,6 +566,12 @@ figures.still(
     + ".",
     caption="Left bars: from scratch; right bars: pre-trained. Dashed: the best possible. Dotted: always the commonest answer.",
 )
+
+# %% [markdown]
+# BERT moves nothing on the course's ladder, which stays as lecture 15 left it:
+
+# %%
+figures.rungs("Transformer")
 
 # %% [markdown]
 # ## Where the answer is found

@@ -20,7 +20,6 @@ import os
 import time
 from random import Random
 
-import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
@@ -43,22 +42,22 @@ device = best_device() if is_full else torch.device("cpu")
 # |---|---|---|---|
 # | $X$ | the decoder's vectors, one for each target position | $(T, D)$ | `x` |
 # | $M$ | the **memory**: the output of the encoder's *last* layer, one vector for each source word | $(S, D)$ | `memory` |
-# | $W_q, W_k, W_v$ | as in lecture 12, but stored transposed, so that $X$ is multiplied directly; for one head of width $d_k$ (`K` in the code) | $(D, d_k)$ | `W_query`, … |
-# | $Q$; $K$, $V$ | queries of the target; keys and values of the source ($V$ in the shapes of the code counts words) | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
+# | $W_q, W_k, W_v$ | as in lecture 12, but stored transposed, so that $X$ is multiplied directly; for one head of width $d_k$ | $(D, d_k)$ | `W_query`, … |
+# | $Q$; $K$, $V$ | queries of the target; keys and values of the source (in shapes, $V$ counts words) | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
 # | mask | 0 where attending is allowed, $-\infty$ where it is not | $(T, S)$ | `mask` |
 #
 # Compared with lecture 11: $s_t$ has become a query, $h_i$ a key *and*, by another matrix, a value; the score is a scaled dot product. As a loop, with $B = 2$ sentences, $T = 3$, $S = 5$, $D = 6$, $d_k = 4$:
 
 # %%
-B, T, S, D, K = 2, 3, 5, 6, 4
+B, T, S, D, d_k = 2, 3, 5, 6, 4
 generator = torch.Generator().manual_seed(0)
 x, memory = torch.randn(B, T, D, generator=generator), torch.randn(B, S, D, generator=generator)
-W_query, W_key, W_value = (torch.randn(D, K, generator=generator) for _ in range(3))
-looked_up = torch.zeros(B, T, K)
+W_query, W_key, W_value = (torch.randn(D, d_k, generator=generator) for _ in range(3))
+looked_up = torch.zeros(B, T, d_k)
 for b in range(B):
     for t in range(T):
         query = x[b, t] @ W_query
-        scores = torch.stack([query @ (memory[b, i] @ W_key) for i in range(S)]) / math.sqrt(K)
+        scores = torch.stack([query @ (memory[b, i] @ W_key) for i in range(S)]) / math.sqrt(d_k)
         weights = scores.softmax(0)  # over the S source words
         looked_up[b, t] = sum(weights[i] * (memory[b, i] @ W_value) for i in range(S))
 
@@ -67,7 +66,7 @@ for b in range(B):
 def look(x, memory, mask=None):
     """Attention of x (B, T, D) over memory (B, S, D); mask: True = may be looked at."""
     query, key, value = x @ W_query, memory @ W_key, memory @ W_value
-    scores = query @ key.transpose(1, 2) / math.sqrt(K)  # (B, T, S)
+    scores = query @ key.transpose(1, 2) / math.sqrt(d_k)  # (B, T, S)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     return scores.softmax(-1) @ value
@@ -369,7 +368,9 @@ for name, history in histories.items():
     )
 
 # %% [markdown]
-# The Transformer learns later where to look, and has fewer steps left to become exact. One reason is that the recurrent translator gets word order for free, while the Transformer must learn what its sines and cosines mean. Another is its smaller learning rate. A budget of 600 steps favours the model with more built-in structure. (With `COURSE_SCALE=full` both have four times as many: see whether the gap closes.)
+# In this run the Transformer finds later where to look, and has fewer steps left to become exact. Two things differ that may be the reason: the recurrent translator gets word order for free, while the Transformer must learn what its sines and cosines mean; and its learning rate is smaller.
+#
+# Take it for what it is: one seed, one budget of 600 steps, one kind of positions. With `COURSE_SCALE=full` both get four times as many steps; see whether the gap closes. `python -m course.translation_experiment budgets` repeats the comparison with more seeds, for 1, 4 and 16 times the steps, and with rotary positions as a third model.
 #
 # **Quality**, free running, on sentences of each length that were not trained on:
 
@@ -419,7 +420,9 @@ figures.bottleneck(
 )
 
 # %% [markdown]
-# Within the trained lengths both are good, but the Transformer is behind: the longer the sentence, the more often one of its words is wrong. Beyond them the Transformer falls faster. Here is a suspicion: it knows a position by its sines and cosines, and has never met those beyond the trained lengths. Test this with short sentences, of ten words, whose positions do not start at 1.
+# Within the trained lengths both are good in this run, but the Transformer is behind: the longer the sentence, the more often one of its words is wrong. Beyond them it falls faster.
+#
+# Why beyond them? Here is a suspicion: it knows a position by its sines and cosines, and has never met those beyond the trained lengths. Test this with short sentences, of ten words, whose positions do not start at 1.
 
 # %%
 places = models["Transformer"].positions
@@ -434,7 +437,7 @@ places.table = usual
 assert by_place[40] < 0.5 * by_place[0]
 
 # %% [markdown]
-# The sentences are the same; the positions alone spoil the translations. A recurrent network has no position vectors that could be new to it. (Lecture 13's relative positions are one remedy; training on all lengths that will be needed is the plain one.)
+# The sentences are the same; the positions alone spoil the translations. A recurrent network has no position vectors that could be new to it. The plain remedy is to train on all lengths that will be needed. Lecture 13's rotary positions, which depend on distances only, may be another; `budgets` measures it.
 #
 # **Alignment.** The Transformer has not one map but one for each head of each layer. Compare each with the gold alignment, linking each target word to the source word of the largest weight:
 
@@ -561,21 +564,11 @@ bits |= {f"{name}, with source": bits_given_source(model) for name, model in mod
 for name, value in bits.items():
     print(f"{name:24} {value:.3f} bits per word")
 
+# %% [markdown]
+# The course's own ladder counts language models, so nothing moves on it today:
+
 # %%
-drawing, axes = plt.subplots(figsize=(6, 2.4))
-colours = ["#0072B2"] * (len(bits) - 1) + ["#E69F00"]
-bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
-axes.bar_label(bars, [f"{value:.3f}" for value in list(bits.values())[::-1]], padding=3)
-axes.axvline(0, color="#D55E00", linestyle="--", label="floor 0, given the source")
-axes.set(xlabel="bits per French word", xlim=(-0.1, bits["uniform"] + 1.2))
-axes.legend(frameon=False, loc="lower right")
-figures.still(
-    drawing,
-    alt="Bits per French word: "
-    + ", ".join(f"{name} {value:.3f}" for name, value in bits.items())
-    + "; floor 0.",
-    caption="The new rung, in orange.",
-)
+figures.rungs("Transformer")
 
 # %% [markdown]
 # ## Three families
@@ -629,7 +622,7 @@ print("we have just built course.models.Translator")
 # - Cross-attention: queries from the decoder, keys and values from the encoder's last layer; the source is read once.
 # - Three masks: real source words, the triangle, real source words again. Without the triangle the decoder copies its answer.
 # - A decoder layer applies self-attention, cross-attention and a feed-forward network; all layers look at the same memory.
-# - On the same data, with the same few steps, it translates nearly as well as the recurrent translator within the trained lengths, and worse beyond them; it has many alignment maps, and the heads share the work.
+# - On the same data, with the same few steps and one seed, it translates nearly as well as the recurrent translator within the trained lengths, and worse beyond them; it has many alignment maps, and the heads share the work.
 # - What it gains is parallel training: the chain of operations that wait does not grow with the sentence.
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), the exercises on cross-attention and the encoder-decoder. The last lecture: [19 · The whole ladder](19_the_whole_ladder.ipynb).

@@ -282,10 +282,10 @@ swiglu.shape
 # **Grouped-query attention** has fewer heads of keys and values than of queries. Here $H = 4$ heads of queries share $G = 2$ of keys and values; each serves two.
 
 # %%
-B, T, H, G, K = 2, 5, 4, 2, 3
+B, T, H, G, d_k = 2, 5, 4, 2, 3
 generator = torch.Generator().manual_seed(2)
-q = torch.randn(B, H, T, K, generator=generator)
-k, v = torch.randn(2, B, G, T, K, generator=generator)
+q = torch.randn(B, H, T, d_k, generator=generator)
+k, v = torch.randn(2, B, G, T, d_k, generator=generator)
 one_by_one = torch.stack(
     [
         nn.functional.scaled_dot_product_attention(q[:, h], k[:, h // 2], v[:, h // 2], is_causal=True)
@@ -293,7 +293,7 @@ one_by_one = torch.stack(
     ],
     dim=1,
 )
-repeated = [part.repeat_interleave(H // G, dim=1) for part in (k, v)]  # (B, H, T, K)
+repeated = [part.repeat_interleave(H // G, dim=1) for part in (k, v)]  # (B, H, T, d_k)
 assert torch.allclose(
     one_by_one, nn.functional.scaled_dot_product_attention(q, *repeated, is_causal=True), atol=1e-6
 )
@@ -330,8 +330,8 @@ print("tokens per expert:", torch.bincount(chosen.flatten(), minlength=n_experts
 # Mixtral 8×7B has 46.7 billion parameters and uses 12.9 billion of them for each token (quoted from Jiang and others, 2024). From its sizes:
 
 # %%
-D, n_layers, F, V, H, G, K = 4096, 32, 14_336, 32_000, 32, 8, 128
-attention = D * H * K + 2 * D * G * K + H * K * D  # query, key and value, output
+D, n_layers, F, V, H, G, d_k = 4096, 32, 14_336, 32_000, 32, 8, 128
+attention = D * H * d_k + 2 * D * G * d_k + H * d_k * D  # query, key and value, output
 expert, rest = 3 * D * F, D * n_experts + 2 * D  # SwiGLU; router and two norms
 for name, n_used in {"all": 8, "per token": 2}.items():
     print(f"{name:10} {(n_layers * (attention + n_used * expert + rest) + 2 * V * D + D) / 1e9:.1f} billion")
@@ -350,6 +350,9 @@ from course.ladder.records import gaps
 for step, saved, spread in gaps(rungs):
     verdict = "clear" if saved > 2 * spread else "not clear from these seeds"
     print(f"{step:32} {saved:7.4f} bits, spread {spread:.4f}: {verdict}")
+
+# %%
+figures.rungs("Transformer")
 
 # %% [markdown]
 # ## The same in the library

@@ -1,4 +1,4 @@
-"""Put today's figure modules into a lecture's outputs, so that a figure can be fixed without running it."""
+"""Put today's figures into a lecture's outputs, so that a figure can be fixed without running the lecture."""
 
 from __future__ import annotations
 
@@ -6,11 +6,30 @@ import re
 from collections.abc import Mapping
 
 from course.figures.figure import identity, names, script
+from course.figures.machine import machine
 
 FIGURE = re.compile(r'<figure id="figure-(?P<identity>[0-9a-f]{12})"')
 SCRIPT = re.compile(
     r'<script type="module">\n.*?^const values = \{ data: (?P<data>[^\n]*) \};$.*?</script>', re.S | re.M
 )
+DRAWING = re.compile(r'\s*figures\.machine\("(?P<name>\w+)"\)\s*')
+
+
+def drawn_again(source: str, output: Mapping) -> dict:
+    """An output of a cell with this source; a machine that has changed since is drawn again.
+
+    The drawing depends on the course alone, so its lecture need not be run.
+    """
+    asked, old = DRAWING.fullmatch(source), output.get("data", {}).get("text/html")
+    if asked is None or old is None:
+        return dict(output)
+    figure, shown = machine(asked["name"]), SCRIPT.search("".join(old))
+    if shown is not None and shown["data"] == figure.json():
+        return dict(output)
+    today = figure._repr_mimebundle_()
+    is_in_lines = not isinstance(old, str)  # as nbformat writes texts
+    lines = {kind: text.splitlines(keepends=True) if is_in_lines else text for kind, text in today.items()}
+    return {**output, "data": lines}
 
 
 def with_todays_modules(output: Mapping) -> dict:

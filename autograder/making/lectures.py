@@ -79,7 +79,7 @@ def with_outputs(built: Mapping, executed: Mapping) -> dict:
 def keep_outputs(built: Mapping, path: Path) -> dict:
     """The built notebook with the outputs of the one on disk, if both run the same code.
 
-    Its figures get the modules that the course has today.
+    Its figures get the modules that the course has today, and its machines are drawn as they are today.
     """
     try:
         existing = json.loads(path.read_text(encoding="utf-8"))
@@ -91,10 +91,14 @@ def keep_outputs(built: Mapping, path: Path) -> dict:
 def _fill(cell: Mapping, outputs: Mapping[str, Mapping]) -> dict:
     if cell["cell_type"] != "code" or cell["id"] not in outputs:
         return dict(cell)
-    from autograder.making.figure_outputs import with_todays_modules  # brings matplotlib, unlike the rest
+    from autograder.making.figure_outputs import (
+        drawn_again,
+        with_todays_modules,
+    )  # brings matplotlib, unlike the rest
 
     done = outputs[cell["id"]]
-    kept = [with_todays_modules(output) for output in done["outputs"] if not _is_widget(output)]
+    source = "".join(cell["source"])
+    kept = [drawn_again(source, with_todays_modules(o)) for o in done["outputs"] if not _is_widget(o)]
     return {**cell, "outputs": kept, "execution_count": done["execution_count"]}
 
 

@@ -12,7 +12,7 @@ function products({ B, T, D, H, generating }) {
   const K = D / H, F = 4 * D, t = generating ? 1 : T, n = B * t;
   return [
     ["query, key, value", "btd,dhk→bhtk", [B, H, t, K], 3 * (D * D + D), 6 * n * D * D],
-    ["scores / √K", "bhtk,bhsk→bhts", [B, H, t, T], 0, 2 * n * T * D],
+    ["scores / √dₖ", "bhtk,bhsk→bhts", [B, H, t, T], 0, 2 * n * T * D],
     ["weights · values", "bhts,bhsk→bhtk", [B, H, t, K], 0, 2 * n * T * D],
     ["heads side by side, W_output", "bhtk,hkd→btd", [B, t, D], D * D + D, 2 * n * D * D],
     ["feed-forward, up", "btd,df→btf", [B, t, F], D * F + F, 2 * n * D * F],
@@ -61,12 +61,10 @@ export default {
     const { presets, card, widths } = model.get("data"), width = 660, height = 372;
     const view = frame(el, { width, height, label: "Shapes, operations and memory of a GPT", name: "ledger" });
     const state = { dtype: 0, generating: false }, knobs = {};
-    // It opens on the largest that the card can train, whose bars can be seen.
-    const start = Math.max(0, presets.findLastIndex((preset) => count({ ...preset, ...state }, card).total <= card.memory));
     const powers = (label, most,
       name) => { knobs[name] = slider(view.controls, { label, min: 0, max: most, step: 1, value: 0, show: (p) => String(2 ** p) },
       (p) => { state[name] = 2 ** p; draw(); }); };
-    choose(view.controls, { label: "sizes of", options: presets.map((preset) => preset.name), value: start },
+    choose(view.controls, { label: "sizes of", options: presets.map((preset) => preset.name), value: 0 },
       (chosen) => { take(presets[chosen]); draw(); });
     choose(view.controls, { label: "numbers", options: DTYPES.map((dtype) => dtype.name), value: 0 },
       (dtype) => { state.dtype = dtype; draw(); });
@@ -140,12 +138,12 @@ export default {
         + `operations, at least ${time(counted.seconds)} on one ${card.name}; `
         + `${size(counted.total)} ${counted.total <= card.memory ? "fit" : "do not fit"} into its ${size(card.memory)}.`);
       view.numbers(["", "number"],
-        [["V", state.V], ["K = d/h", state.D / state.H], ["parameters of a block", counted.block.toLocaleString("en")],
+        [["V", state.V], ["dₖ = D/H", state.D / state.H], ["parameters of a block", counted.block.toLocaleString("en")],
           ["parameters", counted.parameters.toLocaleString("en")],
         ["operations of a step", counted.flops.toExponential(4)],
           ...Object.entries(counted.bytes).map(([kind, bytes]) => [`bytes, ${kind}`, bytes.toLocaleString("en")])]);
     }
-    take(presets[start]);
+    take(presets[0]);
     draw();
   },
 };

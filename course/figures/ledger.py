@@ -9,7 +9,7 @@ from course.models.ledger import GPT2_SMALL, GPT2_XL, GPT3, gpt_ledger
 
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1280, 1600, 2048, 4096, 8192, 12_288)
 SMALL = GPTConfig(vocab_size=187, context_length=128, d_model=64, n_heads=4, n_layers=2)
-MODELS = {"a GPT of this course": SMALL, "GPT-2 small": GPT2_SMALL, "GPT-2 XL": GPT2_XL, "GPT-3": GPT3}
+MODELS = {"GPT-2 small": GPT2_SMALL, "a GPT of this course": SMALL, "GPT-2 XL": GPT2_XL, "GPT-3": GPT3}
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ export function pieces(name) {
 
 /** What a screen reader says of a box. */
 export function spoken({ name, shape: letters, numbers, code }) {
-  return `${pieces(name).map(([text]) => text).join(" ")}, shape ${letters} = ${numbers}: ${code}`;
+  return `${pieces(name).map(([text]) => text).join(" ")}, shape ${letters.replaceAll("_", " ")} = ${numbers}: ${code}`;
 }
 
 function named(name, attributes) {
@@ -86,7 +86,8 @@ export default {
       view.controls.append(button);
     }
     toggle(view.controls, { label: "shapes in numbers" }, (on) => {
-      for (const { made, box } of drawn) made.querySelector(".shape").textContent = on ? box.numbers : box.shape;
+      for (const { made, box } of drawn)
+        made.querySelector(".shape").replaceChildren(...named(on ? box.numbers : box.shape, {}).childNodes);
     });
 
     function part(step, ...children) {
@@ -117,7 +118,7 @@ export default {
       const made = part(step, ...behind,
         shape("rect", { class: "edge", x, y, width: w, height: h, rx: 6, fill: tint(role, 7), stroke: paint(role), "stroke-width": 1.6 }),
         named(name, { x: x + w / 2, y: y + 18, "text-anchor": "middle", style: `font:600 14px system-ui,sans-serif;fill:${paint(role)}` }),
-        shape("text", { class: "shape quiet", x: x + w / 2, y: y + 34, "text-anchor": "middle", style: MONO }, box.shape), ...cells(box));
+        named(box.shape, { class: "shape quiet", x: x + w / 2, y: y + 34, "text-anchor": "middle", style: MONO }), ...cells(box));
       made.classList.add("tensor");
       made.setAttribute("role", "button");
       made.setAttribute("aria-label", spoken(box));
@@ -127,8 +128,8 @@ export default {
 
     function ask(box, made) {
       for (const each of drawn) each.made.classList.toggle("asked", each.made === made);
-      answer.replaceChildren(node("b", {}, ...written(box.name)), ` ${box.shape} = ${box.numbers}, in ${box.file}`, node("br"),
-        node("code", {}, box.code));
+      answer.replaceChildren(node("b", {}, ...written(box.name)), " ", ...written(box.shape),
+        ` = ${box.numbers}, in ${box.file}`, node("br"), node("code", {}, box.code));
     }
 
     function go() {

@@ -21,6 +21,7 @@ def machine(name: str, *, caption: str = "", **sizes: int) -> Figure:
     all_sizes = described.with_sizes(**sizes)
     data = lay_out(described, all_sizes)
     letters = ", ".join(f"{letter} = {size}" for letter, size in all_sizes.items())
+    letters = letters.replace("_k", "ₖ").replace("_x", "ₓ")  # a caption is plain text
     return Figure(
         name="machine",
         data=data,

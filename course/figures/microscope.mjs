@@ -23,7 +23,7 @@ function attend({ query, key, value }, bugs = {}) {
   return { scores, scaled, masked, weights, outputs, sums: weights.map((row) => row.reduce((a, b) => a + b, 0)), leaks };
 }
 
-const BUGS = { unscaled: "no √K", maskLate: "mask after softmax", wrongAxis: "softmax over the queries", unmasked: "no mask" };
+const BUGS = { unscaled: "no √dₖ", maskLate: "mask after softmax", wrongAxis: "softmax over the queries", unmasked: "no mask" };
 
 export default {
   attend,
@@ -76,7 +76,7 @@ export default {
     }
 
     function pipeline(y, steps) {
-      const rows = [["q · k", steps.scores], [state.bugs.unscaled ? "not divided" : "/ √K", steps.scaled],
+      const rows = [["q · k", steps.scores], [state.bugs.unscaled ? "not divided" : "/ √dₖ", steps.scaled],
         [state.bugs.unmasked || state.bugs.maskLate ? "not masked" : "masked", steps.masked], ["weight", steps.weights]];
       text(0, y, `the query of “${given.tokens[state.query]}”, step by step`, { class: "quiet" });
       rows.forEach(([label, matrix], r) => {

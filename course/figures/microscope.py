@@ -17,13 +17,13 @@ def microscope(
     value: Tensor,
     tokens: Sequence[str],
     *,
-    caption: str = "Scores, √K, mask, softmax, output; and what each of four mistakes does to them.",
+    caption: str = "Scores, √dₖ, mask, softmax, output; and what each of four mistakes does to them.",
 ) -> Figure:
     """Show causal self-attention step by step for the reader's own tensors.
 
-    query, key: (T, K), value: (T, any width), T ≤ 8. If K = 2, queries and keys can be dragged in a plane.
-    The switches: no √K, mask after the softmax, softmax over the wrong axis, no mask (a weight on the future
-    gets a red frame).
+    query, key: (T, d_k), value: (T, any width), T ≤ 8. If d_k = 2, queries and keys can be dragged in a
+    plane. The switches: no √d_k, mask after the softmax, softmax over the wrong axis, no mask (a weight on
+    the future gets a red frame).
     Raises ValueError if shapes and tokens do not match.
     """
     given = {"query": query, "key": key, "value": value}

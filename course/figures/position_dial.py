@@ -23,7 +23,7 @@ def position_dial(
 ) -> Figure:
     """Show self-attention (no mask) over the words in any order, with positions of four kinds.
 
-    x: (T, D) embeddings without positions, T ≤ 5 and D ≤ 8 even. W_query, W_key: (K, D), K even. W_value:
+    x: (T, D) embeddings without positions, T ≤ 5 and D ≤ 8 even. W_query, W_key: (d_k, D), d_k even. W_value:
     (D, D). learned: (n_positions, D), the vectors of the learned kind. orders: word orders that get a
     button. asks: the word of the query and the word of the key that the dials use.
     Raises ValueError if shapes do not match, or if an order does not contain every word once.
@@ -65,14 +65,19 @@ def check(numbers: dict[str, Tensor], tokens: Sequence[str]) -> int:
             f"x: expected (T, D) with 2 … 5 words, one per token, and an even D up to 8, got ({T}, {D}) "
             f"for {len(tokens)} tokens"
         )
-    K = len(numbers["W_query"])
-    wanted = {"W_query": (K, D), "W_key": (K, D), "W_value": (D, D), "learned": (len(numbers["learned"]), D)}
+    d_k = len(numbers["W_query"])
+    wanted = {
+        "W_query": (d_k, D),
+        "W_key": (d_k, D),
+        "W_value": (D, D),
+        "learned": (len(numbers["learned"]), D),
+    }
     for name, shape in wanted.items():
         if tuple(numbers[name].shape) != shape:
             raise ValueError(f"{name}: expected shape {shape}, got {tuple(numbers[name].shape)}")
-    if K % 2 or len(numbers["learned"]) < T:
+    if d_k % 2 or len(numbers["learned"]) < T:
         raise ValueError(
-            f"expected an even K and a learned vector for each of {T} positions, got K = {K} and "
+            f"expected an even d_k and a learned vector for each of {T} positions, got d_k = {d_k} and "
             f"{len(numbers['learned'])} vectors"
         )
     return T

@@ -62,9 +62,9 @@ def scaled_dot_product_attention(
     value: Float[Tensor, "*batch keys d_value"],
     mask: Bool[Tensor, ...] | None = None,
 ) -> tuple[Float[Tensor, "*batch queries d_value"], Float[Tensor, "*batch queries keys"]]:
-    """softmax(QKᵀ/√K) V and its weights (Vaswani et al. 2017, equation 1).
+    """softmax(QKᵀ/√d_k) V and its weights (Vaswani et al. 2017, equation 1).
 
-    A dot product of K independent terms of variance 1 has variance K; dividing by √K brings it back to 1.
+    A dot product of d_k terms, independent and of variance 1, has variance d_k; dividing by √d_k makes it 1.
     """
     scores = dot_scores(query, key) / math.sqrt(query.shape[-1])
     weights = attention_weights(scores, mask)  # (…, queries, keys)

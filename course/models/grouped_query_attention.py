@@ -22,16 +22,16 @@ def group_queries(
     query: Float[Tensor, "batch heads queries d_head"], n_groups: int
 ) -> Float[Tensor, "batch groups rows d_head"]:
     """The queries of a group's heads one below another: to the keys they share, they are more queries."""
-    B, H, T, K = query.shape
-    return query.reshape(B, n_groups, H // n_groups * T, K)  # (B, H, T, K) → (B, G, H/G · T, K)
+    B, H, T, d_k = query.shape
+    return query.reshape(B, n_groups, H // n_groups * T, d_k)  # (B, H, T, d_k) → (B, G, H/G · T, d_k)
 
 
 def ungroup_queries(
     grouped: Float[Tensor, "batch groups rows d_head"], n_queries: int
 ) -> Float[Tensor, "batch heads queries d_head"]:
     """The inverse of `group_queries`."""
-    B, _, _, K = grouped.shape
-    return grouped.reshape(B, -1, n_queries, K)  # (B, G, H/G · T, K) → (B, H, T, K)
+    B, _, _, d_k = grouped.shape
+    return grouped.reshape(B, -1, n_queries, d_k)  # (B, G, H/G · T, d_k) → (B, H, T, d_k)
 
 
 class GroupedQueryAttention(nn.Module):
@@ -65,20 +65,20 @@ class GroupedQueryAttention(nn.Module):
         positions only, and the keys are the cached ones and the new ones.
         """
         T = x.shape[1]
-        q, k, v = self._heads(x, turn, cache)  # (B, G, H/G · T, K), (B, G, keys, K) twice
+        q, k, v = self._heads(x, turn, cache)  # (B, G, H/G · T, d_k), (B, G, keys, d_k) twice
         if mask is not None:
             mask = mask.repeat(1, 1, self.n_heads // self.n_groups, 1)  # (B or 1, 1, H/G · T, keys)
         if self.is_fused:
-            grouped = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # (B, G, H/G · T, K)
+            grouped = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # (B, G, H/G · T, d_k)
         else:
             scores = dot_scores(q, k) / math.sqrt(q.shape[-1])  # (B, G, H/G · T, keys)
-            grouped = attention_weights(scores, mask) @ v  # (B, G, H/G · T, K)
+            grouped = attention_weights(scores, mask) @ v  # (B, G, H/G · T, d_k)
         return self.W_output(merge_heads(ungroup_queries(grouped, T)))  # (B, T, D)
 
     def _heads(self, x: Tensor, turn: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor, Tensor]:
-        q = rotate_pairs(split_heads(self.W_query(x), self.n_heads), turn)  # (B, H, T, K)
-        k = rotate_pairs(split_heads(self.W_key(x), self.n_groups), turn)  # (B, G, T, K)
-        v = split_heads(self.W_value(x), self.n_groups)  # (B, G, T, K)
+        q = rotate_pairs(split_heads(self.W_query(x), self.n_heads), turn)  # (B, H, T, d_k)
+        k = rotate_pairs(split_heads(self.W_key(x), self.n_groups), turn)  # (B, G, T, d_k)
+        v = split_heads(self.W_value(x), self.n_groups)  # (B, G, T, d_k)
         if cache is not None:
-            k, v = cache.extend(k, v)  # (B, G, keys, K)
+            k, v = cache.extend(k, v)  # (B, G, keys, d_k)
         return group_queries(q, self.n_groups), k, v

@@ -1,4 +1,4 @@
-"""Multi-head attention: H attentions in parallel, each in its own K = D/H dimensions.
+"""Multi-head attention: H attentions in parallel, each in its own d_k = D/H dimensions.
 
 Vaswani et al. 2017, section 3.2.2: head_h = attention(x W_query, y W_key, z W_value), and W_output mixes the
 concatenated heads. With `is_fused=True`, PyTorch's kernel computes the same without storing the weights.
@@ -28,13 +28,13 @@ def split_heads(
 ) -> Float[Tensor, "batch heads time d_head"]:
     """Split the last axis into heads and move the head axis before time, so each head attends by itself."""
     B, T, D = x.shape
-    H, K = n_heads, D // n_heads
-    return x.view(B, T, H, K).transpose(1, 2)  # (B, T, D) → (B, T, H, K) → (B, H, T, K)
+    H, d_k = n_heads, D // n_heads
+    return x.view(B, T, H, d_k).transpose(1, 2)  # (B, T, D) → (B, T, H, d_k) → (B, H, T, d_k)
 
 
 def merge_heads(x: Float[Tensor, "batch heads time d_head"]) -> Float[Tensor, "batch time d_model"]:
     """Concatenate the heads' outputs: the inverse of `split_heads`."""
-    return x.transpose(1, 2).flatten(start_dim=2)  # (B, H, T, K) → (B, T, H, K) → (B, T, D)
+    return x.transpose(1, 2).flatten(start_dim=2)  # (B, H, T, d_k) → (B, T, H, d_k) → (B, T, D)
 
 
 @dataclass
@@ -108,7 +108,7 @@ class MultiHeadAttention(nn.Module):
             return self.W_output(merge_heads(self._fused(q, k, v, mask, is_causal)))
         whole_mask = self._whole_mask(q, k, mask, is_causal)
         weights = attention_weights(self._scores(q, k), whole_mask)  # (B, H, queries, keys)
-        heads = F.dropout(weights, self.dropout, self.training) @ v  # (B, H, queries, K)
+        heads = F.dropout(weights, self.dropout, self.training) @ v  # (B, H, queries, d_k)
         return self.W_output(merge_heads(heads))  # (B, queries, D)
 
     def weights(
@@ -126,9 +126,9 @@ class MultiHeadAttention(nn.Module):
     def _heads(
         self, query: Tensor, key: Tensor, value: Tensor, cache: LayerCache | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, K)
-        k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, K)
-        v = split_heads(self.W_value(value), self.n_heads)  # (B, H, keys, K)
+        q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, d_k)
+        k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, d_k)
+        v = split_heads(self.W_value(value), self.n_heads)  # (B, H, keys, d_k)
         if self.has_rotation:
             first = 0 if cache is None else cache.length
             q, k = rotate(q, first), rotate(k, first)

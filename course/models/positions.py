@@ -36,12 +36,12 @@ def sinusoidal_positions(n_positions: int, d_model: int, first: int = 0) -> Floa
 def rotate(
     x: Float[Tensor, "*batch time d_head"], first: int = 0, base: float = 10_000.0
 ) -> Float[Tensor, "*batch time d_head"]:
-    """Rotate each adjacent pair (x_2i, x_2i+1) by its position times base^(−2i/K) (RoFormer, equation 34).
+    """Rotate each adjacent pair (x_2i, x_2i+1) by its position times base^(−2i/d_k) (RoFormer, equation 34).
 
-    Positions count from `first`. Queries and keys are rotated, values not. Raises ValueError for an odd K.
+    Positions count from `first`. Queries and keys are rotated, values not. Raises ValueError for an odd d_k.
     """
-    T, K = x.shape[-2:]
-    return rotate_pairs(x, rotation(T, K, first, base, x.dtype, x.device))
+    T, d_k = x.shape[-2:]
+    return rotate_pairs(x, rotation(T, d_k, first, base, x.dtype, x.device))
 
 
 def rotation(
@@ -60,18 +60,18 @@ def rotation(
         raise ValueError(f"d_head: expected an even width, so that dimensions pair up, got {d_head}")
     precise = torch.promote_types(dtype, torch.float32)  # half precision cannot tell 1000 from 1001
     positions = torch.arange(first, first + n_positions, dtype=precise, device=device)
-    radians = angles(positions, d_head, base)  # (T, K/2)
-    return torch.stack([radians.cos(), radians.sin()]).to(dtype)  # (2, T, K/2)
+    radians = angles(positions, d_head, base)  # (T, d_k/2)
+    return torch.stack([radians.cos(), radians.sin()]).to(dtype)  # (2, T, d_k/2)
 
 
 def rotate_pairs(
     x: Float[Tensor, "*batch time d_head"], turn: Float[Tensor, "2 time pairs"]
 ) -> Float[Tensor, "*batch time d_head"]:
     """Rotate each adjacent pair (x_2i, x_2i+1) by cosines and sines that are given."""
-    cos, sin = turn  # (T, K/2) each
-    even, odd = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
-    rotated = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # (…, T, K/2, 2)
-    return rotated.flatten(start_dim=-2)  # (…, T, K)
+    cos, sin = turn  # (T, d_k/2) each
+    even, odd = x[..., 0::2], x[..., 1::2]  # (…, T, d_k/2)
+    rotated = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # (…, T, d_k/2, 2)
+    return rotated.flatten(start_dim=-2)  # (…, T, d_k)
 
 
 def distances(n_queries: int, n_keys: int, device: torch.device | None = None) -> Int[Tensor, "queries keys"]:

@@ -2,13 +2,15 @@
 
 There are three masks: the source's padding for the encoder, the causal mask for the decoder, and the source's
 padding again for cross-attention. Embeddings are scaled by √D so that the positions, with entries up to 1, do
-not dominate them. One matrix embeds and scores the target's words (Vaswani et al. 2017, 3.4).
+not dominate them. One matrix embeds and scores the target's words (Vaswani et al. 2017, 3.4). Rotary
+positions are an option: nothing is added then, and self-attention sees distances only.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import nn
@@ -19,6 +21,8 @@ from course.models.masks import padding_mask
 from course.models.positions import SinusoidalPositions
 from course.models.transformer import Decoder, Encoder, TransformerConfig
 from course.shapes import Bool, Float, Int, Tensor
+
+POSITIONS = ("sinusoidal", "rotary")
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,13 @@ class TranslatorConfig:
     d_ff: int = 512
     dropout: float = 0.0
     is_pre_norm: bool = True
+    positions: Literal["sinusoidal", "rotary"] = "sinusoidal"
     is_fused: bool = True
     pad: int = 0  # of the source
+
+    def __post_init__(self) -> None:
+        if self.positions not in POSITIONS:
+            raise ValueError(f"positions: expected one of {', '.join(POSITIONS)}, got {self.positions!r}")
 
     def stack(self) -> TransformerConfig:
         """The configuration of encoder and decoder layers."""
@@ -46,6 +55,7 @@ class TranslatorConfig:
             d_ff=self.d_ff,
             dropout=self.dropout,
             is_pre_norm=self.is_pre_norm,
+            has_rotation=self.positions == "rotary",
             is_fused=self.is_fused,
         )
 
@@ -59,7 +69,8 @@ class Translator(nn.Module):
         self.vocab_size = config.target_vocab_size
         self.source_embedding = nn.Embedding(config.source_vocab_size, config.d_model)
         self.target_embedding = nn.Embedding(config.target_vocab_size, config.d_model)
-        self.positions = SinusoidalPositions(config.context_length, config.d_model)
+        is_added = config.positions == "sinusoidal"
+        self.positions = SinusoidalPositions(config.context_length, config.d_model) if is_added else None
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = Encoder(config.stack())
         self.decoder = Decoder(config.stack())
@@ -78,7 +89,9 @@ class Translator(nn.Module):
     ) -> Float[Tensor, "batch time d_model"]:
         check_tokens(tokens, embedding.num_embeddings, self.config.context_length)
         _, T = tokens.shape
-        x = embedding(tokens) * math.sqrt(self.config.d_model) + self.positions(T)  # (B, T, D)
+        x = embedding(tokens) * math.sqrt(self.config.d_model)  # (B, T, D)
+        if self.positions is not None:
+            x = x + self.positions(T)
         return self.dropout(x)
 
     def encode(

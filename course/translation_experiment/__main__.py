@@ -1,44 +1,58 @@
-"""The command `python -m course.translation_experiment lengths | captions`."""
+"""The command `python -m course.translation_experiment lengths | budgets | captions`."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import torch
 
 from course.training import best_device
-from course.translation_experiment.captions import CAPTION_SCALES, CaptionsConfig, run_captions
-from course.translation_experiment.lengths import SCALES, LengthsConfig, run_lengths
+from course.translation_experiment.budgets import BUDGETS, POSITIONED, run_budgets
+from course.translation_experiment.captions import CAPTION_SCALES, run_captions
+from course.translation_experiment.lengths import SCALES, run_lengths
 from course.translation_experiment.pictures import map_beside_gold, quality_against_length
 from course.translation_experiment.records import Record, ResultsFile, about, read_results
 from course.translation_experiment.tables import report
-from course.translation_experiment.translator_sizes import KINDS, Kind
+from course.translation_experiment.translator_sizes import KINDS
 
 PROGRAM = "python -m course.translation_experiment"
 
-Config = TypeVar("Config", LengthsConfig, CaptionsConfig)
-# configuration, kinds, seeds, device, folder of checkpoints, what to do with each record
-Experiment = Callable[
-    [Config, Sequence[Kind], Sequence[int], torch.device, Path, Callable[[Record], None]], None
-]
+
+@dataclass(frozen=True)
+class Experiment:
+    """One word of the command."""
+
+    summary: str
+    scales: Mapping[str, Any]  # name → configuration; the first is the default
+    kinds: Sequence[str]
+    # called with a configuration, kinds, seeds, a device, the folder of checkpoints, what to do with a record
+    run: Callable[[Any, Any, Sequence[int], torch.device, Path, Callable[[Record], None]], None]
+
+
+EXPERIMENTS = {
+    "lengths": Experiment(
+        "generated pair: quality against length, alignment error rate", SCALES, KINDS, run_lengths
+    ),
+    "budgets": Experiment(
+        "generated pair: recurrent and Transformer, by steps of training", BUDGETS, POSITIONED, run_budgets
+    ),
+    "captions": Experiment("Multi30k English-French: BLEU", CAPTION_SCALES, KINDS, run_captions),
+}
 
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     top = argparse.ArgumentParser(prog=PROGRAM, description="Translation with and without attention.")
     experiments = top.add_subparsers(dest="experiment", required=True)
-    for name, scales, summary in (
-        ("lengths", SCALES, "generated pair: quality against length, alignment error rate"),
-        ("captions", CAPTION_SCALES, "Multi30k English-French: BLEU"),
-    ):
-        one = experiments.add_parser(name, help=summary, description=summary)
-        one.add_argument("--scale", choices=scales, default="small")
-        one.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    for name, each in EXPERIMENTS.items():
+        one = experiments.add_parser(name, help=each.summary, description=each.summary)
+        one.add_argument("--scale", choices=each.scales, default=next(iter(each.scales)))
+        one.add_argument("--kinds", nargs="+", choices=each.kinds, default=list(each.kinds))
         one.add_argument("--seeds", nargs="+", type=int, default=[0])
         one.add_argument("--steps", type=int, help="number of training steps, instead of the scale's")
         one.add_argument("--device", type=torch.device, default=best_device(), help="cuda, mps or cpu")
@@ -53,30 +67,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser().parse_args(arguments)
     if asked.threads:
         torch.set_num_threads(asked.threads)
-    is_on_lengths = asked.experiment == "lengths"
-    path = run(asked, SCALES, run_lengths) if is_on_lengths else run(asked, CAPTION_SCALES, run_captions)
+    path = run(asked, EXPERIMENTS[asked.experiment])
     runs = read_results(path)["runs"]
     print(report(runs))
-    if is_on_lengths:
+    if asked.experiment == "lengths":
         draw(runs, path)
 
 
-def run(asked: argparse.Namespace, scales: Mapping[str, Config], experiment: Experiment[Config]) -> Path:
+def run(asked: argparse.Namespace, experiment: Experiment) -> Path:
     """Run an experiment at the scale that was asked for; return the file of its results."""
-    config = scales[asked.scale]
+    config = experiment.scales[asked.scale]
     if asked.steps:
         config = replace(config, n_steps=asked.steps)
     checkpoints = asked.checkpoints or asked.to / "checkpoints"
     path = asked.to / f"{asked.experiment}_{asked.scale}.json"
     results = ResultsFile(path, about(command_of(asked), config, asked.device))
-    experiment(config, asked.kinds, asked.seeds, asked.device, checkpoints, results.add)
+    experiment.run(config, asked.kinds, asked.seeds, asked.device, checkpoints, results.add)
     return path
 
 
 def command_of(asked: argparse.Namespace) -> str:
     """The command that repeats this run, without the paths of its files."""
     words = [PROGRAM, asked.experiment, "--scale", asked.scale]
-    if set(asked.kinds) != set(KINDS):
+    if set(asked.kinds) != set(EXPERIMENTS[asked.experiment].kinds):
         words += ["--kinds", *asked.kinds]
     words += ["--seeds", *map(str, asked.seeds)]
     words += ["--steps", str(asked.steps)] if asked.steps else []

@@ -25,6 +25,7 @@ from course.data.translation_pair import (
 from course.data.vocabulary import Vocabulary
 from course.evaluation import Link
 from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from course.models.translator import Translator
 from course.training import TrainingConfig, train
 from course.translation_experiment.parallel_text import (
     ParallelText,
@@ -162,7 +163,7 @@ def train_and_measure(
     }
 
 
-def measured(model: Seq2Seq, data: LengthsData) -> Record:
+def measured(model: Seq2Seq | Translator, data: LengthsData) -> Record:
     """Quality by length; with attention also its error by length and within the trained ones, and one map."""
     by_length = [{"length": length, **quality_of(model, pairs, data)} for length, pairs in data.test.items()]
     if not aligns(model):
@@ -175,7 +176,7 @@ def measured(model: Seq2Seq, data: LengthsData) -> Record:
     }
 
 
-def quality_of(model: Seq2Seq, pairs: Sequence[SentencePair], data: LengthsData) -> Record:
+def quality_of(model: Seq2Seq | Translator, pairs: Sequence[SentencePair], data: LengthsData) -> Record:
     """How well some sentences are translated and, with attention, how exactly they are aligned."""
     written = translations(model, data.encode(pairs), data.vocabularies[1])
     result = asdict(quality(written, [pair.target for pair in pairs]))
@@ -184,18 +185,20 @@ def quality_of(model: Seq2Seq, pairs: Sequence[SentencePair], data: LengthsData)
     return result
 
 
-def aligns(model: Seq2Seq) -> bool:
+def aligns(model: Seq2Seq | Translator) -> bool:
     """Whether the model has attention, so that its map can be right or wrong."""
-    return model.config.attention != "none"
+    return isinstance(model, Translator) or model.config.attention != "none"
 
 
-def links_of(model: Seq2Seq, pairs: Sequence[SentencePair], data: LengthsData) -> list[list[Link]]:
+def links_of(
+    model: Seq2Seq | Translator, pairs: Sequence[SentencePair], data: LengthsData
+) -> list[list[Link]]:
     """The links that the model's attention makes."""
     return attention_links(model, pairs, *data.vocabularies)
 
 
 @torch.no_grad()
-def example_map(model: Seq2Seq, data: LengthsData) -> Record:
+def example_map(model: Seq2Seq | Translator, data: LengthsData) -> Record:
     """The attention map of the short test sentence whose word order changes most."""
     short = [pair for pair in data.test_within_limit if len(pair.source) <= READABLE]
     pair = max(short or data.test_within_limit, key=n_crossings)

@@ -63,8 +63,36 @@ def captions_table(runs: Sequence[Record]) -> str:
     return markdown(header, rows)
 
 
+def with_range(values: Sequence[float], digits: int = 0) -> str:
+    """The mean of some values with the lowest and the highest, "97 (95–98)"; alone where they are alike."""
+    middle, lowest, highest = (
+        f"{value:.{digits}f}" for value in (sum(values) / len(values), min(values), max(values))
+    )
+    return middle if lowest == highest else f"{middle} ({lowest}–{highest})"
+
+
+def budgets_table(runs: Sequence[Record]) -> str:
+    """One row per model, over its seeds: size, processor time, loss, alignment error, BLEU by length."""
+    lengths = sorted({point["length"] for run in runs for point in run["by_length"]})
+    header = ["model", "seeds", "steps", "parameters", "ms of CPU per step", "loss", "alignment error, %"]
+    rows = []
+    for model, same in by_model(runs).items():
+        bleu = {
+            length: [point["bleu"] for run in same for point in run["by_length"] if point["length"] == length]
+            for length in lengths
+        }
+        row = [model, str(len(same)), f"{same[0]['n_steps']:,}", f"{same[0]['n_parameters']:,}"]
+        row.append(f"{min(run['cpu_milliseconds_per_step'] for run in same):.0f}")
+        row.append(with_range([run["final_loss"] for run in same], 4))
+        row.append(with_range([100 * run["alignment_error_rate"] for run in same], 1))
+        rows.append([*row, *(with_range(bleu[length]) for length in lengths)])
+    return markdown([*header, *(f"BLEU {length}" for length in lengths)], rows)
+
+
 def report(runs: Sequence[Record]) -> str:
     """All tables of one experiment."""
+    if "cpu_milliseconds_per_step" in runs[0]:
+        return budgets_table(runs)
     if "by_length" not in runs[0]:
         return captions_table(runs)
     blocks = [models_table(runs), "BLEU by words in the source:", lengths_table(runs)]

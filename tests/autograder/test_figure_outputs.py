@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.making.figure_outputs import with_todays_modules
+from autograder.making.figure_outputs import drawn_again, with_todays_modules
 from course import figures
 from course.figures.figure import module, names
 
@@ -49,6 +49,20 @@ def test_what_is_no_figure_of_the_course_stays_as_it_is(figure):
         assert with_todays_modules(output(html)) == output(html)
     stream = {"output_type": "stream", "name": "stdout", "text": "1\n"}
     assert with_todays_modules(stream) == stream
+
+
+def test_a_machine_that_has_changed_is_drawn_again():
+    old, new = figures.machine("heads", H=2).html(), figures.machine("heads").html()
+    made = drawn_again('figures.machine("heads")\n', output(old))
+    assert made["data"]["text/html"] == new
+    lines = drawn_again('figures.machine("heads")', output(old.splitlines(keepends=True)))
+    assert lines["data"]["text/html"] == new.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("source", ['figures.machine("heads")', 'figures.machine("heads", H=2)', "print(1)"])
+def test_what_shows_today_s_machine_or_none_is_not_drawn_again(source):
+    html = figures.machine("heads").html().replace("data:image/png;base64,", "data:image/png;base64,another")
+    assert drawn_again(source, output(html)) == output(html)
 
 
 def test_every_figure_has_a_python_side():

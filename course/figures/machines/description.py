@@ -1,7 +1,7 @@
 """What a machine is, as data: tensors, the lines between them, and the steps in which it is built up.
 
 Places are (column, row) on a grid; rows count from the bottom, because a text goes up through a network.
-Names may have one subscript: `h_{t−1}`. A shape is written in the letters of the course: `B T N·E`, `B D+M`.
+Names may have one subscript: `h_{t−1}`. A shape is written in the letters of the course: `B T N·d`.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ class Step:
 class Machine:
     """A machine of the course. file: the file of `course/models` whose lines its boxes quote.
 
-    sizes: letter → size of an axis, for shapes and strips. derived: letters that follow from others, as K
-    from ("D", "H"), the first divided by the second. pitch: the width of a column and the height of a row, in
-    pixels.
+    sizes: letter → size of an axis, for shapes and strips. derived: letters that follow from others, as
+    d_k from ("D", "H"), the first divided by the second. pitch: the width of a column and the height of a
+    row, in pixels.
     """
 
     title: str

@@ -9,7 +9,7 @@ JOINED = "concatenated = embedded.flatten(start_dim=2)"
 FEEDFORWARD = Machine(
     title="A feed-forward language model",
     file="feedforward",
-    sizes={"B": 2, "T": 5, "N": 3, "E": 4, "D": 7, "V": 10},
+    sizes={"B": 2, "T": 5, "N": 3, "d": 4, "D": 7, "V": 10},
     pitch=(100, 92),
     steps=(
         Step(
@@ -29,12 +29,12 @@ FEEDFORWARD = Machine(
             ),
         ),
         Step(
-            "Every word becomes a vector of E numbers: the same matrix E, whatever its place.",
+            "Every word becomes a vector of d numbers: the same matrix E, whatever its place.",
             (
                 Box(
                     "embedded",
                     "embeddings",
-                    "B T N E",
+                    "B T N d",
                     (0, 1),
                     "input",
                     EMBEDDED,
@@ -47,7 +47,7 @@ FEEDFORWARD = Machine(
         Step(
             "The vectors are set end to end, not added: the hidden layer can tell the places apart.",
             (
-                Box("joined", "e", "B T N·E", (0, 2), "input", JOINED, width=2),
+                Box("joined", "e", "B T N·d", (0, 2), "input", JOINED, width=2),
                 Line(("embedded", "joined"), "concatenate", "input"),
             ),
         ),

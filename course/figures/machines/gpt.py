@@ -9,7 +9,7 @@ GPT = Machine(
     title="GPT and its mask",
     file="gpt",
     sizes={"B": 2, "T": 5, "D": 6, "H": 3, "V": 9},
-    derived={"K": ("D", "H")},
+    derived={"d_k": ("D", "H")},
     pitch=(100, 80),
     steps=(
         Step(

@@ -9,7 +9,7 @@ PROJECTED = "return linear(x, self.W, self.b)"
 GRU_CELL = Machine(
     title="A GRU cell",
     file="recurrent",
-    sizes={"B": 2, "E": 3, "D": 4},
+    sizes={"B": 2, "d_x": 3, "D": 4},
     pitch=(100, 84),
     steps=(
         Step(
@@ -19,7 +19,7 @@ GRU_CELL = Machine(
                 Box("h_before", "h_{t−1}", "B D", (0, 4.15), "state", "(h,) = state", "h"),
                 Box("from_state", "U h_{t−1}", "B 3·D", (0, 1.2), "state", "(h @ U.T)", "h @ U.T"),
                 Line(("h_before", "from_state"), "U", "state"),
-                Box("x", "x_t", "B E", (0, -0.9), "input", PROJECTED, "x"),
+                Box("x", "x_t", "B d_x", (0, -0.9), "input", PROJECTED, "x"),
                 Box("projected", "W x_t + b", "B 3·D", (1.5, -0.9), "residual", PROJECTED, "returned"),
                 Line(("x", "projected"), "W, b", "input"),
             ),

@@ -1,4 +1,4 @@
-"""Multi-head attention: H attentions side by side, each in its own K = D / H dimensions."""
+"""Multi-head attention: H attentions side by side, each in its own d_k = D / H dimensions."""
 
 from course.figures.machines.description import Box, Line, Machine, Sign, Step
 
@@ -6,7 +6,7 @@ HEADS = Machine(
     title="Multi-head attention",
     file="multi_head_attention",
     sizes={"B": 2, "T": 5, "D": 6, "H": 3},
-    derived={"K": ("D", "H")},
+    derived={"d_k": ("D", "H")},
     pitch=(100, 86),
     steps=(
         Step(
@@ -25,12 +25,12 @@ HEADS = Machine(
         ),
         Step(
             "Three matrices make queries, keys and values of it. Each is cut into H "
-            "pieces of K = D / H numbers: only the axes change.",
+            "pieces of d_k = D / H numbers: only the axes change.",
             (
                 Box(
                     "q",
                     "q",
-                    "B H T K",
+                    "B H T d_k",
                     (0, 1.25),
                     "query",
                     "q = split_heads(self.W_query(query), self.n_heads)",
@@ -39,7 +39,7 @@ HEADS = Machine(
                 Box(
                     "k",
                     "k",
-                    "B H T K",
+                    "B H T d_k",
                     (1.7, 1.25),
                     "key",
                     "k = split_heads(self.W_key(key), self.n_heads)",
@@ -48,7 +48,7 @@ HEADS = Machine(
                 Box(
                     "v",
                     "v",
-                    "B H T K",
+                    "B H T d_k",
                     (3.4, 1.25),
                     "value",
                     "v = split_heads(self.W_value(value), self.n_heads)",
@@ -76,7 +76,7 @@ HEADS = Machine(
                     grid=("T", "T", "full"),
                     copies="H",
                 ),
-                Line(("scores", "weights"), "÷ √K, softmax", "query"),
+                Line(("scores", "weights"), "÷ √d_k, softmax", "query"),
             ),
         ),
         Step(
@@ -88,7 +88,7 @@ HEADS = Machine(
                 Box(
                     "heads",
                     "heads",
-                    "B H T K",
+                    "B H T d_k",
                     (3.4, 4.7),
                     "value",
                     "heads = F.dropout(weights, self.dropout, self.training) @ v",

@@ -74,7 +74,7 @@ class Drawing:
     def extent(self, box: Box) -> Place:
         """The width and height that a box needs for its name, its shape in letters or numbers, its cells."""
         _, rows = self.cells(box)
-        texts = [8.6 * len(plain(box.name)), 6.9 * max(len(self.shape(box)), len(self.numbers(box)))]
+        texts = [8.6 * len(plain(box.name)), 6.9 * max(len(plain(self.shape(box))), len(self.numbers(box)))]
         width = max(
             48.0, self.strip(box) + 14, *(text + 18 for text in texts), box.width * self.machine.pitch[0]
         )

@@ -15,7 +15,7 @@ LLAMA_BLOCK = Machine(
     title="The block of today's models",
     file="llama",
     sizes={"B": 2, "T": 5, "D": 8, "H": 4, "G": 2, "F": 11},
-    derived={"K": ("D", "H"), "R": ("H", "G")},
+    derived={"d_k": ("D", "H"), "R": ("H", "G")},
     pitch=(100, 73),
     steps=(
         Step(
@@ -31,9 +31,9 @@ LLAMA_BLOCK = Machine(
             "Queries and keys are turned by their place; nothing is added to the stream for it. "
             "Groups of query heads share one head of keys and values.",
             (
-                Box("q", "q", "B H T K", (1.6, 1.25), "query", QUERY, file=ATTENTION, copies="H"),
-                Box("k", "k", "B G T K", (3, 1.25), "key", KEY, file=ATTENTION, copies="G"),
-                Box("v", "v", "B G T K", (4.5, 1.25), "value", VALUE, file=ATTENTION, copies="G"),
+                Box("q", "q", "B H T d_k", (1.6, 1.25), "query", QUERY, file=ATTENTION, copies="H"),
+                Box("k", "k", "B G T d_k", (3, 1.25), "key", KEY, file=ATTENTION, copies="G"),
+                Box("v", "v", "B G T d_k", (4.5, 1.25), "value", VALUE, file=ATTENTION, copies="G"),
                 Line(("n", "q"), "W_q, turn", "query"),
                 Line(("n", (3, 0), "k"), "W_k, turn", "key", label_on=1),
                 Line(("n", (4.5, 0), "v"), "W_v", "value", label_on=1),
@@ -57,7 +57,7 @@ LLAMA_BLOCK = Machine(
                     ATTENTION,
                     copies="G",
                 ),
-                Line(("dot", "weights"), "÷ √K, softmax", "query"),
+                Line(("dot", "weights"), "÷ √d_k, softmax", "query"),
             ),
         ),
         Step(

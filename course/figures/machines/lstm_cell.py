@@ -9,7 +9,7 @@ SHOWN = "return o.sigmoid() * c.tanh(), c"
 LSTM_CELL = Machine(
     title="An LSTM cell",
     file="recurrent",
-    sizes={"B": 2, "E": 3, "D": 4},
+    sizes={"B": 2, "d_x": 3, "D": 4},
     pitch=(100, 84),
     steps=(
         Step(
@@ -22,7 +22,7 @@ LSTM_CELL = Machine(
         Step(
             "A word arrives. One product makes the word's part of all four gates at once.",
             (
-                Box("x", "x_t", "B E", (1.1, -1), "input", "return linear(x, self.W, self.b)", "x"),
+                Box("x", "x_t", "B d_x", (1.1, -1), "input", "return linear(x, self.W, self.b)", "x"),
                 Box(
                     "projected",
                     "W x_t + b",

@@ -23,7 +23,7 @@ def asked(i: int, key: str, name: str, row: float, role: str, code: str) -> tupl
     """The query, key or value of word i, by its matrix."""
     fork = (0.5, ROWS[i - 1])
     return (
-        Box(f"{key}{i}", f"{key}_{i}", "K", (1.3, row), role, code, f"{key}[0, 0, {i - 1}]"),
+        Box(f"{key}{i}", f"{key}_{i}", "d_k", (1.3, row), role, code, f"{key}[0, 0, {i - 1}]"),
         Line((f"x{i}", fork, (0.5, row), f"{key}{i}"), name, role, label_on=1 if row == fork[1] else 2),
     )
 
@@ -39,7 +39,7 @@ def value(i: int) -> tuple[Box | Line, ...]:
 QUERIES_KEYS_VALUES = Machine(
     title="Queries, keys and values of three words",
     file="multi_head_attention",
-    sizes={"T": 3, "D": 4, "K": 4},
+    sizes={"T": 3, "D": 4, "d_k": 4},
     pitch=(100, 76),
     steps=(
         Step(
@@ -56,7 +56,7 @@ QUERIES_KEYS_VALUES = Machine(
             (*key(1), *key(2), *key(3)),
         ),
         Step(
-            "One dot product of the query with each key. Divided by √K "
+            "One dot product of the query with each key. Divided by √d_k "
             "they are the scores of the second word.",
             (
                 *(Sign(f"dot{i}", "·", (2.05, KEY_ROWS[i - 1])) for i in (1, 2, 3)),
@@ -113,7 +113,7 @@ QUERIES_KEYS_VALUES = Machine(
                 Box(
                     "z",
                     "z_2",
-                    "K",
+                    "d_k",
                     (5.95, 2.7),
                     "value",
                     "return weights @ value, weights",

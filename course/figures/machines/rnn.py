@@ -14,7 +14,7 @@ def column(t: int, before: str) -> tuple[Box | Line, ...]:
         Box(
             f"x{t}",
             f"x_{t}",
-            "B E",
+            "B d_x",
             (x, 0),
             "input",
             EMBEDDED,
@@ -42,7 +42,7 @@ def column(t: int, before: str) -> tuple[Box | Line, ...]:
 RNN = Machine(
     title="A recurrent network, unrolled",
     file="recurrent",
-    sizes={"B": 2, "E": 3, "D": 4, "V": 6},
+    sizes={"B": 2, "d_x": 3, "D": 4, "V": 6},
     pitch=(100, 80),
     steps=(
         Step(

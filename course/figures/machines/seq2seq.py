@@ -15,7 +15,7 @@ def reading(i: int) -> tuple[Box | Line, ...]:
     """Source word i and the encoder's state after it."""
     x = 0.85 * (i - 1)
     parts = (
-        Box(f"x{i}", f"x_{i}", "B E", (x, 0), "input", SOURCE, "x[:, 0]", words=(SOURCE_WORDS[i - 1],)),
+        Box(f"x{i}", f"x_{i}", "B d", (x, 0), "input", SOURCE, "x[:, 0]", words=(SOURCE_WORDS[i - 1],)),
         Box(f"h{i}", f"h_{i}", "B D", (x, 1.25), "key", MEMORY, "memory[:, 0]"),
         Line((f"x{i}", f"h{i}"), "", "input"),
     )
@@ -26,7 +26,7 @@ def writing(t: int, before: str) -> tuple[Box | Line, ...]:
     """What the decoder reads at step t, its state, and its scores for the next word."""
     x = 3.35 + 0.95 * (t - 1)
     return (
-        Box(f"y{t}", f"y_{t - 1}", "B E", (x, 0), "input", TARGET, "x[:, 0]", words=(TARGET_WORDS[t - 1],)),
+        Box(f"y{t}", f"y_{t - 1}", "B d", (x, 0), "input", TARGET, "x[:, 0]", words=(TARGET_WORDS[t - 1],)),
         Box(f"s{t}", f"s_{t}", "B D", (x, 1.25), "state", HIDDEN, "hidden[:, 0]"),
         Box(f"z{t}", f"z_{t}", "B V", (x, 2.5), "residual", LOGITS, "returned[0][:, 0]"),
         Line((f"y{t}", f"s{t}"), "", "input"),
@@ -38,7 +38,7 @@ def writing(t: int, before: str) -> tuple[Box | Line, ...]:
 SEQ2SEQ = Machine(
     title="An encoder-decoder of two recurrent networks",
     file="seq2seq",
-    sizes={"B": 2, "S": 3, "T": 3, "E": 3, "D": 4, "V": 5},
+    sizes={"B": 2, "S": 3, "T": 3, "d": 3, "D": 4, "V": 5},
     pitch=(100, 80),
     steps=(
         Step(

@@ -12,7 +12,7 @@ def reading(i: int) -> tuple[Box | Line, ...]:
     """Source word i, and the state that both directions make of it."""
     x = 0.95 * (i - 1)
     return (
-        Box(f"x{i}", f"x_{i}", "B E", (x, 0), "input", SOURCE, "x[:, 0]", words=(WORDS[i - 1],)),
+        Box(f"x{i}", f"x_{i}", "B d", (x, 0), "input", SOURCE, "x[:, 0]", words=(WORDS[i - 1],)),
         Box(f"h{i}", f"h_{i}", "B 2·D", (x, 1.25), "key", MEMORY, "memory[:, 0]"),
         Line((f"x{i}", f"h{i}"), "", "input"),
     )
@@ -21,7 +21,7 @@ def reading(i: int) -> tuple[Box | Line, ...]:
 SEQ2SEQ_ATTENTION = Machine(
     title="An encoder-decoder with attention, at one step of the decoder",
     file="seq2seq",
-    sizes={"B": 2, "S": 3, "T": 5, "E": 3, "D": 2, "V": 6},
+    sizes={"B": 2, "S": 3, "T": 5, "d": 3, "D": 2, "V": 6},
     pitch=(100, 80),
     steps=(
         Step(
@@ -43,7 +43,7 @@ SEQ2SEQ_ATTENTION = Machine(
                 Box(
                     "y",
                     "y_{t−1}",
-                    "B E",
+                    "B d",
                     (4.7, 0),
                     "input",
                     "x = self.dropout(self.embedding(tokens))",

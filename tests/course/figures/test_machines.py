@@ -37,39 +37,39 @@ def tokens(V, *shape):
     return torch.randint(1, V, shape)
 
 
-def feedforward(B, T, N, E, D, V):
-    config = FeedForwardConfig(V, N, E, D, has_direct_connections=True)
+def feedforward(B, T, N, d, D, V):
+    config = FeedForwardConfig(V, N, d, D, has_direct_connections=True)
     FeedForwardLanguageModel(config)(tokens(V, B, T))
 
 
-def rnn(B, E, D, V):
-    RecurrentLanguageModel(RecurrentConfig(V, "rnn", E, D))(tokens(V, B, 3))
+def rnn(B, d_x, D, V):
+    RecurrentLanguageModel(RecurrentConfig(V, "rnn", d_x, D))(tokens(V, B, 3))
 
 
-def lstm_cell(B, E, D):
-    LSTMCell(E, D)(torch.randn(B, E), (torch.zeros(B, D), torch.zeros(B, D)))
+def lstm_cell(B, d_x, D):
+    LSTMCell(d_x, D)(torch.randn(B, d_x), (torch.zeros(B, D), torch.zeros(B, D)))
 
 
-def gru_cell(B, E, D):
-    GRUCell(E, D)(torch.randn(B, E), (torch.zeros(B, D),))
+def gru_cell(B, d_x, D):
+    GRUCell(d_x, D)(torch.randn(B, d_x), (torch.zeros(B, D),))
 
 
-def seq2seq(B, S, T, E, D, V):
-    config = Seq2SeqConfig(V, V, E, D, is_bidirectional=False, attention="none")
+def seq2seq(B, S, T, d, D, V):
+    config = Seq2SeqConfig(V, V, d, D, is_bidirectional=False, attention="none")
     Seq2Seq(config)(tokens(V, B, S), tokens(V, B, T))
 
 
-def seq2seq_attention(B, S, T, E, D, V):
-    Seq2Seq(Seq2SeqConfig(V, V, E, D))(tokens(V, B, S), tokens(V, B, T))
+def seq2seq_attention(B, S, T, d, D, V):
+    Seq2Seq(Seq2SeqConfig(V, V, d, D))(tokens(V, B, S), tokens(V, B, T))
 
 
-def queries_keys_values(T, D, K):
-    attention = MultiHeadAttention(D, D // K, is_fused=False)
+def queries_keys_values(T, D, d_k):
+    attention = MultiHeadAttention(D, D // d_k, is_fused=False)
     x = torch.randn(1, T, D)
     scaled_dot_product_attention(*attention._heads(x, x, x, None))
 
 
-def heads(B, T, D, H, K):
+def heads(B, T, D, H, d_k):
     x = torch.randn(B, T, D)
     MultiHeadAttention(D, H, is_fused=False)(x, x, x)
 
@@ -86,7 +86,7 @@ def bert(B, T, D, V, C, G):
         model(tokens(V, B, T))
 
 
-def gpt(B, T, D, H, V, K):
+def gpt(B, T, D, H, V, d_k):
     GPT(GPTConfig(V, T, D, n_heads=H, n_layers=1, is_fused=False))(tokens(V, B, T))
 
 
@@ -95,7 +95,7 @@ def transformer(B, S, T, D, V):
     Translator(config)(tokens(V, B, S), tokens(V, B, T))
 
 
-def llama_block(B, T, D, H, G, F, K, R):
+def llama_block(B, T, D, H, G, F, d_k, R):
     sizes = {"d_model": D, "n_heads": H, "n_groups": G, "n_layers": 1, "d_ff": F}
     Llama(LlamaConfig(9, T, **sizes, is_fused=False))(tokens(9, B, T))
 
@@ -108,8 +108,8 @@ RUNS = {
     )
 }
 SIZES = {
-    "feedforward": {"B": 3, "N": 2, "E": 6},
-    "rnn": {"B": 3, "E": 5, "D": 7},
+    "feedforward": {"B": 3, "N": 2, "d": 6},
+    "rnn": {"B": 3, "d_x": 5, "D": 7},
     "lstm_cell": {"B": 1, "D": 5},
     "gru_cell": {"B": 1, "D": 5},
     "seq2seq": {"B": 4, "D": 6},
@@ -176,7 +176,8 @@ def test_a_subscript_stands_lower(text, expected, tmp_path):
 @needs_node
 def test_a_box_is_spoken_with_its_shape_and_its_code(tmp_path):
     said = evaluate(figures.machine("heads", B=3), "figure.spoken(data.boxes[1])", tmp_path)
-    assert said == "q, shape (B, H, T, K) = (3, 3, 5, 2): q = split_heads(self.W_query(query), self.n_heads)"
+    code = "q = split_heads(self.W_query(query), self.n_heads)"
+    assert said == f"q, shape (B, H, T, d k) = (3, 3, 5, 2): {code}"
 
 
 def test_the_alt_text_tells_every_step():
@@ -185,7 +186,7 @@ def test_the_alt_text_tells_every_step():
 
 
 def test_the_caption_gives_the_sizes():
-    assert figures.machine("heads", D=8, H=4).caption.endswith("B = 2, T = 5, D = 8, H = 4, K = 2.")
+    assert figures.machine("heads", D=8, H=4).caption.endswith("B = 2, T = 5, D = 8, H = 4, dₖ = 2.")
 
 
 def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are():

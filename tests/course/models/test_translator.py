@@ -118,3 +118,16 @@ def test_a_source_of_nothing_but_padding_is_refused():
 def test_a_translation_of_no_length_is_refused():
     with pytest.raises(ValueError, match="max_length: expected at least 1 token, got 0"):
         model().translate(batch()[0], BOS, EOS, max_length=0)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
+def test_the_order_of_the_source_counts(positions):
+    ours = model(positions=positions)
+    source, target = batch()
+    source, target = source[:1], target[:1]
+    assert (ours(source, target) - ours(source.flip(1), target)).abs().max() > 1e-6
+
+
+def test_positions_that_there_are_not_are_refused(as_students_run_it):
+    with pytest.raises(ValueError, match="positions: expected one of sinusoidal, rotary, got 'learned'"):
+        model(positions="learned")

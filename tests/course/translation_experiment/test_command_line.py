@@ -11,6 +11,7 @@ from course.translation_experiment.__main__ import PROGRAM, command_of, main, pa
         ["lengths"],
         ["captions", "--kinds", "RNNenc", "--seeds", "3", "4", "--steps", "7"],
         ["lengths", "--scale", "full", "--threads", "1"],
+        ["budgets", "--scale", "4x", "--kinds", "rotary", "--seeds", "0", "1"],
     ],
 )
 def test_the_recorded_command_asks_for_the_same(words):
