@@ -178,7 +178,7 @@ def largest_entry(U):
 def mean_factor_of_volumes(U):
     """The factor is read off the determinant, which averages over all directions.
 
-    Three axes are stretched by 0.3, -1.2 and 0.7. Which of the three is left after a hundred steps?
+    Three axes are stretched by 0.7, -1.2 and 0.3. Which of the three is left after a hundred steps?
     """
     return torch.linalg.det(U).abs() ** (1 / len(U))
 
@@ -206,7 +206,7 @@ def imaginary_parts_dropped(U):
 def first_eigenvalue(U):
     """An eigenvalue is taken that is not the largest, as the first may be: torch does not sort them.
 
-    Stretchings by 0.3, -1.2 and 0.7: which of the three is left after many steps, and which comes first?
+    Stretchings by 0.7, -1.2 and 0.3: which of the three is left after many steps, and which comes first?
     """
     return torch.linalg.eigvals(U)[0].abs()
 
@@ -215,7 +215,7 @@ def first_eigenvalue(U):
 def mean_of_the_sizes(U):
     """The sizes of all eigenvalues are averaged.
 
-    Stretchings by 0.3, -1.2 and 0.7: which of the three is left of a vector after a hundred steps?
+    Stretchings by 0.7, -1.2 and 0.3: which of the three is left of a vector after a hundred steps?
     """
     return torch.linalg.eigvals(U).abs().mean()
 

@@ -187,8 +187,8 @@ def a_shrinking_rotation_has_its_factor(long_run_factor, draw):
 
 # %% check="the_sign_of_a_stretching_does_not_matter" points=1
 def the_sign_of_a_stretching_does_not_matter(long_run_factor):
-    """Stretching by 0.3, -1.2 and 0.7 along three axes has the factor 1.2."""
-    assert_close(float(long_run_factor(torch.diag(numbers([0.3, -1.2, 0.7])[0]))), 1.2)
+    """Stretching by 0.7, -1.2 and 0.3 along three axes has the factor 1.2."""
+    assert_close(float(long_run_factor(torch.diag(numbers([0.7, -1.2, 0.3])[0]))), 1.2)
 
 
 # %% check="other_matrices_have_their_factor" points=2 hidden
