@@ -157,14 +157,15 @@ const FOLLOWED = 250; // milliseconds: what is painted again sooner follows a ha
 /** Let what is painted anew glide from where it was: the part of the same `data-key`, or the same part among as many. */
 function glide(picture) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const partsIn = (nodes) => [...nodes].filter((each) => each instanceof Element)
-    .flatMap((each) => [each, ...each.querySelectorAll("*")]).filter((each) => ["rect", "circle"].includes(each.tagName));
+  const partsIn = (nodes) => new Set(nodes.filter((each) => each instanceof Element)
+    .flatMap((each) => [each, ...each.querySelectorAll("*")]).filter((each) => ["rect", "circle"].includes(each.tagName)));
   let last = 0;
   new MutationObserver((records) => {
     const isFollowing = performance.now() - last < FOLLOWED;
     last = performance.now();
     if (still.matches || isFollowing) return;
-    const [gone, made] = ["removedNodes", "addedNodes"].map((key) => partsIn(records.flatMap((record) => [...record[key]])));
+    const [removed, added] = ["removedNodes", "addedNodes"].map((key) => partsIn(records.flatMap((record) => [...record[key]])));
+    const gone = [...removed].filter((part) => !added.has(part)), made = [...added].filter((part) => picture.contains(part));
     const keyOf = (part, i) => part.dataset.key ?? (gone.length === made.length ? part.tagName + i : null);
     const before = new Map(gone.map((part, i) => [keyOf(part, i), part]));
     made.forEach((part, i) => {
