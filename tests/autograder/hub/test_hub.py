@@ -14,9 +14,9 @@ pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(find_spec("jupyterhub") is None, reason="`pip install -e '.[hub]'` brings JupyterHub"),
 ]
-WRONG = catalogue("misconceptions")["width_is_always_three"]
+WRONG = catalogue("misconceptions")["divides_by_all"]
 ANSWERS = {("first", "ada"): RIGHT, ("first", "bob"): WRONG, ("second", "bob"): RIGHT}
-POINTS = {RIGHT: 4, WRONG: 2}
+POINTS = {RIGHT: 4, WRONG: 1}
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_feedback_comes_back_to_each_student_of_each_course(hub, handed_in):
         handed_in[name].assignment("fetch_feedback", course)
         pages = [*(hub.folder / "homes" / name / course / NAME / "feedback").rglob("*.html")]
         assert len(pages) == 1
-        is_named = "always three" in pages[0].read_text()
+        is_named = "divided by the number of all values" in pages[0].read_text()
         assert is_named is (answer == WRONG)
 
 
