@@ -147,8 +147,8 @@ class Hub:
             }
             for person in (*students, *staff, f"grader-{name}"):
                 (self.folder / "homes" / person).mkdir(exist_ok=True)
-        whole = {"folder": str(self.folder), "proxy": str(self.proxy), "ports": self.ports[:3], "courses": said}
-        (self.folder / "hub.json").write_text(json.dumps(whole))
+        places = {"folder": str(self.folder), "proxy": str(self.proxy), "ports": self.ports[:3]}
+        (self.folder / "hub.json").write_text(json.dumps(places | {"courses": said}))
 
     @contextmanager
     def running(self):
