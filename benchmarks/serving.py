@@ -100,9 +100,8 @@ async def patiently(ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Respo
     while True:
         with suppress(httpx.TransportError):
             answer = await ask()
-            if (
-                answer.status_code != 503 or answer.history
-            ):  # what was sent has arrived, if it leads elsewhere
+            has_arrived = bool(answer.history)  # a form that leads to another page, even if that is away
+            if answer.status_code != 503 or has_arrived:
                 return answer
         await asyncio.sleep(SECONDS_UNTIL_ANOTHER_TRY)
 
