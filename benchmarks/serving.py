@@ -91,7 +91,7 @@ class Player:
         """Fill in the form of a page."""
         fields = dict(FIELD.findall((await patiently(lambda: browser.get(page))).text))
         answer = await patiently(lambda: browser.post(target, data=fields, **more))
-        if answer.status_code != 200 and "has been used" not in answer.text:
+        if answer.status_code != 200 and not answer.history and "has been used" not in answer.text:
             raise RuntimeError(f"{self.name}: {target} answers {answer.status_code}")
 
 
@@ -99,7 +99,9 @@ async def patiently(ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Respo
     """Ask until there is an answer, as people do who read that the server or its database is away."""
     while True:
         with suppress(httpx.TransportError):
-            if (answer := await ask()).status_code != 503:
+            answer = await ask()
+            has_arrived = bool(answer.history)  # a form that leads to another page, even if that is away
+            if answer.status_code != 503 or has_arrived:
                 return answer
         await asyncio.sleep(SECONDS_UNTIL_ANOTHER_TRY)
 

@@ -28,6 +28,12 @@ c.Exchange.root = "{folder}/exchange"
 c.Exchange.path_includes_course = True
 c.Authenticator.plugin_class = "nbgrader.auth.JupyterHubAuthPlugin"
 """
+# nbgrader names a student by the system account, which is the same for all here.
+STUDENTS = """
+import os
+c = get_config()
+c.CourseDirectory.student_id = os.environ["JUPYTERHUB_USER"]
+"""
 OF_A_SERVICE = """
 import os
 c = get_config()
@@ -127,8 +133,9 @@ class Hub:
 
     def prepare(self, monkeypatch):
         """Two courses with the same homework, an exchange that all can write, and homes."""
-        for name in ("exchange", "etc", "homes"):
+        for name in ("exchange", "etc", "students", "homes"):
             (self.folder / name).mkdir()
+        (self.folder / "students" / "nbgrader_config.py").write_text(STUDENTS)
         (self.folder / "exchange").chmod(0o777)
         (self.folder / "etc" / "nbgrader_config.py").write_text(EVERYBODYS.format(folder=self.folder))
         (self.folder / "service_config.py").write_text(OF_A_SERVICE)
@@ -147,13 +154,8 @@ class Hub:
             }
             for person in (*students, *staff, f"grader-{name}"):
                 (self.folder / "homes" / person).mkdir(exist_ok=True)
-        whole = {
-            "folder": str(self.folder),
-            "proxy": str(self.proxy),
-            "ports": self.ports[:3],
-            "courses": said,
-        }
-        (self.folder / "hub.json").write_text(json.dumps(whole))
+        places = {"folder": str(self.folder), "proxy": str(self.proxy), "ports": self.ports[:3]}
+        (self.folder / "hub.json").write_text(json.dumps(places | {"courses": said}))
 
     @contextmanager
     def running(self):

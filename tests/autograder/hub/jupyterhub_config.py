@@ -34,7 +34,7 @@ c.Authenticator.allowed_users = PEOPLE | {f"grader-{course}" for course in COURS
 c.JupyterHub.spawner_class = "simple"
 c.SimpleLocalProcessSpawner.home_dir_template = f"{FOLDER}/homes/{{username}}"
 c.Spawner.cmd = SINGLE_USER
-c.Spawner.environment = AS_EVERYBODY
+c.Spawner.environment = AS_EVERYBODY | {"JUPYTER_CONFIG_PATH": f"{FOLDER}/students:{FOLDER}/etc"}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180
 
 c.JupyterHub.load_groups = {

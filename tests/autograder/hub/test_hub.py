@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import pytest
 import requests
 from grading import NAME, RIGHT, catalogue, named
+from hub_of_two_courses import Hub, Person, proxy_in
 from interrupted import records
 
 from autograder.source.sample_submissions import answered
@@ -14,15 +15,13 @@ pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(find_spec("jupyterhub") is None, reason="`pip install -e '.[hub]'` brings JupyterHub"),
 ]
-WRONG = catalogue("misconceptions")["width_is_always_three"]
+WRONG = catalogue("misconceptions")["divides_by_all"]
 ANSWERS = {("first", "ada"): RIGHT, ("first", "bob"): WRONG, ("second", "bob"): RIGHT}
-POINTS = {RIGHT: 4, WRONG: 2}
+POINTS = {RIGHT: 4, WRONG: 1}
 
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
-    from hub_of_two_courses import Hub, proxy_in
-
     proxy, problem = proxy_in(tmp_path_factory.mktemp("npm"))
     if proxy is None:
         pytest.skip(problem)
@@ -38,8 +37,6 @@ def hub(tmp_path_factory):
 @pytest.fixture(scope="module")
 def people(hub):
     """Everybody who uses a server, signed in."""
-    from hub_of_two_courses import Person
-
     names = ("ada", "bob", "cleo")
     found = {name: Person(hub, name) for name in names}
     for one in found.values():
@@ -106,13 +103,11 @@ def test_feedback_comes_back_to_each_student_of_each_course(hub, handed_in):
         handed_in[name].assignment("fetch_feedback", course)
         pages = [*(hub.folder / "homes" / name / course / NAME / "feedback").rglob("*.html")]
         assert len(pages) == 1
-        is_named = "always three" in pages[0].read_text()
+        is_named = "divided by the number of all values" in pages[0].read_text()
         assert is_named is (answer == WRONG)
 
 
 def formgrader(hub, name, course):
-    from hub_of_two_courses import Person
-
     return Person(hub, name).get(f"{hub.address}/services/{course}/formgrader/api/assignments")
 
 
