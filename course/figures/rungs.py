@@ -31,13 +31,13 @@ def rungs(up_to: str, *, new: Sequence[str] = (), live: Mapping[str, float] | No
     if live:
         alt += " Measured on this page: " + ", ".join(f"{n} {bits:.2f}" for n, bits in live.items()) + "."
     n_seeds = max(rung.n_seeds for rung in recorded)
-    single = "".join(f", {rung.title} one seed" for rung in recorded if rung.n_seeds == 1)
+    single = "".join(f" ({rung.title}: one seed)" for rung in recorded if rung.n_seeds == 1)
     caption = (
         f"The course's ladder, as recorded: means of {n_seeds} seeds, with their range{single}. "
         f"{'Orange: new today. ' if new else ''}Blue: known. Pale: still to come."
     )
     if live:
-        caption += " Diamonds: this page's own runs, shorter and on other stories."
+        caption += " Diamonds: this page's own models, made from fewer stories."
     return still(draw(recorded, floor, known, new, live), alt, caption)
 
 
