@@ -26,10 +26,9 @@ def drawn_again(source: str, output: Mapping) -> dict:
     figure, shown = machine(asked["name"]), SCRIPT.search("".join(old))
     if shown is not None and shown["data"] == figure.json():
         return dict(output)
-    today = figure._repr_mimebundle_()
+    today: dict[str, str | list[str]] = dict(figure._repr_mimebundle_())
     if not isinstance(old, str):
-        today |= {"text/html": today["text/html"].splitlines(keepends=True)}
-        today |= {"text/plain": today["text/plain"].splitlines(keepends=True)}
+        today |= {kind: str(today[kind]).splitlines(keepends=True) for kind in ("text/html", "text/plain")}
     return {**output, "data": today}
 
 
