@@ -26,10 +26,10 @@ def drawn_again(source: str, output: Mapping) -> dict:
     figure, shown = machine(asked["name"]), SCRIPT.search("".join(old))
     if shown is not None and shown["data"] == figure.json():
         return dict(output)
-    today = figure._repr_mimebundle_()
-    is_in_lines = not isinstance(old, str)  # as nbformat writes texts
-    lines = {kind: text.splitlines(keepends=True) if is_in_lines else text for kind, text in today.items()}
-    return {**output, "data": lines}
+    today: dict[str, str | list[str]] = dict(figure._repr_mimebundle_())
+    if not isinstance(old, str):
+        today |= {kind: str(today[kind]).splitlines(keepends=True) for kind in ("text/html", "text/plain")}
+    return {**output, "data": today}
 
 
 def with_todays_modules(output: Mapping) -> dict:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from course.translation_experiment.budgets import BUDGETS
 from course.translation_experiment.captions import CAPTION_SCALES
 from course.translation_experiment.lengths import SCALES
 from course.translation_experiment.records import RECORDED, about, read_results, recorded_results
@@ -20,7 +21,7 @@ def experiment(path):
 
 
 def test_both_experiments_have_been_recorded():
-    assert {experiment(path) for path in RESULTS} == {"lengths", "captions"}
+    assert {experiment(path) for path in RESULTS} >= {"lengths", "captions"}
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
@@ -33,7 +34,7 @@ def test_the_page_holds_the_command_and_the_tables_of_what_was_recorded(path):
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_what_was_recorded_is_what_the_command_would_run_now(path):
     _, scale = path.stem.split("_")
-    config = {"lengths": SCALES, "captions": CAPTION_SCALES}[experiment(path)][scale]
+    config = {"lengths": SCALES, "budgets": BUDGETS, "captions": CAPTION_SCALES}[experiment(path)][scale]
     recorded_config = read_results(path)["config"]
     assert recorded_config == about("", config, torch.device("cpu"))["config"]
 
