@@ -505,7 +505,7 @@ axes.legend(frameon=False, fontsize=8)
 figures.still(
     drawing,
     alt="BLEU falls with the length of the source in every run. Stored: " + "; ".join(told) + ".",
-    caption="The dotted curve was trained above; the others are stored results.",
+    caption="The dotted curve was trained above; the others are stored results, each of one seed.",
 )
 
 # %% [markdown]
