@@ -184,8 +184,8 @@ def other_trainings_lead_where_they_should(after_steps, draw):
 #
 # **What is graded.** A model trained for 150 steps at distance 12 is asked about new texts of that distance. The
 # check makes sure that every answer is a distribution, computes the mean surprise at the thing itself, and wants
-# it within **0.2 nats** of the floor (a perplexity below 1.222). The hidden check does the same with other texts,
-# and takes the mean of two models, of distance 11 and 12. If the thing costs more, the check also says what your
+# it within **0.2 nats** of the floor (a perplexity below 1.222). The hidden check does the same with other texts:
+# of three models, for distances 11 and 12, the middle one counts. If the thing costs more, the check also says what your
 # model answers after the last word: how much it gives to things at all, how much to the word it has just read,
 # and how much of that changes when the text begins with another thing.
 #
@@ -273,15 +273,15 @@ def what_it_says_instead(model, tokens, answers):
 
 
 def assert_remembers(*asked):
-    """The thing costs at most 0.2 nats after the last word, on average over pairs of a model and its texts."""
+    """The thing costs at most 0.2 nats after the last word; of pairs of a model and its texts the middle one counts."""
     costs = []
     for model, tokens in asked:
         answers = last_answers(model, tokens)
         nats = -answers.gather(-1, tokens[:, :1]).log().mean().item()
-        costs.append((nats, what_it_says_instead(model, tokens, answers)))
-    mean = sum(nats for nats, _ in costs) / len(costs)
-    said = f"The thing costs {mean:.3f} nats on average, where guessing costs {math.log(8):.3f}."
-    assert_true(mean <= 0.2, f"{said} {max(costs)[1]}")
+        costs.append((math.inf if math.isnan(nats) else nats, what_it_says_instead(model, tokens, answers)))
+    nats, instead = sorted(costs)[len(costs) // 2]
+    said = f"The thing costs {nats:.3f} nats on average, where guessing costs {math.log(8):.3f}."
+    assert_true(nats <= 0.2, f"{said} {instead}")
 
 
 # %% check="every_place_has_a_distribution" points=1
@@ -324,8 +324,8 @@ def the_thing_is_remembered_over_12_words(recaller, draw):
 # %% check="other_things_are_remembered" points=3 hidden
 def other_things_are_remembered(recaller, draw):
     """Trained on other texts, over 11 words and over 12, it stays within 0.2 nats too."""
-    models = {distance: recaller(distance, N_STEPS, draw.generator()) for distance in (11, 12)}
-    assert_remembers(*((model, held_out_texts(draw, n, 100)) for n, model in models.items()))
+    models = [(recaller(n, N_STEPS, draw.generator()), held_out_texts(draw, n, 100)) for n in (11, 12, 12)]
+    assert_remembers(*models)  # one training may fail or succeed by chance, two of three hardly
 
 
 # %% [markdown]
