@@ -127,7 +127,9 @@ def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str
             destination = stack.enter_context(one.open())
             table, what = one.kept
             if there := _rows(destination, table):
-                raise BackupError(f"{one.name} contains {there} {what}; restore into a database without any.")
+                raise BackupError(
+                    f"{one.name} already contains {what} ({there}); restore into a database without any."
+                )
             counts |= _copy(one, stack.enter_context(one.open_copy(path)), destination)
         for file, content in records.items():
             write_bytes(file, content)

@@ -125,4 +125,4 @@ def test_a_wrong_answer_is_not_used(homework, monkeypatch, capsys):
     mine = parts(check, **{name: answers[name] for name in ready_made(homework.name)})
     assert mine.ready_made == (part,)
     assert getattr(mine, part) is not answers[part]
-    assert f"hold: {part}." in capsys.readouterr().out.replace("\n", " ")
+    assert f"in this session: {part}." in capsys.readouterr().out.replace("\n", " ")
