@@ -79,6 +79,16 @@ def test_a_wrong_answer_shows_what_was_received_and_what_was_expected(judged):
     assert "expected: [5, 4.66667]" in message
 
 
+@pytest.mark.parametrize(("divisor", "recorded"), [("len(v)", 1), ("w if len(v) == 11 else len(v)", 0)])
+def test_a_mistake_that_visible_answers_show_is_recorded_unless_hidden_ones_refute_it(
+    judged, divisor, recorded
+):
+    answer = f"def moving_average(v, w):\n    return [sum(v[i:i+w]) / ({divisor}) for i in range(len(v)-w+1)]"
+    exercise = judged(answer).exercises[0]
+    assert exercise.told == ("divides_by_all",)
+    assert exercise.diagnosis == exercise.told * recorded
+
+
 def test_the_last_definition_counts(judged):
     assert judged("moving_average = None", after=[RIGHT]).exercises[0].points == 4
     assert judged(RIGHT, after=["def moving_average(v, w): return []"]).exercises[0].points == 0
