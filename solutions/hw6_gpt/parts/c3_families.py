@@ -769,7 +769,7 @@ def other_histories_are_not_repeated(unrepeated, draw):
             history[1, 1:6], history[1, -4:] = torch.tensor([2, 2, 0, 1, T + 1]), torch.tensor([2, 2, 0, 1])
         if T == 11:  # a token that came twice after two equal ones, and a repeat that overlaps the end
             rows = torch.tensor([[5, 1, 2, 7, 4, 1, 2, 7, 6, 1, 2], [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]])
-            history[1:] = draw.permutation(T + 2)[rows]
+            history[1:] = torch.tensor(draw.permutation(T + 2))[rows]
         expected = logits.clone()
         for b, text in enumerate(history.tolist()):
             for v in set(text):
