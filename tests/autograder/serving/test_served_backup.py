@@ -74,6 +74,7 @@ def test_attempts_return_to_a_folder_that_has_never_served(course, lay_out, tmp_
     assert attempts_of(fresh).content(only.number) == b"one"
 
 
+@pytest.mark.parametrize("moved", ["sqlite"], indirect=True)
 def test_attempts_are_never_written_over(course, moved, tmp_path):
     Attempts(f"sqlite:///{course}/serve.db").hand_in("ada", NAME, b"one", EAGER)
     backup(course, tmp_path / "marks.zip", databases(course))
