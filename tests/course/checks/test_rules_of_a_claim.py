@@ -31,6 +31,11 @@ def test_an_exercise_may_say_that_its_arguments_are_changed():
     assert found(vectors_have_length_one, ("in_place",), rms_norm=rms_norm_in_place).result == "passed"
 
 
+def test_a_decorated_claim_is_about_what_the_claim_inside_is_about():
+    claim = torch.no_grad()(vectors_have_length_one)
+    assert found(claim, ("in_place",), rms_norm=rms_norm_in_place).result == "passed"
+
+
 def test_an_argument_of_a_function_without_a_signature_has_its_number():
     finding = found(vectors_have_length_one, rms_norm=lambda *given: rms_norm_in_place(*given))
     assert finding.message == "`rms_norm` changed its argument 1 in place."
