@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -130,6 +131,9 @@ def test_the_page_that_watch_writes(fresh):
     assert "Total" not in page.read_text()
     inbox.marked(NAME, marks_of(fresh, NAME))
     assert f"Total <b>{SAID}</b>" in page.read_text()
+    shutil.rmtree(page.parent)
+    inbox.marked(NAME, [replace(mark_of(fresh), penalty=0.0)])
+    assert not page.parent.exists()  # who was taken off the course does not come back
 
 
 @pytest.fixture
