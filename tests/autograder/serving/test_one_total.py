@@ -93,6 +93,17 @@ def test_an_extension_that_was_granted_changes_the_penalty_at_once(fresh):
         assert mark_of(fresh).penalty == pytest.approx(penalty)
 
 
+def test_who_is_late_by_an_unknown_time_has_the_penalty_that_the_policy_sets(fresh):
+    with (fresh / "nbgrader_config.py").open("a") as file:
+        file.write("c.PerDay.unknown_counts_as_days = 1\n")
+    with Gradebook(f"sqlite:///{fresh}/gradebook.db") as gradebook:
+        gradebook.find_submission(NAME, "ada").timestamp = None
+        gradebook.db.commit()
+    for is_late in (False, True):
+        Decisions(fresh).record_late(NAME, {"ada": is_late})
+        assert mark_of(fresh).penalty == pytest.approx(0.1 * (CHECKS + BY_HAND) * is_late)
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
