@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from course.checks import LocalLink, Mismatch, assert_close, assert_differentiable, assert_dtype, examine
+from course.checks.claim import parameters
 
 
 def rms_norm_in_place(x, gain, epsilon):
@@ -32,6 +33,7 @@ def test_an_exercise_may_say_that_its_arguments_are_changed():
 
 
 def test_a_decorated_claim_is_about_what_the_claim_inside_is_about():
+    assert parameters(torch.no_grad()(lambda f, *, draw: None)) == ["f", "draw"]
     claim = torch.no_grad()(vectors_have_length_one)
     assert found(claim, ("in_place",), rms_norm=rms_norm_in_place).result == "passed"
 
