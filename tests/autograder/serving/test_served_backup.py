@@ -7,6 +7,7 @@ from doors import NAME
 from test_kept_attempts import EAGER
 from test_postgresql import server  # noqa: F401  a fixture
 
+from autograder.cli import main
 from autograder.marks.backup import BackupError, backup, gradebook_of, restore
 from autograder.serving.attempts import Attempts, Told
 from autograder.serving.kept import kept
@@ -62,6 +63,15 @@ def test_what_is_restored_is_what_was_kept_and_goes_on(course, moved, tmp_path):
     assert Rubrics(again.engine).questions(NAME) == Rubrics(attempts.engine).questions(NAME)
     assert LineItems(again.engine).all(NAME)["ada"][0] == LINE
     assert again.hand_in("bob", NAME, b"three", EAGER).number > second.number
+
+
+def test_attempts_return_to_a_folder_that_has_never_served(course, lay_out, tmp_path):
+    Attempts(f"sqlite:///{course}/serve.db").hand_in("ada", NAME, b"one", EAGER)
+    backup(course, tmp_path / "marks.zip", databases(course))
+    fresh = lay_out(tmp_path / "fresh")
+    assert main(["restore", f"{tmp_path / 'marks.zip'}", "--root", f"{fresh}"]) == 0
+    [only] = attempts_of(fresh).of("ada", NAME)
+    assert attempts_of(fresh).content(only.number) == b"one"
 
 
 @pytest.mark.parametrize("moved", ["sqlite"], indirect=True)
