@@ -191,7 +191,7 @@ def courses_block(weights, n_heads):
     return lambda x: block(x, is_causal=True)
 
 
-# %% [markdown] exercise="CausalBlock" difficulty=3 minutes=35 forbids="course.models"
+# %% [markdown] exercise="CausalBlock" difficulty=3 minutes=55 forbids="course.models"
 # ### 2. The causal block
 #
 # The block of GPT-2 is pre-norm: both of its parts read a normalised copy of $x$ and **add** what they find,
@@ -415,7 +415,7 @@ def other_blocks_have_their_outputs_and_gradients(CausalBlock, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="GPT" difficulty=3 minutes=25 forbids="course.models"
+# %% [markdown] exercise="GPT" difficulty=3 minutes=30 forbids="course.models"
 # ### 3. The GPT
 #
 # Around the blocks there is little: an embedding for each token, an embedding for each position, the blocks
@@ -618,7 +618,7 @@ def logits_of_checkpoint(checkpoint, n_heads, tokens):
     return model.logits(tokens).detach()
 
 
-# %% [markdown] exercise="gpt2_weights" difficulty=2 minutes=20 forbids="course.models,transformers" exempt="gradient"
+# %% [markdown] exercise="gpt2_weights" difficulty=2 minutes=25 forbids="course.models,transformers" exempt="gradient"
 # ### 4. The weights of GPT-2
 #
 # Your GPT has the names of GPT-2, so its published weights almost fit. A checkpoint in the layout of Hugging

@@ -164,7 +164,7 @@ def other_tables_are_trained_step_by_step(train_steps, draw):
         assert_close(after, table, tolerance=1e-5, what="the table")
 
 
-# %% [markdown] exercise="adamw_weights" difficulty=3 minutes=30 forbids="torch.optim.AdamW,torch.optim.Adam,torch.optim.NAdam,torch.optim.RAdam,torch.optim.adamw,torch.optim.adam,torch.optim._functional,torch._fused_adamw_,torch._foreach_lerp,course.training" exempt="gradient"
+# %% [markdown] exercise="adamw_weights" difficulty=3 minutes=45 forbids="torch.optim.AdamW,torch.optim.Adam,torch.optim.NAdam,torch.optim.RAdam,torch.optim.adamw,torch.optim.adam,torch.optim._functional,torch._fused_adamw_,torch._foreach_lerp,course.training" exempt="gradient"
 # ### 6. AdamW, at a rate that changes
 #
 # Language models are trained with **AdamW**. For each parameter $\theta$ it keeps a running mean $m$ of the
@@ -440,7 +440,7 @@ def assert_distributions(log_probs, shape):
     assert_close(total, torch.ones_like(total), tolerance=1e-4, what="the sum of the probabilities")
 
 
-# %% [markdown] exercise="story_log_probs" difficulty=3 minutes=35 forbids="course.models,story_language" allows="course.training"
+# %% [markdown] exercise="story_log_probs" difficulty=3 minutes=50 forbids="course.models,story_language" allows="course.training"
 # ### 7. Your GPT learns the stories
 #
 # Now train your GPT on the stories of lecture 00 and look how close it comes to the floor.

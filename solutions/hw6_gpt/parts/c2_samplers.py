@@ -559,7 +559,7 @@ def other_histories_are_penalised(repetition_penalty, draw):
         assert_probs(repetition_penalty(logits, history, penalty), expected.softmax(-1))
 
 
-# %% [markdown] exercise="mirostat" difficulty=3 minutes=20 dtype="float64"
+# %% [markdown] exercise="mirostat" difficulty=3 minutes=30 dtype="float64"
 # ### 17. Mirostat
 #
 # A controller holds the surprise of a text near a target $\tau$, in **bits**. The surprise of a token is

@@ -124,7 +124,7 @@ def logs(rows):
     return torch.tensor(rows, dtype=torch.float64).log()
 
 
-# %% [markdown] exercise="beam_search" difficulty=3 minutes=35 forbids="course.sampling"
+# %% [markdown] exercise="beam_search" difficulty=3 minutes=50 forbids="course.sampling"
 # ### 19. Beam search
 #
 # The model of this exercise looks at the last token only: `table` (V, V) holds in row s the logits of the
