@@ -64,6 +64,7 @@ def test_what_is_restored_is_what_was_kept_and_goes_on(course, moved, tmp_path):
     assert again.hand_in("bob", NAME, b"three", EAGER).number > second.number
 
 
+@pytest.mark.parametrize("moved", ["sqlite"], indirect=True)
 def test_attempts_are_never_written_over(course, moved, tmp_path):
     Attempts(f"sqlite:///{course}/serve.db").hand_in("ada", NAME, b"one", EAGER)
     backup(course, tmp_path / "marks.zip", databases(course))

@@ -10,8 +10,8 @@ import pytest
 from grading import MINI
 
 from autograder.catalogue import Misconception
-from autograder.checking.diagnosis import REFERENCE, TooSlow, diagnosis, time_limit
 from autograder.checking.examine import run_checks
+from autograder.checking.matching import REFERENCE, TooSlow, diagnosis, time_limit
 from autograder.source.homework import references
 from autograder.source.loading import load
 from course.checks import LocalLink, Trace
