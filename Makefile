@@ -51,7 +51,7 @@ lint-figures:    ## look for mistakes in the figures' modules, if node is instal
 	else echo "node is not installed: the figures' modules were not checked"; fi
 
 nightly: export OMP_NUM_THREADS = 1
-nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, attack a whole batch, play a class on a JupyterHub, and try a million malformed inputs
+nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, run every living end, attack a whole batch, play a class on a JupyterHub, and try a million malformed inputs
 	$(BIN)/python -m autograder verify --quiet --seeds 20 --mutants 8
 	$(BIN)/python -m autograder verify --sandbox bwrap
 	$(BIN)/python -m autograder verify --sandbox landlock

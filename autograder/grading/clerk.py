@@ -114,9 +114,9 @@ class Clerk:
             self.folder.add(record)
             self.records[student] = record
             if submission.handed_in:
-                self.marks.reprice(student, self.plan.points_of(record), self.plan.points)
+                self.marks.reprice(student, self.plan.points_by_cell(record), self.plan.points)
             return True
-        return not submission.handed_in or self.plan.points_of(record).items() <= (entered or {}).items()
+        return not submission.handed_in or self.plan.points_by_cell(record).items() <= (entered or {}).items()
 
     def folders(self) -> set[Path]:
         """Where this run writes."""
@@ -175,7 +175,7 @@ class Clerk:
             self.hand_on_receipt(submission)
             self.marks.write(
                 student,
-                self.plan.points_of(graded.record) | written_points(graded, self.plan),
+                self.plan.points_by_cell(graded.record) | written_points(graded, self.plan),
                 comments(graded.record, graded.unanswered, self.plan.homework),
                 timestamp=submission.timestamp,
                 new_bytes=before is None or before.source != graded.record.source,

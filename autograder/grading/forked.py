@@ -28,6 +28,7 @@ INDEX_BYTES = 8
 MOST_OF_A_RESULT = 64 * MEGABYTE
 TOO_LARGE = 72  # the exit status of a process whose result is too large
 SECONDS_BETWEEN_LOOKS = 0.1  # between questions whether more tasks have arrived
+NEW_OBJECTS = 20_000  # between searches for garbage: a judge's garbage is small and rarely cyclic
 TASKS_OF_A_PROCESS = 20  # after which a judge of homework 1 holds 30 MB of its own
 
 
@@ -198,6 +199,7 @@ def _serve(line: Connection, do: Callable[[int], Any], parent: int, memory_bytes
             os._exit(status)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
         gc.freeze()  # collecting garbage would copy what is shared with the parent
+        gc.set_threshold(NEW_OBJECTS)
         if memory_bytes is not None:
             limit_memory(memory_bytes)
         for index in _asked(line):

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from autograder.catalogue import Misconception
-from autograder.checking.diagnosis import diagnosis
 from autograder.checking.examine import Examined, run_check
+from autograder.checking.matching import diagnosis
 from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
 from autograder.grading.points import paid, points_of

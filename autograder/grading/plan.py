@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from autograder.checking.diagnosis import diagnosis
 from autograder.checking.examine import run_check
+from autograder.checking.matching import diagnosis
 from autograder.checking.versions import exercise_versions
 from autograder.isolation import Limits
 from autograder.making.data_files import TooMuchData, data_files
@@ -75,7 +75,7 @@ class Plan:
         worth = self.homework.cell_points()
         return {name: points for name, points in worth.items() if points or name in self.points}
 
-    def points_of(self, record: SubmissionRecord) -> dict[str, float | None]:
+    def points_by_cell(self, record: SubmissionRecord) -> dict[str, float | None]:
         """The points of each cell of checks; None, for a person to decide, if a check could not be run."""
         checks = {check.name: check for check in self.homework.checks}
         verdicts = [verdict for exercise in record.exercises for verdict in exercise.checks]

@@ -111,7 +111,7 @@ def as_released(source: Sequence[SourceCell]) -> Repaired:
 
 def _graded(record: SubmissionRecord, repaired: Repaired, judgement: Judgement, plan: Plan) -> Graded:
     notebook = autograded_notebook(
-        repaired.cells, judgement.outputs, record, plan.texts, plan.points_of(record)
+        repaired.cells, judgement.outputs, record, plan.texts, plan.points_by_cell(record)
     )
     unanswered = tuple(
         cell.of.name

@@ -264,7 +264,8 @@ def edited_since(url: str, homework: str, now: Iterable[SourceCell]) -> str:
 def edited(gradebook: Gradebook, homework: str, cells: Iterable[SourceCell]) -> str:
     """A sentence on the cells edited since nbgrader last released them into this gradebook, or nothing."""
     released = {cell.name: cell.source for cell in gradebook.find_notebook(homework, homework).source_cells}
-    now = {cell.name: cell.source for cell in cells}
+    # nbgrader keeps no cell that students may change freely and that earns nothing
+    now = {cell.name: cell.source for cell in cells if cell.role != "alive"}
     names = sorted(
         cell for cell in {*released, *now} if plain(released.get(cell, "")) != plain(now.get(cell, ""))
     )

@@ -48,15 +48,19 @@ def use_feedback(c: Config) -> None:
 
     Its pages and those of formgrader are self-contained: they show formulas without a network.
     """
-    c.HTMLExporter.preprocessors = [
+    formulas, without_badge = (
         "autograder.reporting.formulas.Formulas",
         "autograder.nbgrader.plugin.WithoutBadge",
-    ]
+    )
+    c.HTMLExporter.preprocessors = [formulas, without_badge]  # for formgrader
+    # In feedback, formulas come after Feedback, which would take their MathML for a student's markup.
+    c.GenerateFeedback.HTMLExporter.preprocessors = [without_badge]
     c.HTMLExporter.extra_template_basedirs = [str(OURS), str(NBGRADERS)]
     c.HTMLExporter.template_file = "course.html.j2"  # not a name of nbgrader's, so ours extend them
     c.HTMLExporter.filters = {"prose": "autograder.reporting.prose.prose"}
     c.GenerateFeedback.preprocessors = [
         "autograder.nbgrader.feedback.Feedback",
+        formulas,
         "autograder.nbgrader.penalties.Penalties",
         *_of_nbgrader(("GetGrades",)),
         "autograder.nbgrader.contents.Contents",

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from autograder.catalogue import Misconception
-from autograder.checking.diagnosis import REFERENCE as THE_REFERENCE
-from autograder.checking.diagnosis import Runs, diagnosis
 from autograder.checking.examine import Examined, run_checks
 from autograder.checking.fingerprints import answers, shipped
+from autograder.checking.matching import REFERENCE as THE_REFERENCE
+from autograder.checking.matching import Runs, diagnosis
 from autograder.proving.proof import (
     ALTERNATIVE,
     CONSTANT,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.checking.diagnosis import TooSlow, time_limit
 from autograder.checking.examine import Examined
+from autograder.checking.matching import TooSlow, time_limit
 from autograder.proving.mutants import Mutant, mutants
 from autograder.source.homework import FAILED, Exercise, HomeworkSource, completed
 from autograder.source.packages import stranger_modules

@@ -106,15 +106,18 @@ def mark(submission: SubmissionRecord) -> str:
 
 
 def _notes(submission: SubmissionRecord, known: dict[str, Misconception]) -> Iterator[str]:
-    """The problem, the flags, the notes, and a line for each exercise that lost points."""
-    yield from [submission.problem] if submission.problem else []
-    yield from (*submission.flags, *submission.notes)
+    """The problem, flags that no line below repeats, notes, a line for each exercise that lost points."""
     exercises = submission.exercises if submission.status == "graded" else ()
     unwritten = [exercise.name for exercise in exercises if is_unwritten(exercise)]
-    if unwritten:
-        yield f"not written yet: {', '.join(unwritten)}"
+    lost = []
     for exercise in exercises:
         failed = [check for check in exercise.checks if check.result == "failed"]
         named = " ".join(known[name].diagnosis for name in exercise.diagnosis)
         if failed and exercise.name not in unwritten:
-            yield f"{exercise.name}: {named or failed[0].message.splitlines()[-1]}"
+            lost.append(f"{exercise.name}: {named or failed[0].message.splitlines()[-1]}")
+    yield from [submission.problem] if submission.problem else []
+    yield from (flag for flag in submission.flags if not any(flag in line for line in lost))
+    yield from submission.notes
+    if unwritten:
+        yield f"not written yet: {', '.join(unwritten)}"
+    yield from lost

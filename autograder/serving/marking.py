@@ -126,7 +126,7 @@ class Marking:
         if question not in {one.name for one in self.rubrics.questions(name)}:
             raise HTTPException(404, "There is no such question.")
         points, comment = (
-            points_of(form.get("points")),
+            stated_points(form.get("points")),
             str(form.get("comment", ""))[:LONGEST_COMMENT].strip(),
         )
         number = str(form.get("number", ""))
@@ -142,7 +142,7 @@ class Marking:
         return hmac.new(self.door.key.encode(), said, hashlib.sha256).hexdigest()[:24]
 
 
-def points_of(said: object) -> float:
+def stated_points(said: object) -> float:
     """A number of points; raises HTTPException."""
     try:
         points = float(str(said))

@@ -167,7 +167,8 @@ def _restore(args: Arguments) -> int:
     from autograder.marks.backup import gradebook_of, restore
     from autograder.serving.kept import kept
 
-    counts = restore(args.root, args.file, [gradebook_of(args.root, args.gradebook), *kept(args.root)])
+    databases = [gradebook_of(args.root, args.gradebook), *kept(args.root, args.file)]
+    counts = restore(args.root, args.file, databases)
     say(f"restored: {_counted(counts)}, and grades/")
     return 0
 

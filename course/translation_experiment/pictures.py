@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 # Colour-blind readers can tell Okabe and Ito's colours apart; markers and dashes work without colour.
 BLUE, ORANGE = "#0072B2", "#D55E00"
-COLOURS = {"RNNsearch": BLUE, "RNNenc": ORANGE}
+GREEN = "#009E73"
+COLOURS = {"RNNsearch": BLUE, "RNNenc": ORANGE, "Transformer": ORANGE, "rotary": GREEN}
 MARKERS = {"RNNsearch": ("o", "s"), "RNNenc": ("^", "D")}  # trained on shorter sentences, on longer ones
+MARKERS_BY_STEPS = {"RNNsearch": "o", "Transformer": "s", "rotary": "^"}
 DASHES = ("--", "-")
 MEASURES = {"bleu": "BLEU", "token_accuracy": "words in their place", "exact_match": "exact matches"}
 HIGHEST = {"bleu": 100.0, "token_accuracy": 1.0, "exact_match": 1.0}
@@ -70,6 +72,34 @@ def draw_curves(panel: Axes, runs: Sequence[Record], measure: str) -> None:
     panel.set_title(MEASURES[measure])
     panel.set_ylim(-0.03 * HIGHEST[measure], 1.03 * HIGHEST[measure])
     panel.spines[["top", "right"]].set_visible(False)
+
+
+def bleu_by_steps(experiments: Sequence[Sequence[Record]]) -> Figure:
+    """One panel per number of steps: mean BLEU by length, with bars from the lowest seed to the highest."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1.2 + 3.4 * len(experiments), 3.2), layout="constrained")
+    panels = figure.subplots(1, len(experiments), sharey=True, squeeze=False)[0]
+    for panel, runs in zip(panels, experiments, strict=True):
+        for model, same in by_model(runs).items():
+            values = [[point["bleu"] for point in run["by_length"]] for run in same]
+            lengths = [point["length"] for point in same[0]["by_length"]]
+            means = [sum(column) / len(column) for column in zip(*values, strict=True)]
+            spread = [
+                [mean - min(column) for mean, column in zip(means, zip(*values, strict=True), strict=True)],
+                [max(column) - mean for mean, column in zip(means, zip(*values, strict=True), strict=True)],
+            ]
+            kind = same[0]["kind"]
+            panel.errorbar(lengths, means, yerr=spread, label=model, color=COLOURS[kind],
+                           marker=MARKERS_BY_STEPS[kind], markersize=4, capsize=2)  # fmt: skip
+        panel.axvline(runs[0]["trained_up_to"], color="0.6", linestyle=":", linewidth=1)
+        panel.set_xlabel("words in the source")
+        panel.set_title(f"{runs[0]['n_steps']:,} steps")
+        panel.set_ylim(-3, 103)
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("BLEU")
+    panels[0].legend(frameon=False, fontsize="small")
+    return figure
 
 
 def map_beside_gold(example: Record) -> Figure:

@@ -134,6 +134,7 @@ def test_a_worker_killed_in_the_middle_costs_no_submission_and_enters_none_twice
     assert desks() == []
 
 
+@pytest.mark.nightly
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_does_the_rest(cluster, course, saved, capsys):
     def interrupt(student):
         raise KeyboardInterrupt
@@ -245,6 +246,7 @@ def test_a_parcel_holds_the_homework_and_no_other(course, tmp_path):
     assert copies == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.nightly
 def test_a_watcher_waits_for_its_cluster_and_grades_on_it(cluster, course, monkeypatch):
     """It says that the cluster is away, and tries again until it is back."""
     monkeypatch.setattr(driver, "CONNECT_SECONDS", 1)

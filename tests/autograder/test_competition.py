@@ -60,21 +60,25 @@ def test_a_single_look_ahead_costs_the_rank(compared):
     assert places["honest"].problem == ""
 
 
-@pytest.mark.parametrize(
-    ("source", "problem"),
-    [
-        ("def train(", "could not be run: "),
-        (UNIFORM.replace("return 0", "return 10**9"), "has 1,000,000,000 parameters; 500,000 are allowed"),
-        (UNIFORM.replace("return 0", "return True"), "train does not return the number of parameters"),
-        (UNIFORM.replace("1 / 160", "1 / 100"), "returns no log-probabilities"),
-        (UNIFORM.replace("return 0", "while True: pass"), "did not finish within"),
-        (UNIFORM.replace("def log_probs", "def others"), "could not be run: "),
-    ],
-)
-def test_what_cannot_be_compared_gets_a_sentence(compared, source, problem):
-    places, _ = compared(Competition(seed=3, seconds=1, n_training=100, n_hidden=5), entry=source)
-    assert problem in places["entry"].problem
-    assert places["entry"].bits_per_token is None
+INCOMPARABLE = {
+    "unfinished": ("def train(", "could not be run: "),
+    "large": (
+        UNIFORM.replace("return 0", "return 10**9"),
+        "has 1,000,000,000 parameters; 500,000 are allowed",
+    ),
+    "boolean": (UNIFORM.replace("return 0", "return True"), "train does not return the number of parameters"),
+    "improbable": (UNIFORM.replace("1 / 160", "1 / 100"), "returns no log-probabilities"),
+    "endless": (UNIFORM.replace("return 0", "while True: pass"), "did not finish within"),
+    "renamed": (UNIFORM.replace("def log_probs", "def others"), "could not be run: "),
+}
+
+
+def test_what_cannot_be_compared_gets_a_sentence(compared):
+    sources = {name: source for name, (source, _) in INCOMPARABLE.items()}
+    places, _ = compared(Competition(seed=3, seconds=1, n_training=100, n_hidden=5), **sources)
+    for name, (_, problem) in INCOMPARABLE.items():
+        assert problem in places[name].problem
+        assert places[name].bits_per_token is None
 
 
 def test_other_seeds_have_other_hidden_stories():

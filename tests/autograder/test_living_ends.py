@@ -66,6 +66,7 @@ def test_every_homework_ends_alive(homework):
     assert alive(homework)
 
 
+@pytest.mark.nightly
 def test_without_a_single_answer_it_runs_on_ready_made_parts(homework, monkeypatch, capsys):
     monkeypatch.chdir(homework.folder)
     scope = homework.namespace() | stubs(homework)

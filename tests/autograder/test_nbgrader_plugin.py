@@ -77,7 +77,7 @@ def graded(template, tmp_path_factory):
     """A course that this grader graded, with two odd submissions more."""
     course = shutil.copytree(template, tmp_path_factory.mktemp("graded") / "course")
     question = named(released(course), "why_smooth")["source"]
-    noisy = answered(solved(course, NOISY), {"why_smooth": question + MARKUP})
+    noisy = answered(solved(course, NOISY), {"why_smooth": f"{question} $\\log_2 p$ {MARKUP}"})
     noisy["cells"].append({"cell_type": "markdown", "metadata": {}, "source": MARKUP})
     submit(course, "noisy", noisy)
     submit(course, "broken", "{")
@@ -248,6 +248,12 @@ def test_feedback_fetches_nothing_from_elsewhere(graded, feedback):
 def test_feedback_runs_nothing_that_a_student_wrote(feedback):
     assert "gotcha" in feedback["noisy"].words
     assert feedback["noisy"].active == []
+
+
+def test_feedback_sets_formulas(graded, feedback):
+    [path] = graded.glob("feedback/noisy/*/*.html")
+    assert "<msub>" in path.read_text()
+    assert "msub" not in feedback["noisy"].words
 
 
 def test_feedback_leaks_nothing_even_where_plain_nbgrader_graded(stock):

@@ -86,6 +86,9 @@ def three_squared_is_nine(square):
 # ### BEGIN SOLUTION
 # Because.
 # ### END SOLUTION
+
+# %% alive="it_doubles"
+print(double(2))
 '''
 CATALOGUE = '''\
 """What goes wrong."""

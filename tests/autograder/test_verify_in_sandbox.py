@@ -8,6 +8,12 @@ from autograder.proving.verify_in_sandbox import defined_in, verify_in_sandbox
 from autograder.source.loading import assignments
 
 WITH_MISTAKES = ["hw0_exploring", "hw1_language_models"]
+TRAINING = ["hw4_attention", "hw6_gpt", "hw7_bert_and_translation"]  # which takes a minute or more
+WITHOUT = [
+    pytest.param(name, marks=[pytest.mark.nightly] if name in TRAINING else [])
+    for name in assignments(ROOT)
+    if name not in WITH_MISTAKES
+]
 
 
 @pytest.mark.parametrize("homework", WITH_MISTAKES)
@@ -18,7 +24,7 @@ def test_right_answers_earn_everything_and_mistakes_fail_as_declared_and_are_nam
     assert (proof.alternatives > 0, proof.misconceptions > 0) == (True, True)
 
 
-@pytest.mark.parametrize("homework", [name for name in assignments(ROOT) if name not in WITH_MISTAKES])
+@pytest.mark.parametrize("homework", WITHOUT)
 def test_right_answers_earn_everything_in_the_sandbox_too(homework):
     proof = verify_in_sandbox(homework, ROOT, "best", jobs=1, mistakes=False)
     assert proof.violations == ()

@@ -71,7 +71,6 @@ def libraries(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("imports", "left_out"),
     [
-        (("quiet", "in_backward"), ["a backward pass (cuda00001400006)"]),
         (
             ("uses_at_import", "quiet", "in_backward"),
             ["import uses_at_import (monitor)", "a backward pass (cuda00001400006)"],

@@ -118,6 +118,7 @@ def grader_of(process):
     return next(iter(children_of(process.pid)), None)
 
 
+@pytest.mark.nightly
 def test_nothing_is_lost_and_nothing_counted_twice_when_everything_is_killed(course):
     names = list(FIRST)
     with server(course) as process:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course.translation_experiment.pictures import map_beside_gold, quality_against_length
+from course.translation_experiment.pictures import bleu_by_steps, map_beside_gold, quality_against_length
 from course.translation_experiment.tables import lengths_table, models_table
 
 
@@ -70,3 +70,12 @@ def test_a_table_row_holds_one_model_by_length():
 def test_a_model_without_attention_has_a_dash_for_its_alignment_error():
     rows = models_table(RUNS).splitlines()[2:]
     assert [row.split(" | ")[-1] for row in rows] == ["– |", "– |", "3.1 |", "3.1 |"]
+
+
+def test_bars_go_from_the_lowest_seed_to_the_highest():
+    runs = [run("RNNsearch", 15, seed, first) for seed, first in enumerate((90.0, 60.0, 75.0))]
+    [panel] = bleu_by_steps([runs]).axes
+    [(line, _, (bars,))] = panel.containers
+    assert line.get_ydata()[0] == 65
+    assert [tuple(end) for end in bars.get_segments()[0]] == [(10, 50), (10, 80)]
+    assert panel.get_title() == "1,000 steps"
