@@ -65,7 +65,7 @@ def n_left(logits):
     return (logits > -torch.inf).sum(-1)
 
 
-# %% [markdown] exercise="limited" difficulty=2 minutes=15 exempt="gradient"
+# %% [markdown] exercise="limited" difficulty=2 minutes=20 exempt="gradient"
 # ### 18. Four limits
 #
 # The simplest filter is a limit that a token has to reach. The filters of this family differ in what their
@@ -240,7 +240,7 @@ def other_rows_meet_each_limit(limited, draw):
         assert_probs(limited(logits, rule, x), expected, what=f"{rule}, x = {x}")
 
 
-# %% [markdown] exercise="cut_by_curve" difficulty=3 minutes=20 exempt="gradient"
+# %% [markdown] exercise="cut_by_curve" difficulty=3 minutes=30 exempt="gradient"
 # ### 19. Three walks along the curve
 #
 # These filters sort the tokens of a row, walk along them, and stop somewhere. Of equals, the token with the
@@ -438,7 +438,7 @@ def other_curves_are_cut_at_their_place(cut_by_curve, draw):
         assert_probs(cut_by_curve(logits, "xtc", x / 3), renormalised(probs, good), f"xtc, x = {x / 3:.2f}")
 
 
-# %% [markdown] exercise="bent" difficulty=2 minutes=12 exempt="gradient"
+# %% [markdown] exercise="bent" difficulty=2 minutes=15 exempt="gradient"
 # ### 20. Bent, not cut
 #
 # Two samplers remove nothing. They change the distances between logits, more cleverly than a temperature.
@@ -586,7 +586,7 @@ def other_rows_are_bent(bent, draw):
             assert_probs(bent(logits, rule, x, y), expected, what=f"{rule}, x, y = {x, y}")
 
 
-# %% [markdown] exercise="unrepeated" difficulty=3 minutes=20 exempt="gradient"
+# %% [markdown] exercise="unrepeated" difficulty=3 minutes=30 exempt="gradient"
 # ### 21. What has been said already
 #
 # Four samplers look at the history instead of the distribution. All that they need are two numbers for each
