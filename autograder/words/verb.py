@@ -26,6 +26,11 @@ def say(*lines: str, file: TextIO | None = None) -> None:
     print(plain_text("\n".join(lines)).replace("\r", ""), file=file, flush=True)
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 mark`, `2 marks`."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
 def gradebook_option(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--gradebook",

@@ -64,6 +64,11 @@ def rows(course, name="gradebook.db"):
         }
 
 
+def test_one_mark_is_not_called_marks(course, tmp_path, capsys):
+    assert main(["backup", str(tmp_path / "marks.zip"), "--root", str(course)]) == 0
+    assert "(1 student, 1 mark, and grades/)" in capsys.readouterr().out
+
+
 def test_everything_comes_back(course, tmp_path):
     file = tmp_path / "marks.zip"
     backup(course, file)

@@ -31,6 +31,18 @@ def test_what_was_decided_last_holds_and_what_was_before_stays_on_record(log):
     assert log.all()[0].why == "ill"
 
 
+def test_it_is_said_who_was_excused_now_and_who_is_in_all(log, capsys):
+    word(log, "excuse", NAME, "ada")
+    capsys.readouterr()
+    word(log, "excuse", NAME, "bo")
+    assert capsys.readouterr().out.splitlines() == [f"now excused from {NAME}: bo", "excused in all: ada, bo"]
+    word(log, "excuse", NAME, "ada", "--undo")
+    assert capsys.readouterr().out.splitlines() == [
+        f"no longer excused from {NAME}: ada",
+        "excused in all: bo",
+    ]
+
+
 def test_an_extension_is_in_days_or_hours_and_can_be_changed(log):
     assert word(log, "extend", NAME, "ada", "--days", "2") == 0
     assert word(log, "extend", NAME, "ada", "--days", "1", "--hours", "12") == 0

@@ -200,7 +200,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def feedback(graded):
-    nbgrader(graded, "generate_feedback", NAME)
+    assert "WARNING" not in nbgrader(graded, "generate_feedback", NAME)
     return {path.parts[-3]: Page(path) for path in graded.glob("feedback/*/*/*.html")}
 
 

@@ -1,5 +1,6 @@
 """The class report says what the class knows and where it goes wrong, and nothing in it can run."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -87,6 +88,13 @@ def test_who_could_not_be_run_is_counted_apart(record, homework):
     assert counted.points == (4, 2 - 1, 1, 0, 0)
     assert [entry.student for entry in counted.could_not_run] == ["flo"]
     assert (counted.median, counted.mean) == (1, 1.2)
+
+
+def test_what_the_mean_leaves_out_is_said_beside_it(record, homework):
+    said = "Median and mean leave out what could not be run."
+    assert said in Page(report_page(record, homework)).text
+    graded = tuple(entry for entry in record.submissions if entry.status == "graded")
+    assert said not in Page(report_page(replace(record, submissions=graded), homework)).text
 
 
 def test_an_exercise_counts_the_unwritten_and_the_unexplained_apart(record, homework):
