@@ -38,5 +38,17 @@ def dask_option(part: argparse.ArgumentParser) -> None:
     part.add_argument("--dask", metavar="ADDRESS", help="grade on a Dask cluster, such as tls://host:8786")
 
 
+def at_work(run: Callable[[Arguments], int]) -> Callable[[Arguments], int]:
+    """The same command, during which `forget` refuses to work."""
+
+    def run_together(args: Arguments) -> int:
+        from autograder.marks.at_work import together
+
+        with together(args.root):
+            return run(args)
+
+    return run_together
+
+
 def no_options(part: argparse.ArgumentParser) -> None:
     """For a command that needs none."""
