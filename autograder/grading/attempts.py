@@ -92,8 +92,7 @@ class AttemptChoice:
         for in_place, one in zip(found, chosen, strict=True):
             several, before = self.attempts(in_place), last.get(one.student)
             key, among = _key(one), _set(several)
-            is_new = self.which != "latest" if before is None else (before.value, before.cell) != (key, among)
-            if len(several) > 1 and is_new:
+            if len(several) > 1 and (before is None or (before.value, before.cell) != (key, among)):
                 why = f"{self.which} of {len(several)}"
                 old = None if before is None else before.value
                 self.log.add(Decision(self.homework, one.student, "attempt", key, old, among, why))

@@ -1,4 +1,4 @@
-"""A sentence of the course as HTML: `code`, *emphasis* and $formulas$ are converted, the rest is escaped."""
+"""Short texts as HTML: `code`, *emphasis* and $formulas$ are converted, the rest is escaped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from markupsafe import Markup, escape
 from autograder.markup import plain_text
 from autograder.reporting.formulas import MOST, with_formulas
 
-_PIECE = re.compile(r"(`[^`]+`|\*\w[^*]*\*|\$\$[^$]+\$\$|\$[^$\s](?:[^$]*[^$\s])?\$)")
+_PIECE = re.compile(r"(`[^`]+`|\*\w[^*]*\*|(?<!\\)(?:\$\$[^$]+\$\$|\$[^$\s](?:[^$]*[^$\s])?\$))")
 
 
 def prose(words: str) -> Markup:
-    """A claim, a diagnosis or a question, for places where no Markdown is read, such as a heading."""
+    """A claim, a diagnosis, a question or a student's answer, where no Markdown is read, as in a heading."""
     return Markup("").join(map(_set, _PIECE.split(plain_text(words), maxsplit=MOST)))
 
 

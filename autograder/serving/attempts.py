@@ -198,7 +198,7 @@ class Attempts:
             return {row.student: row.number for row in _rows(connection, clause)}
 
     def tell(self, homework: str, student: str, told: Told, up_to: int | None, source: str = "") -> None:
-        """Store a student's verdict; a total from before it is no longer shown.
+        """Store a student's verdict; a total stays only if the mark and the attempt that counts are the same.
 
         up_to: the number of the latest attempt that it takes into account, if any. source: the digest of the
         attempt that it is about.

@@ -108,10 +108,11 @@ class Arrivals:
             write_text(path, page)
 
     def marked(self, homework: str, marks: Sequence[Mark]) -> None:
-        """Add the gradebook's marks to the pages, late penalties included."""
+        """Add the gradebook's marks, late penalties included, to the pages that are still there."""
         for mark in marks:
             key = homework, mark.student
-            if key in self.told and self.totals.get(key) != mark.total:
+            is_there = key in self.told and self.told[key].page.is_file()
+            if is_there and self.totals.get(key) != mark.total:
                 self.totals[key] = mark.total
                 self._write(*key)
 

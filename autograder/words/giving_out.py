@@ -42,8 +42,9 @@ def _site(args: Arguments) -> int:
     from autograder.website.site import begin_overviews, make_site
 
     begun = begin_overviews(args.root)  # while the site's figures are drawn here
-    say(f"written: {os.path.relpath(make_site(args.root, args.to), args.root)}")
-    overviews = os.path.relpath(begun.finished(), args.root)
+    with begun.process:  # which is waited for even if the site cannot be built
+        say(f"written: {os.path.relpath(make_site(args.root, args.to), args.root)}")
+        overviews = os.path.relpath(begun.finished(), args.root)
     say(f"written: {overviews} (for instructors: it names hidden checks, so do not publish it)")
     return 0
 

@@ -48,7 +48,7 @@ class Homework:
         claim is about a name that was not given.
         """
         for claim in claims:
-            if not inspect.isroutine(claim) or not things.keys() >= {*names_in(claim)}:
+            if not inspect.isfunction(claim) or not things.keys() >= {*names_in(claim)}:
                 raise TypeError(_misused(claim))
         worth = list(points) or [1] * len(claims)
         exercise = self._exercise(claims[0].__name__) or ", ".join(things)
@@ -171,7 +171,7 @@ def _unwritten(findings: Sequence[Finding]) -> str:
 
 
 def _misused(claim: Callable) -> str:
-    if not inspect.isroutine(claim):
+    if not inspect.isfunction(claim):
         return "give each answer by its name, as in `check(claim, split_heads=split_heads)`"
     names = names_in(claim)
     given = ", ".join(f"{name}={name}" for name in names)

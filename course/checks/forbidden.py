@@ -10,6 +10,7 @@ import ast
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
 ALWAYS = ("course",)
@@ -46,7 +47,13 @@ class Rule:
 
     def breaks(self, path: str) -> bool:
         """Whether a full name, or a `.method`, is forbidden."""
-        return _longest(path, self.forbids) > _longest(path, self.allows)
+        beginning = ".".join(path.split(".", self.most_parts)[: self.most_parts])
+        return _longest(beginning, self.forbids) > _longest(beginning, self.allows)
+
+    @cached_property
+    def most_parts(self) -> int:
+        """How many parts the longest name has: more of a path need not be looked at."""
+        return 1 + max(name.count(".") for name in self.forbids | self.allows)
 
 
 def _longest(path: str, names: frozenset[str]) -> int:

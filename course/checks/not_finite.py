@@ -77,7 +77,10 @@ def _cause_of_nan(nan: Tensor, arguments: Sequence[object]) -> str:
             )
             if cause:
                 return _named(cause, position, arguments)
-    return "NaN results from 0/0, 0 · inf, inf - inf, inf/inf after an overflow, or log of a negative number"
+    return (
+        "NaN results from 0/0, 0 · inf, inf - inf, inf/inf after an overflow, "
+        "or a root or logarithm of a negative number"
+    )
 
 
 def _named(cause: str, position: int, arguments: Sequence[object]) -> str:
@@ -95,7 +98,7 @@ def _masked_row(argument: Tensor, nan: Tensor) -> str:
         return ""
     softmax = "the softmax of a row of -inf is 0/0"
     kinds = ((-math.inf, "-inf", softmax), (0, "0 or False", "0/0 is NaN"), (1, "1 or True", "0/0 is NaN"))
-    for value, name, why in kinds:
+    for value, name, why in kinds[:1] if nan.all() else kinds:
         if _stands_exactly_at((argument == value).all(-1), nan.all(-1)):
             return f"these are the rows in which the argument is {name} throughout, and {why}"
     return ""
@@ -111,6 +114,8 @@ def _stands_exactly_at(places: Tensor, others: Tensor) -> bool:
 def _zero_times_infinity(argument: Tensor, nan: Tensor) -> str:
     if argument.numel() < 2 or not ((argument == 0) | (argument == 1)).all() or nan.all():
         return ""
+    if any((nan == nan.all(axis, keepdim=True)).all() for axis in range(nan.ndim)):
+        return ""  # a softmax along this axis is 0/0 there
     for value in (0, 1):
         if _stands_exactly_at(argument == value, nan):
             return f"NaN is exactly where the argument is {value}, and 0 · inf is NaN"
@@ -150,5 +155,5 @@ def _cause_of_inf(received: Tensor, arguments: Sequence[object]) -> str:
         ):
             return _named(cause, position, arguments)
     if (received == -math.inf).any():
-        return "-inf is the logarithm of 0"
-    return "inf results from division by 0, from −log 0 or from an overflow"
+        return "-inf is the logarithm of 0, unless your code writes it down"
+    return "inf results from division by 0, −log 0 or an overflow, unless your code writes it down"

@@ -12,6 +12,7 @@ from course.checks.shape_difference import agree, order_name, orders
 
 MOST_VALUES = 100_000  # in larger tensors the search for relations takes too long
 LEAST_RATIOS = 3  # distinct values for which a relation must hold before a cause is named
+NOTHING = 1e-12  # a factor smaller than this is what rounding leaves of 0
 LEAST_ORDERED = 5  # distinct values that are needed to recognise an order
 
 
@@ -119,7 +120,7 @@ def _ratio(a: Tensor, b: Tensor) -> float | None:
     if b.reshape(-1)[largest] == 0 or (b != 0).sum() < 2 or (b == b.reshape(-1)[largest]).all():
         return None
     factor = (a.reshape(-1)[largest] / b.reshape(-1)[largest]).item()
-    return factor if factor != 0 and _nearly_all(a, b * factor) else None
+    return factor if abs(factor) > NOTHING and _nearly_all(a, b * factor) else None
 
 
 def _nearly_all(a: Tensor, b: Tensor) -> bool:

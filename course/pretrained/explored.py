@@ -75,12 +75,14 @@ class Expected:
 
 def expected(text: str, context: str = "") -> Expected:
     """What the model expects in the place of each token of a text, after those before it."""
-    return read_record()["texts"].get((context, text)) or expected_by(loaded(), text, context)
+    entry = read_record()["texts"].get((context, text))
+    return as_expected(entry) if entry else expected_by(loaded(), text, context)
 
 
 def next_after(contexts: Sequence[str]) -> Expected:
     """What the model expects after each of several contexts."""
-    return read_record()["contexts"].get(tuple(contexts)) or next_by(loaded(), contexts)
+    entry = read_record()["contexts"].get(tuple(contexts))
+    return as_expected(entry) if entry else next_by(loaded(), contexts)
 
 
 def said_after(prompt: str) -> str:
@@ -94,13 +96,14 @@ def read_record() -> dict[str, dict]:
     """The record: texts by (context, text), next tokens by their contexts, continuations by their prompt."""
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     return {
-        "texts": {(each["context"], each["text"]): as_expected(each) for each in record["texts"]},
-        "contexts": {tuple(each["contexts"]): as_expected(each) for each in record["contexts"]},
+        "texts": {(each["context"], each["text"]): each for each in record["texts"]},
+        "contexts": {tuple(each["contexts"]): each for each in record["contexts"]},
         "said": record["said"],
     }
 
 
 def as_expected(entry: dict) -> Expected:
+    """New tensors at each call, so that nobody's changes in place reach another caller."""
     logits = torch.tensor(entry["logits"], dtype=torch.float64)
     return Expected(tuple(entry["pieces"]), logits, torch.tensor(entry["tokens"], dtype=torch.int64))
 

@@ -126,6 +126,8 @@ def watched(course):
         return len(inbox.told) == 2 or time.monotonic() > deadline
 
     watch(inbox, [NAME], course, jobs=1, say=seen.append, has_ended=has_ended)
+    pages = [course / "submitted" / student / f"{NAME}.html" for student in ("ada", "bob")]
+    assert ["Total" in page.read_text() for page in pages] == [True, True]
     assert {path.name for path in (course / "submitted" / ".kept" / "ada" / NAME).glob("*.html")} == set()
     return RecordFolder(course / "grades", NAME).find("ada").points
 

@@ -10,6 +10,7 @@ from grading import MINI, RIGHT, SHORT, catalogue
 from memoriser import memoriser
 from nbformat import from_dict
 
+from autograder.catalogue import Misconception
 from autograder.checking.examine import Examined
 from autograder.checking.memorised import ONLY_THE_EXAMPLES
 from autograder.grading.judge import judge
@@ -79,14 +80,27 @@ def test_a_wrong_answer_shows_what_was_received_and_what_was_expected(judged):
     assert "expected: [5, 4.66667]" in message
 
 
-@pytest.mark.parametrize(("divisor", "recorded"), [("len(v)", 1), ("w if len(v) == 11 else len(v)", 0)])
-def test_a_mistake_that_visible_answers_show_is_recorded_unless_hidden_ones_refute_it(
-    judged, divisor, recorded
-):
+def wrong_for(length):
+    """A mistake in lists of this length alone: of four in a visible check, of eleven in the hidden."""
+    wrong = eval(f"lambda v, w: [sum(v[i:i+w]) / (w + (len(v) == {length})) for i in range(len(v)-w+1)]")
+    return Misconception(f"for_{length}", "moving_average", frozenset(), None, "Wrong.", "Why?", wrong)
+
+
+@pytest.mark.parametrize(
+    ("divisor", "told", "recorded"),
+    [
+        ("len(v)", "divides_by_all", "divides_by_all"),
+        ("w if len(v) == 11 else len(v)", "divides_by_all", ""),
+        ("w + (len(v) == 4)", "for_4", "for_4"),
+        ("w + (len(v) == 11)", "", "for_11"),
+    ],
+)
+def test_what_visible_answers_show_is_recorded_unless_hidden_refute_it(judged, plan, divisor, told, recorded):
+    known = (*plan.homework.misconceptions, *map(wrong_for, (4, 5, 11)))
+    plan = replace(plan, homework=replace(plan.homework, misconceptions=known))
     answer = f"def moving_average(v, w):\n    return [sum(v[i:i+w]) / ({divisor}) for i in range(len(v)-w+1)]"
-    exercise = judged(answer).exercises[0]
-    assert exercise.told == ("divides_by_all",)
-    assert exercise.diagnosis == exercise.told * recorded
+    exercise = judged(answer, plan=plan).exercises[0]
+    assert (exercise.told, exercise.diagnosis) == (tuple(told.split()), tuple(recorded.split()))
 
 
 def test_the_last_definition_counts(judged):

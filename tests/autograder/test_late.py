@@ -11,7 +11,8 @@ from traitlets.config import Config
 from autograder.grade import grade
 from autograder.marks.decisions import Decisions
 from autograder.marks.gradebook import MarkBook
-from autograder.marks.late import NotATime, PerDay, policy_of, read_time, set_due_date
+from autograder.marks.late import NotATime, PerDay, penalties_now, policy_of, read_time, set_due_date
+from autograder.marks.settings import course_config
 
 DAY = 86_400
 POLICY = """
@@ -83,6 +84,9 @@ def test_a_penalty_follows_the_marks_and_the_extension(course):
         entry = gradebook.find_grade("why_smooth", NAME, NAME, "late")
         entry.manual_score = 2.0
         gradebook.db.commit()
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        penalties_now(gradebook, course, NAME, policy_of(course_config(course)), {"intime"})
+    assert entered(course)["late"] == (points + 2, pytest.approx(points * 0.2))
     with MarkBook(course, NAME) as marks:
         marks.enter_penalties()
     assert entered(course)["late"] == (points + 2, pytest.approx((points + 2) * 0.2))

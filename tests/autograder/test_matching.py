@@ -3,10 +3,13 @@
 import contextlib
 import dataclasses
 import importlib
+import random
 import sys
 import time
 
+import numpy as np
 import pytest
+import torch
 from grading import MINI
 
 from autograder.catalogue import Misconception
@@ -37,6 +40,15 @@ def named(homework, right, answer, misconceptions=None, **options):
 def test_every_entry_of_the_catalogue_gets_its_own_name(homework, right):
     for entry in homework.misconceptions:
         assert named(homework, right, entry.thing) == (entry.name,)
+
+
+def test_the_graders_own_random_numbers_go_on_as_if_nothing_had_been_asked(homework, right):
+    def states():
+        return torch.get_rng_state().tolist(), np.random.get_state()[1].tolist(), random.getstate()
+
+    before = states()
+    assert named(homework, right, homework.misconceptions[0].thing)
+    assert states() == before
 
 
 def test_the_same_mistake_written_differently_gets_its_name(homework, right):

@@ -156,12 +156,12 @@ def test_an_exercise_that_the_homework_no_longer_has_is_left_out(homework):
     assert "quartiles" not in Page(report_page(HomeworkRecord("mini_homework", (record,)), homework)).text
 
 
-def test_our_own_words_get_code_emphasis_and_formulas_and_are_escaped():
+def test_short_texts_get_code_emphasis_and_formulas_and_are_escaped():
     assert prose("`<s>` opens") == '<code class="literal">&lt;s&gt;</code> opens'
     assert prose("the *next* <b>") == "the <em>next</em> &lt;b&gt;"
     assert "<msub>" in prose("from $o_{t-1}$")
     assert prose("Is `2*3*4` *scored*?") == 'Is <code class="literal">2*3*4</code> <em>scored</em>?'
-    for words in ("5$ or 6$", "$ 5", "2 * 3 * 4", "0.1 ** 400", "``", "**", "$$", "$x_{$"):
+    for words in ("5$ or 6$", "$ 5", "2 * 3 * 4", "0.1 ** 400", "``", "**", "$$", "$x_{$", r"\$5 or \$6"):
         assert prose(words) == words
 
 

@@ -2,15 +2,20 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from autograder.cli import main
 from autograder.making.build import build
 from autograder.making.release import release
 from autograder.source.loading import load
+from autograder.website import site as site_pages
 from autograder.website.mistakes import mistakes
-from autograder.website.site import ONLY_IN_COLAB, assemble, begin_overviews, make_site
+from autograder.website.site import ONLY_IN_COLAB, Pages, SiteError, assemble, begin_overviews, make_site
 from autograder.website.whole_site import not_found, sitemap
 
 ROOT = Path(__file__).parents[2]
@@ -140,6 +145,25 @@ def test_nothing_a_student_must_not_have_reaches_the_sources_of_the_site(small, 
     assert len(made) == 2
     assert secret not in everything
     assert "### BEGIN SOLUTION" not in everything
+
+
+def pages_of(program):
+    words = [sys.executable, "-c", program]
+    return Pages(subprocess.Popen(words, stderr=subprocess.PIPE, text=True), Path("pages"))
+
+
+def test_what_sphinx_reports_is_an_error():
+    assert pages_of("").finished() == Path("pages/index.html")
+    with pytest.raises(SiteError, match="Sphinx reports:\na broken link"):
+        pages_of("import sys; sys.exit('a broken link')").finished()
+
+
+def test_no_process_is_left_behind_where_the_site_cannot_be_built(small, monkeypatch):
+    begun = pages_of("import time; time.sleep(1)")
+    monkeypatch.setattr(site_pages, "begin_overviews", lambda root: begun)
+    monkeypatch.setattr(site_pages, "make_site", Mock(side_effect=SiteError("It cannot be built.")))
+    assert main(["site", "--root", str(small)]) == 2
+    assert begun.process.poll() == 0
 
 
 def test_the_pages_for_instructors_name_hidden_checks_and_are_apart_from_the_site(small):

@@ -115,8 +115,9 @@ def no_pair_crosses_the_border_of_a_word(bpe_train):
 
 # %% check="a_run_of_one_letter_is_counted_without_overlap" points=1
 def a_run_of_one_letter_is_counted_without_overlap(bpe_train):
-    """`aaaaa` holds the pair of two `a` twice, so `bc`, which occurs three times, is merged first."""
+    """`aaaaa` holds the pair of two `a` twice, and `bc` occurs more often; in `aaaaaaa` there are three."""
     assert_equal(bpe_train(["aaaaa", "bc", "bcd", "bce"], 1), [(b"b", b"c")])
+    assert_equal(bpe_train(["aaaaaaa", "BC", "BCD"], 1), [(b"a", b"a")])
 
 
 # %% check="a_run_of_one_letter_is_merged_from_the_left" points=1
@@ -589,10 +590,11 @@ def reports_of(*rows):
 
 # %% check="the_words_are_cheapest_in_the_example" points=1
 def the_words_are_cheapest_in_the_example(cheapest_model):
-    """In the example the model over words is the best."""
+    """In the example the model over words is the best, and also where it pays less for each of fewer tokens."""
     spellers = [("words", 6, 100, 0), ("pieces", 3, 240, 0), ("letters", 2, 500, 0)]
     reports = reports_of(*spellers, ("short", 1, 700, 30))
     assert_equal(cheapest_model(reports), "words")
+    assert_equal(cheapest_model(reports_of(("words", 2, 100, 0), ("pieces", 8, 120, 0))), "words")
 
 
 # %% check="the_lowest_perplexity_need_not_win" points=1

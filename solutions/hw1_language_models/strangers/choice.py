@@ -53,3 +53,9 @@ def median_of_the_folds(results):
     limit = cost[best] + stdev(folds) / math.sqrt(len(folds))
     smallest = min(n for n, k in cost if cost[n, k] <= limit)
     return min((s for s in cost if s[0] == smallest and cost[s] <= limit), key=cost.get)
+
+
+@stranger(of="cheapest_model")
+def divided_by_the_bits(reports):
+    spellers = [name for name, report in reports.items() if report["n_unknown"] == 0]
+    return min(spellers, key=lambda name: reports[name]["n_tokens"] / math.log2(reports[name]["perplexity"]))

@@ -111,7 +111,7 @@ class PaddingTrained(_Model):
     seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
 )
 class ParametersInAList(nn.Module):
-    """The parameters stand in a Python list, where neither the module nor an optimizer finds them.
+    """The module finds no parameters, as when they stand in a Python list; nor will an optimizer.
 
     Print `list(model.parameters())`. Where does a module look for its parameters?
     """

@@ -93,7 +93,7 @@ def steps_down_the_summed_loss(weight, features, targets, learning_rate, n_steps
 
 @misconception(of="overfit_one_batch")
 def nothing_learned(weight, features, targets, learning_rate, n_steps):
-    """All losses are the same: the gradient is cleared, or never computed, before the step is taken.
+    """All losses are the same: no step moves the weights, as when the gradient is cleared just before it.
 
     What is in `.grad` in the moment of the step? In which order do `zero_grad`, `backward` and the step come?
     """

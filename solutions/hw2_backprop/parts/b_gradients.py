@@ -701,11 +701,11 @@ def gain_and_deviation_enter_dx(layer_norm_backward):
 
 # %% check="gain_and_bias_hear_from_every_row" points=1
 def gain_and_bias_hear_from_every_row(layer_norm_backward):
-    """For two rows (4, 0, 4, 0) with upstream (4, 0, 0, 3), dgain is (8, 0, 0, -6) and dbias (8, 0, 0, 6)."""
+    """Two rows (4, 0, 4, 0), s = 4 and upstream (4, 0, 0, 3): dgain (4, 0, 0, -3), dbias (8, 0, 0, 6)."""
     x = torch.tensor([[4.0, 0.0, 4.0, 0.0]] * 2).double()
     upstream = torch.tensor([[4.0, 0.0, 0.0, 3.0]] * 2).double()
-    _, dgain, dbias = layer_norm_backward(x, torch.tensor([2.0, 3.0, 4.0, 5.0]).double(), upstream, 0.0)
-    assert_close(dgain, torch.tensor([8.0, 0.0, 0.0, -6.0]).double(), what="dgain")
+    _, dgain, dbias = layer_norm_backward(x, torch.tensor([2.0, 3.0, 4.0, 5.0]).double(), upstream, 12.0)
+    assert_close(dgain, torch.tensor([4.0, 0.0, 0.0, -3.0]).double(), what="dgain")
     assert_close(dbias, torch.tensor([8.0, 0.0, 0.0, 6.0]).double(), what="dbias")
 
 

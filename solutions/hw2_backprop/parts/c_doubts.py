@@ -176,10 +176,11 @@ def small_gradients_are_judged_as_strictly(wrong_entries, draw):
 def a_kink_is_nobodys_fault(wrong_entries, draw):
     """Where the slopes differ, any claim passes; a wrong claim beside it does not, and the mean of two does."""
     slope = draw.number(1, 2)
-    right = torch.tensor([[slope, slope, -slope, 1.004 * slope]], dtype=torch.float64)
-    left = torch.tensor([[0.0, slope, slope, 0.996 * slope]], dtype=torch.float64)
-    answer = wrong_entries(right, left, torch.tensor([[slope, 0.0, 0.0, slope]], dtype=torch.float64))
-    assert_equal(answer, torch.tensor([[False, True, False, False]]))
+    right = torch.tensor([[slope, slope, -slope, 1.004 * slope, -slope]], dtype=torch.float64)
+    left = torch.tensor([[0.0, slope, slope, 0.996 * slope, slope]], dtype=torch.float64)
+    claimed = torch.tensor([[slope, 0.0, 0.0, slope, slope]], dtype=torch.float64)
+    answer = wrong_entries(right, left, claimed)
+    assert_equal(answer, torch.tensor([[False, True, False, False, False]]))
 
 
 # %% check="the_bounds_stand_where_they_are_stated" points=1

@@ -52,3 +52,8 @@ def zeros_called_wrong(right, left, claimed):
 def other_matrix_where_it_is_square(x, W, upstream):
     dx = upstream @ (W.T if len(W) == W.shape[1] else W)
     return dx, upstream.T @ x, upstream.sum(0)
+
+
+@stranger(of="wrong_entries")
+def kinks_where_the_sign_changes(right, left, claimed):
+    return _judged(right, left, claimed, kink=1.0)

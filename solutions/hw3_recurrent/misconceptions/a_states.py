@@ -210,7 +210,7 @@ class StatesBeforeTheirWords(_RNN):
 
 @misconception(of="RNN")
 class PlainTensorsForWeights(_RNN):
-    """W, U and b are plain tensors, which no optimizer finds and no stored weights can fill.
+    """The module knows no parameters W, U and b, as when they are plain tensors, which no optimizer finds.
 
     Print `list(model.parameters())`. What has to be wrapped around a tensor so that a module knows it?
     """

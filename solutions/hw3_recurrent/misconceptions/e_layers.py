@@ -127,7 +127,7 @@ class LayersOnTheSecondAxis(_Stack):
 
 @misconception(of="StackedRNN")
 class LayersInAList(_Stack):
-    """The layers stand in a Python list, where the module does not see their parameters.
+    """The module sees no parameters of its layers, as when they stand in a Python list.
 
     Print `list(model.parameters())`. Where does a module look for its parameters?
     """

@@ -366,17 +366,23 @@ def no_step_is_longer_than_rate_times_threshold(clipped_step, draw):
 
 # %% check="a_short_gradient_makes_its_usual_step" points=1
 def a_short_gradient_makes_its_usual_step(clipped_step, draw):
-    """With a gradient 1.5 long and threshold 2, the step is that of plain gradient descent."""
-    parameters, gradients = drawn_gradients(draw, 9.0), drawn_gradients(draw, 1.5)
-    own = clipped_step(parameters, gradients, 0.1, 2.0)
-    for name, parameter in parameters.items():
-        assert_close(own[name], parameter - 0.1 * gradients[name], what=name)
+    """With a gradient 0.3 or 1.5 long and threshold 2, the step is that of plain gradient descent."""
+    for size in (0.3, 1.5):
+        parameters, gradients = drawn_gradients(draw, 9.0), drawn_gradients(draw, size)
+        own = clipped_step(parameters, gradients, 0.1, 2.0)
+        for name, parameter in parameters.items():
+            assert_close(own[name], parameter - 0.1 * gradients[name], what=name)
 
 
 # %% check="other_steps_are_clipped" points=1 hidden
 def other_steps_are_clipped(clipped_step, draw):
     """Other steps, with long and with short gradients, lead where they should."""
-    for size, threshold, learning_rate in ((40.0, 3.0, 0.2), (0.8, 1.0, 1.5), (5.0, 0.3, 2.0)):
+    for size, threshold, learning_rate in (
+        (40.0, 3.0, 0.2),
+        (0.8, 1.0, 1.5),
+        (5.0, 0.3, 2.0),
+        (0.1, 0.7, 3.0),
+    ):
         parameters, gradients = drawn_gradients(draw, 4.0), drawn_gradients(draw, size)
         own = clipped_step(parameters, gradients, learning_rate, threshold)
         factor = learning_rate * min(1.0, threshold / size)

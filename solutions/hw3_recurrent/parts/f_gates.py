@@ -394,9 +394,12 @@ def the_example_cell_gives_0_7311(GRUCell):
 
 # %% check="an_update_gate_at_one_keeps_the_state" points=1
 def an_update_gate_at_one_keeps_the_state(GRUCell, draw):
-    """With z = 1 the state stays as it is, whatever the word."""
+    """With z = 1 the state stays as it is, whatever the word, also if the state itself opens the gate."""
     weights, h = with_gates(gru_weights(draw, 3, 5), 3, g1=40), draw.normal(2, 5)
     assert_close(loaded(GRUCell, weights, 3)(draw.normal(2, 3), h), h)
+    weights, h = gru_weights(draw, 3, 5), 1 + draw.normal(2, 5).abs()
+    weights["U"][5:10] = 40.0
+    assert_close(loaded(GRUCell, weights, 3)(draw.normal(2, 3), h), h, what="with z opened by the state")
 
 
 # %% check="a_reset_gate_at_zero_hides_the_past" points=1

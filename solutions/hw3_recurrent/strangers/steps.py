@@ -17,3 +17,27 @@ def written_into_the_dict(gradients, threshold):
     for name in gradients:
         gradients[name] = gradients[name] * factor
     return gradients
+
+
+def _step(parameters, gradients, size):
+    return {name: parameter - size * gradients[name] for name, parameter in parameters.items()}
+
+
+def _length(gradients):
+    return torch.cat([gradient.flatten() for gradient in gradients.values()]).norm()
+
+
+@stranger(of="clipped_step")
+def stretched_at_most_twice(parameters, gradients, learning_rate, threshold):
+    factor = torch.clamp(threshold / _length(gradients), max=2.0)
+    return _step(parameters, gradients, learning_rate * factor)
+
+
+@stranger(of="clipped_step")
+def shortened_below_one(parameters, gradients, learning_rate, threshold):
+    return _step(parameters, gradients, learning_rate * torch.clamp(_length(gradients), max=1.0))
+
+
+@stranger(of="clipped_step")
+def shortened_below_one_over_the_threshold(parameters, gradients, learning_rate, threshold):
+    return _step(parameters, gradients, learning_rate * torch.clamp(threshold * _length(gradients), max=1.0))

@@ -115,7 +115,7 @@ def steps_uphill(weights, batches, learning_rate):
 
 @misconception(of="weights_after")
 def weights_handed_back_as_they_came(weights, batches, learning_rate):
-    """The weights that come back are those that came in: the model learns on copies of its own.
+    """The weights that come back are those that came in, as when the model learns on copies of its own.
 
     Which object has changed after a step, the model or the dict that you were given? Which of them do you
     return?

@@ -411,11 +411,13 @@ def one_seed_is_no_result(bottleneck_table):
 
 # %% check="unequal_models_are_not_compared" points=1
 def unequal_models_are_not_compared(bottleneck_table):
-    """1000 parameters against 1060 raise a ValueError; against 1040 there is a table."""
+    """1000 parameters against 3000 or 1060 raise a ValueError; against 1040 there is a table."""
     runs = [a_run("vector", seed, 8, 0.5) for seed in (0, 1)]
     larger = [a_run("attention", seed, 8, 0.5, n_parameters=1060) for seed in (0, 1)]
+    huge = [a_run("attention", seed, 8, 0.5, n_parameters=3000) for seed in (0, 1)]
     similar = [a_run("attention", seed, 8, 0.5, n_parameters=1040) for seed in (0, 1)]
     assert_equal(sorted(bottleneck_table(runs + similar, [4])), [("attention", 8), ("vector", 8)])
+    assert_raises(ValueError, bottleneck_table, runs + huge, [4])
     assert_raises(ValueError, bottleneck_table, runs + larger, [4])
     assert_raises(ValueError, bottleneck_table, [*runs, larger[0]], [4])  # also where only one run is larger
 

@@ -117,8 +117,8 @@ def the_example_has_two_links(alignment_links):
 # %% check="every_target_word_chooses" points=1
 def every_target_word_chooses(alignment_links):
     """Two target words may look at one source word, which then has two links; another has none."""
-    weights = torch.tensor([[0.1, 0.6, 0.2, 0.1], [0.2, 0.7, 0.1, 0.0], [0.5, 0.1, 0.4, 0.0]])
-    assert_equal(alignment_links(weights), [(1, 0), (1, 1), (0, 2)])
+    weights = torch.tensor([[0.4, 0.1, 0.5, 0.0], [0.1, 0.6, 0.2, 0.1], [0.2, 0.7, 0.1, 0.0]])
+    assert_equal(alignment_links(weights), [(2, 0), (1, 1), (1, 2)])
 
 
 # %% check="a_look_at_eos_is_no_link" points=1

@@ -4,7 +4,7 @@ import torch
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import AttentionDecoder, TableDecoder
+from ..notebook import AttentionDecoder, TableDecoder, bottleneck_table
 
 
 @stranger(of="greedy_decode")
@@ -93,3 +93,11 @@ class PaddingAtMinusAHundred(AttentionDecoder):
 def ones_for_the_matrix_of_the_query(query, key, W_query, W_key, v):
     from_query = query @ torch.ones_like(W_query).T
     return torch.tanh(from_query[:, :, None] + (key @ W_key.T)[:, None]) @ v
+
+
+@stranger(of="bottleneck_table")
+def twice_as_large_is_compared(runs, trained_lengths):
+    sizes = [run["n_parameters"] for run in runs]
+    if max(sizes) > 2.1 * min(sizes):
+        raise ValueError("the models are of unequal size")
+    return bottleneck_table([run | {"n_parameters": 1} for run in runs], trained_lengths)

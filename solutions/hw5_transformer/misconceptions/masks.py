@@ -169,9 +169,9 @@ def infinity_times_zero(scores, mask):
 
 @misconception(of="masked_weights", seen="https://github.com/mead-ml/mead-baseline/pull/679")
 def masked_copy_thrown_away(scores, mask):
-    """`masked_fill` returns a new tensor, which is not used; the softmax sees the old scores.
+    """The softmax sees the scores without the mask, as when the new tensor of `masked_fill` is not used.
 
-    Print the scores after your line with `masked_fill`. Did they change?
+    Print the scores just before the softmax. Are the forbidden ones minus infinity?
     """
     scores.masked_fill(~mask, -math.inf)
     return scores.softmax(-1)

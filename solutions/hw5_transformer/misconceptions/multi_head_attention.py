@@ -208,7 +208,7 @@ class AttendsOverTheBatch(_Attention):
 
 @misconception(of="MultiHeadAttention")
 class LayersInAPythonList(_Attention):
-    """The four layers are kept in a Python list, so the module does not know their parameters.
+    """The module does not know the parameters of the four layers, as when these are kept in a Python list.
 
     What does `named_parameters()` list? Which assignments does an `nn.Module` take note of?
     """

@@ -141,7 +141,7 @@ class AddedInPlace(_Positions):
 
 @misconception(of="LearnedPositions")
 class TableIsAPlainTensor(nn.Module):
-    """The table is a tensor like any other: the module neither saves nor trains it.
+    """The module knows no parameter `table`, as when the table is a tensor like any other.
 
     What does `named_parameters()` list? What makes a tensor a parameter?
     """

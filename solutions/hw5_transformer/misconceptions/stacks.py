@@ -46,7 +46,7 @@ class LastNormMissing(_Stack):
 
 @misconception(of="Stack")
 class LayersInAList(_Stack):
-    """The layers are kept in a Python list, so the module does not know their parameters.
+    """The module does not know the parameters of its layers, as when these are kept in a Python list.
 
     What does `named_parameters()` list? Would an optimizer train your layers?
     """

@@ -509,7 +509,7 @@ def forbidden_weights_are_exactly_0(masked_weights, draw):
 # %% check="allowed_weights_sum_to_one" points=1
 def allowed_weights_sum_to_one(masked_weights, draw):
     """The allowed weights of each query sum to one."""
-    mask = torch.tensor([[True, False, True, True, False], [False, True, False, True, True]])
+    mask = torch.tensor([[True, False, True, True, False], [True, True, True, True, True]])
     answer = masked_weights(draw.normal(3, 2, 5), mask)
     assert_close((answer * mask).sum(-1), torch.ones(3, 2).double())
 

@@ -31,6 +31,11 @@ def exponentials_without_a_maximum(scores, mask):
     return masked / masked.sum(-1, keepdim=True)
 
 
+@stranger(of="masked_weights")
+def forbidden_scores_plus_infinity(scores, mask):
+    return scores.masked_fill(~mask, math.inf).softmax(-1)
+
+
 @stranger(of="sinusoidal_positions", may_be=["exponent_counted_twice"])  # the same for every even width
 def exponents_over_half_the_width(n_positions, d_model):
     columns = torch.arange(d_model)

@@ -138,6 +138,31 @@ class HeadsCutByViewAlone(_Block):
 
 
 @misconception(of="CausalBlock")
+class HeadsCutByViewMergedByTranspose(_Block):
+    """The heads are made by a view to (B, H, T, K) without a transpose, though merged with one.
+
+    For T = 2, D = 4 and H = 2, write down which of the eight numbers land in head 0. Do they come from both
+    positions?
+    """
+
+    def split(self, x):
+        B, T, D = x.shape
+        return x.reshape(B, self.n_heads, T, D // self.n_heads)
+
+
+@misconception(of="CausalBlock")
+class QueriesOfEachHeadBesideItsKeys(_Block):
+    """The outputs of c_attn are cut into heads first, and each head's into queries, keys and values.
+
+    With D = 6 and H = 3, which outputs of c_attn are queries by the statement? And in your code?
+    """
+
+    def parts(self, x):
+        heads = self.attn["c_attn"](x).unflatten(-1, (self.n_heads, 3, -1))
+        return heads.transpose(-3, -2).flatten(-2).unbind(-2)
+
+
+@misconception(of="CausalBlock")
 class HeadsMergedWithoutTranspose(_Block):
     """The heads are put together by a reshape alone, so a position gets numbers of other positions.
 

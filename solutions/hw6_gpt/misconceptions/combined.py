@@ -50,6 +50,17 @@ def nucleus_of_what_top_k_leaves(logits, t, k, p, least):
 
 
 @misconception(of="combined_filters")
+def nucleus_of_what_min_p_leaves(logits, t, k, p, least):
+    """Top-p adds up what is left after min-p and has been renormalised, so it reaches p too early.
+
+    In the example with least = 0.45: what is the probability of token 1 among all five tokens, and among the
+    three that min-p leaves? Which of the two does step 1 mean?
+    """
+    left = _keep(logits, _near_the_best(logits, least))
+    return _keep(left, _in_top_k(logits, k) & _in_nucleus(left, p)) / t
+
+
+@misconception(of="combined_filters")
 def one_filter_is_enough(logits, t, k, p, least):
     """A token stays if one of the filters leaves it; it takes all three.
 

@@ -76,7 +76,7 @@ class LastNormMissing(_GPT):
 
 @misconception(of="GPT")
 class PositionsForgotten(_GPT):
-    """The position embeddings are never added, so the model reads a bag of words.
+    """The position embeddings are never added.
 
     What does attention answer for the same words in another order? Where does your model learn that a token
     stands at position 3?

@@ -8,13 +8,23 @@ from autograder.catalogue import misconception
 
 
 def _controlled(
-    logits, target, learning_rate, generator, *, start=2.0, unit=2.0, sign=1.0, is_kept=True, is_safe=True
+    logits,
+    target,
+    learning_rate,
+    generator,
+    *,
+    start=2.0,
+    unit=2.0,
+    sign=1.0,
+    is_kept=True,
+    is_safe=True,
+    is_exact_kept=True,
 ):
     tokens, mus = [], [start * target]
     for row in logits.double():
         surprises = -row.log_softmax(-1) / math.log(unit)
         mu = mus[-1] if is_kept else mus[0]
-        kept = surprises <= mu
+        kept = surprises <= mu if is_exact_kept else surprises < mu
         if is_safe:
             kept[row.argmax()] = True
         token = int(torch.multinomial(row.masked_fill(~kept, -math.inf).softmax(-1), 1, generator=generator))
@@ -76,6 +86,15 @@ def nothing_left_to_draw_from(logits, target, learning_rate, generator):
     What does your code do where the most probable token has 3 bits and μ is 2?
     """
     return _controlled(logits, target, learning_rate, generator, is_safe=False)
+
+
+@misconception(of="mirostat")
+def a_surprise_of_mu_forbidden(logits, target, learning_rate, generator):
+    """A token that surprises by exactly μ is cut off, and the statement allows at most μ.
+
+    With μ = 1, may one of two equally probable tokens be drawn? Which comparison says "at most"?
+    """
+    return _controlled(logits, target, learning_rate, generator, is_exact_kept=False)
 
 
 @misconception(of="mirostat")

@@ -141,8 +141,7 @@ def compared_with_p_itself(logits, p):
     Forty tokens are equally probable. How many of them have a probability of at least 0.5? How many should be
     left?
     """
-    probs = logits.softmax(-1)
-    return _keep(logits, (probs >= p).scatter(-1, probs.argmax(-1, True), True))
+    return _keep(logits, logits.softmax(-1) >= p)
 
 
 @misconception(of="min_p")

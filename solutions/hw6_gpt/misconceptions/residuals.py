@@ -118,3 +118,26 @@ class SoftmaxOverTheQueries(_Block):
     def weights(self, scores):
         is_future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
         return scores.masked_fill(is_future, -math.inf).softmax(-2)
+
+
+@misconception(of="CausalBlock")
+class PartsSideBySide(_Block):
+    """Attention and mlp read the same x; the mlp of GPT-2 reads the sum that attention leaves.
+
+    The second formula has an x on its right side. Is it the x before the first formula, or after it?
+    """
+
+    def forward(self, x):
+        return x + self.attention(self.ln_1(x)) + self.feed_forward(self.ln_2(x))
+
+
+@misconception(of="CausalBlock")
+class MlpReadsUnnormalised(_Block):
+    """The mlp reads x as it is, so that ln_2 has no effect.
+
+    Double the weight of ln_2. Does the output of your block change?
+    """
+
+    def forward(self, x):
+        x = x + self.attention(self.ln_1(x))
+        return x + self.feed_forward(x)

@@ -164,7 +164,7 @@ def other_tables_are_trained_step_by_step(train_steps, draw):
         assert_close(after, table, tolerance=1e-5, what="the table")
 
 
-# %% [markdown] exercise="adamw_weights" difficulty=3 minutes=30 forbids="torch.optim.AdamW,torch.optim.Adam,torch.optim.NAdam,torch.optim.RAdam,torch.optim.adamw,torch.optim.adam,torch.optim._functional,torch._fused_adamw_,torch._foreach_lerp,course.training" exempt="gradient"
+# %% [markdown] exercise="adamw_weights" difficulty=3 minutes=45 forbids="torch.optim.AdamW,torch.optim.Adam,torch.optim.NAdam,torch.optim.RAdam,torch.optim.adamw,torch.optim.adam,torch.optim._functional,torch._fused_adamw_,torch._foreach_lerp,course.training" exempt="gradient"
 # ### 6. AdamW, at a rate that changes
 #
 # Language models are trained with **AdamW**. For each parameter $\theta$ it keeps a running mean $m$ of the
@@ -433,11 +433,14 @@ def assert_distributions(log_probs, shape):
     """Log-probabilities of this shape, of which each row sums to one."""
     assert_true(isinstance(log_probs, Tensor), "A tensor of log-probabilities is expected.")
     assert_equal(list(log_probs.shape), list(shape), what="the shape")
+    are_probs = bool(((log_probs.double().sum(-1) - 1).abs() < 1e-4).all())
+    assert_true(not are_probs, "What you return are the probabilities; their logarithms are asked for.")
+    assert_true(bool((log_probs < 1e-3).all()), "Log-probabilities are never above 0, and some of yours are.")
     total = log_probs.double().exp().sum(-1)
     assert_close(total, torch.ones_like(total), tolerance=1e-4, what="the sum of the probabilities")
 
 
-# %% [markdown] exercise="story_log_probs" difficulty=3 minutes=35 forbids="course.models,story_language" allows="course.training"
+# %% [markdown] exercise="story_log_probs" difficulty=3 minutes=50 forbids="course.models,story_language" allows="course.training"
 # ### 7. Your GPT learns the stories
 #
 # Now train your GPT on the stories of lecture 00 and look how close it comes to the floor.
@@ -482,8 +485,8 @@ def assert_distributions(log_probs, shape):
 #
 # <details><summary>Hint 3</summary>
 #
-# If the loss falls below 0.9 nats, which is the floor, the model sees what it should predict. Which exercise
-# has the mask, and which the shift?
+# If the loss falls below 0.9 nats, which is the floor, padding is counted, which costs next to nothing, or the
+# model sees what it should predict. Which exercise has the causal mask, and which the shift?
 #
 # </details>
 
@@ -532,7 +535,7 @@ def story_log_probs(tokens: Tensor) -> Tensor:
 # %%
 # Your model is trained here; everything after this asks the finished one.
 began = time.perf_counter()
-story_log_probs(training_stories().tokens[:1, :3])
+trained_model()
 print(f"trained at the scale {SCALE!r} in {time.perf_counter() - began:.0f} s")
 if torch.cuda.is_available():
     print(f"at most {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB on the GPU")

@@ -1,5 +1,7 @@
 """Readers of texts that the checks once took for known mistakes."""
 
+import torch
+
 from autograder.proving.strangers import stranger
 
 
@@ -12,3 +14,10 @@ def ends_beyond_the_text(first_logits, last_logits, longest):
         for j in range(i, i + longest)
     ]
     return max(pairs)[1:]
+
+
+@stranger(of="best_span")
+def two_words_too_many(first_logits, last_logits, longest):
+    sums = first_logits[:, None] + last_logits
+    is_span = torch.ones_like(sums, dtype=torch.bool).triu().tril(longest + 1)
+    return divmod(sums.masked_fill(~is_span, -torch.inf).argmax().item(), len(last_logits))

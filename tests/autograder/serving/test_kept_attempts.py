@@ -1,12 +1,13 @@
 """Attempts are kept once and in order, by whichever database, and none is lost with its server."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from test_postgresql import SECONDS_TO_START, server  # noqa: F401  a fixture
 
 from autograder.marks.database import GradebookUnavailable
-from autograder.serving.attempts import Attempts, Pace, TooMany
+from autograder.serving.attempts import Attempts, Pace, Standing, Told, TooMany, counts
 
 EAGER = Pace(seconds_between=0.0, each_hour=1000)
 
@@ -52,6 +53,32 @@ def test_attempts_without_end_are_refused(attempts):
         attempts.hand_in("ada", "flood", f"{number}".encode(), pace)
     with pytest.raises(TooMany, match="3 attempts already"):
         attempts.hand_in("ada", "flood", b"one more", pace)
+
+
+def test_a_total_stays_until_the_mark_or_the_attempt_that_counts_is_another(attempts):
+    told = Told("visible", "whole", "3 of 5")
+    for verdict, source, total in (
+        (told, "first", ""),
+        (told, "first", "4 of 7"),
+        (told, "second", ""),
+        (replace(told, mark="5 of 5"), "second", ""),
+    ):
+        attempts.tell("totals", "ada", verdict, None, source)
+        assert attempts.standing("totals", "ada") == Standing(source, total)
+        attempts.enter_totals("totals", {"ada": "4 of 7"})
+
+
+def test_who_is_no_longer_in_the_gradebook_has_no_total_and_keeps_the_attempt_that_counts(attempts):
+    attempts.tell("gone", "ada", Told("visible", "whole", "3 of 5"), None, "first")
+    attempts.enter_totals("gone", {"ada": "4 of 7", "bob": "0 of 7"})
+    attempts.enter_totals("gone", {})
+    assert attempts.standings("gone") == {"ada": Standing("first")}
+
+
+def test_of_the_same_bytes_handed_in_again_the_later_attempt_counts(attempts):
+    for content in (b"x", b"y", b"x"):
+        last = attempts.hand_in("ada", "again", content, EAGER)
+    assert counts(attempts.of("ada", "again"), last.digest) == last.number
 
 
 def test_something_is_used_once(attempts, url):

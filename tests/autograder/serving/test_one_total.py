@@ -4,20 +4,24 @@ import csv
 import json
 import re
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from doors import ADDRESS, KEY, Browser
-from grading import NAME, RIGHT, new_course, solved, submit
+from grading import NAME, RIGHT, SHORT, new_course, solved, submit
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from test_late import POLICY
 
 from autograder.cli import main
+from autograder.grading.order import Order
+from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.exports.canvas import canvas
-from autograder.marks.exports.marks import marks_of
+from autograder.marks.exports.marks import ExportError, marks_of
 from autograder.marks.exports.moodle import moodle
 from autograder.marks.late import set_due_date
 from autograder.marks.records import RecordFolder
@@ -31,7 +35,9 @@ from autograder.serving.line_items import LineItem, score_of
 from autograder.serving.settings import ServeSettings
 from autograder.source.loading import find
 from autograder.submissions.collect import collect
+from autograder.watching import watch
 from autograder.watching.arrivals import Arrivals
+from autograder.watching.watch import OpenHomework
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 CHECKS, BY_HAND, MOST = 4.0, 2.0, 7.0
@@ -81,6 +87,35 @@ def test_a_mark_by_hand_changes_the_penalty_at_once(fresh):
         assert submission.score - submission.late_submission_penalty == pytest.approx(TOTAL)
 
 
+def test_an_extension_that_was_granted_changes_the_penalty_at_once(fresh):
+    for hours, penalty in ((2.0, 0.1 * (CHECKS + BY_HAND)), (48.0, 0.0)):
+        Decisions(fresh).add(Decision(NAME, "ada", "extension in hours", hours))
+        assert mark_of(fresh).penalty == pytest.approx(penalty)
+
+
+def test_who_is_late_by_an_unknown_time_has_the_penalty_that_the_policy_sets(fresh):
+    with (fresh / "nbgrader_config.py").open("a") as file:
+        file.write("c.PerDay.unknown_counts_as_days = 1\n")
+    with Gradebook(f"sqlite:///{fresh}/gradebook.db") as gradebook:
+        gradebook.find_submission(NAME, "ada").timestamp = None
+        gradebook.db.commit()
+    for is_late in (False, True):
+        Decisions(fresh).record_late(NAME, {"ada": is_late})
+        assert mark_of(fresh).penalty == pytest.approx(0.1 * (CHECKS + BY_HAND) * is_late)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"penalty": 0.0, "waits_for_a_person": True}, "6 of 7, not all marked yet"),
+        ({"excused": True}, "excused"),
+        ({"points": None, "penalty": 0.0}, ""),
+    ],
+)
+def test_a_total_is_said_with_what_else_there_is_to_know(fresh, changed, said):
+    assert replace(mark_of(fresh), **changed).total == said
+
+
 def test_nbgraders_feedback(fresh, monkeypatch):
     monkeypatch.chdir(fresh)
     done = NbGraderAPI(config=course_config(fresh)).generate_feedback(NAME)
@@ -88,6 +123,14 @@ def test_nbgraders_feedback(fresh, monkeypatch):
     page = (fresh / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
     assert f"<h4>{NAME}: {TOTAL:g} of {MOST:g}</h4>" in page
     assert "Late penalty: -1.2" in page
+
+
+def test_a_gradebook_that_is_away_or_knows_nothing_of_a_homework_ends_no_watching(fresh, monkeypatch):
+    watched = OpenHomework(Order(NAME, "best", SHORT), fresh, None, Arrivals(fresh), None, print)
+    for problem in (ExportError, GradebookUnavailable):
+        monkeypatch.setattr(watch, "marks_of", Mock(side_effect=problem("It is away.")))
+        watched.hand_on_marks()
+        assert watch.marks_of.called
 
 
 def exported(course, form, capsys, *more):
@@ -114,6 +157,10 @@ def test_the_term(fresh):
 
 def test_the_report_of_the_class(fresh):
     assert f"Total <b>{SAID}</b>" in report(NAME, fresh).read_text()
+    (fresh / "gradebook.db").rename(fresh / "other.db")
+    assert f"Total <b>{SAID}</b>" in report(NAME, fresh, f"sqlite:///{fresh}/other.db").read_text()
+    for away in (None, f"sqlite:///{fresh}/nowhere/gradebook.db"):
+        assert "Total <b>" not in report(NAME, fresh, away).read_text()
 
 
 def test_grading_says_what_is_taken_off(fresh, capsys):
@@ -128,8 +175,18 @@ def test_the_page_that_watch_writes(fresh):
     inbox.give_back(found, record, find(NAME, fresh))
     page = fresh / "submitted" / "ada" / f"{NAME}.html"
     assert "Total" not in page.read_text()
-    inbox.marked(NAME, marks_of(fresh, NAME))
+    watched = OpenHomework(Order(NAME, "best", SHORT), fresh, None, inbox, None, print)
+    watched.hand_on_marks()
     assert f"Total <b>{SAID}</b>" in page.read_text()
+    inbox.give_back(found, replace(record, points=3.0), find(NAME, fresh))
+    watched.hand_on_marks(after=60.0)
+    assert "Total" not in page.read_text()  # of a new verdict, until the marks are looked at again
+    inbox.tells_hidden = lambda homework, student: False
+    watched.hand_on_marks()
+    assert "Total" not in page.read_text()  # it would tell of hidden checks
+    shutil.rmtree(page.parent)
+    inbox.marked(NAME, [replace(mark_of(fresh), penalty=0.0)])
+    assert not page.parent.exists()  # who was taken off the course does not come back
 
 
 @pytest.fixture

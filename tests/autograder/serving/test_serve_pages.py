@@ -346,3 +346,4 @@ def test_a_page_that_the_database_keeps_away_comes_back_by_itself_and_a_form_doe
     files = {"notebook": ("hw.ipynb", notebook())}
     page = ada.post(f"/homework/{NAME}", data=form, files=files)
     assert (page.status_code, 'http-equiv="refresh"' in page.text) == (503, False)
+    assert 'http-equiv="refresh"' not in ada.get("/homework/other").text

@@ -9,7 +9,7 @@ from test_postgresql import server  # noqa: F401  a fixture
 
 from autograder.cli import main
 from autograder.marks.backup import BackupError, backup, gradebook_of, restore
-from autograder.serving.attempts import Attempts, Told
+from autograder.serving.attempts import Attempts, Standing, Told
 from autograder.serving.kept import kept
 from autograder.serving.line_items import LineItem, LineItems
 from autograder.serving.rubrics import Question, Rubrics
@@ -46,7 +46,8 @@ def attempts_of(root):
 def test_what_is_restored_is_what_was_kept_and_goes_on(course, moved, tmp_path):
     attempts = Attempts(f"sqlite:///{course}/serve.db")
     first, second = (attempts.hand_in("ada", NAME, content, EAGER) for content in (b"one", "zwölf".encode()))
-    attempts.tell(NAME, "ada", TOLD, first.number)
+    attempts.tell(NAME, "ada", TOLD, first.number, first.digest)
+    attempts.enter_totals(NAME, {"ada": "3 of 7"})
     assert attempts.use(ONCE)
     Rubrics(attempts.engine).ask(NAME, [Question("why", "Why?", "Noise averages out.", 3.0)])
     LineItems(attempts.engine).keep(NAME, "ada", LINE)
@@ -59,6 +60,7 @@ def test_what_is_restored_is_what_was_kept_and_goes_on(course, moved, tmp_path):
     assert again.of("ada", NAME) == attempts.of("ada", NAME)
     assert again.content(second.number) == "zwölf".encode()
     assert again.told(NAME, "ada") == TOLD
+    assert again.standing(NAME, "ada") == Standing(first.digest, "3 of 7")
     assert not again.use(ONCE)
     assert Rubrics(again.engine).questions(NAME) == Rubrics(attempts.engine).questions(NAME)
     assert LineItems(again.engine).all(NAME)["ada"][0] == LINE

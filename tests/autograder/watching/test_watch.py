@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from unittest.mock import Mock
 
 import pytest
 from grading import NAME, RIGHT, SHORT, new_course, solved, submit
@@ -25,6 +26,7 @@ from autograder.grading.order import Order
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decisions
 from autograder.marks.records import read_homework
+from autograder.serving.rubrics import HandMark
 from autograder.watching import watch
 from autograder.watching.arrivals import Arrivals
 
@@ -133,3 +135,25 @@ def test_an_inbox_that_is_away_for_a_moment_is_asked_for_everything_afterwards(c
     monkeypatch.setattr(inbox, "arrived", away)
     assert homework.round(until=0.0) is False
     assert (said, homework.has_missed) == (["The database is away."], True)
+
+
+def test_a_mark_that_was_given_by_hand_has_the_penalty_entered_anew(course, monkeypatch):
+    inbox = Arrivals(course / "submitted")
+    homework = watch.OpenHomework(Order(NAME, "best", SHORT), course, None, inbox, None, print)
+    homework.clerk = Mock()
+    homework.clerk.marks.mark_by_hand.return_value = None
+    monkeypatch.setattr(homework, "is_ready", lambda: True)
+    monkeypatch.setattr(inbox, "by_hand", lambda name: [HandMark("ada", "why_smooth", 2.0, "", "prof")])
+    homework.enter_by_hand()
+    homework.sum_up()
+    assert homework.clerk.marks.enter_penalties.called
+
+
+def test_marks_of_formgrader_are_handed_on_though_nothing_arrives(course, monkeypatch):
+    monkeypatch.setattr(watch, "SECONDS_BETWEEN_LOOKS_AT_MARKS", 0.0)
+    monkeypatch.setattr(watch, "marks_of", lambda *about: about)
+    monkeypatch.setattr(watch, "shared_judges", lambda *about: nullcontext())
+    inbox, looks = Arrivals(course / "submitted"), iter(range(3))
+    monkeypatch.setattr(inbox, "marked", given := Mock())
+    watch.watch(inbox, [NAME], course, has_ended=lambda: next(looks) == 2)
+    assert given.call_count == 2

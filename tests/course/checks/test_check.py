@@ -194,8 +194,9 @@ def test_answers_are_given_by_the_names_that_the_claims_use(check, toy):
         TypeError, match=r"about attention_weights: `check\(.*attention_weights=attention_weights"
     ):
         check(toy.each_row_sums_to_one, weights=toy.reference)
-    with pytest.raises(TypeError, match="give each answer by its name"):
-        check(toy.each_row_sums_to_one, torch.nn.Linear, attention_weights=toy.reference)
+    for answer in (torch.nn.Linear, torch.softmax):
+        with pytest.raises(TypeError, match="give each answer by its name"):
+            check(toy.each_row_sums_to_one, answer, attention_weights=toy.reference)
 
 
 def test_a_homework_without_fingerprints_checks_all_the_same(toy, shown):

@@ -193,6 +193,27 @@ def test_a_mask_times_infinity_is_the_cause_of_nan_where_the_mask_is_one():
     assert "NaN is exactly where argument 2 is 1, and 0 · inf is NaN" in described
 
 
+def test_what_rounding_leaves_of_zero_is_no_factor():
+    expected = torch.tensor([0.3, 0.7]).double()
+    assert "times" not in describe_difference(-7e-18 * expected, expected)
+
+
+def test_nan_in_whole_columns_may_come_from_a_softmax_along_them():
+    keep = torch.tensor([[True, True, False]])
+    scores = numbers(1, 3)
+    received = scores.masked_fill(~keep, -math.inf).softmax(0)
+    described = describe_difference(received, scores, arguments=[scores, keep])
+    assert "argument 2" not in described
+
+
+def test_ones_throughout_do_not_explain_nan_everywhere():
+    x, gain = numbers(1, 4), torch.ones(4).double()
+    received = gain * x / torch.sqrt(x.square().mean(-1, keepdim=True) - 100)
+    described = describe_difference(received, x, arguments=[x, gain])
+    assert "argument 2" not in described
+    assert "a root or logarithm of a negative number" in described
+
+
 def test_an_overflow_is_the_cause_of_nan_where_an_argument_is_large():
     scores = torch.tensor([1000.0, 1.0, 2.0], dtype=torch.float64)
     received = scores.exp() / scores.exp().sum()

@@ -57,6 +57,7 @@ ALLOWED = [
     "import torch\nprint('torch.softmax')  # torch.softmax",
     "def softmax(x):\n    return x.exp()\nsoftmax(x)",
     "from torch import softmax",
+    "import torch\ntorch.nn.LSTMCell(2, 3)",  # begins as torch.nn.LSTM does
     "def sorted(xs):\n    return xs\nsorted([2, 1])",
     "class A:\n    def softmax(self):\n        pass\n    def f(self):\n        return self.softmax()",
     "import numpy as torch_like\ntorch_like.softmax(x)",

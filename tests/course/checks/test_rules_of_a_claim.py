@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from course.checks import LocalLink, Mismatch, assert_close, assert_differentiable, assert_dtype, examine
+from course.checks.claim import parameters
 
 
 def rms_norm_in_place(x, gain, epsilon):
@@ -29,6 +30,12 @@ def test_a_right_answer_that_changed_its_argument_fails_and_the_argument_is_name
 
 def test_an_exercise_may_say_that_its_arguments_are_changed():
     assert found(vectors_have_length_one, ("in_place",), rms_norm=rms_norm_in_place).result == "passed"
+
+
+def test_a_decorated_claim_is_about_what_the_claim_inside_is_about():
+    assert parameters(torch.no_grad()(lambda f, *, draw: None)) == ["f", "draw"]
+    claim = torch.no_grad()(vectors_have_length_one)
+    assert found(claim, ("in_place",), rms_norm=rms_norm_in_place).result == "passed"
 
 
 def test_an_argument_of_a_function_without_a_signature_has_its_number():

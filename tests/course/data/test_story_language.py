@@ -11,7 +11,7 @@ from course.data.story_filter import next_word_probs
 from course.data.story_language import StoryLanguage
 from course.data.story_memory import Memory
 from course.data.story_rules import StoryConfig
-from course.data.story_sampling import sample_derivations
+from course.data.story_sampling import draw, draw_nodes, sample_derivations
 from course.data.story_words import Lexicon
 from course.data.vocabulary import BOS
 from course.evaluation import score, target_nll
@@ -94,6 +94,14 @@ def test_samples_follow_the_enumerated_probabilities():
     wanted = [*expected.values(), n_samples - sum(expected.values())]
     chi_squared = sum((o - w) ** 2 / w for o, w in zip(observed, wanted, strict=True))
     assert chi_squared < len(expected) + 5 * math.sqrt(2 * len(expected))
+
+
+def test_a_row_for_each_node_draws_what_a_row_for_each_story_draws():
+    numbers = torch.Generator().manual_seed(0)
+    follow = torch.rand(5, 5, generator=numbers, dtype=torch.float64)  # whose rows need not sum to one
+    node = torch.randint(5, (200,), generator=numbers)
+    one, other = (torch.Generator().manual_seed(1) for _ in range(2))
+    assert torch.equal(draw_nodes(follow.cumsum(-1), node, one), draw(follow[node], other))
 
 
 def test_no_text_has_two_derivations(language):

@@ -64,3 +64,12 @@ def test_the_model_says_what_is_recorded(smollm2):
         assert math.isclose(now[places[0]], then[places[1]], abs_tol=2e-3)
     prompt = explored.ASKED[0]
     assert explored.said_by(smollm2, prompt) == explored.said_after(prompt)
+
+
+def test_a_change_in_place_reaches_nobody_else(without_weights):
+    (context, text), *_ = explored.TEXTS
+    (contexts, *_) = explored.WORDINGS
+    for ask in (lambda: explored.expected(text, context), lambda: explored.next_after(contexts)):
+        before = ask().logits.clone()
+        ask().logits.zero_()
+        assert torch.equal(ask().logits, before)
