@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -98,7 +99,8 @@ def _delete(database: Database, student: str) -> None:
 
 def mentions(root: Path, student: str) -> list[str]:
     """Files of the class that contain the name as a word, such as other students' notebooks."""
-    word = re.compile(rb"(?<![\w-])" + re.escape(os.fsencode(student)) + rb"(?![\w-])")
+    spelt = {os.fsencode(student), json.dumps(student)[1:-1].encode(), str(escape(student)).encode()}
+    word = re.compile(rb"(?<![\w-])(" + b"|".join(map(re.escape, spelt)) + rb")(?![\w-])")
     inside = (path for folder in WITH_CLASS for path in (root / folder).rglob("*"))
     files = (path for path in (*root.glob("*"), *inside) if path.is_file() and not path.is_symlink())
     return sorted(str(path.relative_to(root)) for path in files if word.search(path.read_bytes()))

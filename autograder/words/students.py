@@ -45,8 +45,8 @@ def _forget(args: Arguments) -> int:
     from autograder.marks.one_student import OneStudent
     from autograder.serving.kept import kept
 
+    databases = [gradebook_of(args.root, args.gradebook), *kept(args.root)]
     with nullcontext() if args.dry_run else alone(args.root):
-        databases = [gradebook_of(args.root, args.gradebook), *kept(args.root)]
         going = Forgetting(OneStudent(args.student, args.root, databases))
         if not (lines := list(going.lines())):
             say(f"Nothing is kept of a student {args.student}.", file=sys.stderr)

@@ -263,10 +263,12 @@ def test_nobody_is_forgotten_while_a_grader_is_at_work_nor_graded_meanwhile(cour
 def test_what_others_wrote_about_the_student_is_listed_and_kept(course, capsys):
     theirs = course / "submitted" / STAYS / HW / "friends.txt"
     theirs.write_text(f"with {GONE}'s help")
+    Decisions(course).add(Decision(HW, STAYS, "excused", False, why=f"as {GONE}"))
     (course / "submitted" / STAYS / HW / "others.txt").write_text(f"with {GONE}-smith")
     assert autograder(course, "forget", GONE, "--yes") == 0
-    *_, last = capsys.readouterr().out.splitlines()
-    assert last == f"submitted/{STAYS}/{HW}/friends.txt"
+    *_, said, log, friends = capsys.readouterr().out.splitlines()
+    assert said.startswith("The name is still mentioned")
+    assert (log, friends) == (f"grades/{Decisions(course).path.name}", f"submitted/{STAYS}/{HW}/friends.txt")
     assert theirs.read_text() == f"with {GONE}'s help"
 
 
