@@ -23,7 +23,7 @@ def _controlled(logits, target, learning_rate, generator, *, is_kept=operator.le
     return torch.tensor(tokens), torch.tensor(mus, dtype=torch.float64)
 
 
-@stranger(of="mirostat")
+@stranger(of="mirostat", may_be=["a_surprise_of_mu_forbidden"])
 def less_surprise_than_mu(logits, target, learning_rate, generator):
     return _controlled(logits, target, learning_rate, generator, is_kept=operator.lt)
 
