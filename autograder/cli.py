@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.words import collecting, giving_out, grading, marks, serving, writing
+from autograder.words import collecting, giving_out, grading, marks, serving, students, writing
 from autograder.words.verb import Verb, say
 
 VERBS = {
@@ -21,6 +21,7 @@ VERBS = {
     **serving.VERBS,
     **grading.VERBS,
     **marks.VERBS,
+    **students.VERBS,
 }
 
 

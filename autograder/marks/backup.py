@@ -9,9 +9,9 @@ import os
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import sqlalchemy as sql
 from nbgrader.api import Base, Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
 
+from autograder.marks.at_work import FILE as LOCK
 from autograder.marks.database import in_a_sentence, opened, with_driver
 from autograder.marks.records import write_bytes
 from autograder.marks.settings import course_config
@@ -39,6 +40,7 @@ class Database:
     name: the name of its copy in the zip, a SQLite file. tables: each comes after those that it refers to.
     kept: the table that must be empty before a restore, and what its rows are.
     open: begins a transaction in the database. open_copy: begins one in the copy at a path.
+    refers: a column's name → the column to which it refers, where the tables do not say so.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Database:
     kept: tuple[sql.Table, str]
     open: Callable[[], Connected]
     open_copy: Callable[[Path], Connected]
+    refers: Mapping[str, sql.Column] = field(default_factory=dict)
 
 
 def database(name: str, url: str, tables: Sequence[sql.Table], kept: tuple[sql.Table, str]) -> Database:
@@ -86,23 +89,30 @@ def gradebook_of(root: Path, url: str | None) -> Database:
 
 def backup(root: Path, to: Path, databases: Sequence[Database]) -> dict[str, int]:
     """Write the zip; returns how many rows each table has. Raises BackupError, GradebookUnavailable."""
+    counts: dict[str, int] = {}
+    with new_zip(to) as archive, tempfile.TemporaryDirectory(dir=to.resolve().parent) as scratch:
+        for one in databases:
+            path = Path(scratch, one.name)
+            with in_a_sentence(), one.open() as source, one.open_copy(path) as copy:
+                counts |= _copy(one, source, copy)
+            archive.write(path, one.name)
+        for file in sorted((root / RECORDS).rglob("*")):
+            if file.is_file() and file.name != LOCK:
+                archive.write(file, file.relative_to(root).as_posix())
+    return counts
+
+
+@contextmanager
+def new_zip(to: Path) -> Iterator[zipfile.ZipFile]:
+    """A new file that only its owner can read, and that appears when it is whole; raises BackupError."""
     if to.exists():
         raise BackupError(f"{to} exists already; give another name.")
-    counts: dict[str, int] = {}
     with tempfile.TemporaryDirectory(dir=to.resolve().parent) as scratch:  # which others cannot read
         whole = Path(scratch, "whole.zip")
-        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
-            for one in databases:
-                path = Path(scratch, one.name)
-                with in_a_sentence(), one.open() as source, one.open_copy(path) as copy:
-                    counts |= _copy(one, source, copy)
-                archive.write(path, one.name)
-            for file in sorted((root / RECORDS).rglob("*")):
-                if file.is_file():
-                    archive.write(file, file.relative_to(root).as_posix())
+        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+            yield archive
         whole.chmod(0o600)
         os.replace(whole, to)
-    return counts
 
 
 def restore(root: Path, source: Path, databases: Sequence[Database]) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """Who decided what, and when: an append-only log in `grades/decisions.jsonl`.
 
-The last entries about excuses and extensions apply. Manual marks are entered in nbgrader's pages, which do
-not record by whom; the log says when a change was noticed, and who ran the command that noticed it.
+Only `forget` changes lines: it takes a student's name out. The last entries about excuses and extensions
+apply. Manual marks are entered in nbgrader's pages, which do not record by whom; the log says when a change
+was noticed, and who ran the command that noticed it.
 """
 
 from __future__ import annotations
@@ -10,16 +11,24 @@ import getpass
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
+from autograder.marks.records import write_bytes
 from autograder.markup import one_line
 
 FILE = "decisions.jsonl"
 What = Literal[
-    "excused", "extension in hours", "mark by hand", "points", "due", "attempt", "late without a time"
+    "excused",
+    "extension in hours",
+    "mark by hand",
+    "points",
+    "due",
+    "attempt",
+    "late without a time",
+    "forgotten",
 ]
 
 
@@ -56,8 +65,7 @@ class Decisions:
         """Append these decisions, with the name of this account and the time."""
         if not decisions:
             return
-        stamp = {"who": _account(), "time": datetime.now(UTC).isoformat(timespec="seconds")}
-        lines = "".join(json.dumps({**vars(decision), **stamp}) + "\n" for decision in decisions)
+        lines = "".join(map(_stamped, decisions))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with open(handle, "ab") as file:
@@ -79,6 +87,17 @@ class Decisions:
             for entry in found
             if homework in (None, entry.homework) and student in (None, entry.student)
         ]
+
+    def forget(self, student: str) -> None:
+        """Replace a student's name by a pseudonym, drop the reasons, and log that someone was forgotten."""
+        log = self.all()
+        alias = f"forgotten {1 + sum(entry.what == 'forgotten' for entry in log)}"
+        lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True) if log else []
+        for number, entry in enumerate(log):
+            if entry.student == student:
+                lines[number] = _line(replace(entry, student=alias, why=""))
+        lines.append(_stamped(Decision("", alias, "forgotten", True)))
+        write_bytes(self.path, "".join(lines).encode(), mode=0o600)
 
     def excused(self, homework: str) -> frozenset[str]:
         """The students who need not hand in this homework."""
@@ -120,13 +139,19 @@ class Decisions:
         )
 
     def _last(self, homework: str, what: What) -> dict[str, float | bool | str | None]:
-        return {entry.student: entry.value for entry in self.all(homework) if entry.what == what}
+        return {entry.student: entry.value for entry in self._present(homework) if entry.what == what}
+
+    def _present(self, homework: str) -> list[Decision]:
+        """What applies: the decisions about students who were not forgotten."""
+        log = self.all()
+        gone = {entry.student for entry in log if entry.what == "forgotten"}
+        return [entry for entry in log if entry.homework == homework and entry.student not in gone]
 
     def notice(self, homework: str, marks: Mapping[tuple[str, str], float]) -> list[Decision]:
         """Log the manual marks that differ from the log; marks: (student, cell) → points."""
         logged = {
             (entry.student, entry.cell): entry.value
-            for entry in self.all(homework)
+            for entry in self._present(homework)
             if entry.what == "mark by hand"
         }
         known = {key: value for key, value in logged.items() if value is not None}
@@ -148,6 +173,16 @@ class Decisions:
 
 def _iso(time: datetime | None) -> str | None:
     return time.isoformat() if time else None
+
+
+def _line(decision: Decision) -> str:
+    return json.dumps(vars(decision)) + "\n"
+
+
+def _stamped(decision: Decision) -> str:
+    """Its line, with the name of this account and the time."""
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    return _line(replace(decision, who=_account(), time=time))
 
 
 def _account() -> str:

@@ -157,22 +157,22 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Like `write_text`, for bytes."""
+def write_bytes(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Like `write_text`, for bytes; mode: who may read and write the file."""
     try:
-        _replace(path, content)
+        _replace(path, content, mode)
     except OSError as error:
         raise CannotWrite(path, error) from error
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, content: bytes, mode: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     begin, end = UNFINISHED
     handle, temporary = tempfile.mkstemp(prefix=begin, suffix=end, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

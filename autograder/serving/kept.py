@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.extras import needs
@@ -21,7 +22,8 @@ def kept(root: Path, backup: Path | None = None) -> list[Database]:
     with needs("httpx2", "serve"):
         from autograder.serving import line_items
     tables = [table for one in (attempts, rubrics, line_items) for table in one.TABLES.sorted_tables]
-    return [database("serve.db", database_url(root, settings), tables, (attempts.ATTEMPT, "attempts"))]
+    one = database("serve.db", database_url(root, settings), tables, (attempts.ATTEMPT, "attempts"))
+    return [replace(one, refers={"item": rubrics.ITEM.c.number})]
 
 
 def _holds_website(backup: Path) -> bool:

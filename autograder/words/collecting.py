@@ -6,7 +6,7 @@ import argparse
 from datetime import timedelta
 from pathlib import Path
 
-from autograder.words.verb import Arguments, Verb, gradebook_option, say
+from autograder.words.verb import Arguments, Verb, at_work, gradebook_option, say
 
 
 def _collect_options(part: argparse.ArgumentParser) -> None:
@@ -97,7 +97,7 @@ def _similar(args: Arguments) -> int:
 
 
 VERBS = {
-    "collect": Verb("unpack submissions from a platform's download", _collect_options, _collect),
+    "collect": Verb("unpack submissions from a platform's download", _collect_options, at_work(_collect)),
     "repair": Verb("repair a damaged notebook from the release", _repair_options, _repair),
     "similar": Verb(
         "list pairs of submissions with more in common than expected", _similar_options, _similar

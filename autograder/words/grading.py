@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.markup import one_line
-from autograder.words.verb import Arguments, Verb, dask_option, gradebook_option, no_options, say
+from autograder.words.verb import Arguments, Verb, at_work, dask_option, gradebook_option, no_options, say
 
 if TYPE_CHECKING:
     from autograder.marks.records import SubmissionRecord
@@ -245,8 +245,8 @@ def _compete(args: Arguments) -> int:
 
 
 VERBS = {
-    "grade": Verb("grade a folder of submissions in the sandbox", _grade_options, _grade),
-    "watch": Verb("grade what arrives in a folder, as it arrives", _watch_options, _watch),
+    "grade": Verb("grade a folder of submissions in the sandbox", _grade_options, at_work(_grade)),
+    "watch": Verb("grade what arrives in a folder, as it arrives", _watch_options, at_work(_watch)),
     "try": Verb("grade one notebook and print what its student would read", _try_options, _try),
     "report": Verb("write the class report as one HTML file", _report_options, _report),
     "compete": Verb("rank language models by their loss on hidden stories", _compete_options, _compete),

@@ -7,7 +7,7 @@ import csv
 import sys
 from pathlib import Path
 
-from autograder.words.verb import Arguments, Verb, dask_option, gradebook_option, say
+from autograder.words.verb import Arguments, Verb, at_work, dask_option, gradebook_option, say
 
 
 def _serve_options(part: argparse.ArgumentParser) -> None:
@@ -146,7 +146,7 @@ def _send(args: Arguments) -> int:
 
 
 VERBS = {
-    "serve": Verb("run a website where students hand in and read verdicts", _serve_options, _serve),
+    "serve": Verb("run a website where students hand in and read verdicts", _serve_options, at_work(_serve)),
     "invite": Verb("make one-time links that sign people in to `serve`", _invite_options, _invite),
     "send": Verb("send marks to the LMS that students came from, by LTI", _send_options, _send),
     "due": Verb("set when a homework is due", _due_options, _due),
