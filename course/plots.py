@@ -11,7 +11,9 @@ those of Okabe and Ito (2008), which colour-blind readers can tell apart; lines 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import SupportsFloat
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -94,6 +96,28 @@ def loss_curves(
     if floor is not None:
         axes.axhline(floor, color=GREY, linestyle=":", label="floor")
     axes.set(xlabel="step", ylabel=unit)
+    legend(axes)
+    return picture
+
+
+def controller(states: Iterable[SupportsFloat], target: float, learning_rate: float) -> Picture:
+    """Mirostat's state mu by step, and the surprise of each token, smoothed; its target as a dotted line.
+
+    states: mu in bits, from the first to the one after the last token. Source: Basu et al. 2021.
+    """
+    mus = [float(mu) for mu in states]
+    check_series({"mu": mus[1:]}, "states")
+    surprises = [target + (before - after) / learning_rate for before, after in pairwise(mus)]
+    mean = sum(surprises) / len(surprises)
+    picture = Picture(
+        f"Mirostat over {len(surprises)} tokens: their surprise is {mean:.2f} bits on average, its target "
+        f"{target:.2f}; mu goes from {mus[0]:.2f} to {mus[-1]:.2f} bits."
+    )
+    axes = picture.panel()
+    for index, (name, values) in enumerate([("mu", np.asarray(mus)), ("surprise", smoothed(surprises, 0.1))]):
+        axes.plot(range(len(values)), values, label=name, **line_style(index))
+    axes.axhline(target, color=GREY, linestyle=":", label="target")
+    axes.set(xlabel="step", ylabel="bits")
     legend(axes)
     return picture
 

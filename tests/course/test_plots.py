@@ -12,6 +12,7 @@ from course.plots import (
     COLOURS,
     Picture,
     accuracy_by_distance,
+    controller,
     heat_map,
     ladder,
     loss_curves,
@@ -24,6 +25,7 @@ TWO_LEFT = LOGITS.masked_fill(torch.tensor([True, False, False, True]), -torch.i
 
 PICTURES = {
     "loss_curves": lambda: loss_curves({"LSTM": [3.0, 2.0, 1.5], "RNN": [3.0, 2.5, 2.25]}, floor=1.25),
+    "controller": lambda: controller(torch.tensor([7.0, 7.5, 6.0]), target=3.5, learning_rate=0.5),
     "ladder": lambda: ladder({"uniform": 7.32, "LSTM": 1.8}, floor=1.47, spread={"LSTM": 0.1}),
     "heat_map": lambda: heat_map(
         [[0.1, 0.9, 0.0], [0.6, 0.2, 0.2]], ["le", "chat"], ["the", "cat", "."], marked=[(0, 1)]
@@ -72,6 +74,7 @@ def test_the_alt_text_travels_with_the_notebook_output_and_the_file(picture):
     ("name", "told"),
     [
         ("loss_curves", ["LSTM ends at 1.50", "RNN ends at 2.25", "floor is 1.25"]),
+        ("controller", ["2 tokens", "surprise is 4.50 bits", "target 3.50", "from 7.00 to 6.00"]),
         ("ladder", ["uniform 7.32", "LSTM 1.80", "floor is 1.47"]),
         ("heat_map", ["le: cat 0.90", "chat: the 0.60"]),
         ("accuracy_by_distance", ["RNN 90% at 5 tokens, 20% at 40", "LSTM 100% at 5 tokens, 80% at 40"]),

@@ -416,7 +416,9 @@ def a_reset_gate_at_zero_hides_the_past(GRUCell, draw):
     weights["U"][:5] = -40.0
     other = weights | {"b_candidate": weights["b_candidate"] + 2}
     answer = loaded(GRUCell, weights, 3)(x, h)
-    assert_close(loaded(GRUCell, other, 3)(x, h), answer, what="another b_candidate, with r shut by the state")
+    assert_close(
+        loaded(GRUCell, other, 3)(x, h), answer, what="another b_candidate, with r shut by the state"
+    )
 
 
 # %% check="the_reset_gate_acts_after_the_product" points=1

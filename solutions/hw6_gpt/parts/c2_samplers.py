@@ -727,14 +727,15 @@ def the_same_generator_draws_the_specified_tokens(mirostat, draw):
         assert_close(mus, torch.tensor(expected_mus, dtype=torch.float64), what="the states")
 
 
+# %% [markdown]
+# **Your controller at work.** 200 tokens of which the last is always the most probable: μ begins at twice the
+# target. Where does the surprise settle, and why does μ settle above it?
+
 # %% alive="a_look_at_your_controller"
 look(
-    lambda plots: plots.loss_curves(
-        {
-            "mu": mirostat(
-                torch.linspace(0, 8, 50).expand(200, 50), 3.5, 0.3, torch.Generator().manual_seed(0)
-            )[1].tolist()
-        },
-        unit="bits",
+    lambda plots: plots.controller(
+        mirostat(torch.linspace(0, 8, 50).expand(200, 50), 3.5, 0.3, torch.Generator().manual_seed(0))[1],
+        target=3.5,
+        learning_rate=0.3,
     )
 )

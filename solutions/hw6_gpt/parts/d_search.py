@@ -623,7 +623,9 @@ if is_installed():
     prompt = torch.tensor([theirs.tokenizer.encode(as_text([Message("user", QUESTION)]))])
     with torch.inference_mode():
         difference = (model(prompt) - theirs.model(prompt)).abs().max()
-    print(f"Your parts and the course's own model differ by at most {difference:.1g} in a log-probability.\n")
+    print(
+        f"A model of these parts and the course's own differ by at most {difference:.1g} in a log-probability.\n"
+    )
     talk = Chat(replace(theirs, model=model.eval()), n_tokens=80, choose=partial(chosen, t=0.2))
     talk(QUESTION)
 else:
