@@ -27,7 +27,7 @@ def nothing_summed(gradient, shape):
 
 @misconception(of="unbroadcast")
 def stretched_axes_forgotten(gradient, shape):
-    """Only missing axes are summed, not those that were stretched from size 1.
+    """An axis that was stretched from size 1 is not summed.
 
     A column of shape (2, 1) was added to a table of shape (2, 3). How many copies of its first number are
     there?

@@ -152,7 +152,7 @@ def all_gradients_at_the_first_weights(weights, batches, learning_rate):
 
 @misconception(of="after_steps")
 def gradients_but_no_step(weights, batches, learning_rate):
-    """The gradients are computed and no step is made, so the weights stay as they were.
+    """The weights stay as they were: no step is made, or its gradient is 0.
 
     Which line of your loop changes a weight?
     """

@@ -159,7 +159,7 @@ def always_to_the_greatest_length(jumps, logits, state, bos, eos, max_length):
 @misconception(of="greedy_decode")
 @torch.no_grad()
 def waiting_for_one_common_eos(jumps, logits, state, bos, eos, max_length):
-    """The loop waits for a round in which all rows say EOS at once, and none is remembered to have ended.
+    """No row is remembered to have ended, so a row goes on after its EOS while another is still writing.
 
     One row says EOS in the first round and the other in the third. In which round does your loop stop?
     """
