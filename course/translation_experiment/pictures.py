@@ -82,15 +82,13 @@ def bleu_by_steps(experiments: Sequence[Sequence[Record]]) -> Figure:
     panels = figure.subplots(1, len(experiments), sharey=True, squeeze=False)[0]
     for panel, runs in zip(panels, experiments, strict=True):
         for model, same in by_model(runs).items():
-            values = [[point["bleu"] for point in run["by_length"]] for run in same]
-            lengths = [point["length"] for point in same[0]["by_length"]]
-            means = [sum(column) / len(column) for column in zip(*values, strict=True)]
-            spread = [
-                [mean - min(column) for mean, column in zip(means, zip(*values, strict=True), strict=True)],
-                [max(column) - mean for mean, column in zip(means, zip(*values, strict=True), strict=True)],
-            ]
+            curve = mean_by_length(same, "bleu")
+            means = list(curve.values())
+            seeds = list(zip(*([point["bleu"] for point in run["by_length"]] for run in same), strict=True))
+            below = [mean - min(some) for mean, some in zip(means, seeds, strict=True)]
+            above = [max(some) - mean for mean, some in zip(means, seeds, strict=True)]
             kind = same[0]["kind"]
-            panel.errorbar(lengths, means, yerr=spread, label=model, color=COLOURS[kind],
+            panel.errorbar(list(curve), means, yerr=(below, above), label=model, color=COLOURS[kind],
                            marker=MARKERS_BY_STEPS[kind], markersize=4, capsize=2)  # fmt: skip
         panel.axvline(runs[0]["trained_up_to"], color="0.6", linestyle=":", linewidth=1)
         panel.set_xlabel("words in the source")
