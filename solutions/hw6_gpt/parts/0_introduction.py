@@ -21,7 +21,7 @@
 # exercise 3. All others stand alone, so take them in any order; no other exercise needs those of *C, more*
 # (18 to 22), so they may well be your last. You may use your solution to one exercise in any other, for
 # instance `top_k` in exercise 15: grading runs all your cells first. If that other
-# function is wrong, both exercises lose points.
+# function is wrong, the exercise that uses it is judged once more with a right one in its place.
 #
 # Letters: B sequences at once, T positions, V tokens in the vocabulary (`vocab_size`), C positions that a
 # model can see at most (`context_length`), D numbers per position (`d_model`), H heads of K = D / H numbers
