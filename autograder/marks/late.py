@@ -21,7 +21,7 @@ from traitlets import Float
 from traitlets.config import Config
 
 from autograder.marks.database import in_a_sentence, one_transaction, opened
-from autograder.marks.decisions import Decision, Decisions
+from autograder.marks.decisions import Decisions
 from autograder.marks.settings import course_config
 
 SECONDS_PER_DAY = 86_400
@@ -132,12 +132,12 @@ def enter_penalties(
 
 
 def set_due_date(root: Path, homework: str, due: datetime, gradebook: str | None = None) -> None:
-    """Tell the gradebook, and the log of decisions, when a homework is due."""
+    """Tell the log of decisions, and the gradebook, when a homework is due."""
     course = CourseDirectory(config=course_config(root.resolve(), gradebook))
     with in_a_sentence(), opened(course) as book:
+        Decisions(root).notice_due(homework, due)
         naive = due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader stores times
         book.update_or_create_assignment(homework, duedate=naive)
-    Decisions(root).add(Decision(homework, "", "due", due.isoformat()))
 
 
 def read_time(text: str) -> datetime:

@@ -38,6 +38,14 @@ class Student:
         return f"({shown or '0'})" if homework in self.dropped else shown
 
 
+@dataclass(frozen=True)
+class Term:
+    """Everybody's marks by name, and the homeworks that nobody has handed in yet, which are left out."""
+
+    students: Sequence[Student]
+    left_out: Sequence[str] = ()
+
+
 def term(
     root: Path,
     homeworks: Sequence[str] = (),
@@ -45,10 +53,10 @@ def term(
     weights: Mapping[str, float] | None = None,
     drop: int = 0,
     gradebook: str | None = None,
-) -> list[Student]:
-    """Every student's term, by name; raises TermError.
+) -> Term:
+    """The marks of everybody in the gradebook; raises TermError.
 
-    homeworks: by name, or all that the gradebook knows. A homework weighs 1 unless `weights` says otherwise.
+    homeworks: by name, or all that anybody has handed in. Each weighs 1 unless `weights` says otherwise.
     drop: how many of the lowest are dropped. A homework not handed in counts as 0; an excused one does not
     count.
     """
@@ -62,7 +70,9 @@ def term(
         raise TermError("Neither a weight nor the number of dropped marks can be negative.")
     marks = {name: {mark.student: mark for mark in marks_of(root, name, gradebook)} for name in names}
     students = sorted({student for by_student in marks.values() for student in by_student})
-    return [_student(student, names, marks, weights, drop) for student in students]
+    left_out = [name for name in names if not homeworks and not _is_handed_in(marks[name])]
+    counting = [name for name in names if name not in left_out]
+    return Term([_student(student, counting, marks, weights, drop) for student in students], left_out)
 
 
 def read_weights(words: Sequence[str]) -> dict[str, float]:
@@ -81,6 +91,10 @@ def _known(root: Path, gradebook: str | None) -> list[str]:
     course = CourseDirectory(config=course_config(root.resolve(), gradebook))
     with in_a_sentence(), opened(course) as book:
         return sorted(assignment.name for assignment in book.assignments)
+
+
+def _is_handed_in(marks: Mapping[str, Mark]) -> bool:
+    return any(mark.points is not None for mark in marks.values())
 
 
 def _student(

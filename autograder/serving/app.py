@@ -240,13 +240,15 @@ class Door:
     def standing(self, name: str, student: str, attempts: Sequence[Attempt] | None = None) -> dict[str, Any]:
         """The state of a student's homework, as far as they may know it."""
         attempts = self.attempts.of(student, name) if attempts is None else attempts
-        due, now = Decisions(self.root).due(name, student), datetime.now(UTC)
+        decisions, now = Decisions(self.root), datetime.now(UTC)
+        due = decisions.due(name, student)
         told, standing = self.attempts.told(name, student), self.attempts.standing(name, student)
         tells = self.tells_hidden(name, student)
         in_words = self.rubrics.of(name, student) if tells else []
         return {
             "name": name,
             "heading": self.heading(name),
+            "excused": student in decisions.excused(name),
             "worth": handout(self.root, name).points,
             "due": until(due, now) if due else None,
             "is_past": due is not None and now > due,

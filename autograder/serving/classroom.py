@@ -91,15 +91,18 @@ class Classroom:
         name, student = self.door.named(request), request.path_params["student"]
         attempts = self.attempts.of(student, name)
         told = self.attempts.told(name, student)
-        if not attempts and told is None:
-            raise HTTPException(404, "Nobody with this name has handed in anything.")
-        due = Decisions(self.door.root).due(name, student)
+        decisions = Decisions(self.door.root)
+        is_excused = student in decisions.excused(name)
+        if not attempts and not is_excused and student not in self.attempts.known(self.door.homeworks):
+            raise HTTPException(404, "Nobody with this name is known here.")
+        due = decisions.due(name, student)
         return self.door.page(
             request,
             "student.html.j2",
             name=name,
             heading=self.door.heading(name),
             student=student,
+            excused=is_excused,
             attempts=[(in_zone_of(due, one.time), one, one.is_late(due)) for one in reversed(attempts)],
             verdict=told.whole if told else "",
             mark=told.mark if told else "",

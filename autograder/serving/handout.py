@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.making.release import released_path
-from autograder.source.homework import TEXT_STUB, title
+from autograder.source.homework import title, words_below
 from autograder.submissions.handed_in import HandedCell
 from autograder.submissions.repair import NAMES_ITS_HOMEWORK
 
@@ -23,9 +23,8 @@ class Handout:
     cells: Mapping[str, str] = field(default_factory=dict)
 
     def answer(self, question: str, text: str) -> str:
-        """The text of a cell without the question; all of it, if the question itself was edited."""
-        asked = self.cells.get(question, "").replace(TEXT_STUB, "").strip()
-        return text.strip().removeprefix(asked).strip().removeprefix(TEXT_STUB).strip()
+        """What a student wrote below a question."""
+        return words_below(self.cells.get(question, ""), text)
 
 
 def handout(root: Path, name: str) -> Handout:

@@ -18,6 +18,7 @@ from autograder.markup import plain_text
 from autograder.reporting.page import render
 from autograder.sample.demo import mark
 from autograder.serving.attempts import Attempts, Told
+from autograder.serving.handout import Handout, handout
 from autograder.serving.rubrics import HandMark, Question, Rubrics
 from autograder.source.homework import HomeworkSource, Written
 from autograder.submissions.collect import Found, NothingHandedIn, collect
@@ -83,8 +84,11 @@ class AttemptInbox:
         number = self.judging.get((homework.name, record.student))
         self.attempts.tell(homework.name, record.student, self.words(record, homework), number, record.source)
         self.ask(homework)
-        path = self.folder.parent / "autograded" / record.student / homework.name / f"{homework.name}.ipynb"
-        self.rubrics.answered(homework.name, record.student, written_answers(path, homework))
+        if record.status == "graded":
+            root, name = self.folder.parent, homework.name
+            path = root / "autograded" / record.student / name / f"{name}.ipynb"
+            answers = written_answers(path, homework, handout(root, name))
+            self.rubrics.answered(homework.name, record.student, answers)
 
     def ask(self, homework: HomeworkSource) -> None:
         """Store the questions for those who mark the answers, if they are new."""
@@ -141,14 +145,18 @@ def question_of(written: Written, homework: HomeworkSource) -> Question:
     return Question(written.name, written.question, reference[1].strip() if reference else "", written.points)
 
 
-def written_answers(notebook: Path, homework: HomeworkSource) -> dict[str, str]:
-    """Question → what the student wrote below it, from the autograded notebook."""
+def written_answers(notebook: Path, homework: HomeworkSource, asked: Handout) -> dict[str, str]:
+    """Question → its cell in the autograded notebook; nothing where the student wrote nothing below it."""
     cells = json.loads(notebook.read_text("utf-8"))["cells"] if notebook.is_file() else []
     texts = {
         cell["metadata"].get("nbgrader", {}).get("grade_id"): plain_text("".join(cell["source"]))
         for cell in cells
     }
-    return {one.name: texts[one.name] for one in homework.written if one.name in texts}
+    return {
+        one.name: texts[one.name] if asked.answer(one.name, texts[one.name]) else ""
+        for one in homework.written
+        if one.name in texts
+    }
 
 
 def _time_of(path: Path) -> int:

@@ -1,7 +1,8 @@
 """Rubrics for written answers: items with points and a comment, each of which applies to many answers.
 
 An answer's mark is the sum of the items chosen for it, at least 0 and at most the points of the question.
-Changing an item changes the mark of all answers that have it.
+Changing an item changes the mark of all answers that have it. An answer without a word has its 0 points from
+the grader, and waits for nobody.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Answer:
-    """One student's answer; `chosen` items are None while its present text is not marked."""
+    """One student's answer; `chosen` items are None while its present text waits for a mark."""
 
     student: str
     text: str
@@ -164,8 +165,8 @@ class Rubrics:
         for question in self.questions(homework):
             items = {item.number: item for item in self.items(homework, question.name)}
             for answer in self.answers(homework, question.name):
-                if answer.chosen is not None:
-                    key = (question.name, answer.student)
+                key = (question.name, answer.student)
+                if answer.chosen is not None and key in who:
                     mark = _mark(question, answer, items, who[key])
                     marks += [mark] if mark.said != entered[key] else []
         return marks
@@ -257,7 +258,7 @@ def _answer(
 ) -> Answer:
     digest, comment = marked.get(student, ("", ""))
     if digest != _digest(text):
-        return Answer(student, text, None)
+        return Answer(student, text, None if text else frozenset())
     return Answer(student, text, frozenset(chosen.get(student, ())), comment)
 
 

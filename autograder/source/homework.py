@@ -290,6 +290,12 @@ def title(markdown: str) -> str:
     return re.sub(r"^#+\s*(\d+[.:]?\s+)?", "", heading).strip()
 
 
+def words_below(question: str, text: str) -> str:
+    """What a student wrote in a cell below its question; all of the text, if the question was edited."""
+    asked = question.replace(TEXT_STUB, "").strip()
+    return text.strip().removeprefix(asked).strip().removeprefix(TEXT_STUB).strip()
+
+
 def _check(cell: Cell, exercise: str) -> Check:
     name = str(cell.labels["check"])
     return Check(

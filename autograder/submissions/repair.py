@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.markup import one_line
 from autograder.source.earlier_releases import digest_of, nbgraders_checksum, plain
-from autograder.source.homework import TEXT_STUB
+from autograder.source.homework import TEXT_STUB, words_below
 from autograder.source.released import EarlierCell, Role, SourceCell, defined_names
 from autograder.submissions.handed_in import HandedCell
 
@@ -40,9 +40,11 @@ class RepairedCell:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether the cell is as it was released, now or earlier."""
+        """Whether the cell is as it was released, now or earlier, or its question has no word below it."""
         if self.of is None:
             return False
+        if self.of.role == "written" and not words_below(self.of.released, self.source):
+            return True
         return self.source in (self.of.source, self.of.released) or _was(self.of, self.source)
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.words.students import note_unknown
 from autograder.words.verb import Arguments, Verb, counted, gradebook_option, say
 
 
@@ -69,6 +70,7 @@ def _excuse(args: Arguments) -> int:
     from autograder.source.loading import require_name
 
     require_name(args.homework, args.root)
+    note_unknown(args.root, args.students)
     log, excused = Decisions(args.root), not args.undo
     before = log.excused(args.homework)
     log.add(
@@ -98,6 +100,7 @@ def _extend(args: Arguments) -> int:
     from autograder.source.loading import require_name
 
     require_name(args.homework, args.root)
+    note_unknown(args.root, args.students)
     log, hours = Decisions(args.root), 24 * args.days + args.hours
     before = {
         student: longer.total_seconds() / 3600 for student, longer in log.extensions(args.homework).items()
@@ -125,7 +128,9 @@ def _log(args: Arguments) -> int:
 
 
 def _term_options(part: argparse.ArgumentParser) -> None:
-    part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all in the gradebook")
+    part.add_argument(
+        "homeworks", nargs="*", metavar="HOMEWORK", help="default: all that anybody has handed in"
+    )
     part.add_argument(
         "--weight",
         action="append",
@@ -142,11 +147,14 @@ def _term(args: Arguments) -> int:
     from autograder.marks.term import as_csv, read_weights, term
 
     weights = read_weights(args.weight)
-    students = term(args.root, args.homeworks, weights=weights, drop=args.drop, gradebook=args.gradebook)
+    found = term(args.root, args.homeworks, weights=weights, drop=args.drop, gradebook=args.gradebook)
+    if found.left_out:
+        names = ", ".join(found.left_out)
+        say(f"Note: left out, because nobody has handed it in: {names}.", file=sys.stderr)
     if args.to is None:
-        say(as_csv(students).rstrip("\n"))
+        say(as_csv(found.students).rstrip("\n"))
     else:
-        args.to.write_text(as_csv(students), encoding="utf-8")
+        args.to.write_text(as_csv(found.students), encoding="utf-8")
         say(f"written: {args.to}")
     return 0
 

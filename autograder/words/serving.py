@@ -7,6 +7,7 @@ import csv
 import sys
 from pathlib import Path
 
+from autograder.words.students import note_unknown
 from autograder.words.verb import Arguments, Verb, at_work, dask_option, gradebook_option, say
 
 
@@ -89,6 +90,7 @@ def _invite(args: Arguments) -> int:
     settings = read_settings(args.root)
     text = invitations_as_csv(invitations, settings.address, people)
     if not args.staff:
+        note_unknown(args.root, names)
         Attempts(database_url(args.root, settings)).know(names)
     if args.to is None:
         sys.stdout.write(text)

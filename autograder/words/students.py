@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
+from difflib import get_close_matches
 from pathlib import Path
 
 from autograder.words.verb import Arguments, Verb, gradebook_option, say
+
+
+def note_unknown(root: Path, names: Sequence[str], gradebook: str | None = None) -> None:
+    """Say which of these students are not in a gradebook that has others: an id may be misspelt."""
+    from nbgrader.coursedir import CourseDirectory
+
+    from autograder.marks.database import in_a_sentence, opened
+    from autograder.marks.settings import course_config
+
+    course = CourseDirectory(config=course_config(root.resolve(), gradebook))
+    with in_a_sentence(), opened(course) as book:
+        known = sorted(student.id for student in book.students)
+    if unknown := [name for name in names if known and name not in known]:
+        likely = {name: get_close_matches(name, known, n=1) for name in unknown}
+        said = (name + (f" (or {likely[name][0]}?)" if likely[name] else "") for name in unknown)
+        say(f"Note: not in the gradebook: {', '.join(said)}.", file=sys.stderr)
 
 
 def _student_options(part: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from grading import NAME
+from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.marks.decisions import Decision, DecisionError, Decisions, in_words
@@ -85,3 +86,18 @@ def test_a_line_that_is_no_decision_is_named(log):
         file.write("{broken\n")
     with pytest.raises(DecisionError, match="line 2, is not a decision"):
         log.all()
+
+
+@pytest.mark.parametrize(
+    "words", [["excuse", NAME], ["extend", NAME, "--days", "1"], ["invite"]], ids=lambda words: words[0]
+)
+def test_a_name_that_the_gradebook_does_not_know_is_accepted_and_noted(log, capsys, words):
+    def noted(*names):
+        assert word(log, *words, *names) == 0
+        return capsys.readouterr().err
+
+    assert noted("adda") == ""  # nobody is known yet
+    with Gradebook(f"sqlite:///{log.root / 'gradebook.db'}") as book:
+        book.add_student("ada")
+    assert noted("ada") == ""
+    assert noted("ada", "adda", "zoe") == "Note: not in the gradebook: adda (or ada?), zoe.\n"

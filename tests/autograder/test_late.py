@@ -2,6 +2,7 @@
 
 import shutil
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from grading import NAME, RIGHT, SHORT, new_course, solved, submit
@@ -9,6 +10,7 @@ from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from autograder.grade import grade
+from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decisions
 from autograder.marks.gradebook import MarkBook
 from autograder.marks.late import NotATime, PerDay, penalties_now, policy_of, read_time, set_due_date
@@ -131,3 +133,15 @@ def test_a_due_date_that_was_set_in_nbgraders_pages_is_put_on_record(tmp_path):
                 marks.enter_penalties()
         assert Decisions(course).due(NAME, "ada") == (due.replace(tzinfo=UTC) if due else None)
     assert [entry.what for entry in Decisions(course).all(NAME)] == ["due"] * 3
+
+
+def test_a_due_date_is_logged_with_the_one_before_and_only_if_the_gradebook_can_be_used(course, tmp_path):
+    course = Path(shutil.copytree(course, tmp_path / "course"))
+    log = Decisions(course)
+    set_due_date(course, NAME, datetime(2026, 11, 20, 12, tzinfo=UTC))
+    set_due_date(course, NAME, datetime(2026, 11, 21, 12, tzinfo=UTC))
+    before, now = "2026-11-20T12:00:00+00:00", "2026-11-21T12:00:00+00:00"
+    assert [(entry.before, entry.value) for entry in log.all(NAME)] == [(None, before), (before, now)]
+    with pytest.raises(GradebookUnavailable):
+        set_due_date(course, NAME, datetime(2026, 11, 22, tzinfo=UTC), f"sqlite:///{course}")
+    assert log.all(NAME)[-1].value == now

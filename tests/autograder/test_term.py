@@ -41,8 +41,8 @@ def course(marked, tmp_path):
     return Path(shutil.copytree(marked, tmp_path / "course"))
 
 
-def totals(students):
-    return {student.name: student.total for student in students}
+def totals(term):
+    return {student.name: student.total for student in term.students}
 
 
 def test_homeworks_count_alike_and_what_is_missing_counts_as_nothing(course):
@@ -65,7 +65,7 @@ def test_what_is_excused_does_not_count(course):
 
 def test_the_table_says_what_is_missing_and_what_was_left_out(course):
     Decisions(course).add(Decision("hw3", "bo", "excused", True))
-    lines = as_csv(term(course, drop=1)).splitlines()
+    lines = as_csv(term(course, drop=1).students).splitlines()
     assert lines[0] == "student,hw1,hw2,hw3,percent,missing"
     assert lines[1] == "ada,100,(20),100,100,"
     assert lines[2] == "bo,50,(0),EX,50,hw2"
@@ -85,3 +85,17 @@ def test_what_makes_no_sense_is_refused(words, course):
 def test_a_weight_that_is_none_is_said():
     with pytest.raises(TermError, match="write it like"):
         read_weights(["hw1"])
+
+
+def test_a_homework_that_nobody_has_handed_in_is_left_out_and_named(course, capsys):
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        book.add_assignment("hw4")
+    Decisions(course).add(Decision("hw4", "ada", "excused", True))
+    before = totals(term(course, ["hw1", "hw2", "hw3"]))
+    assert totals(term(course)) == before
+    assert term(course).left_out == ["hw4"]
+    assert main(["term", "--root", str(course)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "Note: left out, because nobody has handed it in: hw4.\n"
+    assert printed.out.splitlines()[0] == "student,hw1,hw2,hw3,percent,missing"
+    assert totals(term(course, ["hw1", "hw4"])) == pytest.approx({"ada": 100, "bo": 25, "cy": 50})

@@ -1,14 +1,23 @@
 """What the grader is given of the attempts, and what it tells; of every homework."""
 
+import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from grading import MINI
 
+from autograder.making.products import build_homework
 from autograder.marks.records import CheckRecord, ExerciseRecord, RecordFolder, SubmissionRecord
 from autograder.serving.attempts import Attempts, Pace
-from autograder.serving.inbox import NEVER, AttemptInbox
+from autograder.serving.handout import Handout
+from autograder.serving.inbox import NEVER, AttemptInbox, written_answers
+from autograder.source.address import Address
+from autograder.source.homework import TEXT_STUB
 from autograder.source.loading import load
+from autograder.source.released import source_cells
+from autograder.submissions.handed_in import HandedCell
+from autograder.submissions.repair import repair
 
 SOURCE = load(MINI)
 NAMES = ("first", "second")
@@ -102,3 +111,37 @@ def test_an_exercise_that_holds_is_folded_and_one_that_does_not_is_open(inbox):
     inbox.give_back(found, replace(kept, exercises=(right,)), replace(SOURCE, name="first"))
     page = inbox.attempts.told("first", "ada").whole
     assert page.count("<details>") == page.count("</details>") == 1
+
+
+@pytest.mark.parametrize(
+    ("below", "is_answered"),
+    [(TEXT_STUB, False), ("", False), (f"{TEXT_STUB}\n\nNoise.", True), ("![](attachment:a.png)", True)],
+)
+def test_the_grader_and_the_website_agree_on_what_is_no_answer(tmp_path, below, is_answered):
+    notebook = build_homework(SOURCE, Address("https://example.org/course", "v1"))
+    [question] = [cell for cell in source_cells(notebook) if cell.role == "written"]
+    text = question.released.replace(TEXT_STUB, below)
+    cell = {"cell_type": "markdown", "source": text, "metadata": {"nbgrader": question.nbgrader}}
+    path = tmp_path / "autograded.ipynb"
+    path.write_text(json.dumps({"cells": [cell]}))
+    asked = Handout("", cells={question.name: question.released})
+    assert written_answers(path, SOURCE, asked) == {question.name: text if is_answered else ""}
+    repaired = repair(
+        [HandedCell("markdown", text, question.name, nbgrader=question.nbgrader)], source_cells(notebook)
+    )
+    assert repaired.cell(question.name).is_untouched is not is_answered
+
+
+def test_what_could_not_be_run_is_no_answer_to_mark(inbox):
+    inbox.attempts.hand_in("ada", "first", NOTEBOOK, Pace())
+    [found] = inbox.arrived("first")
+    RecordFolder(inbox.records, "first").add(replace(record(0.0), status="could_not_run"))
+    path = inbox.folder.parent / "autograded" / "ada" / "first" / "first.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"cells": []}')
+    answered = Mock()
+    inbox.rubrics.answered = answered
+    inbox.give_back(found, RecordFolder(inbox.records, "first").find("ada"), replace(SOURCE, name="first"))
+    assert not answered.called
+    inbox.give_back(found, record(0.0), replace(SOURCE, name="first"))
+    assert answered.called

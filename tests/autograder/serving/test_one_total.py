@@ -151,7 +151,7 @@ def test_every_export_and_what_is_sent(fresh, capsys):
 
 
 def test_the_term(fresh):
-    found = {student.name: student.total for student in term(fresh)}
+    found = {student.name: student.total for student in term(fresh).students}
     assert found == {"ada": pytest.approx(100 * TOTAL / MOST), "bob": 0}
 
 
@@ -272,3 +272,17 @@ def test_the_attempt_that_was_chosen_is_the_one_that_counts_on_every_page(served
     door.attempts.hand_in("ada", NAME, first + b"\n\n", Pace(0.0, 100))
     waiting = states(ada.get(f"/homework/{NAME}").text)
     assert waiting == ["waits", "does not count", "graded: this one counts"]
+
+
+def test_which_attempt_counts_is_not_told_while_it_may_follow_from_hidden_checks(served, fresh):
+    door, inbox = served
+    content = Path(fresh, "submitted", "ada", NAME, f"{NAME}.ipynb").read_bytes()
+    for more in (b"", b"\n"):
+        hand_in(door, inbox, content + more)  # the first counts
+    later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    Decisions(fresh).add(Decision(NAME, "", "due", later))
+    ada, staff = signed_in(door, "ada"), signed_in(door, "prof", is_staff=True)
+    assert states(ada.get(f"/homework/{NAME}").text) == ["graded", "kept"]
+    assert states(staff.get(f"/class/{NAME}/ada").text) == ["does not count", "graded: this one counts"]
+    door.attempts.hand_in("ada", NAME, content + b"\n\n", Pace(0.0, 100))
+    assert states(ada.get(f"/homework/{NAME}").text) == ["waits", "kept", "kept"]

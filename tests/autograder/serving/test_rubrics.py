@@ -4,7 +4,7 @@ import pytest
 from doors import NAME, Browser, new_door
 
 from autograder.serving.attempts import Told
-from autograder.serving.rubrics import Question, Rubrics
+from autograder.serving.rubrics import Question, Rubrics, total
 
 PAGE = f"/marking/{NAME}/why"
 MARKUP = "<script>alert(1)</script>"
@@ -96,6 +96,18 @@ def test_who_hands_in_another_answer_is_marked_again_and_who_hands_in_the_same_i
     assert [one.chosen is None for one in rubrics.answers(NAME, "why")] == [True, False, False]
     assert points(rubrics) == {"bob": 2.0}  # the gradebook asks for another look at what came again
     assert "Something else." in staff.get(PAGE).text
+
+
+def test_an_answer_without_a_word_waits_for_nobody_and_can_still_be_marked(staff, rubrics):
+    rubrics.answered(NAME, "ada", {"why": ""})
+    assert [one.chosen is None for one in rubrics.answers(NAME, "why")] == [False, True, True]
+    assert total(rubrics.of(NAME, "ada")) == "0 of 3"
+    assert points(rubrics) == {}  # the grader has entered its 0
+    add(staff, "2", "the noise")
+    mark(staff, "1")
+    assert points(rubrics) == {"bob": 2.0}
+    rubrics.mark(NAME, "why", "ada", [1], "on paper", "prof")
+    assert points(rubrics) == {"ada": 2.0, "bob": 2.0}
 
 
 @pytest.mark.parametrize("hidden", ["at once", "never"])

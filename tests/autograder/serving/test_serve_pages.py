@@ -146,7 +146,14 @@ def test_the_class_shows_who_has_not_handed_in(door, ada):
     page = staff.get(f"/class/{NAME}").text
     assert "1 of 4" in page
     assert "bob, dan, eve" in page
-    assert "Excused: cleo" in page
+    assert f'Excused: <a href="/class/{NAME}/cleo">cleo</a>' in page
+    cleo, bob = staff.get(f"/class/{NAME}/cleo").text, staff.get(f"/class/{NAME}/bob").text
+    assert ["<b>excused</b>" in one for one in (cleo, bob)] == [True, False]
+    assert ["Nothing has been handed in." in one for one in (cleo, bob)] == [True, True]
+    browser = Browser(door)
+    browser.join("cleo")
+    assert "you are <b>excused</b>" in browser.get(f"/homework/{NAME}").text
+    assert "<td>excused</td>" in browser.get("/").text
     assert "prof" not in page.partition("<main>")[2]
 
 
