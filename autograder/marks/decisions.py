@@ -63,9 +63,15 @@ class Decisions:
 
     def add(self, *decisions: Decision) -> None:
         """Append these decisions, with the name of this account and the time."""
-        if not decisions:
+        self._append("".join(map(_stamped, decisions)))
+
+    def take_over(self, decisions: Iterable[Decision]) -> None:
+        """Append decisions of another log as they are."""
+        self._append("".join(map(_line, decisions)))
+
+    def _append(self, lines: str) -> None:
+        if not lines:
             return
-        lines = "".join(map(_stamped, decisions))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with open(handle, "ab") as file:

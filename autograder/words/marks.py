@@ -1,4 +1,4 @@
-"""Commands for existing marks: export, term, backup, restore; excuse, extend, log."""
+"""Commands for existing marks: export, term, backup, restore, merge; excuse, extend, log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.words.students import note_unknown
-from autograder.words.verb import Arguments, Verb, counted, gradebook_option, say
+from autograder.words.verb import Arguments, Verb, at_work, counted, gradebook_option, say
 
 
 def _export_options(part: argparse.ArgumentParser) -> None:
@@ -183,6 +183,25 @@ def _restore(args: Arguments) -> int:
     return 0
 
 
+def _merge_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("other", type=Path, metavar="FOLDER", help="the other course's folder")
+    part.add_argument(
+        "--dry-run", action="store_true", help="list what would be taken over, and change nothing"
+    )
+    gradebook_option(part)
+
+
+def _merge(args: Arguments) -> int:
+    from autograder.marks.merge import merge
+
+    found = merge(args.root, args.other, args.gradebook, dry_run=args.dry_run)
+    done = "to take over" if args.dry_run else "taken over"
+    taken = f"{counted(len(found.submissions), 'submission')} and {counted(len(found.marks), 'mark')} by hand"
+    sums = f"{done}: {taken}; {len(found.conflicts)} differ and stay"
+    say(*found.submissions, *found.marks, *found.conflicts, sums)
+    return 0
+
+
 def _counted(rows: Mapping[str, int]) -> str:
     """What a backup holds, from how many rows each table has."""
     named = {"student": "student", "grade": "mark", "handed_in": "attempt"}
@@ -194,6 +213,7 @@ VERBS = {
     "term": Verb("list marks over all homeworks, weighted", _term_options, _term),
     "backup": Verb("write the gradebook and the records into one file", _backup_options, _backup),
     "restore": Verb("put a backup into an empty gradebook", _backup_options, _restore),
+    "merge": Verb("take over the marks of another course folder", _merge_options, at_work(_merge)),
     "excuse": Verb("excuse students from a homework", _excuse_options, _excuse),
     "extend": Verb("give students more time for a homework", _extend_options, _extend),
     "log": Verb("list changes of marks, extensions and excuses", _log_options, _log),

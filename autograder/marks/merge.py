@@ -1,0 +1,216 @@
+"""Take over the marks of another course folder, such as that of a colleague who graded half of the class.
+
+Nothing that is here is replaced: where both have a mark by hand and they differ, or where a student has
+handed in something else there, ours stays and the difference is listed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import insert, update
+
+from autograder.marks.backup import RECORDS
+from autograder.marks.database import in_a_sentence, one_transaction, opened
+from autograder.marks.decisions import Decisions
+from autograder.marks.first_submission import add_submission, released_assignment
+from autograder.marks.records import RecordFolder
+from autograder.marks.settings import course_config
+
+BY_HAND = {Grade: ("manual_score", "extra_credit"), Comment: ("manual_comment",)}
+COLUMNS = {
+    Grade: ("auto_score", "needs_manual_grade", *BY_HAND[Grade]),
+    Comment: ("auto_comment", *BY_HAND[Comment]),
+}
+ABOUT_A_STUDENT = ("first_name", "last_name", "email", "lms_user_id")
+
+
+class MergeError(ValueError):
+    """Marks that cannot be taken over; the message says why, and nothing was changed."""
+
+
+@dataclass
+class Difference:
+    """What the other folder has and this one lacks, and what differs.
+
+    submissions: whole ones. marks: (our row, column, their value). conflicts: in words.
+    """
+
+    submissions: list[SubmittedAssignment] = field(default_factory=list)
+    marks: list[tuple[Grade | Comment, str, Any]] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """In words: the submissions and the marks by hand that were missing, and what differs and stayed."""
+
+    submissions: tuple[str, ...]
+    marks: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Two course folders with the gradebooks that are open."""
+
+    root: Path
+    other: Path
+    ours: Gradebook
+    theirs: Gradebook
+
+    def difference(self) -> Difference:
+        """Compare the gradebooks; raises MergeError if a homework was not released here, or differently."""
+        found = Difference()
+        for assignment in self.theirs.assignments:
+            submissions = self.theirs.assignment_submissions(assignment.name)
+            if submissions:
+                self._require_same(assignment.name)
+            for submission in submissions:
+                try:
+                    ours = self.ours.find_submission(assignment.name, submission.student_id)
+                except MissingEntry:
+                    found.submissions.append(submission)
+                else:
+                    _compare(ours, submission, found)
+        return found
+
+    def carry_out(self, found: Difference) -> None:
+        """Take over what is missing here: the files first, then all marks in one transaction."""
+        for submission in found.submissions:
+            self._copy_files(submission.name, submission.student_id)
+        with one_transaction(self.ours):
+            for submission in found.submissions:
+                self._add(submission)
+            for row, column, value in found.marks:
+                setattr(row, column, value)
+                if column == "manual_score":
+                    row.needs_manual_grade = False
+        new = {(one.name, one.student_id) for one in found.submissions}
+        log = Decisions(self.root)
+        known = {(entry.homework, entry.student) for entry in log.all()}
+        there = Decisions(self.other).all()
+        log.take_over(one for one in there if (one.homework, one.student) in new - known)
+
+    def _require_same(self, homework: str) -> None:
+        try:
+            ours, theirs = _cells(self.ours, homework), _cells(self.theirs, homework)
+        except MissingEntry:
+            raise MergeError(
+                f"{homework} was never released in {self.root}; run `autograder release {homework}` there."
+            ) from None
+        if ours != theirs:
+            names = sorted({f"{cell}" for _, cell in dict(ours.items() ^ theirs.items())})
+            raise MergeError(f"{homework} was released there in another version ({', '.join(names[:5])}).")
+
+    def _add(self, submission: SubmittedAssignment) -> None:
+        session, student = self.ours.db, submission.student_id
+        if session.get(Student, student) is None:
+            about = {name: getattr(submission.student, name) for name in ABOUT_A_STUDENT}
+            session.execute(insert(Student), [{"id": student, **about}])
+        assignment = released_assignment(self.ours, submission.name)
+        grades, comments = (
+            {
+                key: {name: getattr(rows[notebook.name, cell], name) for name in COLUMNS[kind]}
+                for notebook in assignment.notebooks
+                for key, cell in (notebook.graded if kind is Grade else notebook.answered).items()
+            }
+            for kind, rows in ((Grade, _rows(submission, Grade)), (Comment, _rows(submission, Comment)))
+        )
+        add_submission(self.ours, assignment, student, submission.timestamp, grades, comments)
+        one = SubmittedAssignment
+        session.execute(
+            update(one)
+            .where(one.assignment_id == assignment.key, one.student_id == student)
+            .values(extension=submission.extension)
+        )
+
+    def _copy_files(self, homework: str, student: str) -> None:
+        """What was handed in, the graded notebook and the record, unless they are here."""
+        ours, theirs = (_folders(folder, homework, student) for folder in (self.root, self.other))
+        for here, there in zip(ours, theirs, strict=True):
+            if there.is_dir() and not here.exists():
+                shutil.copytree(there, here, symlinks=True)
+        record = RecordFolder(self.other / RECORDS, homework).find(student)
+        folder = RecordFolder(self.root / RECORDS, homework)
+        if record is not None and not folder.file(student).exists():
+            folder.add(record)
+
+
+def merge(root: Path, other: Path, gradebook: str | None = None, *, dry_run: bool = False) -> Merged:
+    """Take over what the gradebook of `other` has and that of `root` lacks.
+
+    gradebook: the URL of ours; None takes the one of nbgrader_config.py. dry_run: change nothing. Raises
+    MergeError, GradebookUnavailable.
+    """
+    if root.resolve() == other.resolve() or not (other / "nbgrader_config.py").is_file():
+        raise MergeError(f"{other} is not another course folder: it has no nbgrader_config.py of its own.")
+    courses = (
+        CourseDirectory(config=course_config(folder.resolve(), url))
+        for folder, url in ((root, gradebook), (other, None))
+    )
+    ours, theirs = map(opened, courses)
+    with in_a_sentence(), ours, theirs:
+        both = Merge(root, other, ours, theirs)
+        found = both.difference()
+        merged = Merged(
+            tuple(f"{one.name} {one.student_id}: all marks" for one in found.submissions),
+            tuple(f"{_place(row)}: {column.replace('_', ' ')}" for row, column, _ in found.marks),
+            tuple(found.conflicts),
+        )
+        if not dry_run:
+            both.carry_out(found)
+        return merged
+
+
+def _folders(root: Path, homework: str, student: str) -> list[Path]:
+    course = CourseDirectory(config=course_config(root.resolve()))
+    steps = (course.submitted_directory, course.autograded_directory)
+    return [Path(course.format_path(step, student, homework)) for step in steps]
+
+
+def _cells(gradebook: Gradebook, homework: str) -> dict[tuple[str, str], float | None]:
+    """(notebook, cell) → points, of all cells that get a mark or a comment."""
+    notebooks = gradebook.find_assignment(homework).notebooks
+    return {
+        (notebook.name, cell.name): getattr(cell, "max_score", None)
+        for notebook in notebooks
+        for cell in (*notebook.solution_cells, *notebook.grade_cells, *notebook.task_cells)
+    }
+
+
+def _rows(submission: SubmittedAssignment, kind: type) -> dict[tuple[str, str], Any]:
+    """(notebook, cell) → the grade or comment."""
+    return {
+        (notebook.name, row.name): row
+        for notebook in submission.notebooks
+        for row in (notebook.grades if kind is Grade else notebook.comments)
+    }
+
+
+def _place(row: Grade | Comment) -> str:
+    return f"{row.assignment.name} {row.student.id} {row.name}"
+
+
+def _compare(ours: SubmittedAssignment, theirs: SubmittedAssignment, found: Difference) -> None:
+    here, there = _rows(ours, Grade), _rows(theirs, Grade)
+    if any(here[place].auto_score != row.auto_score for place, row in there.items()):
+        found.conflicts.append(f"{ours.name} {ours.student_id}: other automatic points there; ours stay")
+        return
+    for kind, columns in BY_HAND.items():
+        here, there = _rows(ours, kind), _rows(theirs, kind)
+        for place, row in there.items():
+            for name in columns:
+                mine, other = getattr(here[place], name), getattr(row, name)
+                if mine is None and other is not None:
+                    found.marks.append((here[place], name, other))
+                elif other not in (None, mine):
+                    said = (
+                        f"{_place(row)}: {name.replace('_', ' ')} {mine!r} here, {other!r} there; ours stays"
+                    )
+                    found.conflicts.append(said)

@@ -1,0 +1,136 @@
+"""Two people grade a class, each in a folder of their own; afterwards one folder has everybody's marks."""
+
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from grading import NAME, RIGHT, SHORT, new_course, solved, submit
+from nbgrader.api import Gradebook
+
+from autograder.cli import main
+from autograder.grade import grade
+from autograder.marks.decisions import Decision, Decisions
+from autograder.marks.exports.marks import marks_of
+from autograder.marks.merge import MergeError, merge
+from autograder.marks.records import RecordFolder
+
+WRONG = RIGHT.replace("/ width", "/ 7")
+pytestmark = pytest.mark.usefixtures("one_warm_process")
+
+
+def grade_all(course, answers):
+    for student, answer in answers.items():
+        submit(course, student, solved(course, answer))
+    grade(NAME, course / "submitted", root=course, limits=SHORT, jobs=1)
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """ada is in both folders, bob in the first and cy in the second."""
+    first = new_course(tmp_path_factory.mktemp("merge") / "first")
+    second = Path(shutil.copytree(first, first.with_name("second")))
+    grade_all(first, {"ada": RIGHT, "bob": RIGHT})
+    grade_all(second, {"ada": RIGHT, "cy": WRONG})
+    return first, second
+
+
+@pytest.fixture
+def folders(graded, tmp_path):
+    return [Path(shutil.copytree(course, tmp_path / course.name)) for course in graded]
+
+
+def book(course):
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
+
+
+def mark(course, student, points, words=None):
+    with book(course) as gradebook:
+        one = gradebook.find_grade("why_smooth", NAME, NAME, student)
+        one.manual_score, one.needs_manual_grade = points, False
+        gradebook.find_comment("why_smooth", NAME, NAME, student).manual_comment = words
+        gradebook.db.commit()
+
+
+def totals(course):
+    return {mark.student: (mark.points, mark.waits_for_a_person) for mark in marks_of(course, NAME)}
+
+
+def test_what_is_missing_is_taken_over_with_marks_by_hand_files_records_and_decisions(folders):
+    first, second = folders
+    mark(second, "cy", 2.0, "See me.")
+    mark(second, "ada", 1.5)
+    Decisions(second).add(
+        Decision(NAME, "cy", "extension in hours", 48.0), Decision(NAME, "bob", "excused", True)
+    )
+    with book(second) as gradebook:
+        gradebook.find_submission(NAME, "cy").extension = timedelta(hours=48)
+        gradebook.update_or_create_student("cy", email="cy@example.org")
+    theirs, before = totals(second), totals(first)
+    found = merge(first, second)
+    assert (found.submissions, found.conflicts) == ((f"{NAME} cy: all marks",), ())
+    assert totals(first) == {"bob": before["bob"], "ada": theirs["ada"], "cy": theirs["cy"]}
+    with book(first) as gradebook:
+        submission = gradebook.find_submission(NAME, "cy")
+        assert submission.extension == timedelta(hours=48)
+        assert submission.student.email == "cy@example.org"
+        assert gradebook.find_comment("why_smooth", NAME, NAME, "cy").manual_comment == "See me."
+    record = RecordFolder(second / "grades", NAME).find("cy")
+    assert RecordFolder(first / "grades", NAME).find("cy") == record
+    for step in ("submitted", "autograded"):
+        path = Path(step, "cy", NAME, f"{NAME}.ipynb")
+        assert (first / path).read_bytes() == (second / path).read_bytes()
+    assert Decisions(first).extensions(NAME) == {"cy": timedelta(hours=48)}
+    assert Decisions(first).all(student="cy") == Decisions(second).all(student="cy")
+    assert Decisions(first).excused(NAME) == frozenset()  # bob is ours
+
+
+def test_a_second_time_there_is_nothing_and_grading_finds_everything_done(folders, capsys):
+    first, second = folders
+    merge(first, second)
+    before = totals(first)
+    assert main(["merge", str(second), "--root", str(first)]) == 0
+    said = "taken over: 0 submissions and 0 marks by hand; 0 differ and stay\n"
+    assert capsys.readouterr().out == said
+    records = {one.student: one for one in RecordFolder(first / "grades", NAME).all()}
+    grade(NAME, first / "submitted", root=first, limits=SHORT, jobs=1)
+    assert {one.student: one for one in RecordFolder(first / "grades", NAME).all()} == records
+    assert totals(first) == before
+
+
+def test_what_differs_stays_and_is_listed(folders, capsys):
+    first, second = folders
+    mark(first, "ada", 2.0)
+    mark(second, "ada", 3.0)
+    assert main(["merge", str(second), "--root", str(first)]) == 0
+    assert f"{NAME} ada why_smooth: manual score 2.0 here, 3.0 there; ours stays" in capsys.readouterr().out
+    assert totals(first)["ada"] == (6.0, False)
+    submit(second, "ada", solved(second, WRONG))
+    grade(NAME, second / "submitted", root=second, limits=SHORT, jobs=1)
+    assert merge(first, second).conflicts == (f"{NAME} ada: other automatic points there; ours stay",)
+
+
+def test_a_dry_run_changes_nothing(folders, capsys):
+    first, second = folders
+    before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
+    assert main(["merge", str(second), "--dry-run", "--root", str(first)]) == 0
+    assert capsys.readouterr().out.startswith(f"{NAME} cy: all marks\nto take over: 1 submission and 0 marks")
+    after = {path: path.read_bytes() for path in first.rglob("*") if path.is_file() and path.name != ".lock"}
+    assert after.items() <= before.items()
+
+
+def test_another_version_or_what_was_never_released_is_refused_and_nothing_is_taken(folders):
+    first, second = folders
+    before = totals(first)
+    with book(first) as gradebook:
+        gradebook.find_graded_cell("why_smooth", NAME, NAME).max_score = 9
+        gradebook.db.commit()
+    with pytest.raises(MergeError, match=r"in another version \(why_smooth\)"):
+        merge(first, second)
+    with book(first) as gradebook:
+        gradebook.remove_assignment(NAME)
+    with pytest.raises(MergeError, match=f"run `autograder release {NAME}` there"):
+        merge(first, second)
+    with pytest.raises(MergeError, match="not another course folder"):
+        merge(second, second)
+    assert before.keys() == {"ada", "bob"}
