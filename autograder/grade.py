@@ -5,7 +5,6 @@ This module imports little: torch and nbgrader are imported while the warm proce
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -62,7 +61,6 @@ def grade(
         from autograder.grading.clerk import Task
 
         clerk = clerk_for(order, root, marks, judges, found, json_file, preview=preview)
-        gc.enable()  # which the command line switches off during imports
         from autograder.grading.attempts import AttemptChoice, last_choices
 
         if attempt != "latest" or last_choices(Decisions(root), name):

@@ -28,7 +28,7 @@ INDEX_BYTES = 8
 MOST_OF_A_RESULT = 64 * MEGABYTE
 TOO_LARGE = 72  # the exit status of a process whose result is too large
 SECONDS_BETWEEN_LOOKS = 0.1  # between questions whether more tasks have arrived
-NEW_OBJECTS = 20_000  # between searches for garbage: a judge's garbage is small and rarely cyclic
+NEW_OBJECTS = 20_000  # between searches for garbage, which is small here and rarely cyclic
 TASKS_OF_A_PROCESS = 20  # after which a judge of homework 1 holds 30 MB of its own
 
 

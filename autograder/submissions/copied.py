@@ -16,6 +16,7 @@ from course.checks.forbidden import NEVER
 FEWEST_NODES = 150  # of a syntax tree, about ten lines: what is shorter two people write alike
 MOST_NODES = 5_000  # several times as many as the longest of the course has
 DEEPEST = 3  # functions and classes around one that is compared
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of a statement, which hold statements
 Outline = tuple[type[ast.AST], ...]
 
 
@@ -49,20 +50,20 @@ def definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
             depth += 1
             yield node
         if depth <= DEEPEST:
-            todo += ((child, depth) for child in ast.iter_child_nodes(node))
+            blocks = (getattr(node, block, ()) for block in BLOCKS)
+            todo += ((child, depth) for block in blocks for child in block)
 
 
 @cache
 def of_the_course() -> Mapping[Outline, Sequence[Definition]]:
-    """Outline → the definitions that have it, of all that is forbidden and long enough."""
+    """Outline → the definitions that have it, of all that is forbidden."""
     root = Path(course.__file__).parent
     found: dict[Outline, list[Definition]] = defaultdict(list)
     for path in sorted(root.rglob("*.py")):
         module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
         if not module.startswith(NEVER):
             for node in definitions(ast.parse(path.read_text(encoding="utf-8"))):
-                if size(node) >= FEWEST_NODES:
-                    found[outline(node)].append(Definition(f"{module}.{node.name}", node))
+                found[outline(node)].append(Definition(f"{module}.{node.name}", node))
     return found
 
 

@@ -52,11 +52,14 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
 
 
 def _grade(args: Arguments) -> int:
-    gc.disable()  # until `grade` begins its work: imports leave no garbage
+    from autograder.grading.forked import NEW_OBJECTS
+
+    before = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS)  # imports and syntax trees are many objects and hardly any garbage
     try:
         return _graded(args)
     finally:
-        gc.enable()
+        gc.set_threshold(*before)
 
 
 def _graded(args: Arguments) -> int:
