@@ -128,3 +128,29 @@ class OneLayerRuns(RightEncoder):
 
     def forward(self, x, mask=None):
         return self.layers[0](x, mask)
+
+
+@misconception(of="TransformerEncoder")
+class InputAddedToEveryLayer(RightEncoder):
+    """What a layer reads is added to its output, although its two sums do that inside, before the norms.
+
+    With silent layers, is a token normalised when it leaves your encoder?
+    """
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = x + layer(x, mask)
+        return x
+
+
+@misconception(of="TransformerEncoder")
+class LastLayerComesFirst(RightEncoder):
+    """The layers are run in reverse: the last one reads the input.
+
+    Which layer should see the input?
+    """
+
+    def forward(self, x, mask=None):
+        for layer in reversed(self.layers):
+            x = layer(x, mask)
+        return x
