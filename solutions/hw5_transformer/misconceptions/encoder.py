@@ -24,6 +24,19 @@ class LayersShareTheirWeights(RightEncoder):
 
 
 @misconception(of="TransformerEncoder")
+class LayersInAPythonList(RightEncoder):
+    """The module knows no parameters, as when its layers are kept in a Python list.
+
+    What does `named_parameters()` list? Would an optimizer train your layers?
+    """
+
+    def __init__(self, n_layers, d_model, n_heads, d_ff):
+        super().__init__(0, d_model, n_heads, d_ff)
+        del self.layers
+        self.layers = [PostNormBlock(d_model, n_heads, d_ff) for _ in range(n_layers)]
+
+
+@misconception(of="TransformerEncoder")
 class AnotherNormAtTheEnd(RightEncoder):
     """The output is normalised once more, although the last layer ends with a norm.
 

@@ -71,6 +71,15 @@ def pairs_turn_too_fast(x, first, base=10_000.0):
 
 
 @misconception(of="rotate")
+def later_pairs_turn_too_slowly(x, first, base=10_000.0):
+    """The exponent is 4i / K where it should be 2i / K, so the later pairs turn too slowly.
+
+    For K = 4, by which angle is the second pair turned at position 1? Is K the width, or the number of pairs?
+    """
+    return _neighbours(x, _angles(x, first, base=base**2))
+
+
+@misconception(of="rotate")
 def numbers_turned_one_by_one(x, first, base=10_000.0):
     """Every number is multiplied by the cosine alone, or the sine: nothing is turned and lengths shrink.
 
@@ -281,3 +290,13 @@ def queries_counted_from_0(query, key, value, first):
     Move everything on by 60 positions. Do your queries move?
     """
     return _scores(rotate(query, _first_query(query, key, 0)), rotate(key, first)).softmax(-1) @ value
+
+
+@misconception(of="rotary_attention")
+def turned_queries_compete_for_keys(query, key, value, first):
+    """The softmax runs over the queries, so each key's column of weights sums to one.
+
+    In the example there is one query. What are its two weights, and what do they sum to?
+    """
+    scores = _scores(rotate(query, _first_query(query, key, first)), rotate(key, first))
+    return scores.softmax(-2) @ value
