@@ -544,7 +544,8 @@ def other_scores_are_masked(masked_weights, draw):
     ):
         scores, mask = draw.integers(-3, 4, *shape).double() + offset, draw.uniform(*mask_shape) < 0.5
         mask[..., 0], mask[..., 1] = True, False
-        scores[..., 1] += 50_000
+        scores[..., 1] += 5e9
+        scores[..., 0, :] -= 20_000
         allowed = mask.expand(shape)
         expected = torch.zeros(shape).double()
         for row, keys, place in zip(
