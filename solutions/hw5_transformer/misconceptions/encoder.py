@@ -24,7 +24,7 @@ class LayersShareTheirWeights(RightEncoder):
 
 
 @misconception(of="TransformerEncoder")
-class LayersInAPythonList(RightEncoder):
+class BlocksInAPythonList(RightEncoder):
     """The module knows no parameters, as when its layers are kept in a Python list.
 
     What does `named_parameters()` list? Would an optimizer train your layers?
