@@ -222,7 +222,7 @@ class WholeTableOfPositions(_Input):
 class ScaledByTheContext(_Input):
     """The embeddings are multiplied by the root of the table's length, C, not of its width, D.
 
-    In the example the table has three rows. By which number is 1 multiplied, and by which should it be?
+    By which number should the 1 of the example be multiplied? Which axis of the table has the length D?
     """
 
     def forward(self, tokens):
