@@ -17,7 +17,6 @@ from autograder.source.homework import FAILED, WITH_ITS_MISTAKES, Check, Exercis
 from course.checks import LocalLink, Trace, replay
 from course.checks.closeness import same
 from course.checks.fingerprints import Fingerprint, differing, sealed, written
-from course.checks.seal import seal
 
 Tell = Callable[[str], object]  # takes a sentence for whoever waits
 
@@ -93,12 +92,12 @@ def answers(
         name: differing(done.trace, own if _asked_alike(done.trace, own) else replay(done.trace, right))
         for name, done in wrong.items()
     }
-    seals = tuple(seal(event.outcome, is_right=True) for event in own.events)
+    seals = tuple(sealed(event, is_right=True).seal for event in own.events)
     return Answers(seals, {name: fingerprint for name, fingerprint in found.items() if fingerprint})
 
 
 def _all_wrong(trace: Trace) -> Fingerprint:
-    return [sealed(event.outcome, is_right=False) for event in trace.events]
+    return [sealed(event, is_right=False) for event in trace.events]
 
 
 def _asked_alike(wrong: Trace, own: Trace) -> bool:

@@ -36,8 +36,7 @@ from autograder.source.homework import (
 from course.checks import LocalLink, Trace, replay
 from course.checks.diagnosis import candidates as recognised
 from course.checks.diagnosis import spoken
-from course.checks.fingerprints import Fingerprint, known
-from course.checks.seal import bears
+from course.checks.fingerprints import Fingerprint, has_answer, known
 
 # What a function returns that ignores its input, or whose `return` is forgotten: no claim may hold for it.
 CONSTANTS: tuple[object, ...] = (None, 0.0, 1.0, "", [])
@@ -215,10 +214,7 @@ class Bench:
 def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
     """Whether two fingerprints agree about this run, even if they were made with different rounding."""
     alike = [one.is_right for one in there] == [one.is_right for one in here]
-    return alike and all(
-        bears(event.outcome, one.seal, is_right=one.is_right)
-        for event, one in zip(run.events, there, strict=False)
-    )
+    return alike and all(has_answer(event, one) for event, one in zip(run.events, there, strict=False))
 
 
 def _undecided(visible: Sequence[Examined], drawn: Mapping[int, Sequence[Examined]]) -> Iterator[Undecided]:

@@ -20,7 +20,7 @@ FLOAT32_STEP, FLOAT32_TOLERANCE = 3e-3, (2e-2, 2e-2)  # the same of what is comp
 UNSEEN, UNSEEN_TOLERANCE = 1e-10, (1e-3, 1e-3)  # a step that float32 does not see, and float64 this well
 DIRECTIONS = 2
 
-CUT_OFF = "by `detach`, `item`, `data`, `torch.no_grad`, `torch.tensor` or numpy"
+CUT_OFF = "by `detach`, `item`, `data`, `requires_grad=False`, `torch.no_grad`, `torch.tensor` or numpy"
 NO_GRADIENT = f"no gradient flows back through your result: it was cut off, {CUT_OFF}"
 OTHER_SLOPE = (
     "the gradient that flows back is not the slope of what {name} computes: "

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from course.checks.closeness import same
 from course.checks.seal import bears, seal
-from course.checks.trace import Outcome, Trace
+from course.checks.trace import Event, Trace
 
 RIGHT = "="  # marks the seal of a right answer; alone, it means the answer that the check lists at this place
 
@@ -40,14 +40,19 @@ def differing(wrong: Trace, right: Trace) -> list[Sealed]:
     `wrong` is the check's run on the mistake, up to where it failed; `right` is the replay of that run on the
     reference. So the arguments are those that the code of a student with the same mistake gets.
     """
-    pairs = [(w.outcome, r.outcome) for w, r in zip(wrong.events, right.events, strict=False)]
-    answers = [sealed(w, is_right=same(w, r)) for w, r in pairs]
+    pairs = zip(wrong.events, right.events, strict=False)
+    answers = [sealed(w, is_right=same(w.outcome, r.outcome)) for w, r in pairs]
     return [] if all(answer.is_right for answer in answers) else answers
 
 
-def sealed(outcome: Outcome, *, is_right: bool) -> Sealed:
+def sealed(event: Event, *, is_right: bool) -> Sealed:
     """Seal one answer of a mistake."""
-    return Sealed(seal(outcome, is_right=is_right), is_right)
+    return Sealed(seal(event.outcome, is_right=is_right, is_coarse=event.is_coarse), is_right)
+
+
+def has_answer(event: Event, answer: Sealed) -> bool:
+    """Whether a call gave this sealed answer."""
+    return bears(event.outcome, answer.seal, is_right=answer.is_right, is_coarse=event.is_coarse)
 
 
 def written(answers: Fingerprint, right: Sequence[str]) -> list[str]:
@@ -81,7 +86,4 @@ def fits(trace: Trace, fingerprint: Fingerprint, has_failed: bool) -> bool:
         has_failed and all(answer.is_right for answer in fingerprint)
     ):
         return False
-    return all(
-        bears(event.outcome, answer.seal, is_right=answer.is_right)
-        for event, answer in zip(trace.events, fingerprint, strict=True)
-    )
+    return all(has_answer(event, answer) for event, answer in zip(trace.events, fingerprint, strict=True))

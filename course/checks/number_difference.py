@@ -77,7 +77,7 @@ def _constants(a: Tensor, b: Tensor) -> str:
 def _rearranged(received: Tensor, expected: Tensor) -> str:
     for order in orders(received, expected):
         if agree(received.permute(order), expected):
-            return f"the values are right once {order_name(order)}"
+            return f"{order_name(order)}, the values are right"
     for axis in range(received.ndim):
         is_ordered = expected.unique().numel() >= LEAST_ORDERED
         if is_ordered and agree(received.flip(axis), expected):

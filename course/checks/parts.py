@@ -1,5 +1,6 @@
 """Find the student's own earlier parts that a function or class calls."""
 
+import dis
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
 
@@ -44,8 +45,11 @@ def _functions(thing: object) -> Iterator[FunctionType]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The names that code looks up, including the functions inside it."""
-    yield from code.co_names
+    """The names that code looks up in its session, including the functions inside it.
+
+    The name behind a dot is not one of them: `nn.LayerNorm` is not the student's LayerNorm.
+    """
+    yield from (step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL")
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)

@@ -18,20 +18,26 @@ from course.checks.trace import Object, Outcome
 SLACK = 1e-5  # relative; sums closer than this count as equal, sums more than 2e-4 apart do not
 WHOLE = 1e-4  # relative distance from a whole number below which a number is written as that
 ZERO = 1e-8  # what rounding errors leave of 0
+COARSE_SLACK = 1e-2  # the same two, where numbers of half precision went in
+COARSE_ZERO = 1e-2
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def seal(outcome: Outcome, *, is_right: bool = False) -> str:
-    """The seal of an outcome; an error that is the right answer is sealed by its class alone."""
+def seal(outcome: Outcome, *, is_right: bool = False, is_coarse: bool = False) -> str:
+    """The seal of an outcome; an error that is the right answer is sealed by its class alone.
+
+    A coarse one is sealed to two digits: what went in had half precision.
+    """
     text, sums = essence(outcome)
-    return _hash(text + _said(outcome, is_right), [_rounded(value) for value in sums])
+    return _hash(text + _said(outcome, is_right), [_rounded(value, is_coarse) for value in sums])
 
 
-def bears(outcome: Outcome, sealed: str, *, is_right: bool = False) -> bool:
+def bears(outcome: Outcome, sealed: str, *, is_right: bool = False, is_coarse: bool = False) -> bool:
     """Whether an outcome is the sealed one; a sum halfway between two roundings may have either."""
     text, sums = essence(outcome)
     text += _said(outcome, is_right)
-    choices = [{_rounded(value * (1 + slack)) for slack in (-SLACK, 0.0, SLACK)} for value in sums]
+    slack = COARSE_SLACK if is_coarse else SLACK
+    choices = [{_rounded(value * (1 + by), is_coarse) for by in (-slack, 0.0, slack)} for value in sums]
     return any(_hash(text, rounded) == sealed for rounded in product(*choices))
 
 
@@ -96,8 +102,10 @@ def _array_text(tensor: torch.Tensor, numbers: list[float]) -> str:
     return f"{kind}{tuple(tensor.shape)}{odd}"
 
 
-def _rounded(value: float) -> str:
-    return f"{value:.4e}" if value > ZERO else "0"
+def _rounded(value: float, is_coarse: bool) -> str:
+    if value <= (COARSE_ZERO if is_coarse else ZERO):
+        return "0"
+    return f"{value:.1e}" if is_coarse else f"{value:.4e}"
 
 
 def _hash(text: str, sums: list[str] | tuple[str, ...]) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+import torch
+
 # A value, an error of the student's code, a stub, or no answer at all.
 Kind = Literal["value", "error", "not_written", "unreachable"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -54,6 +56,12 @@ class Event:
     args: tuple
     kwargs: dict
     outcome: Outcome
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether a number of half precision went in: one mistake written in two ways differs by rounding."""
+        given = (*self.args, *self.kwargs.values())
+        return any(getattr(one, "dtype", None) in (torch.float16, torch.bfloat16) for one in given)
 
 
 @dataclass

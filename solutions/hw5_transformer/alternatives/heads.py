@@ -8,6 +8,8 @@ from torch.nn import functional
 
 from autograder.catalogue import alternative
 
+from ..notebook import LAYERS
+
 
 @alternative(of="split_heads")
 def by_chunks(x, n_heads):
@@ -73,3 +75,9 @@ def by_the_sums():
     if largest_column == 1:
         return "softmax_over_queries"
     return "mask_after_softmax" if first_row < last_row else "scores_not_scaled"
+
+
+@alternative(of="permutation_gap")
+def outputs_put_back_in_order(layer, x, order):
+    places = [order.index(position) for position in range(len(order))]
+    return (LAYERS[layer](x[:, order])[:, places] - LAYERS[layer](x)).abs().max().item()

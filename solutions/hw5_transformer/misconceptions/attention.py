@@ -147,6 +147,24 @@ def multiplied_by_the_root(query, key, value):
     return _attention(query, key, value, 1 / query.shape[-1])
 
 
+@misconception(of="attention")
+def scaled_by_the_number_of_keys(query, key, value):
+    """The scores are divided by the root of the number of keys, S.
+
+    Add a key at right angles to the query. Should the other scores change? How many terms has a dot product?
+    """
+    return _attention(query, key, value, math.sqrt(key.shape[-2] / key.shape[-1]))
+
+
+@misconception(of="attention")
+def scaled_by_the_width_of_a_value(query, key, value):
+    """The scores are divided by the root of the width of the values, M.
+
+    Which two tensors are multiplied in a score, and how wide are they?
+    """
+    return _attention(query, key, value, math.sqrt(value.shape[-1] / key.shape[-1]))
+
+
 # 2. dropped_attention
 
 CS231N = "https://github.com/cs231n/cs231n.github.io/issues/278"
@@ -163,7 +181,7 @@ def scores_dropped(scores, value, kept, rate):
 
 @misconception(of="dropped_attention", seen=CS231N)
 def dropped_like_masked(scores, value, kept, rate):
-    """Dropped keys are masked before the softmax, so the other weights grow until they sum to one.
+    """The other weights grow until they sum to one, as when dropped keys are masked before the softmax.
 
     What is the first weight of the example once the second is dropped: 1, or 2/3? And what remains where all
     the weights of a query are dropped?
@@ -215,3 +233,12 @@ def kept_read_as_dropped(scores, value, kept, rate):
     In the example, which of the two weights does `kept` call True, and which does your code set to 0?
     """
     return (scores.softmax(-1) * ~kept / (1 - rate)) @ value
+
+
+@misconception(of="dropped_attention")
+def dropped_after_a_softmax_over_the_queries(scores, value, kept, rate):
+    """The softmax runs over the queries, so each key's column of weights sums to one.
+
+    In the example there is one query. What are its two weights before one is dropped? What should they be?
+    """
+    return (scores.softmax(-2) * kept / (1 - rate)) @ value

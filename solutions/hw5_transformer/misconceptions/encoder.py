@@ -24,6 +24,19 @@ class LayersShareTheirWeights(RightEncoder):
 
 
 @misconception(of="TransformerEncoder")
+class BlocksInAPythonList(RightEncoder):
+    """The module knows no parameters, as when its layers are kept in a Python list.
+
+    What does `named_parameters()` list? Would an optimizer train your layers?
+    """
+
+    def __init__(self, n_layers, d_model, n_heads, d_ff):
+        super().__init__(0, d_model, n_heads, d_ff)
+        del self.layers
+        self.layers = [PostNormBlock(d_model, n_heads, d_ff) for _ in range(n_layers)]
+
+
+@misconception(of="TransformerEncoder")
 class AnotherNormAtTheEnd(RightEncoder):
     """The output is normalised once more, although the last layer ends with a norm.
 
@@ -128,3 +141,29 @@ class OneLayerRuns(RightEncoder):
 
     def forward(self, x, mask=None):
         return self.layers[0](x, mask)
+
+
+@misconception(of="TransformerEncoder")
+class InputAddedToEveryLayer(RightEncoder):
+    """What a layer reads is added to its output, although its two sums do that inside, before the norms.
+
+    With silent layers, is a token normalised when it leaves your encoder?
+    """
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = x + layer(x, mask)
+        return x
+
+
+@misconception(of="TransformerEncoder")
+class LastLayerComesFirst(RightEncoder):
+    """The layers are run in reverse: the last one reads the input.
+
+    Which layer should see the input?
+    """
+
+    def forward(self, x, mask=None):
+        for layer in reversed(self.layers):
+            x = layer(x, mask)
+        return x

@@ -149,6 +149,26 @@ def filled_with_minus_a_billion(scores, mask):
     return scores.masked_fill(~mask, -1e9).softmax(-1)
 
 
+@misconception(of="masked_weights")
+def a_billion_subtracted(scores, mask):
+    """1,000,000,000 is subtracted from the forbidden scores, which a very high score survives.
+
+    A forbidden score of 4,000,000,000: what is left of it, and is it still the highest?
+    """
+    return (scores - 1e9 * (~mask)).softmax(-1)
+
+
+@misconception(of="masked_weights")
+def highest_score_of_all_subtracted(scores, mask):
+    """The highest score of all queries is subtracted before the exponential; a query may lie far below it.
+
+    Two queries, one with scores near 0 and one near -3,000,000,000: what are the exponentials of the second,
+    and what is 0 / 0?
+    """
+    exponentials = (masked := scores.masked_fill(~mask, -math.inf)).sub(masked.max()).exp()
+    return exponentials / exponentials.sum(-1, keepdim=True)
+
+
 @misconception(of="masked_weights", seen="https://github.com/HorizonRobotics/alf/pull/1194")
 def allowed_keys_filled(scores, mask):
     """The mask is read the other way round: what is allowed gets minus infinity.

@@ -205,3 +205,27 @@ class MeanOnlyInTheVariance(_Norm):
 
     def forward(self, x):
         return self.gain * x / self.size(self.centred(x)) + self.bias
+
+
+@misconception(of="LayerNorm")
+class GainAndBiasNotUsed(_Norm):
+    """Gain and bias are parameters that the forward pass never uses.
+
+    Double the gain. Does your output change? Which line of `forward` reads it?
+    """
+
+    def forward(self, x):
+        centred = self.centred(x)
+        return centred / self.size(centred)
+
+
+@misconception(of="LayerNorm")
+class OneAddedToTheGain(_Norm):
+    """The gain is used as 1 + gain, as in models whose gain begins at 0; here it begins at 1.
+
+    What is your new module's output for (0, 0, 0, 4) and ε = 1? By which number is it multiplied?
+    """
+
+    def forward(self, x):
+        centred = self.centred(x)
+        return (1 + self.gain) * centred / self.size(centred) + self.bias

@@ -140,6 +140,24 @@ def root_of_the_width_forgotten(keys, wanted, share):
 
 
 @misconception(of="query_for")
+def root_of_the_width_divided_by_once_more(keys, wanted, share):
+    """The query is divided by the root of the width, and attention divides by it once more.
+
+    What are the scores of your query in the example, after the division? They should be ln 2 and 0.
+    """
+    return _query(keys, wanted, share) / keys.shape[-1]
+
+
+@misconception(of="query_for")
+def others_share_as_one(keys, wanted, share):
+    """The number of the other keys is missing: each of them is meant to get the whole rest.
+
+    In the example two other keys share one half. Which weight does one of them get?
+    """
+    return _query(keys, wanted, share, odds=share / len(wanted) / (1 - share))
+
+
+@misconception(of="query_for")
 def other_keys_not_counted(keys, wanted, share):
     """The odds of the share are used as if there were one wanted key and one other.
 

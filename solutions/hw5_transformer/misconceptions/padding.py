@@ -163,3 +163,33 @@ def past_hidden_in_the_target(source, target, source_pad, target_pad):
     """
     source_mask, real, triangle = _masks(source, target, source_pad, target_pad)
     return source_mask, real & triangle.T
+
+
+@misconception(of="translation_masks")
+def paddings_exchanged(source, target, source_pad, target_pad):
+    """The source's padding is looked for with the target's token, and the target's with the source's.
+
+    Which token fills up the source? Follow the two pads through your code.
+    """
+    source_mask, real, triangle = _masks(source, target, target_pad, source_pad)
+    return source_mask, real & triangle
+
+
+@misconception(of="translation_masks")
+def target_mask_comes_first(source, target, source_pad, target_pad):
+    """The two masks have changed places in the tuple.
+
+    Which of the two does the statement name first? Compare the shapes of what you return with the example's.
+    """
+    source_mask, real, triangle = _masks(source, target, source_pad, target_pad)
+    return real & triangle, source_mask
+
+
+@misconception(of="translation_masks")
+def target_hidden_from_itself(source, target, source_pad, target_pad):
+    """In the target the diagonal is hidden too, so no position sees itself, and the first sees nothing.
+
+    What does the statement let a position see of itself? What does a softmax over nothing give?
+    """
+    source_mask, real, triangle = _masks(source, target, source_pad, target_pad)
+    return source_mask, real & triangle.tril(-1)

@@ -154,6 +154,22 @@ class TableIsAPlainTensor(nn.Module):
         return x + self.table[: x.shape[1]]
 
 
+@misconception(of="LearnedPositions")
+class TableIsAnEmbedding(nn.Module):
+    """The table is an `nn.Embedding`, whose parameter has the name `table.weight`.
+
+    What does `named_parameters()` list, and which name does the statement give? Which class of `torch.nn`
+    makes a tensor itself a parameter?
+    """
+
+    def __init__(self, context_length, d_model):
+        super().__init__()
+        self.table = nn.Embedding(context_length, d_model)
+
+    def forward(self, x):
+        return x + self.table.weight[: x.shape[1]]
+
+
 # 18. TransformerInput
 
 
@@ -176,6 +192,41 @@ class TableIsAParameter(_Input):
         super().__init__(vocab_size, table)
         del self.table
         self.table = nn.Parameter(table)
+
+
+@misconception(of="TransformerInput")
+class TableIsAFrozenParameter(_Input):
+    """The table is a parameter without a gradient, where the statement asks for a buffer.
+
+    What do `named_parameters()` and `named_buffers()` list? Which of the two does an optimizer get?
+    """
+
+    def __init__(self, vocab_size, table):
+        super().__init__(vocab_size, table)
+        del self.table
+        self.table = nn.Parameter(table, requires_grad=False)
+
+
+@misconception(of="TransformerInput")
+class WholeTableOfPositions(_Input):
+    """The whole table is added, which fits only sequences as long as the table.
+
+    Which rows does a sequence of four tokens need from a table of seven?
+    """
+
+    def forward(self, tokens):
+        return self.scaled(self.embedding(tokens)) + self.table
+
+
+@misconception(of="TransformerInput")
+class ScaledByTheContext(_Input):
+    """The embeddings are multiplied by the root of the table's length, C, not of its width, D.
+
+    By which number should the 1 of the example be multiplied? Which axis of the table has the length D?
+    """
+
+    def forward(self, tokens):
+        return math.sqrt(len(self.table)) * self.embedding(tokens) + self.table[: tokens.shape[1]]
 
 
 @misconception(of="TransformerInput")

@@ -187,3 +187,15 @@ class FeedForwardComesFirst(RightBlock):
     def forward(self, x, mask=None):
         x = self.norm_feed_forward(x + self.feed_forward(x))
         return self.norm_attention(x + self.attention(x, mask))
+
+
+@misconception(of="PostNormBlock")
+class InputAddedAroundTheNorms(RightBlock):
+    """Each sum is normalised and then added to what was there once more.
+
+    Count how often x is in your first line, and how often in the formula. What is outside of the norm there?
+    """
+
+    def forward(self, x, mask=None):
+        y = x + self.norm_attention(x + self.attention(x, mask))
+        return y + self.norm_feed_forward(y + self.feed_forward(y))

@@ -109,3 +109,23 @@ def mean_of_absolute_values(x, gain, epsilon):
     """
     x = _wide(x)
     return gain * x / (x.abs().mean(-1, keepdim=True) + epsilon)
+
+
+@misconception(of="rms_norm")
+def divided_by_the_std_of_torch(x, gain, epsilon):
+    """The standard deviation of torch is taken, which subtracts the mean and divides by D - 1.
+
+    What is `x.std()` for (2, 2, 2), and what its root mean square?
+    """
+    x = _wide(x)
+    return gain * x / (x.std(-1, keepdim=True) + epsilon)
+
+
+@misconception(of="rms_norm")
+def mean_squared(x, gain, epsilon):
+    """The mean is squared, where the squares are to be averaged.
+
+    In the example the mean is 1.75. What is its square, and what is the mean of 9, 16, 0 and 0?
+    """
+    x = _wide(x)
+    return gain * x / torch.sqrt(x.mean(-1, keepdim=True).square() + epsilon)

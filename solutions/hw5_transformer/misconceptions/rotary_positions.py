@@ -71,6 +71,15 @@ def pairs_turn_too_fast(x, first, base=10_000.0):
 
 
 @misconception(of="rotate")
+def later_pairs_turn_too_slowly(x, first, base=10_000.0):
+    """The exponent is 4i / K where it should be 2i / K, so the later pairs turn too slowly.
+
+    For K = 4, by which angle is the second pair turned at position 1? Is K the width, or the number of pairs?
+    """
+    return _neighbours(x, _angles(x, first, base=base**2))
+
+
+@misconception(of="rotate")
 def numbers_turned_one_by_one(x, first, base=10_000.0):
     """Every number is multiplied by the cosine alone, or the sine: nothing is turned and lengths shrink.
 
@@ -96,7 +105,7 @@ def first_number_overwritten(x, first, base=10_000.0):
 
     Both turned numbers need both old ones. Which x does your second line still see?
     """
-    angles = _angles(x, first, base)
+    x, angles = x.clone(), _angles(x, first, base)
     x[..., 0::2] = x[..., 0::2] * angles.cos() - x[..., 1::2] * angles.sin()
     x[..., 1::2] = x[..., 0::2] * angles.sin() + x[..., 1::2] * angles.cos()
     return x
@@ -253,3 +262,41 @@ def queries_from_the_newest_position_on(query, key, value, first):
     Six keys and two queries: at which positions do the queries stand, and which is the last one of all?
     """
     return _scores(rotate(query, first + key.shape[-2] - 1), rotate(key, first)).softmax(-1) @ value
+
+
+@misconception(of="rotary_attention")
+def queries_one_position_early(query, key, value, first):
+    """Each query is placed one position before its own.
+
+    The keys stand at `first` to `first` + S - 1. Where does the last query stand, and where in your code?
+    """
+    start = _first_query(query, key, first) - 1
+    return _scores(rotate(query, start), rotate(key, first)).softmax(-1) @ value
+
+
+@misconception(of="rotary_attention")
+def queries_placed_after_the_keys(query, key, value, first):
+    """The queries are placed after the last key; they are the last among the positions of the keys.
+
+    In the example the keys stand at 2 and 3. Where does the query stand, and where in your code?
+    """
+    return _scores(rotate(query, first + key.shape[-2]), rotate(key, first)).softmax(-1) @ value
+
+
+@misconception(of="rotary_attention")
+def queries_counted_from_0(query, key, value, first):
+    """The keys are counted from `first`, and the queries from 0.
+
+    Move everything on by 60 positions. Do your queries move?
+    """
+    return _scores(rotate(query, _first_query(query, key, 0)), rotate(key, first)).softmax(-1) @ value
+
+
+@misconception(of="rotary_attention")
+def turned_queries_compete_for_keys(query, key, value, first):
+    """The softmax runs over the queries, so each key's column of weights sums to one.
+
+    In the example there is one query. What are its two weights, and what do they sum to?
+    """
+    scores = _scores(rotate(query, _first_query(query, key, first)), rotate(key, first))
+    return scores.softmax(-2) @ value

@@ -28,6 +28,10 @@ def _doubled(even):
     return 2 * even
 
 
+def _negative(even):
+    return -even
+
+
 @misconception(of="sinusoidal_positions", seen="https://github.com/SamLynnEvans/Transformer/issues/25")
 def exponent_counted_twice(n_positions, d_model):
     """The exponents are doubled: the column's number is 2i already, or only half the width divides it.
@@ -105,3 +109,12 @@ def column_number_taken_for_i(n_positions, d_model):
     Columns 0 and 1 form the pair with i = 0. Which i has column 2, and which column 3?
     """
     return _side_by_side(*_waves(n_positions, d_model, _doubled, lambda even: 2 * (even + 1)), d_model)
+
+
+@misconception(of="sinusoidal_positions")
+def positions_multiplied(n_positions, d_model):
+    """The position is multiplied by the power of 10,000, where it should be divided by it.
+
+    For D = 4, by which angle is the second pair turned at position 1? Do your waves become slower or faster?
+    """
+    return _side_by_side(*_waves(n_positions, d_model, _negative, _negative), d_model)

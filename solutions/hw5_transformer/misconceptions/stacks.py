@@ -71,6 +71,19 @@ class NormAfterEveryLayer(_Stack):
 
 
 @misconception(of="Stack")
+class NormBeforeEveryLayerAndAtTheEnd(_Stack):
+    """The norm is applied before every layer too; here it stands at the end alone.
+
+    How often is the norm called for three layers?
+    """
+
+    def run(self, x):
+        for layer in self.layers:
+            x = layer(self.norm(x))
+        return x
+
+
+@misconception(of="Stack")
 class NormBeforeTheLayers(_Stack):
     """The norm stands before the first layer instead of after the last.
 

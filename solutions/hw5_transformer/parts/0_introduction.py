@@ -7,9 +7,9 @@
 #
 # | part | about | minutes |
 # |---|---|---|
-# | A | attention and its masks | 105 |
+# | A | attention and its masks | 110 |
 # | B | heads, and what order means to them | 80 |
-# | C | positions | 100 |
+# | C | positions | 110 |
 # | D | norms, blocks, the encoder, and a language model of your parts | 95 |
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept

@@ -274,7 +274,7 @@ def other_variances_have_their_scale(score_scale, draw):
 # %% [markdown] exercise="effective_keys" difficulty=2 minutes=10 exempt="gradient"
 # ### 4. A saturated softmax
 #
-# How many keys does a query really look at? Not the number of keys, nor does the largest weight tell: the
+# How many keys does a query really look at? The number of keys does not tell, nor does the largest weight: the
 # weights $(\tfrac12, \tfrac12, 0, 0)$ and $(\tfrac12, \tfrac16, \tfrac16, \tfrac16)$ have the same one. The
 # entropy does. Like a perplexity, $e^{H}$ with $H = -\sum_j \alpha_j \ln \alpha_j$ counts the keys: it is $n$
 # where $n$ keys have equal weights and the others none. A softmax is **saturated** where it is close to 1.
@@ -346,7 +346,7 @@ def other_scores_have_their_count(effective_keys, draw):
         assert_close(effective_keys(scores), torch.exp(-(log_probs.exp() * log_probs).sum(-1)))
 
 
-# %% [markdown] written="why_divide_by_the_root" points=4 minutes=10
+# %% [markdown] written="why_divide_by_the_root" points=4 minutes=15
 # ### 5. Why divide at all
 #
 # A classmate leaves the division out: "The matrices $W^Q$ and $W^K$ are learned. If the scores are too large,
@@ -516,21 +516,21 @@ def allowed_weights_sum_to_one(masked_weights, draw):
 
 # %% check="a_forbidden_score_has_no_say" points=1
 def a_forbidden_score_has_no_say(masked_weights, draw):
-    """The weights stay as they are when the forbidden scores become -9, 800 or 30,000."""
+    """The weights stay as they are when the forbidden scores become -9, 800, 30,000 or 4,000,000,000."""
     scores, mask = draw.normal(2, 4), torch.tensor([[True, False, True, True], [False, True, True, True]])
     answer = masked_weights(scores, mask)
-    for high in (-9.0, 800.0, 30_000.0):
+    for high in (-9.0, 800.0, 30_000.0, 4e9):
         assert_close(masked_weights(torch.where(mask, scores, high), mask), answer)
     assert_depends(answer, masked_weights(-scores, mask))
 
 
 # %% check="low_scores_are_not_lost" points=1
 def low_scores_are_not_lost(masked_weights, draw):
-    """The weights stay as they are when all scores of a query are lowered by 20,000, and by 3,000,000,000."""
+    """The weights stay as they are when all scores are lowered by 20,000, and one query's by 3,000,000,000."""
     scores, mask = draw.integers(-2, 3, 2, 5).double(), torch.tensor([True, True, False, True, False])
     answer = masked_weights(scores, mask)
     assert_close(masked_weights(scores - 20_000, mask), answer)
-    assert_close(masked_weights(scores - 3e9, mask), answer)
+    assert_close(masked_weights(scores - torch.tensor([[3e9], [0.0]]).double(), mask), answer)
     assert_depends(answer, masked_weights(-scores - 1, ~mask))
 
 
@@ -544,7 +544,8 @@ def other_scores_are_masked(masked_weights, draw):
     ):
         scores, mask = draw.integers(-3, 4, *shape).double() + offset, draw.uniform(*mask_shape) < 0.5
         mask[..., 0], mask[..., 1] = True, False
-        scores[..., 1] += 50_000
+        scores[..., 1] += 5e9
+        scores[..., 0, :] -= 20_000
         allowed = mask.expand(shape)
         expected = torch.zeros(shape).double()
         for row, keys, place in zip(

@@ -407,7 +407,7 @@ look(
 )  # bands
 
 
-# %% [markdown] exercise="rotate" difficulty=2 minutes=15 forbids="course.models"
+# %% [markdown] exercise="rotate" difficulty=2 minutes=20 forbids="course.models"
 # ### 20. Turn by the position
 #
 # Rotary positions (RoPE; Su and others, 2021) neither add to embeddings nor to scores. They take each pair of
@@ -643,7 +643,7 @@ def other_queries_attend_by_distance(rotary_attention, draw):
         assert_close(rotary_attention(query, key, value, first), expected, tolerance=1e-6)
 
 
-# %% [markdown] written="dog_bites_man" points=4 minutes=10
+# %% [markdown] written="dog_bites_man" points=4 minutes=15
 # ### 22. Dog bites man
 #
 # a) An encoder has no positions at all: embeddings, attention without a mask, feed-forward layers. It reads

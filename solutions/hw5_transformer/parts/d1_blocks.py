@@ -14,7 +14,7 @@
 #
 # - `LayerNorm(d_model, epsilon)` has two parameters, `gain` (D,) and `bias` (D,). In a new module the gain is 1
 #   and the bias 0, so that it only normalises.
-# - `forward(x)` takes x (…, D) and returns a tensor of the same shape.
+# - `forward(x)` takes x (…, D) and returns a tensor of the same shape. Do not call a ready-made norm.
 #
 # **Example.** $x = (0, 0, 0, 4)$ has $\mu = 1$ and $\sigma^2 = 3$. With $\epsilon = 1$ it becomes
 # $(-\tfrac12, -\tfrac12, -\tfrac12, \tfrac32)$, since what is left of it without its mean is divided by 2; with the
@@ -128,7 +128,7 @@ def other_norms_have_the_outputs_and_gradients_of_torch(LayerNorm, draw):
 # $$\text{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac1D \sum_i x_i^2 + \epsilon}}$$
 #
 # Write `rms_norm(x, gain, epsilon)` for x (…, D) and gain (D,). Where x comes in float16, whose numbers end at
-# 65,504, take the squares in float32: the square of 300 is 90,000 already.
+# 65,504, take the squares in float32: the square of 300 is 90,000 already. Do not call a ready-made norm.
 #
 # **Example.** $x = (3, 4, 0, 0)$ has the mean square 6.25. With $\epsilon = 0$ and gain 1 it becomes
 # $(1.2, 1.6, 0, 0)$. A vector of equal numbers, as $(2, 2, 2)$, becomes $(1, 1, 1)$.

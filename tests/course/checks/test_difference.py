@@ -18,7 +18,7 @@ RELATIONS = [
     (X.T, X, "transposed, it has the expected values"),
     (P.permute(1, 0, 2), P, "with axes 0 and 1 exchanged, it has the expected values"),
     (P.permute(2, 0, 1), P, "in the order (1, 2, 0), it has the expected values"),
-    (numbers(3, 3).T, numbers(3, 3), "right once transposed"),
+    (numbers(3, 3).T, numbers(3, 3), "transposed, the values are right"),
     (X[:, None], X, "1 axis of size 1 too many; the values are right"),
     (P.sum(1), P, "it is the sum of the expected values over axis 1"),
     (P, P.mean(0), "its mean over axis 0 would be right"),

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from course.checks import Outcome, Trace
-from course.checks.fingerprints import Sealed, differing, known, load, written
+from course.checks.fingerprints import Sealed, differing, fits, known, load, sealed, written
 from course.checks.seal import bears, seal
 from course.checks.trace import Event, Object
 
@@ -161,3 +161,19 @@ def test_fingerprints_beside_the_notebook_come_first(tmp_path, monkeypatch):
     mine = {"homework": "hw_nobody_wrote", "exercises": {"f": {}}, "checks": {}}
     (tmp_path / "hw_nobody_wrote.json").write_text(json.dumps(mine), encoding="utf-8")
     assert load("hw_nobody_wrote") == mine
+
+
+@pytest.mark.parametrize("made_in", [torch.float16, torch.float32, torch.float64])
+def test_a_mistake_on_half_precision_is_known_in_whatever_precision_it_was_made(made_in):
+    """The answers differ in the third digit; another wrong answer stays another one."""
+    x = torch.linspace(0.1, 0.9, 12)
+
+    def turned(numbers, by):
+        return (numbers.to(made_in) * torch.tensor(by).cos().to(made_in)).sqrt()
+
+    def asked(answer):
+        return Trace("c", [Event("f", "", (x.half(),), {}, value(answer))])
+
+    wrong = [sealed(asked((x.double() * math.cos(0.7)).sqrt()).events[0], is_right=False)]
+    assert fits(asked(turned(x.half(), 0.7)), wrong, has_failed=True)
+    assert not fits(asked(turned(x.half(), 0.9)), wrong, has_failed=True)

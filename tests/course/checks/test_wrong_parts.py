@@ -35,6 +35,10 @@ class Quadrupled:
 
 def alone(numbers):
     return [3 * n for n in numbers]
+
+class Namesake:
+    def run(self, numbers):
+        return self.doubled(torch.doubled(numbers))
 """
 
 
@@ -56,6 +60,10 @@ def test_a_part_is_found_in_a_function_a_helper_and_a_method(session):
     for name in ("quadrupled", "Quadrupled"):
         assert called(session[name], {"doubled", "alone"}) == {"doubled": session["doubled"]}
     assert called(session["doubled"], {"doubled"}) == {}
+
+
+def test_what_has_the_name_of_a_part_behind_a_dot_is_not_that_part(session):
+    assert called(session["Namesake"], {"doubled"}) == {}
 
 
 def test_a_wrong_part_is_to_be_mended_first_and_no_hint_leads_elsewhere(check, session, capsys):
