@@ -176,6 +176,26 @@ def characters_for_bytes(word, merges):
 
 
 @misconception(of="bpe_decode")
+def decoded_as_ascii(symbols):
+    """The bytes are read as ASCII, where none of the bytes of `é` has a meaning.
+
+    Which letters does ASCII have? In which encoding were the bytes made?
+    """
+    return b"".join(symbols).decode("ascii", errors="replace")
+
+
+@misconception(of="bpe_decode")
+def invalid_text_decoded_symbol_by_symbol(symbols):
+    """Where the whole text is no valid UTF-8, each symbol is decoded on its own, and spread letters are lost.
+
+    One byte of a long text is wrong. What becomes of the `é` at its other end?
+    """
+    whole = b"".join(symbols).decode(errors="replace")
+    one_by_one = "".join(symbol.decode(errors="replace") for symbol in symbols)
+    return one_by_one if "\ufffd" in whole else whole
+
+
+@misconception(of="bpe_decode")
 def decoded_symbol_by_symbol(symbols):
     """Each symbol is decoded on its own, and half a letter raises UnicodeDecodeError.
 

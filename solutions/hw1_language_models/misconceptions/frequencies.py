@@ -160,6 +160,17 @@ def unseen_follower_looked_up(counts, context, words):
     return {token: followers[token] / total if total else 1 / len(tokens) for token in tokens}
 
 
+@misconception(of="mle_probs")
+def opening_token_among_the_keys(counts, context, words):
+    """`<s>` is among the keys, although it is never predicted.
+
+    Which keys does the statement list? After a context that never occurred, who shares the one with you?
+    """
+    followers, tokens = counts.get(context, {}), ["<s>", *words, EOS]
+    total = sum(followers.values())
+    return {token: followers.get(token, 0) / total if total else 1 / len(tokens) for token in tokens}
+
+
 # 9. heldout_bits
 
 
@@ -276,3 +287,45 @@ def surprises_weighted_by_their_probabilities(distributions, tokens):
     """
     probs = _probs(distributions, tokens)
     return sum(-prob * math.log2(prob) for prob in probs) / len(probs) if all(probs) else math.inf
+
+
+@misconception(of="heldout_bits")
+def logarithm_of_the_mean_of_possible_tokens(distributions, tokens):
+    """The probabilities are averaged first and the logarithm is taken of their mean.
+
+    For the example you answer 1.78. Which costs more by the formula: two tokens of probability 1/4, or one of
+    1/2 and one of 1/8? And by yours?
+    """
+    probs = _probs(distributions, tokens)
+    return math.inf if min(probs) == 0 else -math.log2(mean(probs))
+
+
+@misconception(of="heldout_bits")
+def entropy_of_the_predictions(distributions, tokens):
+    """The entropies of the distributions are averaged: what the model expects to pay, not what it paid.
+
+    Let another token come at one position. Does your answer change, and should it?
+    """
+    if min(_probs(distributions, tokens)) == 0:
+        return math.inf
+    return mean(-sum(p * math.log2(p) for p in row.values() if p) for row in distributions)
+
+
+@misconception(of="heldout_bits")
+def probability_of_the_text_first(distributions, tokens):
+    """The probabilities are multiplied first, and their product is 0.0 for a long or unlikely text.
+
+    What is 1e-9 to the power 40 as a float? Was one of the forty tokens impossible?
+    """
+    prob = math.prod(_probs(distributions, tokens))
+    return -math.log2(prob) / len(tokens) if prob else math.inf
+
+
+@misconception(of="heldout_bits")
+def divided_by_the_different_tokens(distributions, tokens):
+    """The surprises are divided by the number of different tokens, not by N.
+
+    How many tokens has the text of the example, and how many of them are different?
+    """
+    probs = _probs(distributions, tokens)
+    return math.inf if min(probs) == 0 else -sum(math.log2(prob) for prob in probs) / len(set(tokens))
