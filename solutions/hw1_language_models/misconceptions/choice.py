@@ -170,7 +170,7 @@ def largest_k_of_the_smallest_n(results):
 def variance_for_the_deviation(results):
     """The variance stands where the standard deviation belongs; its root has not been taken.
 
-    For the folds 5.0 and 5.4 of the example, s is 0.2828. What do you divide by the root of F?
+    For the folds 5.0 and 5.4 of the example, s is 0.2828. Which number do you have for it?
     """
     cost = _cost(results)
     best = min(cost, key=cost.get)

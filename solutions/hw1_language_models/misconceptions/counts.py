@@ -274,15 +274,3 @@ def last_follower_alone(sentences, n):
         for place in range(n - 1, len(row)):
             counts[tuple(row[place - n + 1 : place])] = {row[place]: 1}
     return counts
-
-
-@misconception(of="ngram_counts")
-def one_table_for_all_contexts(sentences, n):
-    """All contexts share one table of followers, so what follows one of them follows all.
-
-    Change the followers of `("a",)` in your result and print those of `("b",)`. How many dicts did you make?
-    """
-    shared = Counter()
-    for followers in _counted([[BOS] * (n - 1) + s + [EOS] for s in sentences], n).values():
-        shared.update(followers)
-    return dict.fromkeys(_counted([[BOS] * (n - 1) + s + [EOS] for s in sentences], n), shared)

@@ -151,23 +151,13 @@ def shares_after_many_steps(transition):
 
 
 @misconception(of="entropy_rate")
-def shares_after_a_thousand_steps(transition):
+def shares_after_many_steps_from_equal_ones(transition):
     """The shares are those after a fixed number of steps, which a source with a period never settles on.
 
     A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097?
     What would change if it also stayed where it is now and then?
     """
     return _rate_at_one_moment(transition, _alike(transition), 1000)
-
-
-@misconception(of="entropy_rate")
-def shares_after_ten_thousand_steps(transition):
-    """The shares are those after a fixed number of steps, which a source with a period never settles on.
-
-    A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097?
-    What would change if it also stayed where it is now and then?
-    """
-    return _rate_at_one_moment(transition, _alike(transition), 10_000)
 
 
 @misconception(of="entropy_rate")

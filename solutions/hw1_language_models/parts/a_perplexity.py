@@ -568,6 +568,9 @@ def other_sources_have_their_entropy_rate(entropy_rate, draw):
         pairs = shares[:, None] * transition
         added = torch.xlogy(shares, shares).sum() - torch.xlogy(pairs, pairs).sum()
         assert_close(entropy_rate(transition), added.item() / math.log(2))
+    rarely_moves = torch.tensor([[0.998, 0.002], [0.001, 0.999]], dtype=torch.float64)
+    bits = -torch.xlogy(rarely_moves, rarely_moves).sum(1) / math.log(2)
+    assert_close(entropy_rate(rarely_moves), ((bits[0] + 2 * bits[1]) / 3).item())
 
 
 # %% [markdown] written="below_the_floor" points=4 minutes=10

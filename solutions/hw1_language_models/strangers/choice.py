@@ -70,7 +70,7 @@ def variance_of_the_folds(results):
     return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))
 
 
-@stranger(of="choose_n_and_k")
+@stranger(of="choose_n_and_k", may_be=["variance_for_the_deviation"])
 def variance_shared_among_the_folds(results):
     cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
     best = min(cost, key=cost.get)

@@ -14,7 +14,7 @@ def _rate(transition, shares):
     return -(shares @ torch.xlogy(transition, transition).sum(1)).item() / math.log(2)
 
 
-@stranger(of="entropy_rate", may_be=["shares_after_a_thousand_steps"])
+@stranger(of="entropy_rate", may_be=["shares_after_many_steps_from_equal_ones"])
 def a_thousand_steps_from_equal_shares(transition):
     shares = torch.full_like(transition[0], 1 / len(transition))
     for _ in range(1000):
@@ -22,7 +22,7 @@ def a_thousand_steps_from_equal_shares(transition):
     return _rate(transition, shares)
 
 
-@stranger(of="entropy_rate")
+@stranger(of="entropy_rate", may_be=["shares_after_many_steps_from_equal_ones"])
 def twenty_steps_from_equal_shares(transition):
     shares = torch.full_like(transition[0], 1 / len(transition))
     for _ in range(20):
