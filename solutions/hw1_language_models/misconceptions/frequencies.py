@@ -313,12 +313,23 @@ def entropy_of_the_predictions(distributions, tokens):
 
 @misconception(of="heldout_bits")
 def probability_of_the_text_first(distributions, tokens):
-    """The probabilities are multiplied first, and their product is 0.0 for a long or unlikely text.
+    """The probabilities are multiplied first, and their product is 0.0 for a long text.
 
-    What is 1e-9 to the power 40 as a float? Was one of the forty tokens impossible?
+    What is 1/2 to the power 1200 as a float? Was any of the tokens impossible?
     """
     prob = math.prod(_probs(distributions, tokens))
     return -math.log2(prob) / len(tokens) if prob else math.inf
+
+
+@misconception(of="heldout_bits")
+def unlikely_tokens_taken_for_impossible(distributions, tokens):
+    """A very small probability is taken for zero.
+
+    How many bits does a token of probability 1e-9 cost by the formula? From which number on do you say that a
+    token is impossible, and who chose it?
+    """
+    probs = _probs(distributions, tokens)
+    return math.inf if min(probs) < 1e-6 else -mean(math.log2(prob) for prob in probs)
 
 
 @misconception(of="heldout_bits")

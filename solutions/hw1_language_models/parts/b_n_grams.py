@@ -298,13 +298,15 @@ def the_example_text_costs_2_bits(heldout_bits):
 
 # %% check="a_token_of_probability_zero_costs_infinitely_much" points=1
 def a_token_of_probability_zero_costs_infinitely_much(heldout_bits):
-    """When a token comes that was given the probability 0.0, the cost is infinite; forty tokens of 1e-9 cost less."""
+    """When a token comes that was given the probability 0.0, the cost is infinite; unlikely ones and long texts cost less."""
     distributions = [{"a": 1 / 2, "b": 1 / 2}, {"a": 1 / 4, "b": 0.0, "c": 3 / 4}, {"a": 1 / 8, "b": 7 / 8}]
     possible = heldout_bits(distributions, ["a", "c", "b"])
     assert_close(heldout_bits(distributions, ["a", "b", "b"]), math.inf)
     assert_true(math.isfinite(possible), f"A text without such a token costs {possible}.")
-    unlikely = heldout_bits([{"a": 1e-9, "b": 1 - 1e-9}] * 40, ["a"] * 40)
-    assert_true(math.isfinite(unlikely), f"Forty tokens of probability 1e-9 cost {unlikely}.")
+    unlikely = heldout_bits([{"a": 1e-9, "b": 1 - 1e-9}], ["a"])
+    assert_true(math.isfinite(unlikely), f"A token of probability 1e-9 costs {unlikely}.")
+    long = heldout_bits([{"a": 1 / 2, "b": 1 / 2}] * 1200, ["a", "b"] * 600)
+    assert_true(math.isfinite(long), f"A text of 1200 tokens of probability 1/2 costs {long}.")
 
 
 # %% check="a_token_the_model_never_heard_of_costs_infinitely_much" points=1
@@ -716,8 +718,8 @@ def differences_within_the_noise_do_not_count(choose_n_and_k, draw):
 # %% check="of_the_smallest_n_the_best_k_is_chosen" points=1
 def of_the_smallest_n_the_best_k_is_chosen(choose_n_and_k, draw):
     """Among good-enough settings with the same smallest n, the k of lowest cost is chosen."""
-    base, noise = draw.number(4, 6), draw.number(0.6, 0.8)
-    shares = {(3, 0.01): 0.6, (2, 0.01): 0.8, (2, 0.1): 0.4, (2, 1.0): 0.7, (2, 2.0): 5.0}
+    base, noise = draw.number(30, 40), draw.number(2, 3)
+    shares = {(3, 0.01): 0.6, (2, 0.01): 0.8, (2, 0.1): 0.4, (2, 1.0): 0.7, (2, 2.0): 5.0, (1, 1.0): 3.5}
     heldout = {(3, 0.5): folds(base, noise), (1, 0.1): folds(base + 9 * noise, 10 * noise)}
     heldout |= {setting: folds(base + share * noise) for setting, share in shares.items()}
     assert_equal(tuple(choose_n_and_k(results_table(heldout))), (2, 0.1))

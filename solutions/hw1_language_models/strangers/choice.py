@@ -89,3 +89,10 @@ def bits_per_token_per_token(reports):
 def unknown_tokens_subtracted(reports):
     known = {name: one["n_tokens"] - one["n_unknown"] for name, one in reports.items()}
     return min(reports, key=lambda name: known[name] * math.log2(reports[name]["perplexity"]))
+
+
+@stranger(of="choose_n_and_k")
+def error_over_the_settings(results):
+    cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
+    limit = min(cost.values()) + stdev(cost.values()) / math.sqrt(len(cost))
+    return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))
