@@ -567,6 +567,7 @@ def the_weight_belongs_to_the_longer_context(interpolated_prob, draw):
     orders = drawn_orders(draw, words)
     followers = orders[2]["a", "b"]
     followers["a"] += 20  # more than a third
+    orders[0][()]["a"] += 20
     expected = followers["a"] / sum(followers.values())
     assert_close(interpolated_prob(orders, [1.0, 1.0, 1.0], ("a", "b"), "a", words), expected)
     assert_close(interpolated_prob(orders, [0.0, 0.0, 0.0], ("a", "b"), "a", words), 1 / 3)
@@ -590,6 +591,7 @@ def other_mixtures_have_their_probability(interpolated_prob, draw):
             assert_close(interpolated_prob(orders, weights, context, token, words), mixture)
     half = orders[0][()].get("u", 0) / sum(orders[0][()].values()) * one + (1 - one) / 4
     assert_close(interpolated_prob(orders, weights, ("w", "w"), "u", words), half)
+    assert_close(interpolated_prob(orders, weights, ("w", "w"), "w", words), (1 - one) / 4)
 
 
 # %% [markdown] exercise="choose_n_and_k" difficulty=2 minutes=20
