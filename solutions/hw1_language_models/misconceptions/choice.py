@@ -199,3 +199,16 @@ def cost_by_the_median(results):
     cost = {setting: median(bits["heldout"]) for setting, bits in results.items()}
     best = min(cost, key=cost.get)
     return _smallest_n(cost, cost[best] + _standard_error(results[best]["heldout"]))
+
+
+@misconception(of="choose_n_and_k")
+def limit_itself_excluded(results):
+    """Only settings that cost less than the limit are good enough, and without noise none is.
+
+    All folds of the best setting cost the same: where is the limit then? What does the rule say of a setting
+    that lies on it?
+    """
+    cost = _cost(results)
+    best = min(cost, key=cost.get)
+    limit = cost[best] + _standard_error(results[best]["heldout"])
+    return min((s for s in cost if cost[s] < limit), key=lambda setting: (setting[0], cost[setting]))

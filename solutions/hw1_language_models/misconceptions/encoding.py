@@ -164,6 +164,23 @@ def stopped_after_the_first_merge(word, merges):
 
 
 @misconception(of="bpe_encode")
+def replaced_from_the_right(word, merges):
+    """A run of one letter is merged from the right: three `a` become `a aa`.
+
+    At which end of the word does your replacement begin, and at which in the statement?
+    """
+    symbols, rank = _single_bytes(word), {pair: place for place, pair in enumerate(merges)}
+    while known := [pair for pair in pairwise(symbols) if pair in rank]:
+        best, place = min(known, key=rank.get), len(symbols) - 1
+        while place > 0:
+            if (symbols[place - 1], symbols[place]) == best:
+                symbols[place - 1 : place + 1] = [best[0] + best[1]]
+                place -= 1
+            place -= 1
+    return symbols
+
+
+@misconception(of="bpe_encode")
 def characters_for_bytes(word, merges):
     """The symbols are characters of a string, which no pair of `bytes` is equal to, so nothing is merged.
 

@@ -107,6 +107,16 @@ def minus_sign_of_the_entropy_lost(probs):
     return 2 ** (torch.xlogy(probs, probs).sum().item() / math.log(2))
 
 
+@misconception(of="branching_factor")
+def entropy_shared_among_the_outcomes(probs):
+    """The entropy is divided by the number of outcomes: the mean of $p \\log p$ stands for its sum.
+
+    The probabilities are weights already, and sum to one. What do you answer for ten equally likely digits,
+    and what for a hundred?
+    """
+    return 2 ** (torch.xlogy(probs, probs)[probs > 0].mean().item() / -math.log(2))
+
+
 # 4. entropy_rate
 
 
@@ -188,6 +198,17 @@ def hundred_thousand_steps_averaged(transition):
     work improve it, and how many steps would six digits take?
     """
     return _rate_over_all_steps(transition, 100_000)
+
+
+@misconception(of="entropy_rate")
+def shares_of_length_one(transition):
+    """The shares do not sum to one: an eigenvector comes with length one.
+
+    Add up the shares of the example. Which multiple of an eigenvector is an eigenvector too, and which one
+    satisfies the second equation of the statement?
+    """
+    shares = _shares(transition)
+    return (shares / shares.norm() @ _row_entropies(transition)).item()
 
 
 @misconception(of="entropy_rate")

@@ -171,6 +171,16 @@ def opening_token_among_the_keys(counts, context, words):
     return {token: followers.get(token, 0) / total if total else 1 / len(tokens) for token in tokens}
 
 
+@misconception(of="mle_probs")
+def context_and_follower_looked_up(counts, context, words):
+    """Contexts and tokens that never occurred are looked up all the same, and Python raises KeyError.
+
+    What is not in `counts` has been seen how often? `dict.get` takes a second argument: what could it be?
+    """
+    total = sum(counts[context].values())
+    return {token: counts[context][token] / total for token in [*words, EOS]}
+
+
 # 9. heldout_bits
 
 
@@ -340,3 +350,24 @@ def divided_by_the_different_tokens(distributions, tokens):
     """
     probs = _probs(distributions, tokens)
     return math.inf if min(probs) == 0 else -sum(math.log2(prob) for prob in probs) / len(set(tokens))
+
+
+@misconception(of="heldout_bits")
+def every_token_looked_up(distributions, tokens):
+    """Every token is looked up and its logarithm taken, and Python raises ValueError or KeyError.
+
+    The statement has one answer for both. Before which operation can you give it?
+    """
+    return -sum(math.log2(row[token]) for row, token in zip(distributions, tokens, strict=True)) / len(tokens)
+
+
+@misconception(of="heldout_bits")
+def only_absent_tokens_impossible(distributions, tokens):
+    """Tokens that are not in the dict cost infinitely much, but for one with 0.0 Python raises ValueError.
+
+    Two kinds of tokens have the probability zero. Which of them does your condition notice?
+    """
+    pairs = [*zip(distributions, tokens, strict=True)]
+    if any(token not in row for row, token in pairs):
+        return math.inf
+    return -sum(math.log2(row[token]) for row, token in pairs) / len(tokens)

@@ -753,7 +753,7 @@ def other_results_are_chosen_from_by_the_rule(choose_n_and_k, draw):
 # ### Your model on English
 #
 # The next cell puts your functions together: it counts n-grams of the documentation that comes with Python,
-# smooths them with add-k, and prints what training and held-out text cost for n = 1 to 4. Set `RUN = True`
+# smooths them with add-k, and draws what training and held-out text cost for n = 1 to 4. Set `RUN = True`
 # when exercises 7, 10 and 12 are done. (No points. It takes a few seconds.) Where does the training cost part
 # from the held-out cost, and what does a larger k do to the gap?
 
@@ -761,6 +761,10 @@ def other_results_are_chosen_from_by_the_rule(choose_n_and_k, draw):
 RUN = False  # True, then run this cell
 if RUN:
     from pydoc_data.topics import topics
+
+    from IPython.display import display
+
+    from course.plots import Picture, legend, line_style
 
     lines = [line.lower().split() for text in topics.values() for line in text.splitlines()]
     lines = [line for line in lines if len(line) > 3 and all(word.isalpha() for word in line)]
@@ -787,6 +791,17 @@ if RUN:
             training, heldout = (sum(results[n, k][part]) / 3 for part in ("training", "heldout"))
             print(f"n = {n}   k = {k:<6} training {training:6.2f}   held-out {heldout:6.2f} bits per word")
     print("your choice:", choose_n_and_k(results))
+
+    picture = Picture("Bits per word of training and held-out text for n = 1 to 4, with the numbers above.")
+    axes = picture.panel()
+    for style, k in enumerate((0.001, 0.1)):
+        for part, marker in (("training", "o"), ("heldout", "s")):
+            bits = [sum(results[n, k][part]) / 3 for n in (1, 2, 3, 4)]
+            label = f"{part.replace('heldout', 'held-out')}, k = {k}"
+            axes.plot((1, 2, 3, 4), bits, marker=marker, label=label, **line_style(style))
+    axes.set(xlabel="n", ylabel="bits per word", xticks=(1, 2, 3, 4))
+    legend(axes)
+    display(picture)
 
 # %% [markdown] written="reading_the_fall" points=3 minutes=10
 # ### 13. Reading the fall
