@@ -17,6 +17,7 @@ from course.checks.trace import Object, Outcome
 
 SLACK = 1e-5  # relative; sums closer than this count as equal, sums more than 2e-4 apart do not
 WHOLE = 1e-4  # relative distance from a whole number below which a number is written as that
+LARGE = 1e9  # from here on the last digits of a whole number may be rounding errors
 ZERO = 1e-8  # what rounding errors leave of 0
 COARSE_SLACK = 1e-2  # the same two, where numbers of half precision went in
 COARSE_ZERO = 1e-2
@@ -83,7 +84,7 @@ def _number_text(value: int | float | complex, numbers: list[float]) -> str:
         return _number_text(value.real, numbers) + "+i" + _number_text(value.imag, numbers)
     if not math.isfinite(value):
         return str(float(value))
-    if abs(value - round(value)) <= max(ZERO, min(WHOLE * abs(value), 0.01)):
+    if abs(value) < LARGE and abs(value - round(value)) <= max(ZERO, min(WHOLE * abs(value), 0.01)):
         return str(round(value))
     numbers.append(float(value))
     return "#"

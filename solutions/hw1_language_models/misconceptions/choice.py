@@ -1,7 +1,7 @@
 """What goes wrong when n and k are chosen."""
 
 import math
-from statistics import mean, pstdev, stdev
+from statistics import mean, median, pstdev, stdev, variance
 
 from autograder.catalogue import misconception, not_code
 
@@ -80,8 +80,8 @@ def deviation_of_a_single_fold(results):
 def deviation_of_the_population(results):
     """The standard deviation is taken with F, not F - 1, in the denominator, so the limit is too low.
 
-    `statistics` has `stdev` and `pstdev`, and torch has `correction`. Which of the two does the statement
-    name, and what do you get for two folds?
+    `statistics` has `stdev` and `pstdev`, numpy has `ddof`, and torch has `correction`. Which of the two
+    does the statement name, and what do you get for two folds?
     """
     cost = _cost(results)
     best = min(cost, key=cost.get)
@@ -164,3 +164,51 @@ def largest_k_of_the_smallest_n(results):
     best = min(cost, key=cost.get)
     limit = cost[best] + _standard_error(results[best]["heldout"])
     return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], -setting[1]))
+
+
+@misconception(of="choose_n_and_k")
+def variance_for_the_deviation(results):
+    """The variance stands where the standard deviation belongs; its root has not been taken.
+
+    For the folds 5.0 and 5.4 of the example, s is 0.2828. Which number do you have for it?
+    """
+    cost = _cost(results)
+    best = min(cost, key=cost.get)
+    bits = results[best]["heldout"]
+    return _smallest_n(cost, cost[best] + variance(bits) / math.sqrt(len(bits)))
+
+
+@misconception(of="choose_n_and_k")
+def k_of_the_lowest_cost(results):
+    """The smallest n that is good enough is paired with the k of the setting of lowest cost.
+
+    Is the pair that you return among the settings that are good enough? Does it occur in `results` at all?
+    """
+    cost = _cost(results)
+    best = min(cost, key=cost.get)
+    n, _ = _smallest_n(cost, cost[best] + _standard_error(results[best]["heldout"]))
+    return n, best[1]
+
+
+@misconception(of="choose_n_and_k")
+def cost_by_the_median(results):
+    """The cost of a setting is the median of its folds, where the statement takes their mean.
+
+    Three folds cost 5 bits and a fourth 9. What is the cost by the statement, and what is it for you?
+    """
+    cost = {setting: median(bits["heldout"]) for setting, bits in results.items()}
+    best = min(cost, key=cost.get)
+    return _smallest_n(cost, cost[best] + _standard_error(results[best]["heldout"]))
+
+
+@misconception(of="choose_n_and_k")
+def limit_itself_excluded(results):
+    """Only settings that cost less than the limit are good enough, and without noise none is.
+
+    All folds of the best setting cost the same: where is the limit then? What does the rule say of a setting
+    that lies on it?
+    """
+    cost = _cost(results)
+    best = min(cost, key=cost.get)
+    limit = cost[best] + _standard_error(results[best]["heldout"])
+    return min((s for s in cost if cost[s] < limit), key=lambda setting: (setting[0], cost[setting]))

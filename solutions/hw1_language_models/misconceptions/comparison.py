@@ -93,6 +93,24 @@ def perplexity_per_byte(token_log_probs, text):
     return 2 ** (-sum(token_log_probs) / math.log(2) / len(text.encode()))
 
 
+@misconception(of="bits_per_byte")
+def probability_of_the_text_taken(token_log_probs, text):
+    """The probabilities are multiplied, and the logarithm is taken of their product, 0.0 for a long text.
+
+    What is 1/256 to the power 400 as a float? Do you need that number to know its logarithm?
+    """
+    return -math.log2(math.prod(math.exp(log_prob) for log_prob in token_log_probs)) / len(text.encode())
+
+
+@misconception(of="bits_per_byte")
+def bits_per_word(token_log_probs, text):
+    """The bits are divided by the number of words of the text, not of bytes.
+
+    What is a word in a language that writes no spaces? Which length does the statement divide by?
+    """
+    return -sum(token_log_probs) / math.log(2) / len(text.split())
+
+
 # 19. cheapest_model
 
 
@@ -115,7 +133,7 @@ def perplexities_compared_directly(reports):
 
 @misconception(of="cheapest_model", seen="https://github.com/mitlm/mitlm/issues/28")
 def unknown_tokens_let_through(reports):
-    """The whole text is priced rightly, but models with unknown tokens take part.
+    """Models with unknown tokens take part in the comparison.
 
     What did such a model say about a word it does not know, and what would it have cost to spell it?
     """
@@ -159,3 +177,22 @@ def dearest_model(reports):
     Is a model that needs more bits for the same text better or worse? Which of `min` and `max` do you use?
     """
     return max(_complete(reports), key=lambda name: _bits(reports[name]))
+
+
+@misconception(of="cheapest_model")
+def bits_divided_by_the_tokens(reports):
+    """The bits per token are divided by the number of tokens, though every token costs that much again.
+
+    A perplexity of 4 is 2 bits for each token. Do 500 such tokens cost more than one, or less?
+    """
+    spellers = _complete(reports)
+    return min(spellers, key=lambda name: math.log2(reports[name]["perplexity"]) / reports[name]["n_tokens"])
+
+
+@misconception(of="cheapest_model")
+def perplexity_to_the_power_of_the_tokens(reports):
+    """The perplexity is raised to the number of tokens, which is too large for a float when the text is long.
+
+    The order of your numbers would be right. What is the logarithm of $p^n$, and can it overflow?
+    """
+    return min(_complete(reports), key=lambda name: reports[name]["perplexity"] ** reports[name]["n_tokens"])

@@ -213,3 +213,64 @@ def contexts_joined_into_strings(sentences, n):
     """
     counts = _counted([[BOS] * (n - 1) + sentence + [EOS] for sentence in sentences], n)
     return {" ".join(context): followers for context, followers in counts.items()}
+
+
+@misconception(of="ngram_counts")
+def context_of_n_tokens(sentences, n):
+    """The context holds the n tokens before the predicted one, which is one too many.
+
+    How many tokens has an n-gram together with the one it predicts? How long is your context for n = 2?
+    """
+    return _counted([[BOS] * n + sentence + [EOS] for sentence in sentences], n + 1)
+
+
+@misconception(of="ngram_counts")
+def opening_tokens_counted_with_shorter_contexts(sentences, n):
+    """Every place of the padded list is counted, the opening tokens too, which nothing predicts.
+
+    Underline in `<s> <s> a b </s>` what a trigram model predicts. Which of it does your loop begin with?
+    """
+    counts = defaultdict(Counter)
+    for sentence in sentences:
+        row = [BOS] * (n - 1) + sentence + [EOS]
+        for place in range(len(row)):
+            counts[tuple(row[max(0, place - n + 1) : place])][row[place]] += 1
+    return counts
+
+
+@misconception(of="ngram_counts")
+def everything_so_far_for_a_unigram(sentences, n):
+    """The last n - 1 tokens are cut out with `[-(n - 1):]`, which for n = 1 is everything so far.
+
+    Print `["x", "y"][-2:]`, `[-1:]` and `[-0:]`. Which of the three surprises you?
+    """
+    counts = defaultdict(Counter)
+    for sentence in sentences:
+        row = [BOS] * (n - 1)
+        for token in [*sentence, EOS]:
+            counts[tuple(row[-(n - 1) :])][token] += 1
+            row.append(token)
+    return counts
+
+
+@misconception(of="ngram_counts")
+def last_sentence_alone(sentences, n):
+    """Only the last sentence is counted; what the others gave is lost.
+
+    Where in your code does the table begin to exist: before the first sentence, or anew with each of them?
+    """
+    return _counted([[BOS] * (n - 1) + sentence + [EOS] for sentence in sentences[-1:]], n)
+
+
+@misconception(of="ngram_counts")
+def last_follower_alone(sentences, n):
+    """Each context keeps only the token that followed it last; its earlier followers are overwritten.
+
+    Two words follow `<s>` in the example. What does `counts[context] = …` leave of the first one?
+    """
+    counts = {}
+    for sentence in sentences:
+        row = [BOS] * (n - 1) + sentence + [EOS]
+        for place in range(n - 1, len(row)):
+            counts[tuple(row[place - n + 1 : place])] = {row[place]: 1}
+    return counts

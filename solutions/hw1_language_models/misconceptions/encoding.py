@@ -164,6 +164,23 @@ def stopped_after_the_first_merge(word, merges):
 
 
 @misconception(of="bpe_encode")
+def replaced_from_the_right(word, merges):
+    """A run of one letter is merged from the right: three `a` become `a aa`.
+
+    At which end of the word does your replacement begin, and at which in the statement?
+    """
+    symbols, rank = _single_bytes(word), {pair: place for place, pair in enumerate(merges)}
+    while known := [pair for pair in pairwise(symbols) if pair in rank]:
+        best, place = min(known, key=rank.get), len(symbols) - 1
+        while place > 0:
+            if (symbols[place - 1], symbols[place]) == best:
+                symbols[place - 1 : place + 1] = [best[0] + best[1]]
+                place -= 1
+            place -= 1
+    return symbols
+
+
+@misconception(of="bpe_encode")
 def characters_for_bytes(word, merges):
     """The symbols are characters of a string, which no pair of `bytes` is equal to, so nothing is merged.
 
@@ -173,6 +190,26 @@ def characters_for_bytes(word, merges):
 
 
 # 16. bpe_decode
+
+
+@misconception(of="bpe_decode")
+def decoded_as_ascii(symbols):
+    """The bytes are read as ASCII, where none of the bytes of `é` has a meaning.
+
+    Which letters does ASCII have? In which encoding were the bytes made?
+    """
+    return b"".join(symbols).decode("ascii", errors="replace")
+
+
+@misconception(of="bpe_decode")
+def invalid_text_decoded_symbol_by_symbol(symbols):
+    """Where the whole text is no valid UTF-8, each symbol is decoded on its own, and spread letters are lost.
+
+    One byte of a long text is wrong. What becomes of the `é` at its other end?
+    """
+    whole = b"".join(symbols).decode(errors="replace")
+    one_by_one = "".join(symbol.decode(errors="replace") for symbol in symbols)
+    return one_by_one if "\ufffd" in whole else whole
 
 
 @misconception(of="bpe_decode")

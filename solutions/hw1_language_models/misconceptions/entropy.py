@@ -107,6 +107,16 @@ def minus_sign_of_the_entropy_lost(probs):
     return 2 ** (torch.xlogy(probs, probs).sum().item() / math.log(2))
 
 
+@misconception(of="branching_factor")
+def entropy_shared_among_the_outcomes(probs):
+    """The entropy is divided by the number of outcomes: the mean of $p \\log p$ stands for its sum.
+
+    The probabilities are weights already, and sum to one. What do you answer for ten equally likely digits,
+    and what for a hundred?
+    """
+    return 2 ** (torch.xlogy(probs, probs)[probs > 0].mean().item() / -math.log(2))
+
+
 # 4. entropy_rate
 
 
@@ -118,15 +128,97 @@ def _row_entropies(transition):
     return -torch.xlogy(transition, transition).sum(1) / math.log(2)
 
 
+def _alike(transition):
+    return torch.full_like(transition[0], 1 / len(transition))
+
+
+def _rate_at_one_moment(transition, shares, steps):
+    return (shares @ torch.linalg.matrix_power(transition, steps) @ _row_entropies(transition)).item()
+
+
+def _summed_powers(transition, steps):
+    """The sum of the powers of `transition` from the 0th on, `steps` of them."""
+    if steps == 1:
+        return torch.eye(len(transition), dtype=transition.dtype)
+    half = _summed_powers(transition, steps // 2)
+    both = half + half @ torch.linalg.matrix_power(transition, steps // 2)
+    return both + torch.linalg.matrix_power(transition, steps - 1) if steps % 2 else both
+
+
+def _rate_over_all_steps(transition, steps):
+    shares = _alike(transition) @ _summed_powers(transition, steps) / steps
+    return (shares @ _row_entropies(transition)).item()
+
+
 @misconception(of="entropy_rate")
 def shares_after_many_steps(transition):
     """The shares are those after a fixed number of steps, which a source with a period never settles on.
 
-    A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097? Over
-    what would you have to average?
+    A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097?
+    What would change if it also stayed where it is now and then?
     """
-    shares = torch.linalg.matrix_power(transition, 4096)[0]
-    return -(shares @ torch.xlogy(transition, transition).sum(1)).item() / math.log(2)
+    return _rate_at_one_moment(transition, torch.eye(len(transition), dtype=torch.float64)[0], 4096)
+
+
+@misconception(of="entropy_rate")
+def shares_after_many_steps_from_equal_ones(transition):
+    """The shares are those after a fixed number of steps, which a source with a period never settles on.
+
+    A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097?
+    What would change if it also stayed where it is now and then?
+    """
+    return _rate_at_one_moment(transition, _alike(transition), 1000)
+
+
+@misconception(of="entropy_rate")
+def thousand_steps_averaged(transition):
+    """The shares are averaged over all steps, and the first ones, before the source settled, still count.
+
+    Print your answer for the example after 1,000, 10,000 and 100,000 steps. By how much does ten times the
+    work improve it, and how many steps would six digits take?
+    """
+    return _rate_over_all_steps(transition, 1000)
+
+
+@misconception(of="entropy_rate")
+def ten_thousand_steps_averaged(transition):
+    """The shares are averaged over all steps, and the first ones, before the source settled, still count.
+
+    Print your answer for the example after 1,000, 10,000 and 100,000 steps. By how much does ten times the
+    work improve it, and how many steps would six digits take?
+    """
+    return _rate_over_all_steps(transition, 10_000)
+
+
+@misconception(of="entropy_rate")
+def hundred_thousand_steps_averaged(transition):
+    """The shares are averaged over all steps, and the first ones, before the source settled, still count.
+
+    Print your answer for the example after 1,000, 10,000 and 100,000 steps. By how much does ten times the
+    work improve it, and how many steps would six digits take?
+    """
+    return _rate_over_all_steps(transition, 100_000)
+
+
+@misconception(of="entropy_rate")
+def shares_of_length_one(transition):
+    """The shares do not sum to one: an eigenvector comes with length one.
+
+    Add up the shares of the example. Which multiple of an eigenvector is an eigenvector too, and which one
+    satisfies the second equation of the statement?
+    """
+    shares = _shares(transition)
+    return (shares / shares.norm() @ _row_entropies(transition)).item()
+
+
+@misconception(of="entropy_rate")
+def last_two_steps_averaged(transition):
+    """The shares of the last two steps are averaged, which settles a period of two and no other.
+
+    A source is at token 0 at every third step. What are its shares after 999, 1000 and 1001 steps?
+    """
+    now = torch.linalg.matrix_power(transition, 9999)
+    return (_alike(transition) @ (now + now @ transition) / 2 @ _row_entropies(transition)).item()
 
 
 @misconception(of="entropy_rate")

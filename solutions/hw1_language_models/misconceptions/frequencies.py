@@ -160,6 +160,27 @@ def unseen_follower_looked_up(counts, context, words):
     return {token: followers[token] / total if total else 1 / len(tokens) for token in tokens}
 
 
+@misconception(of="mle_probs")
+def opening_token_among_the_keys(counts, context, words):
+    """`<s>` is among the keys, although it is never predicted.
+
+    Which keys does the statement list? After a context that never occurred, who shares the one with you?
+    """
+    followers, tokens = counts.get(context, {}), ["<s>", *words, EOS]
+    total = sum(followers.values())
+    return {token: followers.get(token, 0) / total if total else 1 / len(tokens) for token in tokens}
+
+
+@misconception(of="mle_probs")
+def context_and_follower_looked_up(counts, context, words):
+    """Contexts and tokens that never occurred are looked up all the same, and Python raises KeyError.
+
+    What is not in `counts` has been seen how often? `dict.get` takes a second argument: what could it be?
+    """
+    total = sum(counts[context].values())
+    return {token: counts[context][token] / total for token in [*words, EOS]}
+
+
 # 9. heldout_bits
 
 
@@ -276,3 +297,77 @@ def surprises_weighted_by_their_probabilities(distributions, tokens):
     """
     probs = _probs(distributions, tokens)
     return sum(-prob * math.log2(prob) for prob in probs) / len(probs) if all(probs) else math.inf
+
+
+@misconception(of="heldout_bits")
+def logarithm_of_the_mean_of_possible_tokens(distributions, tokens):
+    """The probabilities are averaged first and the logarithm is taken of their mean.
+
+    For the example you answer 1.78. Which costs more by the formula: two tokens of probability 1/4, or one of
+    1/2 and one of 1/8? And by yours?
+    """
+    probs = _probs(distributions, tokens)
+    return math.inf if min(probs) == 0 else -math.log2(mean(probs))
+
+
+@misconception(of="heldout_bits")
+def entropy_of_the_predictions(distributions, tokens):
+    """The entropies of the distributions are averaged: what the model expects to pay, not what it paid.
+
+    Let another token come at one position. Does your answer change, and should it?
+    """
+    if min(_probs(distributions, tokens)) == 0:
+        return math.inf
+    return mean(-sum(p * math.log2(p) for p in row.values() if p) for row in distributions)
+
+
+@misconception(of="heldout_bits")
+def probability_of_the_text_first(distributions, tokens):
+    """The probabilities are multiplied first, and their product is 0.0 for a long text.
+
+    What is 1/2 to the power 1200 as a float? Was any of the tokens impossible?
+    """
+    prob = math.prod(_probs(distributions, tokens))
+    return -math.log2(prob) / len(tokens) if prob else math.inf
+
+
+@misconception(of="heldout_bits")
+def unlikely_tokens_taken_for_impossible(distributions, tokens):
+    """A very small probability is taken for zero.
+
+    How many bits does a token of probability 1e-9 cost by the formula? From which number on do you say that a
+    token is impossible, and who chose it?
+    """
+    probs = _probs(distributions, tokens)
+    return math.inf if min(probs) < 1e-6 else -mean(math.log2(prob) for prob in probs)
+
+
+@misconception(of="heldout_bits")
+def divided_by_the_different_tokens(distributions, tokens):
+    """The surprises are divided by the number of different tokens, not by N.
+
+    How many tokens has the text of the example, and how many of them are different?
+    """
+    probs = _probs(distributions, tokens)
+    return math.inf if min(probs) == 0 else -sum(math.log2(prob) for prob in probs) / len(set(tokens))
+
+
+@misconception(of="heldout_bits")
+def every_token_looked_up(distributions, tokens):
+    """Every token is looked up and its logarithm taken, and Python raises ValueError or KeyError.
+
+    The statement has one answer for both. Before which operation can you give it?
+    """
+    return -sum(math.log2(row[token]) for row, token in zip(distributions, tokens, strict=True)) / len(tokens)
+
+
+@misconception(of="heldout_bits")
+def only_absent_tokens_impossible(distributions, tokens):
+    """Tokens that are not in the dict cost infinitely much, but for one with 0.0 Python raises ValueError.
+
+    Two kinds of tokens have the probability zero. Which of them does your condition notice?
+    """
+    pairs = [*zip(distributions, tokens, strict=True)]
+    if any(token not in row for row, token in pairs):
+        return math.inf
+    return -sum(math.log2(row[token]) for row, token in pairs) / len(tokens)

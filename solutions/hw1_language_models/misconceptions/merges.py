@@ -205,3 +205,77 @@ def new_symbols_listed(words, n_merges):
     `b"abc"` may come of `b"a", b"bc"` or of `b"ab", b"c"`. Could somebody replay your list?
     """
     return [first + second for first, second in _trained([_symbols(word) for word in words], n_merges)]
+
+
+@misconception(of="bpe_train")
+def ties_settled_by_the_joined_symbol(words, n_merges):
+    """Among equally frequent pairs, the one whose joined symbol is smallest is merged, not the smallest pair.
+
+    `b"abc"` is smaller than `b"az"`. Which is smaller, `(b"ab", b"c")` or `(b"a", b"z")`?
+    """
+    return _trained(
+        [_symbols(word) for word in words],
+        n_merges,
+        choose=lambda counts: min(counts, key=lambda pair: (-counts[pair], pair[0] + pair[1])),
+    )
+
+
+@misconception(of="bpe_train")
+def place_skipped_after_two_equals(words, n_merges):
+    """After two equal symbols the count moves on by two, and misses the pair that begins at the second.
+
+    Which pairs does `aab` hold? Write down the places at which your loop stands.
+    """
+
+    def counted(rows):
+        counts = Counter()
+        for row in rows:
+            place = 0
+            while place < len(row) - 1:
+                counts[row[place], row[place + 1]] += 1
+                place += 2 if row[place] == row[place + 1] else 1
+        return counts
+
+    return _trained([_symbols(word) for word in words], n_merges, count=counted)
+
+
+@misconception(of="bpe_train")
+def run_counted_once(words, n_merges):
+    """A pair is not counted if it is the same as the pair before it, so a whole run counts as one pair.
+
+    How many times can the pair of two `a` be merged in `aaaaaaa`, and how many times do you count it?
+    """
+
+    def counted(rows):
+        return Counter(
+            pair for row in rows for before, pair in pairwise([None, *pairwise(row)]) if pair != before
+        )
+
+    return _trained([_symbols(word) for word in words], n_merges, count=counted)
+
+
+@misconception(of="bpe_train")
+def pairs_counted_once_a_word(words, n_merges):
+    """A pair counts once for each word that contains it, however often it occurs there.
+
+    How often does the pair of `a` and `b` occur in `abab`? What does a `set` of pairs forget?
+    """
+    return _trained(
+        [_symbols(word) for word in words],
+        n_merges,
+        count=lambda rows: Counter(pair for row in rows for pair in set(pairwise(row))),
+    )
+
+
+@misconception(of="bpe_train")
+def first_occurrence_replaced(words, n_merges):
+    """In each word only the first occurrence of the pair is replaced.
+
+    Print `abab` after the first merge. Is the pair gone?
+    """
+
+    def replaced(row, pair):
+        place = next((i for i, found in enumerate(pairwise(row)) if found == pair), None)
+        return row if place is None else [*row[:place], pair[0] + pair[1], *row[place + 2 :]]
+
+    return _trained([_symbols(word) for word in words], n_merges, replace=replaced)

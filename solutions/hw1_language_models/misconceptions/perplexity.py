@@ -240,6 +240,45 @@ def last_batch_alone(batches):
     return math.exp(_mean_nll(batches[-1:]))
 
 
+@misconception(of="corpus_perplexity")
+def first_batch_alone(batches):
+    """The answer is that of the first batch; the others are never read.
+
+    Where does your `return` stand, and how often does the loop come to its end?
+    """
+    return math.exp(_mean_nll(batches[:1]))
+
+
+@misconception(of="corpus_perplexity")
+def last_token_of_each_sentence_left_out(batches):
+    """The last token of every sentence is left out of the sum and out of N.
+
+    Which token is the last of a sentence, by the statement? Is it predicted like the others?
+    """
+    return math.exp(-torch.cat([sentence[:-1] for sentence in _sentences(batches)]).mean().item())
+
+
+@misconception(of="corpus_perplexity")
+def first_token_of_each_sentence_left_out(batches):
+    """The first token of every sentence is left out of the sum and out of N, as if it were `<s>`.
+
+    Is `<s>` among the tokens of a batch? Which token does the model predict first?
+    """
+    return math.exp(-torch.cat([sentence[1:] for sentence in _sentences(batches)]).mean().item())
+
+
+@misconception(of="corpus_perplexity")
+def batches_weighted_by_their_sentences(batches):
+    """The mean losses of the batches are weighted by the numbers of their sentences, not of their tokens.
+
+    Two batches of one sentence each, one of two tokens and one of two hundred: how much does a token of each
+    count in your average?
+    """
+    n_sentences = [len(batch["is_token"]) for batch in batches]
+    losses = [n * _mean_nll([batch]) for n, batch in zip(n_sentences, batches, strict=True)]
+    return math.exp(sum(losses) / sum(n_sentences))
+
+
 # 6. name_the_fault
 
 

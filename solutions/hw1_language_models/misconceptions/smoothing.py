@@ -1,7 +1,4 @@
-"""What goes wrong when counts are smoothed and contexts mixed."""
-
-import math
-from statistics import mean
+"""What goes wrong when counts are smoothed."""
 
 from autograder.catalogue import misconception
 
@@ -133,155 +130,42 @@ def token_that_never_followed_looked_up(counts, context, token, words, k):
     return (followers[token] + k) / (sum(followers.values()) + k * (len(words) + 1))
 
 
-# 11. interpolated_prob
+@misconception(of="add_k_prob")
+def k_in_the_denominator_alone(counts, context, token, words, k):
+    """The denominator gains k for every token, but the count of the token gains nothing.
 
-
-def _estimate(counts, context, token):
-    """The relative frequency of a token after a context, None if the context never occurred."""
+    What do you give a token that never followed? Add up your probabilities: who received the k?
+    """
     followers = counts.get(context, {})
-    total = sum(followers.values())
-    return followers.get(token, 0) / total if total else None
+    return followers.get(token, 0) / (sum(followers.values()) + k * (len(words) + 1))
 
 
-def _estimates(counts_by_order, context, token):
-    lengths = range(len(counts_by_order))
-    return [
-        _estimate(counts, context[len(context) - length :], token)
-        for counts, length in zip(counts_by_order, lengths, strict=True)
-    ]
+@misconception(of="add_k_prob")
+def parentheses_forgotten(counts, context, token, words, k):
+    """The fraction is taken first and k times V is added to it: the denominator has lost its parentheses.
 
-
-def _mixed(prob, estimates, weights):
-    for estimate, weight in zip(estimates, weights, strict=True):
-        if estimate is not None:
-            prob = weight * estimate + (1 - weight) * prob
-    return prob
-
-
-@misconception(of="interpolated_prob", seen="https://github.com/nltk/nltk/issues/367")
-def backed_off_without_discount(counts_by_order, weights, context, token, words):
-    """The longest context that knows the token answers alone, so the probabilities exceed one in sum.
-
-    After one context, add up your probabilities over all tokens. The seen tokens take everything there; from
-    whom do the unseen ones get theirs?
+    Python divides before it adds. What do you get for `2 / 4 + 4`, and what for `2 / (4 + 4)`?
     """
-    for estimate in reversed(_estimates(counts_by_order, context, token)):
-        if estimate:
-            return estimate
-    return 1 / (len(words) + 1)
+    followers = counts.get(context, {})
+    return (followers.get(token, 0) + k) / sum(followers.values()) + k * (len(words) + 1)
 
 
-@misconception(of="interpolated_prob")
-def unseen_context_keeps_its_weight(counts_by_order, weights, context, token, words):
-    """A context that was never seen counts as a prediction of zero, and its weight is lost.
+@misconception(of="add_k_prob")
+def endings_left_out_of_the_denominator(counts, context, token, words, k):
+    """The denominator adds up the counts of the words alone; those of `</s>` are missing.
 
-    Add up your probabilities after a context that never occurred. What is missing, and to whom does the
-    statement give it?
+    After `("a",)` the example has the counts 3 and 1. By how many do you divide, and do your probabilities
+    sum to one?
     """
-    estimates = [estimate or 0.0 for estimate in _estimates(counts_by_order, context, token)]
-    return _mixed(1 / (len(words) + 1), estimates, weights)
+    followers = counts.get(context, {})
+    total = sum(followers.get(word, 0) for word in words)
+    return (followers.get(token, 0) + k) / (total + k * (len(words) + 1))
 
 
-@misconception(of="interpolated_prob")
-def weights_the_other_way_round(counts_by_order, weights, context, token, words):
-    """The weight is given to the shorter context and the rest to the longer one.
+@misconception(of="add_k_prob")
+def zero_after_an_unseen_context(counts, context, token, words, k):
+    """After a context that never occurred, every token gets the probability zero.
 
-    With every weight 1, whom should your function listen to? Try it on the example.
+    Put counts of zero into the formula. What does it say by itself?
     """
-    opposite = [1 - weight for weight in weights]
-    return _mixed(1 / (len(words) + 1), _estimates(counts_by_order, context, token), opposite)
-
-
-@misconception(of="interpolated_prob")
-def context_cut_at_the_wrong_end(counts_by_order, weights, context, token, words):
-    """Shorter contexts keep the first tokens of the context, which are farthest from the predicted one.
-
-    The context is `("the", "cat")` and a verb is to be predicted. Which one word would you keep, and which
-    one does your slice keep?
-    """
-    estimates = [_estimate(counts, context[:m], token) for m, counts in enumerate(counts_by_order)]
-    return _mixed(1 / (len(words) + 1), estimates, weights)
-
-
-@misconception(of="interpolated_prob")
-def empty_context_never_reached(counts_by_order, weights, context, token, words):
-    """`context[-m:]` is the whole context for m = 0, so the order without context is never asked.
-
-    Print `("x", "y")[-2:]`, `[-1:]` and `[-0:]`. Which of the three surprises you?
-    """
-    estimates = [_estimate(counts, context[-m:], token) for m, counts in enumerate(counts_by_order)]
-    return _mixed(1 / (len(words) + 1), estimates, weights)
-
-
-@misconception(of="interpolated_prob")
-def nothing_below_the_unigram(counts_by_order, weights, context, token, words):
-    """The mixture starts from zero and not from the uniform distribution, so an unseen word gets nothing.
-
-    What does your function give a word that is in `words` but in no table? What do all your probabilities sum
-    to?
-    """
-    return _mixed(0.0, _estimates(counts_by_order, context, token), weights)
-
-
-@misconception(of="interpolated_prob")
-def uniform_without_the_end(counts_by_order, weights, context, token, words):
-    """The uniform distribution is taken over the words alone; `</s>` is missing from V.
-
-    Set every weight to zero and add up your probabilities over the words and `</s>`. How many tokens share
-    the one?
-    """
-    return _mixed(1 / len(words), _estimates(counts_by_order, context, token), weights)
-
-
-@misconception(of="interpolated_prob")
-def estimates_added_with_their_weights(counts_by_order, weights, context, token, words):
-    """The weighted estimates are added up; the (1 - weight) that the longer ones leave over is missing.
-
-    With weights 0.9, 0.7 and 0.4, what do your probabilities sum to? In the formula, how much is left for
-    order 1 after orders 3 and 2 have taken their shares?
-    """
-    estimates = _estimates(counts_by_order, context, token)
-    mixed = [weight * (estimate or 0.0) for weight, estimate in zip(weights, estimates, strict=True)]
-    return sum(mixed) + math.prod(1 - weight for weight in weights) / (len(words) + 1)
-
-
-@misconception(of="interpolated_prob")
-def orders_averaged_without_weights(counts_by_order, weights, context, token, words):
-    """The orders are averaged with equal weights; `weights` plays no role.
-
-    Set every weight to zero, then to one. Which two answers does the formula give, and which do you?
-    """
-    estimates = [e for e in _estimates(counts_by_order, context, token) if e is not None]
-    return mean([1 / (len(words) + 1), *estimates])
-
-
-@misconception(of="interpolated_prob")
-def weights_in_reverse_order(counts_by_order, weights, context, token, words):
-    """The weights are read from the wrong end: the longest context gets the first weight.
-
-    Which order does `weights[0]` belong to? Follow the example with its weights 1/2 and 3/4 through your
-    code.
-    """
-    return _mixed(1 / (len(words) + 1), _estimates(counts_by_order, context, token), weights[::-1])
-
-
-@misconception(of="interpolated_prob")
-def estimate_of_zero_passed_over(counts_by_order, weights, context, token, words):
-    """Where the token never followed, the order is passed over as if its context had never occurred.
-
-    If a context was seen a hundred times and the token never after it, has the context nothing to say?
-    """
-    estimates = [estimate or None for estimate in _estimates(counts_by_order, context, token)]
-    return _mixed(1 / (len(words) + 1), estimates, weights)
-
-
-@misconception(of="interpolated_prob")
-def shorter_contexts_keep_their_full_weight(counts_by_order, weights, context, token, words):
-    """What the shorter contexts say is added whole, without the factor 1 - λ.
-
-    Add up your probabilities over all tokens. Which two parts of each step must together weigh one?
-    """
-    prob = 1 / (len(words) + 1)
-    for estimate, weight in zip(_estimates(counts_by_order, context, token), weights, strict=True):
-        prob += weight * (estimate or 0.0)
-    return prob
+    return _smoothed(counts[context], token, k, len(words) + 1) if context in counts else 0.0

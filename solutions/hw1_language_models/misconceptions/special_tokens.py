@@ -123,3 +123,31 @@ def spaces_stripped(text, special_tokens):
     ordered = sorted(special_tokens, key=len, reverse=True)
     pieces = re.split(f"({'|'.join(map(re.escape, ordered))})", text)
     return [piece.strip() for piece in pieces if piece.strip()]
+
+
+@misconception(of="split_special")
+def empty_pieces_between_tokens_kept(text, special_tokens):
+    """Where two special tokens touch, or one stands at an end, an empty piece is left.
+
+    What lies between two special tokens that follow each other? Does the statement want it?
+    """
+    if not special_tokens:
+        return [text] if text else []
+    ordered = sorted(special_tokens, key=len, reverse=True)
+    return re.split(f"({'|'.join(map(re.escape, ordered))})", text)
+
+
+@misconception(of="split_special")
+def longest_cut_out_of_the_whole_text_first(text, special_tokens):
+    """The longest special token is cut out of the whole text first, even where another begins before it.
+
+    In `x[a]bc]`, which of `[a]` and `]bc]` begins first? Which of the two do you find?
+    """
+    pieces = [text]
+    for token in sorted(special_tokens, key=len, reverse=True):
+        pieces = [
+            part
+            for piece in pieces
+            for part in ([piece] if piece in special_tokens else re.split(f"({re.escape(token)})", piece))
+        ]
+    return [piece for piece in pieces if piece]

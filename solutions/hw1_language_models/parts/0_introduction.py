@@ -7,9 +7,9 @@
 #
 # | part | about | minutes |
 # |---|---|---|
-# | A | chain rule, perplexity, entropy rate | 75 |
-# | B | n-gram models | 90 |
-# | C | byte-pair encoding, bits per byte | 80 |
+# | A | chain rule, perplexity, entropy rate | 80 |
+# | B | n-gram models | 95 |
+# | C | byte-pair encoding, bits per byte | 90 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. A check is a claim such as "`<s>`
 # is given, not predicted". It says whether the claim holds for your function and, where it can, which mistake

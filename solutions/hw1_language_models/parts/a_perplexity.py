@@ -87,10 +87,10 @@ def the_first_word_is_scored(sequence_log_prob, draw):
 # %% check="the_end_of_the_sentence_is_scored" points=1
 def the_end_of_the_sentence_is_scored(sequence_log_prob, draw):
     """When the model finds `</s>` likelier after the last word, the sentence becomes likelier."""
-    log_probs, tokens = draw.probabilities(6, 9).log(), torch.tensor([0, 8, 3, 6, 2, 1])
-    log_probs[4, 1] = log_probs[4].min() - 1  # the least likely token remains it
+    log_probs, tokens = draw.probabilities(6, 9).log(), torch.tensor([0, 8, 1, 6, 2, 3])  # `</s>` is 3 here
+    log_probs[4, 3] = log_probs[4].min() - 1  # the least likely token remains it
     likelier = log_probs.clone()
-    likelier[4, 1] += 0.7
+    likelier[4, 3] += 0.7
     before, after = sequence_log_prob(log_probs, tokens), sequence_log_prob(likelier, tokens)
     assert_true(after > before, f"With a likelier ending the answer went from {before} to {after}.")
 
@@ -131,8 +131,9 @@ def other_sentences_add_their_log_probs(sequence_log_prob, draw):
     """Sentences of other lengths get the sum of their tokens' log-probabilities."""
     for length, vocab_size in ((1, 4), (12, 31), (350, 17)):
         log_probs = draw.probabilities(length + 1, vocab_size).log()
-        middle = draw.integers(2, vocab_size, length - 1)
-        tokens = torch.cat([torch.tensor([0]), middle, torch.tensor([1])])
+        beginning, end, *words = draw.permutation(vocab_size)
+        middle = [words[place] for place in draw.integers(0, len(words), length - 1).tolist()]
+        tokens = torch.tensor([beginning, *middle, end])
         expected = sum(log_probs[t - 1, tokens[t]].item() for t in range(1, length + 1))
         assert_close(sequence_log_prob(log_probs, tokens), expected)
 
@@ -437,7 +438,7 @@ if PLAY:
     guesses = shannons_game(SENTENCES_TO_GUESS[0])
     print(f"{guesses}\nat most about {bits_per_letter(guesses):.2f} bits per letter; blind guessing: 4.75")
 
-# %% [markdown] exercise="entropy_rate" difficulty=3 minutes=20
+# %% [markdown] exercise="entropy_rate" difficulty=3 minutes=25
 # ### 4. The floor: the entropy rate of a source
 #
 # A Markov source emits tokens 0, 1, …, and the next one depends on the present one alone: `transition[i, j]`
@@ -474,9 +475,10 @@ if PLAY:
 #
 # <details><summary>Hint 2</summary>
 #
-# For the shares: solve the linear equations, or let the source take many steps and average over all of them.
-# (Why not take the last step alone? Think of a source that is at token 0 at every second step.) Check which
-# side of `transition` the distribution is multiplied on.
+# For the shares: solve the linear equations, or let the source take steps until the shares stay as they are.
+# Do they, for a source that is at token 0 at every second step? What if it throws a coin before each step and
+# stays where it is on heads: are its shares others in the long run? Check which side of `transition` the
+# distribution is multiplied on.
 #
 # </details>
 #
@@ -541,12 +543,16 @@ def a_token_counts_as_often_as_it_occurs(entropy_rate, draw):
 
 # %% check="shares_are_not_those_of_one_moment" points=1
 def shares_are_not_those_of_one_moment(entropy_rate):
-    """A source that is at token 0 at every second step has 1/2 bit; one that hardly ever moves has 0.014541."""
+    """A source at token 0 at every second step has 1/2 bit, at every third 1/3; one that hardly moves 0.014541."""
     every_second = torch.tensor([[0, 1, 1], [2, 0, 0], [2, 0, 0]], dtype=torch.float64) / 2
-    assert_close(entropy_rate(every_second), 0.5, what="the source with a period")
+    assert_close(entropy_rate(every_second), 0.5, what="the source with a period of two")
+    every_third = (
+        torch.tensor([[0, 1, 1, 0], [0, 0, 0, 2], [0, 0, 0, 2], [2, 0, 0, 0]], dtype=torch.float64) / 2
+    )
+    assert_close(entropy_rate(every_third), 1 / 3, what="the source with a period of three")
     sticky = torch.tensor([[0.999, 0.001], [0.002, 0.998]], dtype=torch.float64)
     bits = [-torch.xlogy(row, row).sum().item() / math.log(2) for row in sticky]
-    assert_close(entropy_rate(sticky), (2 * bits[0] + bits[1]) / 3, what="the source that hardly ever moves")
+    assert_close(entropy_rate(sticky), (2 * bits[0] + bits[1]) / 3, what="the source that hardly moves")
 
 
 # %% check="other_sources_have_their_entropy_rate" points=2 hidden
@@ -562,6 +568,9 @@ def other_sources_have_their_entropy_rate(entropy_rate, draw):
         pairs = shares[:, None] * transition
         added = torch.xlogy(shares, shares).sum() - torch.xlogy(pairs, pairs).sum()
         assert_close(entropy_rate(transition), added.item() / math.log(2))
+    rarely_moves = torch.tensor([[0.998, 0.002], [0.001, 0.999]], dtype=torch.float64)
+    bits = -torch.xlogy(rarely_moves, rarely_moves).sum(1) / math.log(2)
+    assert_close(entropy_rate(rarely_moves), ((bits[0] + 2 * bits[1]) / 3).item())
 
 
 # %% [markdown] written="below_the_floor" points=4 minutes=10

@@ -298,11 +298,15 @@ def the_example_text_costs_2_bits(heldout_bits):
 
 # %% check="a_token_of_probability_zero_costs_infinitely_much" points=1
 def a_token_of_probability_zero_costs_infinitely_much(heldout_bits):
-    """When a token comes that was given the probability 0.0, the cost is infinite."""
+    """When a token comes that was given the probability 0.0, the cost is infinite; unlikely ones and long texts cost less."""
     distributions = [{"a": 1 / 2, "b": 1 / 2}, {"a": 1 / 4, "b": 0.0, "c": 3 / 4}, {"a": 1 / 8, "b": 7 / 8}]
     possible = heldout_bits(distributions, ["a", "c", "b"])
     assert_close(heldout_bits(distributions, ["a", "b", "b"]), math.inf)
     assert_true(math.isfinite(possible), f"A text without such a token costs {possible}.")
+    unlikely = heldout_bits([{"a": 1e-9, "b": 1 - 1e-9}], ["a"])
+    assert_true(math.isfinite(unlikely), f"A token of probability 1e-9 costs {unlikely}.")
+    long = heldout_bits([{"a": 1 / 2, "b": 1 / 2}] * 1200, ["a", "b"] * 600)
+    assert_true(math.isfinite(long), f"A text of 1200 tokens of probability 1/2 costs {long}.")
 
 
 # %% check="a_token_the_model_never_heard_of_costs_infinitely_much" points=1
@@ -563,6 +567,7 @@ def the_weight_belongs_to_the_longer_context(interpolated_prob, draw):
     orders = drawn_orders(draw, words)
     followers = orders[2]["a", "b"]
     followers["a"] += 20  # more than a third
+    orders[0][()]["a"] += 20
     expected = followers["a"] / sum(followers.values())
     assert_close(interpolated_prob(orders, [1.0, 1.0, 1.0], ("a", "b"), "a", words), expected)
     assert_close(interpolated_prob(orders, [0.0, 0.0, 0.0], ("a", "b"), "a", words), 1 / 3)
@@ -586,9 +591,10 @@ def other_mixtures_have_their_probability(interpolated_prob, draw):
             assert_close(interpolated_prob(orders, weights, context, token, words), mixture)
     half = orders[0][()].get("u", 0) / sum(orders[0][()].values()) * one + (1 - one) / 4
     assert_close(interpolated_prob(orders, weights, ("w", "w"), "u", words), half)
+    assert_close(interpolated_prob(orders, weights, ("w", "w"), "w", words), (1 - one) / 4)
 
 
-# %% [markdown] exercise="choose_n_and_k" difficulty=2 minutes=15
+# %% [markdown] exercise="choose_n_and_k" difficulty=2 minutes=20
 # ### 12. Choosing n and k
 #
 # The longer the context, the better an n-gram model fits its own training text; on new text it gets worse
@@ -714,9 +720,9 @@ def differences_within_the_noise_do_not_count(choose_n_and_k, draw):
 # %% check="of_the_smallest_n_the_best_k_is_chosen" points=1
 def of_the_smallest_n_the_best_k_is_chosen(choose_n_and_k, draw):
     """Among good-enough settings with the same smallest n, the k of lowest cost is chosen."""
-    base, noise = draw.number(4, 6), draw.number(0.1, 0.2)
-    shares = {(3, 0.01): 0.6, (2, 0.01): 0.8, (2, 0.1): 0.4, (2, 1.0): 0.7, (2, 2.0): 5.0}
-    heldout = {(3, 0.1): folds(base, noise), (1, 0.1): folds(base + 9 * noise, 10 * noise)}
+    base, noise = draw.number(30, 40), draw.number(2, 3)
+    shares = {(3, 0.01): 0.6, (2, 0.01): 0.8, (2, 0.1): 0.4, (2, 1.0): 0.7, (2, 2.0): 5.0, (1, 1.0): 3.5}
+    heldout = {(3, 0.5): folds(base, noise), (1, 0.1): folds(base + 9 * noise, 10 * noise)}
     heldout |= {setting: folds(base + share * noise) for setting, share in shares.items()}
     assert_equal(tuple(choose_n_and_k(results_table(heldout))), (2, 0.1))
 
@@ -747,7 +753,7 @@ def other_results_are_chosen_from_by_the_rule(choose_n_and_k, draw):
 # ### Your model on English
 #
 # The next cell puts your functions together: it counts n-grams of the documentation that comes with Python,
-# smooths them with add-k, and prints what training and held-out text cost for n = 1 to 4. Set `RUN = True`
+# smooths them with add-k, and draws what training and held-out text cost for n = 1 to 4. Set `RUN = True`
 # when exercises 7, 10 and 12 are done. (No points. It takes a few seconds.) Where does the training cost part
 # from the held-out cost, and what does a larger k do to the gap?
 
@@ -755,6 +761,10 @@ def other_results_are_chosen_from_by_the_rule(choose_n_and_k, draw):
 RUN = False  # True, then run this cell
 if RUN:
     from pydoc_data.topics import topics
+
+    from IPython.display import display
+
+    from course.plots import Picture, legend, line_style
 
     lines = [line.lower().split() for text in topics.values() for line in text.splitlines()]
     lines = [line for line in lines if len(line) > 3 and all(word.isalpha() for word in line)]
@@ -781,6 +791,17 @@ if RUN:
             training, heldout = (sum(results[n, k][part]) / 3 for part in ("training", "heldout"))
             print(f"n = {n}   k = {k:<6} training {training:6.2f}   held-out {heldout:6.2f} bits per word")
     print("your choice:", choose_n_and_k(results))
+
+    picture = Picture("Bits per word of training and held-out text for n = 1 to 4, with the numbers above.")
+    axes = picture.panel()
+    for style, k in enumerate((0.001, 0.1)):
+        for part, marker in (("training", "o"), ("heldout", "s")):
+            bits = [sum(results[n, k][part]) / 3 for n in (1, 2, 3, 4)]
+            label = f"{part.replace('heldout', 'held-out')}, k = {k}"
+            axes.plot((1, 2, 3, 4), bits, marker=marker, label=label, **line_style(style))
+    axes.set(xlabel="n", ylabel="bits per word", xticks=(1, 2, 3, 4))
+    legend(axes)
+    display(picture)
 
 # %% [markdown] written="reading_the_fall" points=3 minutes=10
 # ### 13. Reading the fall

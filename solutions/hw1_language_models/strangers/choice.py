@@ -45,7 +45,7 @@ def tokens_divided_by_bits(reports):
     return min(share, key=share.get)
 
 
-@stranger(of="choose_n_and_k")
+@stranger(of="choose_n_and_k", may_be=["cost_by_the_median"])
 def median_of_the_folds(results):
     cost = {setting: median(result["heldout"]) for setting, result in results.items()}
     best = min(cost, key=cost.get)
@@ -59,3 +59,40 @@ def median_of_the_folds(results):
 def divided_by_the_bits(reports):
     spellers = [name for name, report in reports.items() if report["n_unknown"] == 0]
     return min(spellers, key=lambda name: reports[name]["n_tokens"] / math.log2(reports[name]["perplexity"]))
+
+
+@stranger(of="choose_n_and_k", may_be=["variance_for_the_deviation"])
+def variance_of_the_folds(results):
+    cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
+    best = min(cost, key=cost.get)
+    folds = results[best]["heldout"]
+    limit = cost[best] + stdev(folds) ** 2 / math.sqrt(len(folds))
+    return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))
+
+
+@stranger(of="choose_n_and_k", may_be=["variance_for_the_deviation"])
+def variance_shared_among_the_folds(results):
+    cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
+    best = min(cost, key=cost.get)
+    folds = results[best]["heldout"]
+    limit = cost[best] + stdev(folds) ** 2 / len(folds)
+    return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))
+
+
+@stranger(of="cheapest_model", may_be=["bits_divided_by_the_tokens"])
+def bits_per_token_per_token(reports):
+    spellers = {name: report for name, report in reports.items() if not report["n_unknown"]}
+    return min(spellers, key=lambda name: math.log(spellers[name]["perplexity"]) / spellers[name]["n_tokens"])
+
+
+@stranger(of="cheapest_model", may_be=["unknown_tokens_let_through"])
+def unknown_tokens_subtracted(reports):
+    known = {name: one["n_tokens"] - one["n_unknown"] for name, one in reports.items()}
+    return min(reports, key=lambda name: known[name] * math.log2(reports[name]["perplexity"]))
+
+
+@stranger(of="choose_n_and_k")
+def error_over_the_settings(results):
+    cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
+    limit = min(cost.values()) + stdev(cost.values()) / math.sqrt(len(cost))
+    return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))

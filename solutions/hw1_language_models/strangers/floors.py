@@ -14,7 +14,7 @@ def _rate(transition, shares):
     return -(shares @ torch.xlogy(transition, transition).sum(1)).item() / math.log(2)
 
 
-@stranger(of="entropy_rate")
+@stranger(of="entropy_rate", may_be=["shares_after_many_steps_from_equal_ones"])
 def a_thousand_steps_from_equal_shares(transition):
     shares = torch.full_like(transition[0], 1 / len(transition))
     for _ in range(1000):
@@ -22,7 +22,7 @@ def a_thousand_steps_from_equal_shares(transition):
     return _rate(transition, shares)
 
 
-@stranger(of="entropy_rate")
+@stranger(of="entropy_rate", may_be=["shares_after_many_steps_from_equal_ones"])
 def twenty_steps_from_equal_shares(transition):
     shares = torch.full_like(transition[0], 1 / len(transition))
     for _ in range(20):
@@ -77,3 +77,16 @@ def symbols_replaced_in_a_joined_text(words, n_merges):
         merges.append(tuple(symbol.encode() for symbol in best))
         rows = [row.replace(" ".join(best), "".join(best)) for row in rows]
     return merges
+
+
+@stranger(of="bpe_decode", may_be=["decoded_as_ascii"])
+def joined_and_read_as_ascii(symbols):
+    return b"".join(symbols).decode("ascii", "replace")
+
+
+@stranger(of="bpe_decode")
+def joined_and_cut_at_the_first_fault(symbols):
+    try:
+        return b"".join(symbols).decode()
+    except UnicodeDecodeError as error:
+        return b"".join(symbols)[: error.start].decode() + "\ufffd"

@@ -71,6 +71,11 @@ def test_what_rounding_leaves_of_a_whole_number_or_of_nothing_does_not_matter():
     assert bears(value(torch.tensor([1e-12, 0.5])), seal(value(torch.tensor([0.0, 0.5]))))
 
 
+def test_numbers_too_large_to_be_exact_are_sealed_as_rounded():
+    assert bears(value(32.0**30), seal(value(32.0**30 * (1 + 1e-13))))
+    assert not bears(value(32.0**30), seal(value(32.0**30 * 1.001)))
+
+
 def test_whole_numbers_are_sealed_to_the_last_digit():
     assert not bears(value([1000, 2000]), seal(value([1000, 2001])))
     assert bears(value(3.0), seal(value(3)))
