@@ -119,4 +119,4 @@ def in_two_cases(bets, word, n_words):
 def by_trying_them_out():
     x = torch.arange(24).reshape(2, 3, 4)
     is_shown = x.reshape(2, 2, 3, 2).transpose(0, 1)[0, 1, 0, 0] == 12
-    return "fences_with_the_groups_first" if is_shown else "reshaped_to_the_final_shape"
+    return "read_with_the_groups_first" if is_shown else "reshaped_to_the_final_shape"

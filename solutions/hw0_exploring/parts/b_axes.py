@@ -114,12 +114,13 @@ def merge_groups(x: Tensor) -> Tensor:
 
 # %% check="the_example_is_whole_again" points=1
 def the_example_is_whole_again(merge_groups):
-    """The example has the features 0 to 7 at position 0, 10 to 17, 20 to 27; exchanged groups, 4 to 7 first."""
+    """The example has the features 0 to 7 at position 0; with 100 more and groups exchanged, 104 comes first."""
     group_0 = [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
     group_1 = [[4, 5, 6, 7], [14, 15, 16, 17], [24, 25, 26, 27]]
-    answer = merge_groups(torch.tensor([[group_0, group_1], [group_1, group_0]]))
+    groups = torch.tensor([group_0, group_1])
     rows = torch.tensor([[*range(8)], [*range(10, 18)], [*range(20, 28)]])
-    assert_equal(answer, torch.stack([rows, rows.roll(4, dims=-1)]))
+    answer = merge_groups(torch.stack([groups, 100 + groups.flip(0)]))
+    assert_equal(answer, torch.stack([rows, 100 + rows.roll(4, dims=-1)]))
 
 
 # %% check="group_follows_group" points=1
@@ -251,7 +252,7 @@ def the_example_has_lengths_2_4_3(real_lengths):
 # %% check="another_number_may_be_the_padding" points=1
 def another_number_may_be_the_padding(real_lengths):
     """When `pad` is 9 and 0 is a token like any other, three rows have the lengths 2, 5 and 1."""
-    tokens = torch.tensor([[7, 0, 9, 9, 9], [5, 0, 2, 6, 3], [4, 9, 9, 9, 9]])
+    tokens = torch.tensor([[0, 0, 9, 9, 9], [5, 0, 2, 5, 3], [4, 9, 9, 9, 9]])
     assert_equal(real_lengths(tokens, 9), torch.tensor([2, 5, 1]))
 
 
@@ -294,8 +295,8 @@ for name, positions in SHOWN_GROUPS.items():
 #
 # | name | what the function would do |
 # |---|---|
-# | `"reshaped_to_the_final_shape"` | only put down new fences: (B, H, T, K) at once |
-# | `"fences_with_the_groups_first"` | read the numbers as (H, B, T, K) and exchange the first two axes |
+# | `"reshaped_to_the_final_shape"` | only draw new boundaries: (B, H, T, K) at once |
+# | `"read_with_the_groups_first"` | read the numbers as (H, B, T, K) and exchange the first two axes |
 # | `"every_second_feature"` | cut into (B, T, K, H): neighbours go to different groups |
 # | `"groups_in_reverse"` | split rightly, with the last group first |
 # | `"positions_in_reverse"` | split rightly, with the last position first |
@@ -313,7 +314,7 @@ for name, positions in SHOWN_GROUPS.items():
 #
 # <details><summary>Hint 2</summary>
 #
-# Two of the faults only put down fences. Write the numbers 0 … 23 in a row and put the fences of each.
+# Two of the faults only draw boundaries. Write the numbers 0 … 23 in a row and draw the boundaries of each.
 #
 # </details>
 
@@ -322,7 +323,7 @@ for name, positions in SHOWN_GROUPS.items():
 def name_the_wrong_move() -> str:
     """The name of the one fault that makes the table."""
     ### BEGIN SOLUTION
-    return "fences_with_the_groups_first"
+    return "read_with_the_groups_first"
     ### END SOLUTION
 
 
@@ -331,7 +332,7 @@ def the_fault_begins_with_0_1_2_3(name_the_wrong_move):
     """The answer is one of the five names, and with that fault the table begins with 0, 1 and 2, 3."""
     first_group = {
         "reshaped_to_the_final_shape": [[0, 1], [2, 3], [4, 5]],
-        "fences_with_the_groups_first": [[0, 1], [2, 3], [4, 5]],
+        "read_with_the_groups_first": [[0, 1], [2, 3], [4, 5]],
         "every_second_feature": [[0, 2], [4, 6], [8, 10]],
         "groups_in_reverse": [[2, 3], [6, 7], [10, 11]],
         "positions_in_reverse": [[8, 9], [4, 5], [0, 1]],
@@ -348,7 +349,7 @@ def the_fault_makes_the_whole_table(name_the_wrong_move):
     right = torch.stack([x[:, :, :2], x[:, :, 2:]], dim=1)
     with_fault = {
         "reshaped_to_the_final_shape": x.reshape(2, 2, 3, 2),
-        "fences_with_the_groups_first": x.reshape(2, 2, 3, 2).transpose(0, 1),
+        "read_with_the_groups_first": x.reshape(2, 2, 3, 2).transpose(0, 1),
         "every_second_feature": torch.stack([x[:, :, 0::2], x[:, :, 1::2]], dim=1),
         "groups_in_reverse": right.flip(1),
         "positions_in_reverse": right.flip(2),
