@@ -133,9 +133,11 @@ def limited(logits: Tensor, rule: str, x: float) -> Tensor:
 
 # %% check="epsilon_is_the_same_limit_everywhere" points=1
 def epsilon_is_the_same_limit_everywhere(limited):
-    """With epsilon and x = 0.15 the tokens 1, 3, 4 of the example are left, with 0.08 token 0 too."""
+    """With epsilon and x = 0.15 the tokens 1, 3, 4 of the example are left, with 0.08 token 0 too; also in (2, 1, V)."""
     for x, rows in ((0.15, ([1, 3, 4], [0, 2])), (0.08, ([0, 1, 3, 4], [0, 2, 4]))):
-        assert_probs(limited(LOGITS, "epsilon", x), renormalised(PROBS, only(5, *rows)), what=f"x = {x}")
+        expected = renormalised(PROBS, only(5, *rows))
+        assert_probs(limited(LOGITS, "epsilon", x), expected, what=f"x = {x}")
+    assert_probs(limited(LOGITS[:, None], "epsilon", x), expected[:, None], what=f"(2, 1, V), x = {x}")
 
 
 # %% check="a_limit_can_be_reached_exactly" points=1
@@ -327,9 +329,11 @@ FLAT_TOP = torch.tensor(
 
 # %% check="typical_tokens_surprise_as_expected" points=2
 def typical_tokens_surprise_as_expected(cut_by_curve):
-    """Typical leaves the tokens whose surprise is nearest to the entropy, up to a probability of x."""
+    """Typical leaves the tokens whose surprise is nearest to the entropy, up to a probability of x; also in (2, 1, V)."""
     expected = renormalised(PROBS, only(5, [1, 3, 4], [0, 2]))
     assert_probs(cut_by_curve(LOGITS, "typical", 0.44), expected, what="x = 0.44")
+    answer = cut_by_curve(LOGITS[:, None], "typical", 0.44)
+    assert_probs(answer, expected[:, None], what="(2, 1, V), x = 0.44")
     answer = cut_by_curve(FLAT_TOP.log(), "typical", 0.47)
     expected = renormalised(FLAT_TOP, walked(FLAT_TOP, 0.47))
     assert_probs(answer, expected, what="ten tokens, x = 0.47")
@@ -424,8 +428,7 @@ def other_curves_are_cut_at_their_place(cut_by_curve, draw):
         logits = 1.5 * draw.normal(3, 9) + 20
         logits[:, 4] = -torch.inf
         probs = logits.softmax(-1)
-        answer = cut_by_curve(logits, "typical", x)
-        assert_probs(answer, renormalised(probs, walked(probs, x)), what=f"typical, x = {x}")
+        kept = {"typical": walked(probs, x)}
         bent, good = torch.zeros(3, 9, dtype=torch.bool), torch.ones(3, 9, dtype=torch.bool)
         for row, mine, others in zip(probs.tolist(), bent, good, strict=True):
             ranked = sorted(range(9), key=lambda v, row=row: -row[v])
@@ -436,8 +439,10 @@ def other_curves_are_cut_at_their_place(cut_by_curve, draw):
             mine[ranked[0]] = True
             for v in [v for v in ranked if row[v] >= x / 3][:-1]:
                 others[v] = False
-        assert_probs(cut_by_curve(logits, "tail-free", x), renormalised(probs, bent), f"tail-free, x = {x}")
-        assert_probs(cut_by_curve(logits, "xtc", x / 3), renormalised(probs, good), f"xtc, x = {x / 3:.2f}")
+        kept |= {"tail-free": bent, "xtc": good}
+        for rule, stays in kept.items():
+            answer = cut_by_curve(logits[:, None], rule, x / 3 if rule == "xtc" else x)
+            assert_probs(answer, renormalised(probs, stays)[:, None], what=f"{rule}, x = {x}")
 
 
 # %% [markdown] exercise="bent" difficulty=2 minutes=20 exempt="gradient"
@@ -488,10 +493,12 @@ def bent(logits: Tensor, rule: str, x: float, y: float) -> Tensor:
 
 # %% check="squares_of_the_example" points=1
 def squares_of_the_example(bent):
-    """Quadratic with x = 0.5 and y = 1 makes (0, 2, 1.5) of the example's logits (0, 2, 1)."""
+    """Quadratic with x = 0.5 and y = 1 makes (0, 2, 1.5) of the example's logits (0, 2, 1); also in (2, 1, V)."""
     logits = torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 1.0]], dtype=torch.float64)
     expected = torch.tensor([[0.0, 2.0, 1.5], [3.0, -1.5, 1.0]], dtype=torch.float64)
     assert_probs(bent(logits, "quadratic", 0.5, 1.0), expected.softmax(-1))
+    answer = bent(logits[:, None], "quadratic", 0.5, 1.0)
+    assert_probs(answer, expected[:, None].softmax(-1), what="(2, 1, V)")
 
 
 # %% check="cubes_of_the_example" points=1
@@ -830,11 +837,12 @@ def pipeline(logits: Tensor, steps: list[tuple[str, float]]) -> Tensor:
 
 # %% check="top_p_judges_what_top_k_has_left" points=1
 def top_p_judges_what_top_k_has_left(pipeline):
-    """Top-k 3 and then top-p 0.7 leave two tokens of the example; in the other order three are left."""
+    """Top-k 3 and then top-p 0.7 leave two tokens of the example; in the other order three are left, also in (2, 1, V)."""
     steps = [("top-k", 3), ("top-p", 0.7)]
     for order, rows in ((steps, ([1, 3], [0, 2])), (steps[::-1], ([1, 3, 4], [0, 2]))):
         expected = renormalised(PROBS, only(5, *rows))
         assert_probs(pipeline(LOGITS, order), expected, what=f"{order}")
+    assert_probs(pipeline(LOGITS[:, None], order), expected[:, None], what=f"(2, 1, V), {order}")
 
 
 # %% check="heat_before_min_p_lets_more_in" points=1
