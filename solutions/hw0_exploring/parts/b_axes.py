@@ -4,7 +4,7 @@
 # Most errors in this course will be a number in the wrong place of a tensor of the right shape. The cure is to
 # know what each axis stands for, and to try code on sizes that are all different.
 
-# %% [markdown] exercise="split_groups" difficulty=2 minutes=8
+# %% [markdown] exercise="split_groups" difficulty=2 minutes=8 exempt="gradient"
 # ### 2. Split an axis
 #
 # Attention (lecture 13) cuts the D features of every position into H groups of K = D / H neighbours. Write
@@ -45,10 +45,10 @@ def split_groups(x: Tensor, n_groups: int) -> Tensor:
 # %% check="the_example_is_split_in_two" points=1
 def the_example_is_split_in_two(split_groups):
     """The example has the features 0 to 3 of every position in group 0 and 4 to 7 in group 1."""
-    answer = split_groups(torch.tensor([[[*range(8)], [*range(10, 18)], [*range(20, 28)]]]), 2)
+    answer = split_groups(torch.tensor([[[*range(8)], [*range(10, 18)], [*range(20, 28)]]]).double(), 2)
     group_0 = [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
     group_1 = [[4, 5, 6, 7], [14, 15, 16, 17], [24, 25, 26, 27]]
-    assert_equal(answer, torch.tensor([[group_0, group_1]]))
+    assert_close(answer, torch.tensor([[group_0, group_1]]).double())
 
 
 # %% check="the_groups_come_before_time" points=1
@@ -61,15 +61,17 @@ def the_groups_come_before_time(split_groups):
 # %% check="a_group_is_a_run_of_neighbours" points=1
 def a_group_is_a_run_of_neighbours(split_groups):
     """When every feature holds its own number 0 … 5, group h holds 2h and 2h + 1 at all positions."""
-    answer = split_groups(torch.arange(6).expand(4, 5, 6), 3)
-    assert_equal(answer, torch.arange(6).reshape(1, 3, 1, 2).expand(4, 3, 5, 2))
+    numbers = torch.arange(6, dtype=torch.float64)
+    answer = split_groups(numbers.expand(4, 5, 6), 3)
+    assert_close(answer, numbers.reshape(1, 3, 1, 2).expand(4, 3, 5, 2))
 
 
 # %% check="no_sequence_meets_another" points=1
 def no_sequence_meets_another(split_groups):
     """When every number is that of its sequence, so it is in every group."""
-    answer = split_groups(torch.arange(4)[:, None, None].expand(4, 5, 6), 3)
-    assert_equal(answer, torch.arange(4)[:, None, None, None].expand(4, 3, 5, 2))
+    numbers = torch.arange(4, dtype=torch.float64)
+    answer = split_groups(numbers[:, None, None].expand(4, 5, 6), 3)
+    assert_close(answer, numbers[:, None, None, None].expand(4, 3, 5, 2))
 
 
 # %% check="other_sizes_are_split" points=2 hidden
@@ -81,7 +83,7 @@ def other_sizes_are_split(split_groups, draw):
         assert_close(split_groups(x, n_groups), torch.stack(pieces, dim=1))
 
 
-# %% [markdown] exercise="merge_groups" difficulty=2 minutes=6
+# %% [markdown] exercise="merge_groups" difficulty=2 minutes=6 exempt="gradient"
 # ### 3. And put it together again
 #
 # Write `merge_groups(x)`, which undoes the last exercise: `x` is (B, H, T, K), the result (B, T, D) with
@@ -117,17 +119,17 @@ def the_example_is_whole_again(merge_groups):
     """The example has the features 0 to 7 at position 0; with 100 more and groups exchanged, 104 comes first."""
     group_0 = [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
     group_1 = [[4, 5, 6, 7], [14, 15, 16, 17], [24, 25, 26, 27]]
-    groups = torch.tensor([group_0, group_1])
-    rows = torch.tensor([[*range(8)], [*range(10, 18)], [*range(20, 28)]])
+    groups = torch.tensor([group_0, group_1]).double()
+    rows = torch.tensor([[*range(8)], [*range(10, 18)], [*range(20, 28)]]).double()
     answer = merge_groups(torch.stack([groups, 100 + groups.flip(0)]))
-    assert_equal(answer, torch.stack([rows, 100 + rows.roll(4, dims=-1)]))
+    assert_close(answer, torch.stack([rows, 100 + rows.roll(4, dims=-1)]))
 
 
 # %% check="group_follows_group" points=1
 def group_follows_group(merge_groups):
     """When every number is that of its group, each position holds 0, 0, 1, 1, 2, 2."""
-    answer = merge_groups(torch.arange(3)[:, None, None].expand(4, 3, 5, 2))
-    assert_equal(answer, torch.tensor([0, 0, 1, 1, 2, 2]).expand(4, 5, 6))
+    answer = merge_groups(torch.arange(3, dtype=torch.float64)[:, None, None].expand(4, 3, 5, 2))
+    assert_close(answer, torch.tensor([0.0, 0.0, 1.0, 1.0, 2.0, 2.0], dtype=torch.float64).expand(4, 5, 6))
 
 
 # %% check="other_groups_are_merged" points=2 hidden
