@@ -193,6 +193,15 @@ def by_the_jacobian(x, gain, upstream, eps):
     return torch.stack(rows), (upstream * (x @ centring) / s).sum(0), upstream.sum(0)
 
 
+@alternative(of="layer_norm_backward")
+def layer_norm_backward_in_float32(x, gain, upstream, eps):
+    x, gain, upstream = x.float(), gain.float(), upstream.float()
+    s = (x.var(-1, correction=0, keepdim=True) + eps).sqrt()
+    normed, g = (x - x.mean(-1, keepdim=True)) / s, gain * upstream
+    dx = (g - g.mean(-1, keepdim=True) - normed * (g * normed).mean(-1, keepdim=True)) / s
+    return dx, (upstream * normed).sum(0), upstream.sum(0)
+
+
 @alternative(of="numerical_gradient")
 def along_unit_vectors(loss_name, x, seed):
     losses = {

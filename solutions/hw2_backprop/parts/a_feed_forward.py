@@ -774,7 +774,11 @@ look(
     lambda plots: plots.loss_curves(
         {
             "one batch": overfit_one_batch(
-                torch.zeros(3, 8), torch.eye(4).repeat_interleave(2, dim=1), torch.tensor([0, 1, 2, 0]), 1.0, 60
+                torch.zeros(3, 8),
+                torch.eye(4).repeat_interleave(2, dim=1),
+                torch.tensor([0, 1, 2, 0]),
+                1.0,
+                60,
             ).tolist()
         }
     )
