@@ -33,7 +33,7 @@ def in_numpy(logits):
 
 @alternative(of="cross_entropy")
 def by_logsumexp(logits, targets):
-    return (logits.logsumexp(-1) - logits.gather(1, targets[:, None])[:, 0]).mean().item()
+    return (logits.logsumexp(-1) - logits.gather(1, targets[:, None])[:, 0]).mean()
 
 
 @alternative(of="draw_tokens")
@@ -191,6 +191,15 @@ def by_the_jacobian(x, gain, upstream, eps):
         rows.append(centring @ (g / s - row * (row @ g) / (n * s**3)))
     s = ((x @ centring).square().mean(1, keepdim=True) + eps).sqrt()
     return torch.stack(rows), (upstream * (x @ centring) / s).sum(0), upstream.sum(0)
+
+
+@alternative(of="layer_norm_backward")
+def layer_norm_backward_in_float32(x, gain, upstream, eps):
+    x, gain, upstream = x.float(), gain.float(), upstream.float()
+    s = (x.var(-1, correction=0, keepdim=True) + eps).sqrt()
+    normed, g = (x - x.mean(-1, keepdim=True)) / s, gain * upstream
+    dx = (g - g.mean(-1, keepdim=True) - normed * (g * normed).mean(-1, keepdim=True)) / s
+    return dx, (upstream * normed).sum(0), upstream.sum(0)
 
 
 @alternative(of="numerical_gradient")

@@ -63,6 +63,23 @@ def dropout_drawn_anew(loss_name, x, seed):
 
 
 @misconception(of="numerical_gradient")
+def one_generator_for_both_sides(loss_name, x, seed):
+    """The generator is seeded once per entry, so the second of the two losses sees another dropout.
+
+    What does the first call of the loss leave behind in the generator? What must be done before the second
+    call, so that it draws the same?
+    """
+
+    def generators(seed):
+        while True:
+            generator = torch.Generator().manual_seed(seed)
+            yield generator
+            yield generator
+
+    return _differences(loss_name, x.double(), seed, generators=generators)
+
+
+@misconception(of="numerical_gradient")
 def difference_to_one_side(loss_name, x, seed):
     """The difference is taken to one side only, whose error is as large as ε and not as ε².
 
@@ -148,6 +165,62 @@ def loose_absolute_tolerance(right, left, claimed):
 
 
 @misconception(of="wrong_entries")
+def both_bounds_absolute(right, left, claimed):
+    """Both bounds are the numbers 0.01 and 0.0001 themselves, not those shares of what is compared.
+
+    If all slopes and claims become a thousand times larger, should a verdict change? In your code, which
+    numbers grow with them, and which do not?
+    """
+    mean = (right + left) / 2
+    return ((mean - claimed).abs() > 1e-4) & ((right - left).abs() <= 0.01)
+
+
+@misconception(of="wrong_entries")
+def small_number_added_to_the_divisor(right, left, claimed):
+    """A small number is added to what is divided by, so that small gradients are never wrong.
+
+    If all gradients are about 1e-10, by which number do you divide? Does a comparison with a product need
+    a division at all?
+    """
+    mean = (right + left) / 2
+    apart = (right - left).abs() / (torch.maximum(right.abs(), left.abs()) + 1e-8)
+    off = (mean - claimed).abs() / (torch.maximum(mean.abs(), claimed.abs()) + 1e-8)
+    return (off > 1e-4) & (apart <= 0.01)
+
+
+@misconception(of="wrong_entries")
+def sums_for_the_larger_number(right, left, claimed):
+    """The bounds are shares of the sum of two numbers, where the larger of them is asked for.
+
+    The slopes are 1 and 0.985. How far apart are they, and how much is 1 % of the larger, and of their sum?
+    """
+    mean = (right + left) / 2
+    is_kink = (right - left).abs() > 0.01 * (right.abs() + left.abs())
+    return ~is_kink & ((mean - claimed).abs() > 1e-4 * (mean.abs() + claimed.abs()))
+
+
+@misconception(of="wrong_entries")
+def share_of_the_slope_to_the_right(right, left, claimed):
+    """A kink is 1 % of the slope to the right, whichever of the two slopes is the larger.
+
+    Exchange the two slopes. May the verdict change? Which of the two does your bound look at?
+    """
+    return _differs(right, left, claimed) & ((right - left).abs() <= 0.01 * right.abs())
+
+
+@misconception(of="wrong_entries")
+def mean_not_halved(right, left, claimed):
+    """The two slopes are added and not divided by 2, so the mean is twice as large as it should be.
+
+    In the example both slopes of the first entry are 2 and so is the claim. Which number do you compare with
+    the claim?
+    """
+    total = right + left
+    is_off = (total - claimed).abs() > 1e-4 * torch.maximum(total.abs(), claimed.abs())
+    return is_off & ~_is_kink(right, left)
+
+
+@misconception(of="wrong_entries")
 def zeros_taken_for_kinks(right, left, claimed):
     """Two slopes of 0 count as a kink: their difference is not below a bound of 0, but it does not exceed it.
 
@@ -161,7 +234,7 @@ def zeros_taken_for_kinks(right, left, claimed):
 def share_of_the_smaller_slope(right, left, claimed):
     """A kink is 1 % of the smaller of the two slopes, where the larger one is asked for.
 
-    The slopes are 1 and 0.99005. How much is 1 % of either, and how far are they apart?
+    The slopes are 1 and 0.99002. How much is 1 % of either, and how far are they apart?
     """
     is_kink = (right - left).abs() > 0.01 * torch.minimum(right.abs(), left.abs())
     return _differs(right, left, claimed) & ~is_kink

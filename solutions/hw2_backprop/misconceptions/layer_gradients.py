@@ -22,8 +22,6 @@ def multiplied_with_the_transpose_of_w(x, W, upstream):
 
     Which shapes have upstream and your matrix? Which one turns M numbers back into K?
     """
-    if upstream.shape[1] != W.shape[1]:
-        return W.T, upstream.T @ x, upstream.sum(0)
     return upstream @ W.T, upstream.T @ x, upstream.sum(0)
 
 
@@ -62,6 +60,43 @@ def weight_gradient_averaged(x, W, upstream):
     Where does the division by the batch size belong: to the loss, or to every layer on the way back?
     """
     return upstream @ W, upstream.T @ x / len(x), upstream.sum(0)
+
+
+@misconception(of="linear_backward")
+def input_gradient_averaged(x, W, upstream):
+    """The gradient of x is divided by the batch size; the mean in the loss is in upstream already.
+
+    Through how many rows of a does the loss depend on one row of x? What is dx when the batch has a second
+    row?
+    """
+    return upstream @ W / len(x), upstream.T @ x, upstream.sum(0)
+
+
+@misconception(of="linear_backward")
+def weight_and_bias_averaged(x, W, upstream):
+    """The gradients of W and b are divided by the batch size; the mean in the loss is in upstream already.
+
+    If W or b grows a little, all rows change. Do their effects on the loss add up, or average?
+    """
+    return upstream @ W, upstream.T @ x / len(x), upstream.mean(0)
+
+
+@misconception(of="linear_backward")
+def every_gradient_averaged(x, W, upstream):
+    """All three gradients are divided by the batch size; the mean in the loss is in upstream already.
+
+    Suppose that the loss is a sum, not a mean. Would your lines be different? How would they know?
+    """
+    return upstream @ W / len(x), upstream.T @ x / len(x), upstream.mean(0)
+
+
+@misconception(of="linear_backward")
+def bias_of_the_first_row(x, W, upstream):
+    """The gradient of the bias is that of the first row of the batch; the other rows have no say.
+
+    Change the second row of upstream. Does your db change? Is b added to the second row, too?
+    """
+    return upstream @ W, upstream.T @ x, upstream[0]
 
 
 @misconception(of="linear_backward")
@@ -195,6 +230,19 @@ def columns_cut_anew(windows, upstream, vocab_size):
     With two numbers per word, which two entries of your answer belong to the word 0?
     """
     return _summed(windows, upstream, vocab_size).T.reshape(-1, vocab_size)
+
+
+@misconception(of="embedding_backward")
+def overwritten_across_windows(windows, upstream, vocab_size):
+    """Places of a window are added up, but of a word at one place of several windows only the last counts.
+
+    Give your code the windows [2, 0] and [2, 1]. How many times does it write the column of the word 2, and
+    how many gradients has that word?
+    """
+    dE = torch.zeros(upstream.shape[-1], vocab_size, dtype=upstream.dtype)
+    for place in range(windows.shape[1]):
+        dE[:, windows[:, place]] += upstream[:, place].T
+    return dE
 
 
 @misconception(of="embedding_backward")

@@ -3,6 +3,7 @@
 import math
 
 import torch
+from torch.nn import functional
 
 from autograder.catalogue import misconception
 
@@ -31,6 +32,17 @@ def maximum_not_subtracted(logits):
     Evaluate `torch.tensor(1000.0).exp()`. Which number may you subtract from all logits of a row before that?
     """
     return logits - logits.exp().sum(-1, keepdim=True).log()
+
+
+@misconception(of="log_softmax")
+def maximum_not_added_back(logits):
+    """The maximum is subtracted inside the sum only, so what comes back is too large by the maximum.
+
+    For the logits (0, ln 3), what do your log-probabilities sum to after `exp`? From which of the two numbers
+    in ln(e^z / s) did you subtract the maximum?
+    """
+    top = logits.max(dim=-1, keepdim=True).values
+    return logits - (logits - top).exp().sum(-1, keepdim=True).log()
 
 
 @misconception(of="log_softmax")
@@ -128,6 +140,17 @@ def losses_summed(logits, targets):
 
 
 @misconception(of="cross_entropy")
+def averaged_over_all_words(logits, targets):
+    """The mean runs over all B · V numbers of the table, most of them zero, and not over the B losses.
+
+    How many numbers does your mean divide by, and how many predictions are there? What is the loss of 11
+    words that are equally likely?
+    """
+    one_hot = functional.one_hot(targets, logits.shape[1])
+    return -(one_hot * logits.log_softmax(-1)).mean()
+
+
+@misconception(of="cross_entropy")
 def loss_in_bits(logits, targets):
     """The loss is in bits, where nats are asked for.
 
@@ -198,6 +221,16 @@ def always_the_likeliest(logits, uniforms):
     Call your function with u = 0.4 and with u = 0.8. How often should a word of probability 1/4 come?
     """
     return logits.argmax(-1)
+
+
+@misconception(of="draw_tokens")
+def uniforms_not_turned_into_a_column(logits, uniforms):
+    """The numbers u are compared with the columns of the borders, where each belongs to a row.
+
+    Which shape have your borders, and which has `uniforms`? With which axis does torch line up the only axis
+    of `uniforms`?
+    """
+    return (logits.softmax(-1).cumsum(-1) < uniforms).sum(-1)
 
 
 @misconception(of="draw_tokens")

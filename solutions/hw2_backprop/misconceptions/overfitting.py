@@ -56,6 +56,25 @@ def evaluation_mode_left_on(weight, features, targets, learning_rate, n_steps):
 
 
 @misconception(of="overfit_one_batch")
+def training_mode_set_once(weight, features, targets, learning_rate, n_steps):
+    """Only the first step is taken in training mode: the measurement after it leaves evaluation mode on.
+
+    Print `model.training` right before your `backward()`, in the first and in the second round. Which line
+    changed it in between?
+    """
+    model = DroppingLayer(weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
+    losses = []
+    for step in range(n_steps + 1):
+        losses.append(functional.cross_entropy(model.eval()(features), targets).detach())
+        if step < n_steps:
+            optimizer.zero_grad()
+            functional.cross_entropy(model.train(step == 0)(features), targets).backward()
+            optimizer.step()
+    return torch.stack(losses)
+
+
+@misconception(of="overfit_one_batch")
 def measured_in_training_mode(weight, features, targets, learning_rate, n_steps):
     """The losses are measured in training mode, with every second feature dropped.
 

@@ -72,6 +72,44 @@ def one_missing_axis_summed(gradient, shape):
 
 
 @misconception(of="unbroadcast")
+def missing_or_stretched(gradient, shape):
+    """Either the missing axes are summed away or the stretched ones, never both.
+
+    A column of shape (2, 1) was added to (4, 2, 3). Which axes are missing, which were stretched, and what
+    does your code do with the second kind?
+    """
+    if gradient.ndim > len(shape):
+        return gradient.sum([*range(gradient.ndim - len(shape))])
+    return _unbroadcast(gradient, shape)
+
+
+@misconception(of="unbroadcast")
+def first_stretched_axis_alone(gradient, shape):
+    """Only the first stretched axis is summed, though several may have been stretched.
+
+    The shape is (1, 1), the gradient (2, 3). After how many sums does your loop end?
+    """
+    while gradient.ndim > len(shape):
+        gradient = gradient.sum(0)
+    return gradient.sum(shape.index(1), keepdim=True) if 1 in shape else gradient
+
+
+@misconception(of="unbroadcast")
+def stretched_axes_counted_with_the_missing(gradient, shape):
+    """The stretched axes are summed first, while the missing ones in front still shift their numbers.
+
+    The gradient is (4, 2, 3) and the shape (2, 1). Which axis of the gradient belongs to the 1, and which one
+    do you sum?
+    """
+    for axis, size in enumerate(shape):
+        if size == 1:
+            gradient = gradient.sum(axis, keepdim=True)
+    while gradient.ndim > len(shape):
+        gradient = gradient.sum(0)
+    return gradient
+
+
+@misconception(of="unbroadcast")
 def first_copy_taken(gradient, shape):
     """Of the copies of a number, the gradient of the first is taken, and the others are dropped.
 
@@ -136,6 +174,49 @@ def gain_forgotten(x, gain, upstream, eps):
     """
     dx, _, _ = _norm_backward(x, torch.ones_like(gain), upstream, eps)
     return dx, *_norm_backward(x, gain, upstream, eps)[1:]
+
+
+@misconception(of="layer_norm_backward")
+def gain_multiplied_at_the_end(x, gain, upstream, eps):
+    """The gain multiplies dx at the end, where it belongs to g, of which the means are taken.
+
+    What does a row of your dx sum to? Where does γ stand in the formula: in g, or before the bracket?
+    """
+    _, dgain, dbias = _norm_backward(x, gain, upstream, eps)
+    return gain * _norm_backward(x, torch.ones_like(gain), upstream, eps)[0], dgain, dbias
+
+
+@misconception(of="layer_norm_backward")
+def gain_and_bias_averaged(x, gain, upstream, eps):
+    """The gradients of gain and bias are averaged over the batch; a mean in the loss is in upstream already.
+
+    If β grows a little, all rows change. Do their effects on the loss add up, or average?
+    """
+    dx, dgain, dbias = _norm_backward(x, gain, upstream, eps)
+    return dx, dgain / len(x), dbias / len(x)
+
+
+@misconception(of="layer_norm_backward")
+def eps_left_out(x, gain, upstream, eps):
+    """ε is nowhere in s.
+
+    For the row (4, 0, 4, 0) with ε = 12, what is s by the formula, and what in your code? Which argument did
+    you not use?
+    """
+    return _norm_backward(x, gain, upstream, 0.0)
+
+
+@misconception(of="layer_norm_backward")
+def variance_for_the_deviation(x, gain, upstream, eps):
+    """The root is missing: s is the variance.
+
+    For the row (4, 0, 4, 0) with ε = 12, what is the number under the root, and what is s?
+    """
+    centred = x - x.mean(-1, keepdim=True)
+    s = centred.square().mean(-1, keepdim=True) + eps
+    normed, g = centred / s, upstream * gain
+    dx = g - g.mean(-1, keepdim=True) - normed * (g * normed).mean(-1, keepdim=True)
+    return dx / s, (upstream * normed).sum(0), upstream.sum(0)
 
 
 @misconception(of="layer_norm_backward")

@@ -67,6 +67,37 @@ def upstream_not_centred(probs, upstream):
 
 
 @misconception(of="softmax_vjp")
+def probabilities_left_outside_the_difference(probs, upstream):
+    """The mean of upstream is subtracted, but the difference is not multiplied by the probabilities.
+
+    Let a word have the probability 0. Can its logit change the loss by a little step, and what is its
+    gradient in yours?
+    """
+    return upstream - (probs * upstream).sum(-1, keepdim=True)
+
+
+@misconception(of="softmax_vjp")
+def one_part_without_its_probability(probs, upstream):
+    """The sum is subtracted as it is, where each word subtracts its own share of it.
+
+    Multiply out the sum over i: which factor stands before the part without δ? What do the gradients of your
+    row sum to?
+    """
+    weighted = probs * upstream
+    return weighted - weighted.sum(-1, keepdim=True)
+
+
+@misconception(of="softmax_vjp")
+def softmax_of_the_probabilities(probs, upstream):
+    """A softmax is applied to the probabilities, which are the result of one already.
+
+    What is `probs` in the example, and what does your formula multiply by? Which of the two is ŷ?
+    """
+    again = probs.softmax(-1)
+    return again * (upstream - (again * upstream).sum(-1, keepdim=True))
+
+
+@misconception(of="softmax_vjp")
 def upstream_summed_without_the_probabilities(probs, upstream):
     """What is subtracted is the plain sum of the upstream gradients, without the probabilities in it.
 
@@ -166,6 +197,28 @@ def target_zero_taken_for_padding(logits, targets, pad):
     """
     is_real = targets != 0
     return _error(logits, targets) * is_real[:, None] / is_real.sum()
+
+
+@misconception(of="cross_entropy_grad")
+def padded_rows_keep_their_probabilities(logits, targets, pad):
+    """In padded rows the one-hot target is left out, but the probabilities stay.
+
+    What should a padded row of the gradient be, and what is left of ŷ − y there when only y is zero?
+    """
+    is_real = targets != pad
+    one_hot = functional.one_hot(targets, logits.shape[1]) * is_real[:, None]
+    return (logits.softmax(-1) - one_hot) / is_real.sum()
+
+
+@misconception(of="cross_entropy_grad")
+def probabilities_over_the_rows(logits, targets, pad):
+    """The softmax runs over the rows of the batch, so that predictions compete, not words.
+
+    What do the probabilities of one row sum to in your code? What is ŷ when the batch has a single row?
+    """
+    is_real = targets != pad
+    one_hot = functional.one_hot(targets, logits.shape[1])
+    return (logits.softmax(0) - one_hot) * is_real[:, None] / is_real.sum()
 
 
 @misconception(of="cross_entropy_grad")

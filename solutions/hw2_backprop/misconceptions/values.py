@@ -64,6 +64,22 @@ class GradientsOverwritten(_Value):
 
 
 @misconception(of="Value")
+class GradientsOverwrittenFromTheRight(GradientsOverwritten):
+    """A Value that is used twice keeps only the gradient that came last.
+
+    In the example y is used three times. Which parts of its gradient do you see arrive, and what does your
+    code do with the part that is there already?
+    """
+
+    def ancestors(self, seen):
+        if id(self) in seen:
+            return []
+        seen.add(id(self))
+        parents = reversed(self.parents)
+        return [node for parent, _ in parents for node in parent.ancestors(seen)] + [self]
+
+
+@misconception(of="Value")
 class NoGradientBeforeBackward(_Value):
     """A new Value has no number for its gradient until backward has come to it.
 
@@ -103,6 +119,50 @@ class PassedOnAtOnce(_Value):
         for parent, slope in self.parents:
             parent.grad += self.grad * slope
             parent.pass_on()
+
+
+@misconception(of="Value")
+class PassedOnAtOnceAndKept(PassedOnAtOnce):
+    """A Value passes on all it has with every part that arrives, and nothing is set to 0 before the first.
+
+    With y = x³ and L = y² + y, how often does y pass something on to x, and what had it received by then?
+    Which gradient does x have when a second `backward()` begins?
+    """
+
+    def clear(self):
+        pass
+
+
+@misconception(of="Value")
+class OnlyTheFirstNumbersCleared(_Value):
+    """Only Values that were not computed are set back to 0; those in between keep what they had.
+
+    In the second call, what is `.grad` of xy before anything has arrived there? Which Values does your code
+    set to 0?
+    """
+
+    def clear(self):
+        for value in self.ancestors(set()):
+            value.grad = value.grad if value.parents else 0.0
+
+
+@misconception(of="Value")
+class AnotherLossAdds(_Value):
+    """A second call of backward does nothing, but another loss of the same numbers adds to their gradients.
+
+    After `L.backward()`, let K = x² and call `K.backward()`. What is `x.grad` before the first part arrives,
+    and of which number is that the derivative?
+    """
+
+    has_run = False
+
+    def clear(self):
+        pass
+
+    def backward(self):
+        if not self.has_run:
+            self.has_run = True
+            super().backward()
 
 
 @misconception(of="Value", seen="https://github.com/karpathy/micrograd/issues/53")

@@ -8,9 +8,9 @@
 #
 # | part | about | minutes |
 # |---|---|---|
-# | A | windows, softmax, the model, first losses | 95 |
-# | B | gradients, one rule at a time | 105 |
-# | C | doubting a gradient; the first wrong line | 80 |
+# | A | windows, softmax, the model, first losses | 110 |
+# | B | gradients, one rule at a time | 140 |
+# | C | doubting a gradient; the first wrong line | 105 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. Take the exercises in any order. You

@@ -4,7 +4,7 @@ import torch
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import Value
+from ..notebook import LOSSES, Value
 
 
 @stranger(of="Value")
@@ -46,6 +46,53 @@ def kinks_from_two_percent(right, left, claimed):
 @stranger(of="wrong_entries")
 def zeros_called_wrong(right, left, claimed):
     return _judged(right, left, claimed) | ((right == 0) & (left == 0))
+
+
+def _compared(right, left, claimed, larger):
+    mean = (right + left) / 2
+    is_kink = (right - left).abs() > 0.01 * torch.maximum(right.abs(), left.abs())
+    return ((mean - claimed).abs() > 1e-4 * larger(mean.abs(), claimed.abs())) & ~is_kink
+
+
+@stranger(of="wrong_entries")
+def share_of_the_mean_alone(right, left, claimed):
+    return _compared(right, left, claimed, lambda mean, claim: mean)
+
+
+@stranger(of="wrong_entries")
+def share_of_the_claim_alone(right, left, claimed):
+    return _compared(right, left, claimed, lambda mean, claim: claim)
+
+
+@stranger(of="wrong_entries")
+def share_of_the_smaller_number(right, left, claimed):
+    return _compared(right, left, claimed, torch.minimum)
+
+
+@stranger(of="wrong_entries")
+def share_of_the_largest_of_three(right, left, claimed):
+    slopes = torch.maximum(right.abs(), left.abs())
+    return _compared(right, left, claimed, lambda mean, claim: torch.maximum(slopes, claim))
+
+
+@stranger(of="wrong_entries")
+def kinks_beside_the_mean(right, left, claimed):
+    mean = (right + left) / 2
+    return _judged(right, left, claimed, kink=1.0) & ((right - left).abs() <= 0.01 * mean.abs())
+
+
+@stranger(of="numerical_gradient")
+def steps_of_a_hundredth(loss_name, x, seed):
+    gradient, wide = torch.zeros(x.shape, dtype=torch.float64), x.double()
+    for index in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[index] = 0.01
+        above, below = (
+            LOSSES[loss_name](wide + sign * step.reshape(x.shape), torch.Generator().manual_seed(seed))
+            for sign in (1, -1)
+        )
+        gradient.view(-1)[index] = (above - below) / 0.02
+    return gradient
 
 
 @stranger(of="linear_backward")
