@@ -48,6 +48,15 @@ def state_added_outside_of_tanh(x, h, W, U, b):
 
 
 @misconception(of="rnn_step")
+def constant_added_outside_of_tanh(x, h, W, U, b):
+    """The constant b is added after the tanh, so an entry of the state may be larger than 1.
+
+    Which part of the formula does the bracket enclose? What is the new state if word and state are zeros?
+    """
+    return torch.tanh(x @ W.T + h @ U.T) + b
+
+
+@misconception(of="rnn_step")
 def sigmoid_for_tanh(x, h, W, U, b):
     """The sigmoid stands where the tanh belongs, so no entry of a state is ever negative.
 
@@ -286,3 +295,21 @@ class TimeOnTheFirstAxis(_RNN):
     def forward(self, x, h_0=None):
         states = self.unrolled(x, h_0)
         return torch.stack(states), states[-1]
+
+
+@misconception(of="RNN")
+class StateKeptBetweenCalls(_RNN):
+    """A text that comes without h_0 starts from the state in which the text before it ended.
+
+    Call your network twice with the same x and nothing else. Why are the answers different?
+    """
+
+    def first(self, x, h_0):
+        before = getattr(self, "kept", None)
+        is_of_these_texts = h_0 is None and before is not None and len(before) == len(x)
+        return before if is_of_these_texts else super().first(x, h_0)
+
+    def unrolled(self, x, h_0):
+        states = super().unrolled(x, h_0)
+        self.kept = states[-1]
+        return states

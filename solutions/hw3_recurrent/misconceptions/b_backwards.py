@@ -106,6 +106,15 @@ def tanh_applied_to_the_states(direct, states, U):
 
 
 @misconception(of="state_gradients")
+def slope_without_the_square(direct, states, U):
+    """The slope of tanh is taken to be 1 - h, where the square is missing.
+
+    How steep is tanh where the state is near -1? What does your slope say there?
+    """
+    return _backwards(direct, lambda total, t: ((1 - states[:, t + 1]) * total[:, t + 1]) @ U)
+
+
+@misconception(of="state_gradients")
 def direct_gradients_overwritten(direct, states, U):
     """The sums are written into the tensor of direct gradients that was handed in.
 
@@ -214,6 +223,15 @@ def gradient_of_the_first_state_for_h_0(total, states, x, h_0, W, U):
     How many steps lie between h_0 and the first entry of `states`?
     """
     return _right(total, states, x, h_0, W, U) | {"dh_0": total[:, 0].clone()}
+
+
+@misconception(of="bptt_gradients")
+def tanh_skipped_before_h_0(total, states, x, h_0, W, U):
+    """dh_0 is made of the gradient after the first tanh, where the one before it belongs.
+
+    What stands between h_0 and the first state, beside U? Which of total and delta has passed it?
+    """
+    return _right(total, states, x, h_0, W, U) | {"dh_0": total[:, 0] @ U}
 
 
 @misconception(of="bptt_gradients")

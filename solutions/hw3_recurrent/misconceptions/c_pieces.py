@@ -55,6 +55,17 @@ def short_piece_dropped(tokens, batch_size, n_steps):
 
 
 @misconception(of="stream_batches")
+def piece_of_a_single_step_dropped(tokens, batch_size, n_steps):
+    """A last piece of a single step is left out.
+
+    If a stream has 11 words and a piece 5, what does the last piece hold? Where does your loop over the
+    pieces end?
+    """
+    inputs, targets = _tables(tokens, batch_size)
+    return [piece for piece in _pieces(inputs, targets, n_steps) if piece[0].shape[1] > 1 or n_steps == 1]
+
+
+@misconception(of="stream_batches")
 def last_target_wrapped_around(tokens, batch_size, n_steps):
     """The targets are the piece rotated by one, so the last target of a piece is its own first word.
 
@@ -339,3 +350,13 @@ def one_tensor_for_all_gradients(W, U, b, pieces, h_0):
     results = _read(W, U, b, pieces, h_0)
     total = sum(dU for _, dU in results)
     return [(loss, total) for loss, _ in results]
+
+
+@misconception(of="piece_gradients")
+def zeros_written_into_h_0(W, U, b, pieces, h_0):
+    """The zeros for new documents are written into the tensor h_0 that was handed in.
+
+    Print h_0 before and after a call whose first piece begins a document. Does `detach` make a copy?
+    """
+    h_0[pieces[0][2]] = 0.0
+    return _read(W, U, b, pieces, h_0)

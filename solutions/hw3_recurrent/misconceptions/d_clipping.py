@@ -90,6 +90,16 @@ def largest_entry_for_the_length(gradients, threshold):
 
 
 @misconception(of="clipped")
+def sizes_of_all_entries_added_up(gradients, threshold):
+    """The sizes of all entries are added up, which is more than the length.
+
+    How long is the vector (3, 4): 5 or 7? What happens to an entry before the sum of a length?
+    """
+    size = sum(float(gradient.abs().sum()) for gradient in gradients.values())
+    return _scaled(gradients, min(1.0, threshold / size) if size else 1.0)
+
+
+@misconception(of="clipped")
 def divided_by_a_length_of_zero(gradients, threshold):
     """Where all gradients are zero, the threshold is divided by zero.
 
@@ -195,3 +205,21 @@ def measured_by_the_parameters(parameters, gradients, learning_rate, threshold):
     """
     factor = min(1.0, threshold / _length(parameters))
     return _step(parameters, _scaled(gradients, factor), learning_rate)
+
+
+@misconception(of="clipped_step")
+def rate_in_the_threshold(parameters, gradients, learning_rate, threshold):
+    """The learning rate shortens the threshold and not the step, so short gradients are followed in full.
+
+    How far do your parameters move if the gradient is 0.05 long, the rate 0.1 and the threshold 2?
+    """
+    return _step(parameters, _clipped(gradients, learning_rate * threshold), 1.0)
+
+
+@misconception(of="clipped_step")
+def rate_left_out(parameters, gradients, learning_rate, threshold):
+    """The clipped gradient is subtracted as it is; the learning rate does not enter.
+
+    Where in your function does `learning_rate` occur? In the example, is 0.6 the step or the gradient?
+    """
+    return _step(parameters, _clipped(gradients, threshold), 1.0)

@@ -93,6 +93,54 @@ def u_transposed_on_the_way_forwards(x, W, U, b, v):
     return _arriving(x, W, U.T, b, v)[1].norm(dim=1)
 
 
+def _handed_back(v, n_steps, one_step):
+    """The gradients at all states in the text's order, each found from the one after it."""
+    gradients = [v]
+    for t in range(n_steps - 1, 0, -1):
+        gradients.insert(0, one_step(t, gradients[0]))
+    return torch.stack(gradients)
+
+
+@misconception(of="gradient_norms")
+def handed_back_through_u_transposed(x, W, U, b, v):
+    """The gradient goes back through U in the direction in which the states go forwards.
+
+    If unit 0 listens to unit 1, which of the two hears of a loss on unit 0? What does your product say?
+    """
+    states = _states_from_zeros(x, W, U, b)
+    return _handed_back(v, len(x), lambda t, g: U @ ((1 - states[t + 1] ** 2) * g)).norm(dim=1)
+
+
+@misconception(of="gradient_norms")
+def slope_of_the_earlier_state(x, W, U, b, v):
+    """The slope of tanh is taken at the state that hears, not at the state that the tanh produced.
+
+    Which tanh lies between the states at t and at t + 1, and which of the two came out of it?
+    """
+    states = _states_from_zeros(x, W, U, b)
+    return _handed_back(v, len(x), lambda t, g: ((1 - states[t] ** 2) * g) @ U).norm(dim=1)
+
+
+@misconception(of="gradient_norms")
+def norms_before_the_tanh(x, W, U, b, v):
+    """The norms are those of the gradients at the sums inside the tanh, not at the states.
+
+    What must the last number be, whatever the weights are? Which slope has entered yours?
+    """
+    states, gradients = _arriving(x, W, U, b, v)
+    return ((1 - torch.stack(states[1:]) ** 2) * gradients).norm(dim=1)
+
+
+@misconception(of="gradient_norms")
+def norms_at_the_words(x, W, U, b, v):
+    """The norms are those of the gradients at the words, not at the states.
+
+    Of what do you take the derivative: of `x`, or of the states? What must the last number be?
+    """
+    states, gradients = _arriving(x, W, U, b, v)
+    return (((1 - torch.stack(states[1:]) ** 2) * gradients) @ W).norm(dim=1)
+
+
 @misconception(of="gradient_norms")
 def a_loss_at_every_step(x, W, U, b, v):
     """Every state is multiplied by v, where only the last one has a loss.

@@ -85,6 +85,16 @@ def states_at_the_padding_left(x, n_words, forwards, backwards):
 
 
 @misconception(of="bidirectional_states")
+def forward_states_at_the_padding_left(x, n_words, forwards, backwards):
+    """The backward half is zero at the padding, the forward half is not.
+
+    Which of your two networks goes on after the last real word, and what does it leave there?
+    """
+    back = _real(_states_from_the_end(x, n_words, backwards), n_words)
+    return torch.cat([_states_of(x, forwards), back], dim=-1)
+
+
+@misconception(of="bidirectional_states")
 def texts_turned_instead_of_words(x, n_words, forwards, backwards):
     """The flip turns the order of the texts in the batch, not the order of the words in each text.
 
@@ -203,7 +213,7 @@ def ends_exchanged(states, n_words):
 
 @misconception(of="text_vectors")
 def forward_half_from_the_padding(states, n_words):
-    """The forward half is taken at the end of the tensor, where a short text has padding.
+    """The forward half of a short text is taken from its padding.
 
     What is the forward half of your answer for a text that is shorter than the longest?
     """

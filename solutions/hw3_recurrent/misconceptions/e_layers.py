@@ -84,9 +84,13 @@ class LowerLayerReadOneStepLate(_Stack):
     that of the second?
     """
 
-    def layer(self, k, x, h):
-        late = torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], dim=1) if k else x
-        return super().layer(k, late, h)
+    def forward(self, x, h_0):
+        last = []
+        for k in range(len(h_0)):
+            states = self.layer(k, x, h_0[k])
+            last.append(states[:, -1])
+            x = torch.cat([h_0[k][:, None], states[:, :-1]], dim=1)
+        return states, torch.stack(last)
 
 
 @misconception(of="StackedRNN")

@@ -178,3 +178,16 @@ class SigmoidForTheCandidateOfTheGRU(_GRU):
 
     def candidate(self, r, n_x, n_h, h):
         return torch.sigmoid(n_x + r * (n_h + self.b_candidate))
+
+
+@misconception(of="GRUCell")
+class ConstantsAddedTwice(_GRU):
+    """b is added to the product with W and once more to the product with U.
+
+    How often does each of the three parts of b occur in the formulas, and how often in your sums?
+    """
+
+    def gates(self, x, h):
+        r_x, z_x, n_x = (x @ self.W.T + self.b).chunk(3, dim=-1)
+        r_h, z_h, n_h = (h @ self.U.T + self.b).chunk(3, dim=-1)
+        return (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid(), n_x, n_h

@@ -269,7 +269,7 @@ def _with_rows(weights, value_of):
     return changed
 
 
-def _first_constant(name, value):
+def _in_one_constant(name, value):
     return value if name.startswith("bias_ih") else 0.0
 
 
@@ -279,7 +279,16 @@ def lowest_layer_only(weights, value):
 
     How many names in the dict begin with bias_ih? How many of them does your function touch?
     """
-    return _with_rows(weights, lambda name: _first_constant(name, value) if "_l0" in name else None)
+    return _with_rows(weights, lambda name: value / 2 if "_l0" in name else None)
+
+
+@misconception(of="with_forget_bias")
+def lowest_layer_only_in_one_constant(weights, value):
+    """Only layer 0 gets its forget bias; the layers above begin by forgetting.
+
+    How many names in the dict begin with bias_ih? How many of them does your function touch?
+    """
+    return _with_rows(weights, lambda name: _in_one_constant(name, value) if "_l0" in name else None)
 
 
 @misconception(of="with_forget_bias")
@@ -306,7 +315,7 @@ def backward_direction_forgotten(weights, value):
 
     How do the names of the backward direction end? Does your search find them?
     """
-    return _with_rows(weights, lambda name: None if "reverse" in name else _first_constant(name, value))
+    return _with_rows(weights, lambda name: None if "reverse" in name else value / 2)
 
 
 @misconception(of="with_forget_bias")
@@ -318,7 +327,7 @@ def rows_of_another_gate(weights, value):
     changed = {name: weight.clone() for name, weight in weights.items()}
     for name, bias in changed.items():
         if name.startswith("bias"):
-            bias[: len(bias) // 4] = _first_constant(name, value)
+            bias[: len(bias) // 4] = value / 2
     return changed
 
 
@@ -331,7 +340,7 @@ def all_gates_set(weights, value):
     changed = dict(weights)
     for name, bias in weights.items():
         if name.startswith("bias"):
-            changed[name] = torch.full_like(bias, _first_constant(name, value))
+            changed[name] = torch.full_like(bias, value / 2)
     return changed
 
 
@@ -341,7 +350,7 @@ def weights_changed_in_place(weights, value):
 
     Print the dict you were given after the call. Whose tensors does your new dict hold?
     """
-    for name, changed in _with_rows(weights, lambda name: _first_constant(name, value)).items():
+    for name, changed in _with_rows(weights, lambda name: value / 2).items():
         weights[name].copy_(changed)
     return dict(weights)
 
@@ -354,8 +363,8 @@ def value_added_to_what_is_there(weights, value):
     """
     changed = {name: weight.clone() for name, weight in weights.items()}
     for name, bias in changed.items():
-        if name.startswith("bias_ih"):
-            bias[len(bias) // 4 : len(bias) // 2] += value
+        if name.startswith("bias"):
+            bias[len(bias) // 4 : len(bias) // 2] += value / 2
     return changed
 
 
@@ -368,5 +377,5 @@ def rows_of_the_candidate(weights, value):
     changed = {name: weight.clone() for name, weight in weights.items()}
     for name, bias in changed.items():
         if name.startswith("bias"):
-            bias[len(bias) // 2 : 3 * len(bias) // 4] = _first_constant(name, value)
+            bias[len(bias) // 2 : 3 * len(bias) // 4] = value / 2
     return changed

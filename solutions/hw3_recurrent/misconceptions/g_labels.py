@@ -57,7 +57,27 @@ def mean_of_the_texts_means(logits, labels, pad_label):
     One text has six words, the other two. How much does one word of each count in your loss?
     """
     is_real = labels != pad_label
-    return ((_nats(logits, labels) * is_real).sum(1) / is_real.sum(1)).mean()
+    nats = torch.where(is_real, _nats(logits, labels), 0.0)
+    return (nats.sum(1) / is_real.sum(1)).mean()
+
+
+@misconception(of="labelling_loss")
+def padding_times_zero(logits, labels, pad_label):
+    """The padding is multiplied by 0 after its loss was computed, and 0 times NaN is NaN.
+
+    What does the statement allow at the padding? Does a word that is chosen away still enter your sum?
+    """
+    is_real = labels != pad_label
+    return (_nats(logits, labels) * is_real).sum() / is_real.sum()
+
+
+@misconception(of="labelling_loss")
+def probabilities_for_their_logarithms(logits, labels, pad_label):
+    """The mean probability of the labels is taken, with a minus sign; the logarithm is missing.
+
+    What is the surprise at a label that has the probability 0.5? Can a loss be negative?
+    """
+    return -torch.exp(-_nats(logits, labels))[labels != pad_label].mean()
 
 
 @misconception(of="labelling_loss")
@@ -137,6 +157,15 @@ def accuracy_over_all_places(logits, labels, pad_label):
     In the example, by how many do you divide? How many words are there?
     """
     return (logits.argmax(-1) == labels).double().mean()
+
+
+@misconception(of="labelling_accuracy")
+def right_words_divided_by_all_places(logits, labels, pad_label):
+    """Only real words are counted as right, but they are divided by the number of all places.
+
+    In the example, how many of your places are words? Can a labeller that is always right reach 1?
+    """
+    return ((logits.argmax(-1) == labels) & (labels != pad_label)).double().mean()
 
 
 @misconception(of="labelling_accuracy")
@@ -329,3 +358,14 @@ def always_minus_100(word_labels, word_of_piece, pad_label):
         labels.append(-100 if word is None or word == before else word_labels[word])
         before = word
     return torch.tensor(labels)
+
+
+@misconception(of="labels_of_pieces")
+def first_piece_compared_with_the_last(word_labels, word_of_piece, pad_label):
+    """The first piece is compared with the last one: that is where Python's index -1 points.
+
+    Which piece is `word_of_piece[i - 1]` for i = 0? What becomes of a text of a single word?
+    """
+    firsts = [word not in (None, word_of_piece[i - 1]) for i, word in enumerate(word_of_piece)]
+    pairs = zip(word_of_piece, firsts, strict=True)
+    return torch.tensor([word_labels[word] if is_first else pad_label for word, is_first in pairs])

@@ -86,6 +86,16 @@ def logits_for_log_probs(distance, n_steps, generator, device="cpu"):
 
 
 @misconception(of="recaller")
+def probabilities_for_log_probs(distance, n_steps, generator, device="cpu"):
+    """The model gives back probabilities, where their logarithms are asked for.
+
+    Which numbers of your answer add up to 1 at one place: those themselves, or their exponentials?
+    """
+    model = _Network(_lstm(), finish=lambda logits: logits.softmax(dim=-1))
+    return _trained(model, distance, n_steps, generator)
+
+
+@misconception(of="recaller")
 def softmax_over_the_places(distance, n_steps, generator, device="cpu"):
     """The softmax runs over the places of the text, so that the words of one place are no alternatives.
 

@@ -76,6 +76,45 @@ def thing_asked_for_at_once(weights, batches, learning_rate):
 
 
 @misconception(of="after_steps")
+def thing_asked_for_at_every_place(weights, batches, learning_rate):
+    """The thing is asked for at every place of the text, where the statement asks after the last word only.
+
+    For one text of T words, how many log-probabilities does your loss read, and how many does it need?
+    """
+
+    def loss_of(log_probs, tokens):
+        return -log_probs.gather(-1, tokens[:, :1, None].expand(-1, tokens.shape[1], 1)).mean()
+
+    return _trained_on(weights, batches, learning_rate, loss_of)
+
+
+@misconception(of="after_steps")
+def every_text_asked_for_all_things(weights, batches, learning_rate):
+    """Each text is asked for the things of all texts of the batch, not for its own alone.
+
+    What is the shape of `log_probs[:, -1, tokens[:, 0]]`? How many numbers does your mean need?
+    """
+
+    def loss_of(log_probs, tokens):
+        return -log_probs[:, -1, tokens[:, 0]].mean()
+
+    return _trained_on(weights, batches, learning_rate, loss_of)
+
+
+@misconception(of="after_steps")
+def probability_for_the_surprise(weights, batches, learning_rate):
+    """The loss is the probability of the thing, with a minus sign; the logarithm is missing.
+
+    What does `small_log_probs` return? How large is the surprise at a thing that has the probability 0.05?
+    """
+
+    def loss_of(log_probs, tokens):
+        return -log_probs[:, -1].exp().gather(-1, tokens[:, :1]).mean()
+
+    return _trained_on(weights, batches, learning_rate, loss_of)
+
+
+@misconception(of="after_steps")
 def asked_one_word_too_early(weights, batches, learning_rate):
     """The prediction is read at the last place but one, before the text is at its end.
 

@@ -147,10 +147,11 @@ class RNN(nn.Module):
 
 
 # %% check="the_three_parameters_are_registered" points=1
-def the_three_parameters_are_registered(RNN):
+def the_three_parameters_are_registered(RNN, draw):
     """The module knows the parameters W, U and b, in float64, and no others."""
     model = RNN(3, 5)
     assert_equal(sorted(model.gradients()), ["U", "W", "b"])
+    model.load_state_dict(rnn_weights(draw, 3, 5))
     assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 
@@ -179,7 +180,7 @@ def each_state_is_one_step_from_the_one_before(RNN, draw):
     """Every state but the first is the step of exercise 1 from its word and the state before."""
     weights, x = rnn_weights(draw, 3, 4), draw.normal(2, 5, 3)
     states, _ = with_weights(RNN(3, 4), weights)(x)
-    expected = torch.tanh(x[:, 1:] @ weights["W"].T + states[:, :-1] @ weights["U"].T + weights["b"])
+    expected = torch.tanh(x[:, 1:] @ weights["W"].T + states[:, :-1].double() @ weights["U"].T + weights["b"])
     assert_close(states[:, 1:], expected)
     assert_depends(states[:, 1:], states[:, :-1])
 

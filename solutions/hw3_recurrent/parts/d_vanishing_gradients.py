@@ -216,7 +216,7 @@ def other_matrices_have_their_factor(long_run_factor, draw):
 #
 # Write `clipped(gradients, threshold)`. `gradients` is a dict from names to tensors of any shapes; return a
 # new dict with the same names and shapes, and leave the one you were given as it is. If all gradients are
-# zero, they stay so.
+# zero, they stay so. Compute the length and the factor yourself, without `torch.nn.utils`.
 #
 # **Example.** `{"W": [[3.0]], "b": [4.0]}` has the length 5. With the threshold 1 it becomes
 # `{"W": [[0.6]], "b": [0.8]}`; with the threshold 10 nothing changes.
@@ -366,8 +366,8 @@ def no_step_is_longer_than_rate_times_threshold(clipped_step, draw):
 
 # %% check="a_short_gradient_makes_its_usual_step" points=1
 def a_short_gradient_makes_its_usual_step(clipped_step, draw):
-    """With a gradient 0.3 or 1.5 long and threshold 2, the step is that of plain gradient descent."""
-    for size in (0.3, 1.5):
+    """With a gradient 0.05, 0.3 or 1.5 long and threshold 2, the step is that of plain gradient descent."""
+    for size in (0.05, 0.3, 1.5):
         parameters, gradients = drawn_gradients(draw, 9.0), drawn_gradients(draw, size)
         own = clipped_step(parameters, gradients, 0.1, 2.0)
         for name, parameter in parameters.items():

@@ -95,11 +95,12 @@ def stack_of(StackedRNN, weights, n_layers):
 
 
 # %% check="every_layer_has_three_parameters" points=1
-def every_layer_has_three_parameters(StackedRNN):
+def every_layer_has_three_parameters(StackedRNN, draw):
     """Three layers have the parameters W_0, U_0, b_0 to W_2, U_2, b_2, in float64, and no others."""
     model = StackedRNN(3, 5, 3)
     names = sorted(model.gradients())
     assert_equal(names, sorted(f"{name}_{k}" for name in "WUb" for k in range(3)))
+    model.load_state_dict(stacked_weights(draw, 3, 5, 3))
     assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 

@@ -90,10 +90,11 @@ def with_gates(weights, n_gates, **biases):
 
 
 # %% check="the_lstm_has_three_parameters" points=1
-def the_lstm_has_three_parameters(LSTMCell):
+def the_lstm_has_three_parameters(LSTMCell, draw):
     """The cell knows the parameters W, U and b, in float64, and no others."""
     cell = LSTMCell(3, 5)
     assert_equal(sorted(cell.gradients()), ["U", "W", "b"])
+    cell.load_state_dict(gate_weights(draw, 4, 3, 5))
     assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 
 
@@ -374,10 +375,11 @@ def gru_weights(draw, d_input, d_hidden):
 
 
 # %% check="the_gru_has_four_parameters" points=1
-def the_gru_has_four_parameters(GRUCell):
+def the_gru_has_four_parameters(GRUCell, draw):
     """The cell knows the parameters W, U, b and b_candidate, in float64, and no others."""
     cell = GRUCell(3, 5)
     assert_equal(sorted(cell.gradients()), ["U", "W", "b", "b_candidate"])
+    cell.load_state_dict(gru_weights(draw, 3, 5))
     assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 
 

@@ -253,9 +253,10 @@ def whole_words_keep_their_labels(labels_of_pieces):
 
 # %% check="every_word_is_labelled_once" points=1
 def every_word_is_labelled_once(labels_of_pieces):
-    """Words of 3, 1 and 2 pieces have one label each, also where two neighbours share it."""
+    """Words of 3, 1 and 2 pieces have one label each, also where two neighbours share it; so has a word alone."""
     answer = labels_of_pieces([7, 7, 4], [None, 0, 0, 0, 1, 2, 2, None], -1)
     assert_equal(torch.as_tensor(answer)[answer != -1], torch.tensor([7, 7, 4]))
+    assert_equal(labels_of_pieces([5], [0, 0], -1), torch.tensor([5, -1]), what="the labels of a single word")
 
 
 # %% check="special_tokens_shift_nothing" points=1

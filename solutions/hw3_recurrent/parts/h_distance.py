@@ -107,14 +107,16 @@ def the_example_step_raises_the_thing(after_steps, draw):
         assert_close(own[name], zeros[name], what=f"the weights {name}")
 
 
-# %% check="each_thing_rises_by_its_share" points=1
-def each_thing_rises_by_its_share(after_steps, draw):
-    """With weights of zeros, a batch of the things 3, 3, 5 and 0 and the rate 2, c is twice their shares less 0.1."""
-    zeros = {name: 0 * weight for name, weight in small_weights(draw, 2, 3).items()}
-    texts = torch.tensor([[3, 9, 9], [3, 10, 11], [5, 12, 9], [0, 8, 13]])
-    shares = torch.zeros(20).double()
-    shares[[3, 5, 0]] = torch.tensor([0.5, 0.25, 0.25]).double()
-    assert_close(after_steps(zeros, [texts], 2.0)["c"], 2 * shares - 0.1)
+# %% check="a_batch_moves_by_the_mean_of_its_texts" points=1
+def a_batch_moves_by_the_mean_of_its_texts(after_steps, draw):
+    """A step with a batch of three texts leads to the mean of where steps with each of them alone lead."""
+    weights, texts = small_weights(draw, 2, 3), torch.tensor([[3, 9, 9], [5, 12, 10], [0, 8, 13]])
+    together = after_steps(weights, [texts], 0.5)
+    alone = [after_steps(weights, [text[None]], 0.5) for text in texts]
+    for name in weights:
+        mean = torch.stack([own[name] for own in alone]).mean(dim=0)
+        assert_close(together[name], mean, what=f"the weights {name}")
+    assert_depends(together["c"], weights["c"])
 
 
 # %% check="the_question_is_put_after_the_last_word" points=1
@@ -178,9 +180,9 @@ def other_trainings_lead_where_they_should(after_steps, draw):
 #   the things, 8 … 19 the small talk; `tokens[:, 0]` is the thing. The function moves on `generator`, so each
 #   call gives other texts. Take new texts at every step.
 # - The loss is that of exercise 22: the mean surprise at the thing after the last word.
-# - All of `torch.nn` and of this homework may be used, your own functions too; nothing else of `course`. Width 32, 16 numbers per word, 32 texts per step and
-#   `torch.optim.Adam` with the learning rate 0.02 do it within seconds, **if** the cell keeps what it has read.
-#   Train in float32, and on `device`.
+# - All of `torch.nn` and of this homework may be used, your own functions too; nothing else of `course`. Width
+#   32, 16 numbers per word, 32 texts per step and `torch.optim.Adam` with the learning rate 0.02 do it within
+#   seconds, **if** the cell keeps what it has read. Train in float32, and on `device`.
 #
 # **What is graded.** A model trained for 150 steps at distance 12 is asked about new texts of that distance. The
 # check makes sure that every answer is a distribution, computes the mean surprise at the thing itself, and wants
