@@ -132,6 +132,16 @@ def only_looks_above_a_half(weights):
 
 
 @misconception(of="alignment_links")
+def numbers_left_in_tensors(weights):
+    """The source words are tensors of one number, which a set does not find again among ints.
+
+    What does `type(links[0][0])` say? Is `(torch.tensor(1), 0) in {(1, 0)}` true?
+    """
+    eos = weights.shape[1] - 1
+    return [(source, target) for target, source in enumerate(weights.argmax(1)) if source != eos]
+
+
+@misconception(of="alignment_links")
 def links_in_the_order_of_the_source(weights):
     """The links are right, but they stand in the order of the source words, not of the target words.
 
@@ -225,6 +235,17 @@ def possible_links_not_allowed(found, sure, possible):
     """
     s, _, a, n, _ = _total(_counts(found, sure, possible))
     return 1 - 2 * s / (a + n)
+
+
+@misconception(of="alignment_error_rate")
+def only_sure_links_counted(found, sure, possible):
+    """Above the fraction line stand the sure links that were found, but not the possible ones.
+
+    In the example, six links were found and four are sure. Which two counts does the formula add above the
+    line, and what is the second in yours?
+    """
+    s, _, a, n, _ = _total(_counts(found, sure, possible))
+    return 1 - s / (a + n)
 
 
 @misconception(of="alignment_error_rate")

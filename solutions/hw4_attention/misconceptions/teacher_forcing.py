@@ -28,6 +28,16 @@ def targets_not_shifted(sentences, bos, eos, pad):
     return rows, rows.clone()
 
 
+@misconception(of="decoder_inputs_and_targets")
+def targets_in_front_of_the_inputs(sentences, bos, eos, pad):
+    """The two tables are in the wrong order: that which should be said stands first.
+
+    In which order does the statement name them? Which of your two begins with BOS?
+    """
+    words = [sentence.tolist() for sentence in sentences]
+    return _padded([[*row, eos] for row in words], pad), _padded([[bos, *row] for row in words], pad)
+
+
 @misconception(
     of="decoder_inputs_and_targets", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/60"
 )
