@@ -132,16 +132,6 @@ def only_looks_above_a_half(weights):
 
 
 @misconception(of="alignment_links")
-def numbers_left_in_tensors(weights):
-    """The source words are tensors of one number, which a set does not find again among ints.
-
-    What does `type(links[0][0])` say? Is `(torch.tensor(1), 0) in {(1, 0)}` true?
-    """
-    eos = weights.shape[1] - 1
-    return [(source, target) for target, source in enumerate(weights.argmax(1)) if source != eos]
-
-
-@misconception(of="alignment_links")
 def links_in_the_order_of_the_source(weights):
     """The links are right, but they stand in the order of the source words, not of the target words.
 

@@ -194,6 +194,30 @@ class EveryStepFromTheSummary(_Decoder):
 
 
 @misconception(of="Decoder")
+class FirstInputSkipped(_Decoder):
+    """The first input, BOS, is never read, and no logits answer it.
+
+    How many inputs has the example, and how many rows of logits have you? Which input does your first row
+    answer?
+    """
+
+    def states(self, summary, inputs):
+        return super().states(summary, inputs[:, 1:])
+
+
+@misconception(of="Decoder")
+class LastInputSkipped(_Decoder):
+    """The last input is never read, and no logits answer it.
+
+    How many inputs has the example, and how many rows of logits have you? Who has cut off the last word of
+    the inputs already?
+    """
+
+    def states(self, summary, inputs):
+        return super().states(summary, inputs[:, :-1])
+
+
+@misconception(of="Decoder")
 class SpeaksBeforeItReads(_Decoder):
     """The logits of each place come from the state before its input was read.
 

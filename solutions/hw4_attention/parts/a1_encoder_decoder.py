@@ -105,7 +105,7 @@ def other_sentences_are_shifted(decoder_inputs_and_targets, draw):
         assert_equal(targets, torch.tensor([[*words, eos, *rest] for words, rest in rows]), what="targets")
 
 
-# %% [markdown] exercise="Encoder" difficulty=2 minutes=20 dtype="float64"
+# %% [markdown] exercise="Encoder" difficulty=2 minutes=25 dtype="float64"
 # ### 2. The vector that holds a sentence
 #
 # The encoder reads the source word by word and hands over its states. Without attention the decoder gets only
@@ -418,7 +418,7 @@ def other_decoders_have_their_logits(Decoder, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="sequence_loss" difficulty=2 minutes=15
+# %% [markdown] exercise="sequence_loss" difficulty=2 minutes=20
 # ### 4. The loss of real words
 #
 # The loss of a batch is the mean surprise per **real** target, EOS included: all surprises added up, divided

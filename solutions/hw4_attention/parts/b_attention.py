@@ -166,7 +166,7 @@ def other_pairs_have_their_bilinear_scores(bilinear_scores, draw):
         assert_close(bilinear_scores(query, key, W), expected)
 
 
-# %% [markdown] exercise="additive_scores" difficulty=2 minutes=15 forbids="course.models"
+# %% [markdown] exercise="additive_scores" difficulty=2 minutes=20 forbids="course.models"
 # ### 11. Scores: a small network
 #
 # The first attention (Bahdanau and others, 2015) let a small network look at each pair:
@@ -502,7 +502,7 @@ def other_queries_have_their_contexts(attend, draw):
                 assert_close(context[b, t], sum(shares[s] * value[b, s] for s in range(n)), what="context")
 
 
-# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=35 forbids="course.models" dtype="float64"
+# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=45 forbids="course.models" dtype="float64"
 # ### 14. A decoder that looks back
 #
 # Now the decoder itself. At every step t it reads one word and what it made of the step before, takes a look

@@ -121,7 +121,7 @@ def every_target_word_chooses(alignment_links):
     links = alignment_links(weights)
     assert_equal(links, [(2, 0), (1, 1), (1, 2)])
     found_again = set(links) & {(2, 0), (1, 1), (1, 2)}  # as exercise 17 counts them
-    assert_equal(len(found_again), 3, what="links that a set finds again")
+    assert_true(len(found_again) == 3, "A set does not find the links again. Of what type are their numbers?")
 
 
 # %% check="a_look_at_eos_is_no_link" points=1
@@ -403,7 +403,7 @@ def small_translator(weights):
     return model
 
 
-# %% [markdown] exercise="weights_after" difficulty=2 minutes=20 allows="course.models.seq2seq,course.training,course.translation_experiment"
+# %% [markdown] exercise="weights_after" difficulty=2 minutes=30 allows="course.models.seq2seq,course.training,course.translation_experiment"
 # ### 18. What a training step does
 #
 # Before a translator is trained for minutes, its steps are worth a look, on a model so small that some of

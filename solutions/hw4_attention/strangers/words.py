@@ -104,6 +104,12 @@ def _table(runs, measured, left_out):
     return {cell: sum(shares) / len(shares) for cell, shares in found.items() if len(shares) > 1}
 
 
+@stranger(of="alignment_links")
+def links_of_tensors(weights):
+    eos = weights.shape[1] - 1
+    return [(source, target) for target, source in enumerate(weights.argmax(1)) if source != eos]
+
+
 @stranger(of="attend")
 def padding_at_minus_a_hundred(query, key, value, mask):
     weights = (query @ key.mT).masked_fill(~mask[:, None], -100.0).softmax(dim=-1)
