@@ -122,6 +122,16 @@ def own_word_never_read(jumps, logits, state, bos, eos, max_length):
 
 @misconception(of="greedy_decode")
 @torch.no_grad()
+def zero_for_bos(jumps, logits, state, bos, eos, max_length):
+    """The word 0 is read first, whatever `bos` is.
+
+    Print the first word that your decoder reads when `bos` is 8. Which line has chosen it?
+    """
+    return _decoded(jumps, logits, state, 0, eos, max_length)
+
+
+@misconception(of="greedy_decode")
+@torch.no_grad()
 def eos_not_scored(jumps, logits, state, bos, eos, max_length):
     """The log-probability of EOS is left out, as if ending cost nothing.
 

@@ -29,6 +29,16 @@ def targets_not_shifted(sentences, bos, eos, pad):
 
 
 @misconception(of="decoder_inputs_and_targets")
+def inputs_for_targets(sentences, bos, eos, pad):
+    """The targets are the inputs, BOS and the words: at every place the decoder is to say what it has read.
+
+    In the second row of the example, what is the decoder to say after BOS, and what after 8?
+    """
+    rows = _padded([[bos, *sentence.tolist()] for sentence in sentences], pad)
+    return rows, rows.clone()
+
+
+@misconception(of="decoder_inputs_and_targets")
 def targets_in_front_of_the_inputs(sentences, bos, eos, pad):
     """The two tables are in the wrong order: that which should be said stands first.
 

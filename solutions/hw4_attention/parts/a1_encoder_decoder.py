@@ -504,9 +504,9 @@ def every_word_counts_once(sequence_loss, draw):
 # %% check="eos_is_learned_though_it_looks_like_padding" points=1
 def eos_is_learned_though_it_looks_like_padding(sequence_loss):
     """Where EOS and padding are both the word 0, a model that is sure never to end pays for it."""
-    logits = torch.zeros(1, 4, 3, dtype=torch.float64)
-    logits[0, :, 0] = -800.0  # no end, at any place
-    expected = (math.log(2) + 800 + math.log(2)) / 2
+    logits = torch.full((1, 4, 3), 800.0, dtype=torch.float64)
+    logits[0, :, 0] = 770.0  # no end, at any place
+    expected = (math.log(2) + 30 + math.log(2)) / 2
     assert_close(sequence_loss(logits, torch.tensor([[2, 0, 0, 0]]), torch.tensor([2]), 0), expected)
 
 

@@ -11,11 +11,6 @@ from ..notebook import AttentionDecoder, TableDecoder, bottleneck_table, small_t
 
 
 @stranger(of="greedy_decode")
-def zero_for_bos(jumps, logits, state, bos, eos, max_length):
-    return _decoded(jumps, logits, state, 0, eos, max_length)
-
-
-@stranger(of="greedy_decode")
 def one_for_eos(jumps, logits, state, bos, eos, max_length):
     return _decoded(jumps, logits, state, bos, 1, max_length)
 
