@@ -170,11 +170,11 @@ class WithBmm(nn.Module):
 
     def forward(self, state, inputs, memory, mask):
         key = memory @ self.W.T  # what a query is multiplied with, for all steps at once
-        hidden, answers = torch.zeros_like(state), []
+        hidden, answers = torch.zeros(state.shape, dtype=torch.float64), []
         for tokens in inputs.T:
             state = self.cell(torch.hstack([self.embedding(tokens), hidden]), state)
-            scores = torch.bmm(key, state.unsqueeze(2)).squeeze(2)
-            weights = torch.where(mask, scores.exp(), 0.0)
+            scores = torch.bmm(key, state.unsqueeze(2)).squeeze(2).masked_fill(~mask, -math.inf)
+            weights = (scores - scores.max(1, keepdim=True).values).exp()
             weights = weights / weights.sum(1, keepdim=True)
             hidden = self.combine(torch.hstack([state, (weights[..., None] * memory).sum(1)])).tanh()
             answers.append((self.output(hidden), weights))

@@ -228,6 +228,17 @@ def possible_links_not_allowed(found, sure, possible):
 
 
 @misconception(of="alignment_error_rate")
+def only_sure_links_counted(found, sure, possible):
+    """Above the fraction line stand the sure links that were found, but not the possible ones.
+
+    In the example, six links were found and four are sure. Which two counts does the formula add above the
+    line, and what is the second in yours?
+    """
+    s, _, a, n, _ = _total(_counts(found, sure, possible))
+    return 1 - s / (a + n)
+
+
+@misconception(of="alignment_error_rate")
 def share_of_right_links(found, sure, possible):
     """What comes back is the share that is right, not the rate of errors.
 

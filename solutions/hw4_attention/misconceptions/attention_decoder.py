@@ -101,6 +101,68 @@ class PaddingAttendedTo(_AttentionDecoder):
 
 
 @misconception(of="AttentionDecoder")
+class PaddingScoredZero(_AttentionDecoder):
+    """The scores at the padding are 0, and a score of 0 has the exponential 1.
+
+    With W = 0 and four real words in a batch of width six, what weight has the padding? What is the
+    exponential of the number that you write there?
+    """
+
+    def weights(self, query, memory, mask):
+        return super().weights(query, memory * mask[..., None], torch.ones_like(mask))
+
+
+@misconception(of="AttentionDecoder")
+class MaskedAfterTheSoftmax(_AttentionDecoder):
+    """The weights are masked after the softmax, so what padding had taken is lost to the words.
+
+    With W = 0 and four real words in a batch of width six, what do the weights of a step sum to?
+    """
+
+    def weights(self, query, memory, mask):
+        return super().weights(query, memory, torch.ones_like(mask)) * mask
+
+
+@misconception(of="AttentionDecoder")
+class RenormalisedAfterTheSoftmax(_AttentionDecoder):
+    """The softmax is taken over padding too and repaired afterwards; what padding has swallowed is lost.
+
+    Real words score -20000 and the padding 0. What does the softmax over all of them leave of the real words?
+    """
+
+    def weights(self, query, memory, mask):
+        weights = super().weights(query, memory, torch.ones_like(mask)) * mask
+        return weights / weights.sum(dim=-1, keepdim=True)
+
+
+@misconception(of="AttentionDecoder")
+class ContextOfEqualShares(_AttentionDecoder):
+    """The context is the plain mean of the real words: the weights come back, but they weigh nothing.
+
+    Which of your lines uses the weights? By what does the third line of the table multiply each row of the
+    memory?
+    """
+
+    def forward(self, state, inputs, memory, mask):
+        self.mean = (memory * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        return super().forward(state, inputs, memory, mask)
+
+    def combined(self, state, context):
+        return super().combined(state, self.mean)
+
+
+@misconception(of="AttentionDecoder")
+class SoftmaxOfTheLogits(_AttentionDecoder):
+    """Probabilities come back instead of logits: a softmax was taken of the last line.
+
+    What does each row of your first answer sum to? Which line of the table has a softmax, and which has none?
+    """
+
+    def answer(self, logits, weights):
+        return logits.softmax(dim=-1), weights
+
+
+@misconception(of="AttentionDecoder")
 class StateNotCarried(_AttentionDecoder):
     """Each step starts from s_0 again; only the output of the step before is carried on.
 

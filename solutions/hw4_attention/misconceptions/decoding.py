@@ -22,6 +22,7 @@ def _decoded(
     until=torch.all,
     fed=None,
     fill=True,
+    pays=False,
 ):
     """Greedy decoding with the places in which it is gone wrong left open."""
     decoder = kind(jumps, logits).train(training)
@@ -29,10 +30,10 @@ def _decoded(
     total, written = torch.zeros(len(state), dtype=torch.float64), []
     while len(written) < max_length and not until(has_ended):
         state, logits = decoder(state, token if fed is None else torch.full_like(token, fed))
-        best = logits.log_softmax(-1).max(-1)
-        counts_not = has_ended if fill else torch.zeros_like(has_ended)
-        total = total + best.values.masked_fill(counts_not, 0.0)
-        token = best.indices.masked_fill(counts_not, eos)
+        log_probs = logits.log_softmax(-1)
+        token = log_probs.argmax(-1).masked_fill(has_ended & fill, eos)
+        of_token = log_probs.gather(1, token[:, None])[:, 0]
+        total = total + of_token.masked_fill(has_ended & (not pays), 0.0)
         has_ended = has_ended | (token == eos)
         written.append(token)
     return torch.stack(written, dim=1), total
@@ -57,6 +58,17 @@ def words_behind_eos_kept(jumps, logits, state, bos, eos, max_length):
     Print the row that ends first. What stands behind its EOS, and who said that?
     """
     return _decoded(jumps, logits, state, bos, eos, max_length, fill=False)
+
+
+@misconception(of="greedy_decode")
+@torch.no_grad()
+def words_behind_eos_kept_and_scored(jumps, logits, state, bos, eos, max_length):
+    """A row that has ended goes on talking while it waits for the others; its words are kept, and paid for.
+
+    Print the row that ends first. What stands behind its EOS, and who said that? Is its sum the one that it
+    has alone?
+    """
+    return _decoded(jumps, logits, state, bos, eos, max_length, fill=False, pays=True)
 
 
 @misconception(of="greedy_decode")
@@ -110,6 +122,16 @@ def own_word_never_read(jumps, logits, state, bos, eos, max_length):
 
 @misconception(of="greedy_decode")
 @torch.no_grad()
+def zero_for_bos(jumps, logits, state, bos, eos, max_length):
+    """The word 0 is read first, whatever `bos` is.
+
+    Print the first word that your decoder reads when `bos` is 8. Which line has chosen it?
+    """
+    return _decoded(jumps, logits, state, 0, eos, max_length)
+
+
+@misconception(of="greedy_decode")
+@torch.no_grad()
 def eos_not_scored(jumps, logits, state, bos, eos, max_length):
     """The log-probability of EOS is left out, as if ending cost nothing.
 
@@ -144,6 +166,17 @@ def waiting_scored_too(jumps, logits, state, bos, eos, max_length):
         has_ended = has_ended | (token == eos)
         written.append(token)
     return torch.stack(written, dim=1), total
+
+
+@misconception(of="greedy_decode")
+@torch.no_grad()
+def filling_scored_too(jumps, logits, state, bos, eos, max_length):
+    """A row that has ended still pays for each EOS with which it is filled up.
+
+    Let two rows write together, one of which ends at once. Is its sum the one that it has alone? How many EOS
+    do you add?
+    """
+    return _decoded(jumps, logits, state, bos, eos, max_length, pays=True)
 
 
 @misconception(of="greedy_decode")

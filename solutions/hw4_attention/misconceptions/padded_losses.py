@@ -53,8 +53,31 @@ def mean_of_sentence_means(logits, targets, lengths, pad):
 
     In a batch of one sentence of one word and one of nine, what share of your loss does the one word have?
     """
-    per_sentence = (_surprises(logits, targets) * _is_real(targets, lengths)).sum(1) / lengths
-    return per_sentence.mean()
+    return (_totals(logits, targets, lengths) / lengths).mean()
+
+
+@misconception(of="sequence_loss")
+def mean_of_masked_sentence_means(logits, targets, lengths, pad):
+    """A mean is taken for each sentence, and their mean: words of short sentences weigh more. NaN stays NaN.
+
+    In a batch of one sentence of one word and one of nine, what share of your loss does the one word have?
+    And what is 0 times NaN?
+    """
+    return ((_surprises(logits, targets) * _is_real(targets, lengths)).sum(1) / lengths).mean()
+
+
+@misconception(of="sequence_loss")
+def divided_by_the_sentences(logits, targets, lengths, pad):
+    """The sum of the surprises is divided by the number of sentences, not by the number of their words.
+
+    Follow the example: by which number do you divide the three surprises, and what is it the number of?
+    """
+    return _totals(logits, targets, lengths).mean()
+
+
+def _totals(logits, targets, lengths):
+    """The surprises of each sentence's real words, added up (B,)."""
+    return _surprises(logits, targets).masked_fill(~_is_real(targets, lengths), 0.0).sum(1)
 
 
 @misconception(of="sequence_loss", seen="https://github.com/ml-explore/mlx-lm/pull/1697")

@@ -68,6 +68,17 @@ class OneLengthForTheBatch(_Encoder):
 
 
 @misconception(of="Encoder")
+class ZeroTakenForPadding(_Encoder):
+    """The last word is searched as the last that is not 0, though nobody says that the padding is 0.
+
+    Which number fills up the rows in the third check? Which argument says where a sentence ends?
+    """
+
+    def forward(self, source, lengths):
+        return super().forward(source, (source != 0).sum(dim=1))
+
+
+@misconception(of="Encoder")
 class SortedAndNotPutBack(_Encoder):
     """The batch is sorted by length for the network, and the summaries are never put back in order.
 

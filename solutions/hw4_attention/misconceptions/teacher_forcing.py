@@ -28,6 +28,26 @@ def targets_not_shifted(sentences, bos, eos, pad):
     return rows, rows.clone()
 
 
+@misconception(of="decoder_inputs_and_targets")
+def inputs_for_targets(sentences, bos, eos, pad):
+    """The targets are the inputs, BOS and the words: at every place the decoder is to say what it has read.
+
+    In the second row of the example, what is the decoder to say after BOS, and what after 8?
+    """
+    rows = _padded([[bos, *sentence.tolist()] for sentence in sentences], pad)
+    return rows, rows.clone()
+
+
+@misconception(of="decoder_inputs_and_targets")
+def targets_in_front_of_the_inputs(sentences, bos, eos, pad):
+    """The two tables are in the wrong order: that which should be said stands first.
+
+    In which order does the statement name them? Which of your two begins with BOS?
+    """
+    words = [sentence.tolist() for sentence in sentences]
+    return _padded([[*row, eos] for row in words], pad), _padded([[bos, *row] for row in words], pad)
+
+
 @misconception(
     of="decoder_inputs_and_targets", seen="https://github.com/bentrevett/pytorch-seq2seq/issues/60"
 )
@@ -181,6 +201,30 @@ class EveryStepFromTheSummary(_Decoder):
     def states(self, summary, inputs):
         steps = self.embedding(inputs).unbind(dim=1)
         return torch.cat([self.network(x[:, None], summary[None])[0] for x in steps], dim=1)
+
+
+@misconception(of="Decoder")
+class FirstInputSkipped(_Decoder):
+    """The first input, BOS, is never read, and no logits answer it.
+
+    How many inputs has the example, and how many rows of logits have you? Which input does your first row
+    answer?
+    """
+
+    def states(self, summary, inputs):
+        return super().states(summary, inputs[:, 1:])
+
+
+@misconception(of="Decoder")
+class LastInputSkipped(_Decoder):
+    """The last input is never read, and no logits answer it.
+
+    How many inputs has the example, and how many rows of logits have you? Who has cut off the last word of
+    the inputs already?
+    """
+
+    def states(self, summary, inputs):
+        return super().states(summary, inputs[:, :-1])
 
 
 @misconception(of="Decoder")

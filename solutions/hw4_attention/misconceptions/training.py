@@ -25,9 +25,9 @@ def _weights_after(
     *,
     read_and_said=_shifted,
     pad=0,
-    total=torch.mean,
+    summary=lambda surprises, is_real: surprises[is_real].mean(),
     clears=True,
-    longest=1.0,
+    shortened=lambda weights: torch.nn.utils.clip_grad_norm_(weights, 1.0),
 ):
     """The steps of the exercise, with the places in which they go wrong left open."""
     config = Seq2SeqConfig(
@@ -40,8 +40,8 @@ def _weights_after(
         surprises = -model(source, inputs).gather(-1, targets[..., None])[..., 0]
         if clears:
             model.zero_grad()
-        total(surprises[targets != pad]).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), longest)
+        summary(surprises, targets != pad).backward()
+        shortened([*model.parameters()])
         with torch.no_grad():
             for weight in model.parameters():
                 weight -= learning_rate * weight.grad
@@ -55,6 +55,17 @@ def each_word_learned_at_its_own_place(weights, batches, learning_rate):
     In the example, which words does your loss ask for? Is BOS one that a translator should learn to say?
     """
     return _weights_after(weights, batches, learning_rate, read_and_said=lambda target: (target, target))
+
+
+@misconception(of="weights_after")
+def inputs_learned_as_targets(weights, batches, learning_rate):
+    """Inputs and targets are the same row, cut at its end: the model learns to say what it has just read.
+
+    In the example, which word does the decoder read first, and which is it to say then? Is EOS in your loss?
+    """
+    return _weights_after(
+        weights, batches, learning_rate, read_and_said=lambda target: (target[:, :-1], target[:, :-1])
+    )
 
 
 @misconception(of="weights_after")
@@ -83,7 +94,37 @@ def surprises_summed_in_training(weights, batches, learning_rate):
 
     What happens to your gradient when every sentence stands twice in the batch?
     """
-    return _weights_after(weights, batches, learning_rate, total=torch.sum)
+    return _weights_after(
+        weights, batches, learning_rate, summary=lambda surprises, is_real: surprises[is_real].sum()
+    )
+
+
+@misconception(of="weights_after")
+def surprises_divided_by_the_sentences(weights, batches, learning_rate):
+    """The sum of the surprises is divided by the number of sentences, not by the number of their words.
+
+    The batch of the example has one sentence of three real words. By which number do you divide?
+    """
+    return _weights_after(
+        weights,
+        batches,
+        learning_rate,
+        summary=lambda surprises, is_real: surprises[is_real].sum() / len(surprises),
+    )
+
+
+@misconception(of="weights_after")
+def mean_of_sentence_means_in_training(weights, batches, learning_rate):
+    """First a mean is taken for each sentence, then the mean of these: words of short sentences pull harder.
+
+    In a batch of one sentence of one word and one of nine, what share of your loss does the one word have?
+    """
+    return _weights_after(
+        weights,
+        batches,
+        learning_rate,
+        summary=lambda surprises, is_real: ((surprises * is_real).sum(1) / is_real.sum(1)).mean(),
+    )
 
 
 @misconception(of="weights_after")
@@ -97,11 +138,42 @@ def gradients_added_up(weights, batches, learning_rate):
 
 @misconception(of="weights_after")
 def steep_steps_not_shortened(weights, batches, learning_rate):
-    """The gradient is not shortened, so one steep batch may throw the weights far away.
+    """A step is longer than the learning rate: the norm of the whole gradient is above 1 when it is taken.
 
-    How long is your step when the model is sure of a wrong word? How long may it be?
+    Print that norm between `backward()` and your step. Which line should have shortened it? Does that line
+    come after `backward()`, and is it the norm that it looks at?
     """
-    return _weights_after(weights, batches, learning_rate, longest=float("inf"))
+    return _weights_after(weights, batches, learning_rate, shortened=lambda weights: None)
+
+
+@misconception(of="weights_after")
+def each_tensor_shortened_by_itself(weights, batches, learning_rate):
+    """The gradient of each tensor is shortened by itself, so all together may still be longer than 1.
+
+    Which norm does rule 3 speak of? What is the norm of all your gradients together right before the step?
+    """
+
+    def shortened(weights):
+        for weight in weights:
+            torch.nn.utils.clip_grad_norm_([weight], 1.0)
+
+    return _weights_after(weights, batches, learning_rate, shortened=shortened)
+
+
+@misconception(of="weights_after")
+def every_gradient_brought_to_one(weights, batches, learning_rate):
+    """Every gradient is brought to the norm 1, those that are shorter too, so no step is ever small.
+
+    Print the norm of the gradient in the example, before and after the line that changes it. What does rule 3
+    do with a gradient that is shorter than 1?
+    """
+
+    def shortened(weights):
+        norm = torch.cat([weight.grad.flatten() for weight in weights]).norm()
+        for weight in weights:
+            weight.grad /= norm
+
+    return _weights_after(weights, batches, learning_rate, shortened=shortened)
 
 
 @misconception(of="weights_after")
@@ -115,10 +187,10 @@ def steps_uphill(weights, batches, learning_rate):
 
 @misconception(of="weights_after")
 def weights_handed_back_as_they_came(weights, batches, learning_rate):
-    """The weights that come back are those that came in, as when the model learns on copies of its own.
+    """The weights that come back are those that came in: no step has reached them.
 
-    Which object has changed after a step, the model or the dict that you were given? Which of them do you
-    return?
+    Print one parameter of your model before and after the line with the learning rate. Has it changed? And is
+    it that model whose weights you return?
     """
     return weights
 

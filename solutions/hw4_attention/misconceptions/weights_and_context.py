@@ -173,6 +173,28 @@ def padding_attended_to(query, key, value, mask):
 
 
 @misconception(of="attend")
+def padding_scored_zero_in_attend(query, key, value, mask):
+    """At the padding the scores are 0, as with keys of 0, and a score of 0 has the exponential 1.
+
+    What weight has the padding in your answer? Which score has an exponential of 0?
+    """
+    scores = (query @ key.transpose(1, 2)).masked_fill(~mask[:, None, :], 0.0)
+    return scores.softmax(dim=-1) @ value, scores.softmax(dim=-1)
+
+
+@misconception(of="attend")
+def weights_renormalised_afterwards(query, key, value, mask):
+    """The softmax is taken over padding too and repaired afterwards; what padding has swallowed is lost.
+
+    Real words score -1000 and the padding 0. What does the softmax over all three leave of the real words,
+    and what can a division still make of that?
+    """
+    weights = (query @ key.transpose(1, 2)).softmax(dim=-1) * mask[:, None, :]
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
+
+
+@misconception(of="attend")
 def values_of_the_best_word_only(query, key, value, mask):
     """Each query takes the value of its best word alone, and no gradient can tell it to look elsewhere.
 

@@ -8,9 +8,9 @@
 #
 # | part | about | minutes |
 # |---|---|---|
-# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 130 |
-# | B | scores, weights, contexts, a decoder that attends | 100 |
-# | C | attention maps, alignment error rate, a trained translator | 110 |
+# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 150 |
+# | B | scores, weights, contexts, a decoder that attends | 115 |
+# | C | attention maps, alignment error rate, a trained translator | 120 |
 #
 # Each exercise is a statement, a function or class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in

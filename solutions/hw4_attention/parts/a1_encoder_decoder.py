@@ -105,7 +105,7 @@ def other_sentences_are_shifted(decoder_inputs_and_targets, draw):
         assert_equal(targets, torch.tensor([[*words, eos, *rest] for words, rest in rows]), what="targets")
 
 
-# %% [markdown] exercise="Encoder" difficulty=2 minutes=20 dtype="float64"
+# %% [markdown] exercise="Encoder" difficulty=2 minutes=25 dtype="float64"
 # ### 2. The vector that holds a sentence
 #
 # The encoder reads the source word by word and hands over its states. Without attention the decoder gets only
@@ -418,7 +418,7 @@ def other_decoders_have_their_logits(Decoder, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="sequence_loss" difficulty=2 minutes=15
+# %% [markdown] exercise="sequence_loss" difficulty=2 minutes=20
 # ### 4. The loss of real words
 #
 # The loss of a batch is the mean surprise per **real** target, EOS included: all surprises added up, divided
@@ -504,8 +504,8 @@ def every_word_counts_once(sequence_loss, draw):
 # %% check="eos_is_learned_though_it_looks_like_padding" points=1
 def eos_is_learned_though_it_looks_like_padding(sequence_loss):
     """Where EOS and padding are both the word 0, a model that is sure never to end pays for it."""
-    logits = torch.zeros(1, 4, 3, dtype=torch.float64)
-    logits[0, :, 0] = -30.0  # no end, at any place
+    logits = torch.full((1, 4, 3), 800.0, dtype=torch.float64)
+    logits[0, :, 0] = 770.0  # no end, at any place
     expected = (math.log(2) + 30 + math.log(2)) / 2
     assert_close(sequence_loss(logits, torch.tensor([[2, 0, 0, 0]]), torch.tensor([2]), 0), expected)
 

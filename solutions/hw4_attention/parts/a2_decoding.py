@@ -23,7 +23,7 @@ class TableDecoder(nn.Module):
         return state, logits * kept if self.training else logits
 
 
-# %% [markdown] exercise="greedy_decode" difficulty=3 minutes=25
+# %% [markdown] exercise="greedy_decode" difficulty=3 minutes=35
 # ### 5. Running free
 #
 # To translate, nobody feeds the right words any more. The decoder reads BOS, then the word it has just said,
@@ -386,9 +386,9 @@ def the_example_has_a_mean_of_0_3(bottleneck_table):
 
 # %% check="lengths_seen_in_training_are_left_out" points=1
 def lengths_seen_in_training_are_left_out(bottleneck_table):
-    """Of the lengths 3, 4, 5, 6 and 9, only 3 and 9 are reported when 4, 5 and 6 were trained on."""
+    """Of the lengths 3, 4, 5, 6 and 9, only 3, 5 and 9 are reported when 4 and 6 were trained on."""
     runs = [a_run("vector", seed, length, 0.5) for length in (3, 4, 5, 6, 9) for seed in (3, 4)]
-    assert_equal(sorted(bottleneck_table(runs, [4, 5, 6])), [("vector", 3), ("vector", 9)])
+    assert_equal(sorted(bottleneck_table(runs, [4, 6])), [("vector", 3), ("vector", 5), ("vector", 9)])
 
 
 # %% check="every_seed_has_its_share" points=1
@@ -411,15 +411,15 @@ def one_seed_is_no_result(bottleneck_table):
 
 # %% check="unequal_models_are_not_compared" points=1
 def unequal_models_are_not_compared(bottleneck_table):
-    """1000 parameters against 3000 or 1060 raise a ValueError; against 1040 there is a table."""
+    """1000 parameters against 3000 or 1060, in any of the runs, raise a ValueError; against 1040 they do not."""
     runs = [a_run("vector", seed, 8, 0.5) for seed in (0, 1)]
     larger = [a_run("attention", seed, 8, 0.5, n_parameters=1060) for seed in (0, 1)]
     huge = [a_run("attention", seed, 8, 0.5, n_parameters=3000) for seed in (0, 1)]
     similar = [a_run("attention", seed, 8, 0.5, n_parameters=1040) for seed in (0, 1)]
     assert_equal(sorted(bottleneck_table(runs + similar, [4])), [("attention", 8), ("vector", 8)])
-    assert_raises(ValueError, bottleneck_table, runs + huge, [4])
-    assert_raises(ValueError, bottleneck_table, runs + larger, [4])
-    assert_raises(ValueError, bottleneck_table, [*runs, larger[0]], [4])  # also where only one run is larger
+    one_run = a_run("vector", 2, 4, 0.5, n_parameters=1060)  # one seed, at a length that was trained on
+    for unequal in (huge + runs, runs + huge, runs + larger, [*runs, one_run]):
+        assert_raises(ValueError, bottleneck_table, unequal, [4])
 
 
 # %% check="other_experiments_have_their_table" points=2 hidden

@@ -145,10 +145,11 @@ def each_query_has_its_own_row(bilinear_scores, draw):
 
 # %% check="twice_the_matrix_twice_the_scores" points=1
 def twice_the_matrix_twice_the_scores(bilinear_scores, draw):
-    """With 2W all scores are twice as large: nothing bends or rescales them."""
+    """With 2W all scores are twice as large, and with -W their opposites: nothing bends or rescales them."""
     query, key, W = draw.normal(2, 3, 5), draw.normal(2, 4, 6), draw.normal(5, 6)
     scores = bilinear_scores(query, key, W)
-    assert_close(bilinear_scores(query, key, 2 * W), 2 * scores)
+    assert_close(bilinear_scores(query, key, 2 * W), 2 * scores, what="with 2W")
+    assert_close(bilinear_scores(query, key, -W), -scores, what="with -W")
     assert_depends(scores, 2 * scores)
 
 
@@ -165,7 +166,7 @@ def other_pairs_have_their_bilinear_scores(bilinear_scores, draw):
         assert_close(bilinear_scores(query, key, W), expected)
 
 
-# %% [markdown] exercise="additive_scores" difficulty=2 minutes=15 forbids="course.models"
+# %% [markdown] exercise="additive_scores" difficulty=2 minutes=20 forbids="course.models"
 # ### 11. Scores: a small network
 #
 # The first attention (Bahdanau and others, 2015) let a small network look at each pair:
@@ -465,9 +466,9 @@ def padding_does_not_reach_the_context(attend, draw):
 
 # %% check="however_low_the_scores_padding_gets_nothing" points=1
 def however_low_the_scores_padding_gets_nothing(attend):
-    """Two words with the score -200, and padding beside them with 0: the words get 1/2 each, padding nothing."""
+    """Two words with the score -1000, and padding beside them with 0: the words get 1/2 each, padding nothing."""
     query = torch.full((1, 1, 2), 10.0, dtype=torch.float64)
-    key = torch.tensor([[[-10.0, -10.0], [-10.0, -10.0], [0.0, 0.0]]], dtype=torch.float64)
+    key = torch.tensor([[[-50.0, -50.0], [-50.0, -50.0], [0.0, 0.0]]], dtype=torch.float64)
     value = torch.tensor([[[1.0], [3.0], [50.0]]], dtype=torch.float64)
     context, weights = attend(query, key, value, torch.tensor([[True, True, False]]))
     assert_close(weights, torch.tensor([[[0.5, 0.5, 0.0]]], dtype=torch.float64), what="weights")
@@ -501,7 +502,7 @@ def other_queries_have_their_contexts(attend, draw):
                 assert_close(context[b, t], sum(shares[s] * value[b, s] for s in range(n)), what="context")
 
 
-# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=35 forbids="course.models" dtype="float64"
+# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=45 forbids="course.models" dtype="float64"
 # ### 14. A decoder that looks back
 #
 # Now the decoder itself. At every step t it reads one word and what it made of the step before, takes a look
@@ -515,7 +516,8 @@ def other_queries_have_their_contexts(attend, draw):
 # | the output | $\mathbf o_t = \tanh(\mathbf W_o [\mathbf s_t; \mathbf c_t])$ | (B, D) |
 # | the logits | $\mathbf z_t = \mathbf U \mathbf o_t + \mathbf u$ | (B, V) |
 #
-# $\mathbf e_t$ is the embedding of the word read, $\mathbf h_i$ are the rows of the memory, and $\mathbf o_0 = 0$.
+# $\mathbf e_t$ is the embedding of the word read, $\mathbf h_i$ are the rows of the memory, and $\mathbf o_0 = 0$. A
+# semicolon joins two vectors into one.
 #
 # Write the class `AttentionDecoder`, an `nn.Module` in float64:
 #
@@ -650,8 +652,8 @@ def padding_of_the_source_changes_nothing(AttentionDecoder, draw):
     other, _ = decoder(state, inputs, memory + 2 * ~mask[..., None], mask)
     assert_close(other, logits)
     assert_depends(logits, decoder(state, inputs, -memory, mask)[0])
-    for sign in (1, -1):  # with either sign, scores of hundreds below zero
-        steep = with_weights(AttentionDecoder(*SIZES), weights | {"W": 500.0 * sign * weights["W"]})
+    for sign in (1, -1):  # with either sign, scores of many thousands below zero
+        steep = with_weights(AttentionDecoder(*SIZES), weights | {"W": 50_000.0 * sign * weights["W"]})
         alike = memory[:, :1].expand(-1, 6, -1).clone()  # so all real words have one score
         logits, _ = steep(state, inputs, alike, mask)
         other, _ = steep(state, inputs, alike * mask[..., None], mask)
@@ -710,15 +712,13 @@ def the_first_look_compares_state_and_memory(AttentionDecoder, draw):
 
 # %% check="the_context_reaches_the_output" points=1
 def the_context_reaches_the_output(AttentionDecoder, draw):
-    """Where `combine` cuts the state off and W is 0, the output is the tanh of the mean memory's part."""
+    """Where `combine` cuts the state off, each output is the tanh of what the step's weights make of the memory."""
     weights, of_context = attention_decoder_weights(draw, *SIZES), draw.normal(5, 4)
-    weights |= {"W": torch.zeros(5, 4, dtype=torch.float64)}
     weights |= {"combine.weight": torch.cat([torch.zeros(5, 5, dtype=torch.float64), of_context], dim=1)}
     state, inputs, memory, mask = two_sources(draw)
-    logits, _ = with_weights(AttentionDecoder(*SIZES), weights)(state, inputs, memory, mask)
-    mean = memory[0].mean(dim=0)
-    expected = weights["output.weight"] @ torch.tanh(of_context @ mean) + weights["output.bias"]
-    assert_close(logits[0], expected.expand(3, 7))
+    logits, shares = with_weights(AttentionDecoder(*SIZES), weights)(state, inputs, memory, mask)
+    outputs = torch.tanh(shares[0] @ memory[0] @ of_context.T)  # (T, D)
+    assert_close(logits[0], outputs @ weights["output.weight"].T + weights["output.bias"])
 
 
 # %% check="the_state_reaches_the_output" points=1

@@ -116,9 +116,12 @@ def the_example_has_two_links(alignment_links):
 
 # %% check="every_target_word_chooses" points=1
 def every_target_word_chooses(alignment_links):
-    """Two target words may look at one source word, which then has two links; another has none."""
+    """Two target words may look at one source word, which then has two links; a set finds each link again."""
     weights = torch.tensor([[0.4, 0.1, 0.5, 0.0], [0.1, 0.6, 0.2, 0.1], [0.2, 0.7, 0.1, 0.0]])
-    assert_equal(alignment_links(weights), [(2, 0), (1, 1), (1, 2)])
+    links = alignment_links(weights)
+    assert_equal(links, [(2, 0), (1, 1), (1, 2)])
+    found_again = set(links) & {(2, 0), (1, 1), (1, 2)}  # as exercise 17 counts them
+    assert_true(len(found_again) == 3, "A set does not find the links again. Of what type are their numbers?")
 
 
 # %% check="a_look_at_eos_is_no_link" points=1
@@ -331,7 +334,7 @@ def loaded(task, weights):
 def missing_or_misshapen(task, weights):
     """The first parameter of the model that `weights` lack, or give another shape; None if they fit."""
     if not isinstance(weights, dict):
-        return f"a dict from names to tensors is expected, not {type(weights).__name__}"
+        return "a dict from names to tensors is expected, as `model.state_dict()` gives it"
     expected = {name: list(weight.shape) for name, weight in Seq2Seq(task.model_config).state_dict().items()}
     for name, shape in expected.items():
         found = list(weights[name].shape) if isinstance(weights.get(name), Tensor) else None
@@ -400,7 +403,7 @@ def small_translator(weights):
     return model
 
 
-# %% [markdown] exercise="weights_after" difficulty=2 minutes=20 allows="course.models.seq2seq,course.training,course.translation_experiment"
+# %% [markdown] exercise="weights_after" difficulty=2 minutes=30 allows="course.models.seq2seq,course.training,course.translation_experiment"
 # ### 18. What a training step does
 #
 # Before a translator is trained for minutes, its steps are worth a look, on a model so small that some of
@@ -488,10 +491,10 @@ def the_example_moves_the_constants(weights_after):
 
 # %% check="every_real_word_pulls_alike" points=1
 def every_real_word_pulls_alike(weights_after):
-    """From weights of 0, a sentence of three words and one of one pull by their six real words, EOS twice."""
-    target = torch.tensor([[1, 4, 4, 6, 2], [1, 5, 2, 0, 0]])
-    answer = weights_after(small_weights(), [(torch.tensor([[3, 4], [5, 0]]), target)], 0.6)
-    share = torch.tensor([0, 0, 2, 0, 2, 1, 1], dtype=torch.float64) / 6
+    """From weights of 0, sentences of two words, one and none pull by their six real words, EOS three times."""
+    target = torch.tensor([[1, 4, 6, 2], [1, 5, 2, 0], [1, 2, 0, 0]])
+    answer = weights_after(small_weights(), [(torch.tensor([[3, 4], [5, 0], [4, 0]]), target)], 0.6)
+    share = torch.tensor([0, 0, 3, 0, 1, 1, 1], dtype=torch.float64) / 6
     assert_close(answer["decoder.output.bias"], 0.6 * (share - 1 / 7))
 
 
@@ -508,13 +511,20 @@ def each_batch_has_a_gradient_of_its_own(weights_after, draw):
 
 
 # %% check="a_steep_step_is_shortened" points=1
-def a_steep_step_is_shortened(weights_after):
-    """Where the model is sure of a wrong word, the step is as long as the learning rate, and no longer."""
+def a_steep_step_is_shortened(weights_after, draw):
+    """A model sure of a wrong word steps by the learning rate, over all weights together; others step by less."""
     weights, batch = small_weights(), (torch.tensor([[3]]), torch.tensor([[1, 5, 2]]))
     weights["decoder.output.bias"][6] = 40.0
     answer = weights_after(weights, [batch], 0.3)["decoder.output.bias"] - weights["decoder.output.bias"]
     downhill = torch.tensor([0, 0, 0.5, 0, 0, 0.5, -1.0], dtype=torch.float64)
     assert_close(answer, 0.3 * downhill / downhill.norm(), tolerance=1e-5)
+    weights = small_weights(draw) | {"decoder.output.bias": weights["decoder.output.bias"]}
+    step = [(new - weights[name]).flatten() for name, new in weights_after(weights, [batch], 0.3).items()]
+    assert_close(torch.cat(step).norm(), 0.3, tolerance=1e-4, what="the length of the whole step")
+    only_eos = torch.tensor([[3]]), torch.tensor([[1, 2]])  # a gradient with a norm of 0.93
+    answer = weights_after(small_weights(), [only_eos], 0.3)["decoder.output.bias"]
+    share = torch.tensor([0, 0, 1, 0, 0, 0, 0], dtype=torch.float64)
+    assert_close(answer, 0.3 * (share - 1 / 7), what="after a gradient shorter than 1")
 
 
 # %% check="encoder_and_attention_learn_too" points=1
@@ -888,7 +898,7 @@ def batch_of(pairs):
 rng = Random(0)
 pairs = translation_pairs(task.pairs_config, 4000, rng)
 torch.manual_seed(1)
-model, n_steps = MyTranslator().float(), 300
+model, n_steps = MyTranslator(), 300
 optimizer = torch.optim.Adam(params=model.parameters(), lr=8e-3)
 for _ in range(n_steps):
     source, lengths, inputs, targets, n_words = batch_of(rng.sample(pairs, 48))
