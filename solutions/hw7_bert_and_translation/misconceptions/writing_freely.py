@@ -206,7 +206,7 @@ def word_2_ends_the_count(tables, source, target):
 
 @misconception(of="free_accuracy")
 def places_taken_for_sentences(tables, source, target):
-    """The second number counts the places that are right in all sentences, not the sentences right in all places.
+    """The second number is the share of places right in all sentences, not of sentences right at all places.
 
     Which axis of your table (B, T - 1) are the sentences? Along which one does `all` go?
     """

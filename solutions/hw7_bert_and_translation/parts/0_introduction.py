@@ -8,8 +8,8 @@
 # | part | about | minutes |
 # |---|---|---|
 # | A | masked language modelling | 60 |
-# | B | fine-tuning: pooling, heads, spans | 70 |
-# | C | encoder and decoder | 120 |
+# | B | fine-tuning: pooling, heads, spans | 100 |
+# | C | encoder and decoder, and a translator | 235 |
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in

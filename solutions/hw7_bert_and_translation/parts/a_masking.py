@@ -194,7 +194,7 @@ def other_texts_are_corrupted_by_their_kinds(corrupt, draw):
         assert_equal(corrupt(tokens, is_asked, kinds, replacements, mask_token), expected)
 
 
-# %% [markdown] exercise="masked_batch" difficulty=2 minutes=15 forbids="course.models"
+# %% [markdown] exercise="masked_batch" difficulty=2 minutes=20 forbids="course.models"
 # ### 3. A batch to practise on
 #
 # Now with chance. Write `masked_batch(tokens, is_special, mask_token, generator)`, which returns the tuple

@@ -5,7 +5,7 @@
 # the target word by word and looks at the encoder's output, the **memory**, (B, S, D), in every block. Three
 # attentions, three masks.
 
-# %% [markdown] exercise="CrossAttention" difficulty=2 minutes=20 forbids="torch.nn.MultiheadAttention,torch.nn.functional.scaled_dot_product_attention,torch.nn.attention,torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models,torch_attention" dtype="float64"
+# %% [markdown] exercise="CrossAttention" difficulty=2 minutes=30 forbids="torch.nn.MultiheadAttention,torch.nn.functional.scaled_dot_product_attention,torch.nn.attention,torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models,torch_attention" dtype="float64"
 # ### 14. Cross-attention
 #
 # The decoder asks, the memory answers: queries come from the target's vectors `x`, (B, T, D), keys and values
@@ -24,7 +24,8 @@
 # - `forward(x, memory, mask)` returns (B, T, D). `mask`, (B, 1, 1, S), is True at the keys that may be attended
 #   to.
 #
-# Scores and softmax are yours to write; torch's ready-made multi-head attention may not be called.
+# Scores and softmax are yours to write; torch's ready-made attention, such as `nn.MultiheadAttention` and
+# `functional.scaled_dot_product_attention`, may not be called.
 #
 # **Example.** $D = 2$, $H = 2$, so $K = 1$; all four matrices are the identity. The target has one position,
 # $(1, 1)$; the memory has two, $(0, \ln 9)$ and $(\ln 3, 0)$. Head 0 has the scores $0$ and $\ln 3$, the weights
@@ -511,7 +512,7 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
                 assert_close(own[ours], part, what=f"the gradient of {ours}")
 
 
-# %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=30 forbids="course.models.translator,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerEncoder,torch_translator" allows="course.models.transformer,course.models.positions" dtype="float64"
+# %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=40 forbids="course.models.translator,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerEncoder,torch_translator" allows="course.models.transformer,course.models.positions" dtype="float64"
 # ### 17. The whole translator
 #
 # Write the class `EncoderDecoder`, an `nn.Module`, from ready-made stacks of blocks.
@@ -534,6 +535,7 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
 # times their embedding plus `sinusoidal_positions(n_positions, d_model)` of the course (T, D). `Encoder` is called
 # with `(x, mask)`. `Decoder` is called with `(x, memory, mask, memory_mask)`; it applies the causal triangle by
 # itself, and as targets are padded on the right its `mask` may be `None`: no real word sees the padding behind it.
+# Logits at the padding of a target are not looked at.
 #
 # **Example.** With the weights of `output` zero and its bias $(1, 2, 3)$, every position has the logits
 # $(1, 2, 3)$, whatever the sentences are.

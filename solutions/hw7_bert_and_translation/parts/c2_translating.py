@@ -107,7 +107,7 @@ class ToyTranslator:
         return memory[torch.arange(len(target))[:, None], target]
 
 
-# %% [markdown] exercise="greedy_translate" difficulty=2 minutes=20 forbids="course.models,course.sampling"
+# %% [markdown] exercise="greedy_translate" difficulty=2 minutes=25 forbids="course.models,course.sampling"
 # ### 19. Translate
 #
 # Nobody knows the target now. The decoder starts from `<s>`, and each step takes the likeliest next word and
