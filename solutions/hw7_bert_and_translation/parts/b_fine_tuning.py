@@ -555,9 +555,10 @@ def small_weights(draw):
 #
 # Write `fine_tune(encoder, head, tokens, mask, labels, learning_rate, n_steps)`: make the model in float64
 # (`.double()`) before you load the given weights, `encoder` and `head`, two dicts from names to tensors: a model
-# in float32 would round them. Then take `n_steps` steps of plain gradient descent, $\theta \leftarrow \theta - \eta \, \partial L / \partial \theta$,
-# on the mean cross-entropy of the labels, (B,) int64, all sequences in every step. **All** parameters are
-# trained. Return the weights in the end as one dict, name → tensor.
+# in float32 would round them. Then take `n_steps` steps of plain gradient descent,
+# $\theta \leftarrow \theta - \eta \, \partial L / \partial \theta$, on the mean cross-entropy of the labels,
+# (B,) int64, all sequences in every step. **All** parameters are trained. Return the weights in the end as one
+# dict, name → tensor.
 #
 # `functional.cross_entropy`, `backward()` and `torch.optim.SGD` may be used.
 #
