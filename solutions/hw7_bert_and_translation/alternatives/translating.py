@@ -86,7 +86,8 @@ class TranslatorWithFullMasks(nn.Module):
         y = self.target_embedding.weight[target] * self.encoder_width() ** 0.5
         y = y + sinusoidal_positions(target.shape[1], self.encoder_width())[None]
         triangle = torch.ones(target.shape[1], target.shape[1]).tril().bool()
-        return self.output(self.decoder(y, memory, triangle, mask, False))
+        seen = triangle & target.ne(self.pad)[:, None, None]
+        return self.output(self.decoder(y, memory, seen, mask, False))
 
     def forward(self, source, target):
         memory, mask = self.encode(source)

@@ -109,6 +109,17 @@ class ScaledByTheModel(_CrossAttention):
 
 
 @misconception(of="CrossAttention")
+class ScaledWithoutARoot(_CrossAttention):
+    """The scores are divided by K instead of its root.
+
+    For K = 4, by which number do you divide? Which one makes the variance of a sum of K products 1?
+    """
+
+    def scaled(self, scores, d_model):
+        return scores * self.n_heads / d_model
+
+
+@misconception(of="CrossAttention")
 class OneHeadOnly(_CrossAttention):
     """There is one head over the whole width, whatever `n_heads` says.
 
@@ -178,6 +189,45 @@ class MatricesNotTransposed(_CrossAttention):
         weights = self.masked(self.scaled(q @ k.transpose(-2, -1), asking.shape[-1]), mask).softmax(-1)
         found = weights @ self.split(answering @ self.W_value)
         return found.transpose(1, 2).flatten(start_dim=2) @ self.W_output
+
+
+@misconception(of="CrossAttention")
+class InputMatricesNotTransposed(_CrossAttention):
+    """For queries, keys and values rows are multiplied by W, `x @ W`, where `nn.Linear` takes the transpose.
+
+    Row i of W gives entry i of the result. Which row or column meets x in your product?
+    """
+
+    def attend(self, asking, asked, answering, mask):
+        q, k = self.split(asking @ self.W_query), self.split(asked @ self.W_key)
+        weights = self.masked(self.scaled(q @ k.transpose(-2, -1), asking.shape[-1]), mask).softmax(-1)
+        found = weights @ self.split(answering @ self.W_value)
+        return found.transpose(1, 2).flatten(start_dim=2) @ self.W_output.T
+
+
+@misconception(of="CrossAttention")
+class OutputMatrixNotTransposed(_CrossAttention):
+    """The heads side by side are multiplied by W_output, where `nn.Linear` takes the transpose.
+
+    Row i of W_output gives entry i of the result. Which row or column meets the heads in your product?
+    """
+
+    def attend(self, asking, asked, answering, mask):
+        q, k = self.split(asking @ self.W_query.T), self.split(asked @ self.W_key.T)
+        weights = self.masked(self.scaled(q @ k.transpose(-2, -1), asking.shape[-1]), mask).softmax(-1)
+        found = weights @ self.split(answering @ self.W_value.T)
+        return found.transpose(1, 2).flatten(start_dim=2) @ self.W_output
+
+
+@misconception(of="CrossAttention")
+class PaddingWithAScoreOf0(_CrossAttention):
+    """Padding gets the score 0, which is no small score: it takes part in the softmax.
+
+    What is $e^0$? Which score has the weight 0 after a softmax?
+    """
+
+    def masked(self, scores, mask):
+        return scores.masked_fill(~mask, 0.0)
 
 
 @misconception(of="CrossAttention")

@@ -220,6 +220,19 @@ class BlockWithOneNormTwice(_Block):
 
 
 @misconception(of="DecoderBlock")
+class BlockWithOneNormForAll(_Block):
+    """The first norm is used for all three sums, and the other two never.
+
+    Look at the gradients of `norm_cross.gain` and `norm_feed_forward.gain`. Why are there none?
+    """
+
+    def forward(self, x, memory, self_mask, cross_mask):
+        x = self.norm_self(x + self.self_attention(x, x, x, self_mask))
+        x = self.norm_self(x + self.cross(x, memory, self_mask, cross_mask))
+        return self.norm_self(x + self.feed_forward(x))
+
+
+@misconception(of="DecoderBlock")
 class BlockWithOneAttentionTwice(_Block):
     """The matrices of the self-attention ask the memory too, and those of the cross-attention are never used.
 

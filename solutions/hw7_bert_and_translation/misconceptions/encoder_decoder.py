@@ -116,6 +116,29 @@ class TranslatorWithoutPositions(_Translator):
 
 
 @misconception(of="EncoderDecoder")
+class TargetWithoutPositions(_Translator):
+    """The words of the source get positions, and those of the target none.
+
+    Which lines of your class call `sinusoidal_positions`, and for which of the two languages?
+    """
+
+    def decode(self, target, memory, mask):
+        y = math.sqrt(self.d_model) * self.target_embedding(target)
+        return self.output(self.decoder(y, memory, None, mask))
+
+
+@misconception(of="EncoderDecoder")
+class EmbeddingsTimesD(_Translator):
+    """The embeddings are multiplied by D instead of its root.
+
+    For D = 64, by which number do you multiply an embedding?
+    """
+
+    def embedded(self, tokens, embedding):
+        return self.d_model * embedding(tokens) + self.places(tokens)
+
+
+@misconception(of="EncoderDecoder")
 class EmbeddingsNotScaled(_Translator):
     """The embeddings are not multiplied by the root of D, so the positions drown them.
 

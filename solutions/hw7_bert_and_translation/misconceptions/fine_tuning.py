@@ -53,6 +53,28 @@ def encoder_left_frozen(encoder, head, tokens, mask, labels, learning_rate, n_st
 
 
 @misconception(of="fine_tune")
+def no_step_taken(encoder, head, tokens, mask, labels, learning_rate, n_steps):
+    """Nothing is trained: all weights come back as they were given.
+
+    Which line of your loop changes the parameters? What does `backward()` change?
+    """
+    return _tuned(encoder | head, tokens, mask, labels, learning_rate, 0)
+
+
+@misconception(of="fine_tune")
+def one_text_after_the_other(encoder, head, tokens, mask, labels, learning_rate, n_steps):
+    """Each text has a step of its own, B of them where one is asked for.
+
+    How many texts does the loss of one step average over? How often does your optimiser move in it?
+    """
+    weights = encoder | head
+    for _ in range(n_steps):
+        for row in zip(tokens, mask, labels, strict=True):
+            weights = _tuned(weights, *(part[None] for part in row), learning_rate, 1)
+    return weights
+
+
+@misconception(of="fine_tune")
 def head_left_as_it_was(encoder, head, tokens, mask, labels, learning_rate, n_steps):
     """Only the encoder is trained; the new head keeps its random weights.
 

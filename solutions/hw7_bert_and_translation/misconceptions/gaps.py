@@ -104,6 +104,15 @@ def logits_taken_for_log_probs(logits, targets):
 
 
 @misconception(of="mlm_loss")
+def probs_taken_for_log_probs(logits, targets):
+    """The loss expects logarithms of probabilities, and is given probabilities.
+
+    Can a mean surprise be below 0? Which step lies between a probability and its surprise?
+    """
+    return functional.nll_loss(logits.softmax(-1).flatten(0, 1), targets.flatten())
+
+
+@misconception(of="mlm_loss")
 def words_left_on_the_last_axis(logits, targets):
     """The words stay on the last axis, where torch's loss takes axis 1 for them.
 

@@ -76,6 +76,15 @@ def only_special_tokens_asked_for(tokens, is_special, uniforms, share):
 
 
 @misconception(of="positions_to_predict")
+def asked_for_above_the_share(tokens, is_special, uniforms, share):
+    """A token is asked for when its number is larger than the share, 85 % of them where 15 % are meant.
+
+    In the example, is the token with the number 0.90 asked for? Which way does your comparison point?
+    """
+    return (uniforms > share) & ~is_special[tokens]
+
+
+@misconception(of="positions_to_predict")
 def share_written_in(tokens, is_special, uniforms, share):
     """The share is a number in the code, 0.15, whatever `share` says.
 

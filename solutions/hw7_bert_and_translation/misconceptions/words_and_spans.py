@@ -49,6 +49,16 @@ def special_tokens_tagged(logits, word_of_piece):
 
 
 @misconception(of="tags_of_words")
+def special_tokens_behind_tagged(logits, word_of_piece):
+    """A special token behind the sentence is tagged, as if it began a word.
+
+    Which number marks a special token in `word_of_piece`? Does your condition look at it?
+    """
+    before = torch.cat([torch.tensor([-1]), word_of_piece[:-1]])
+    return logits[word_of_piece != before].argmax(-1)
+
+
+@misconception(of="tags_of_words")
 def shifted_by_the_first_special_token(logits, word_of_piece):
     """The rows are counted from the first word on, though the first row is that of a special token.
 
@@ -218,6 +228,34 @@ def one_word_is_no_answer(first_logits, last_logits, longest):
     "Where is the ball?" "Here." How many words does `last - first + 1` count for (2, 2)?
     """
     return _best(first_logits, last_logits, _triangle(first_logits, 1, max(longest - 1, 1)))
+
+
+@misconception(of="best_span")
+def one_word_is_never_an_answer(first_logits, last_logits, longest):
+    """Answers of a single word are left out, and with `longest = 1` no span remains.
+
+    "Where is the ball?" "Here." How many words does `last - first + 1` count for (2, 2)?
+    """
+    return _best(first_logits, last_logits, _triangle(first_logits, 1, longest - 1))
+
+
+@misconception(of="best_span")
+def end_in_front_of_the_beginning(first_logits, last_logits, longest):
+    """What ends before it begins counts as a span; only the length is limited.
+
+    In the example, may an answer begin at 2 and end at 0? Which half of the table holds such pairs?
+    """
+    return _best(first_logits, last_logits, _triangle(first_logits, -len(first_logits), longest - 1))
+
+
+@misconception(of="best_span")
+def end_behind_the_last_word(first_logits, last_logits, longest):
+    """The end is returned as the position behind the last word, as in a slice.
+
+    In the example, at which position stands the last word of the answer?
+    """
+    first, last = _best(first_logits, last_logits, _triangle(first_logits, 0, longest - 1))
+    return first, last + 1
 
 
 @misconception(of="best_span")

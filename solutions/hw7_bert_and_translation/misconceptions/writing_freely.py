@@ -1,6 +1,7 @@
 """What goes wrong when a translator writes by itself and is measured (homework 7, part C)."""
 
 import torch
+from torch.nn import functional
 
 from autograder.catalogue import misconception
 
@@ -27,6 +28,18 @@ def encoder_run_at_every_step(tables, source, bos, eos, max_length):
     What does your log hold? Which line of the loop gives the same result each time?
     """
     tokens, log = _written(ToyTranslator(tables), source, bos, eos, max_length, encodes=True)
+    return tokens[:, 1:], log
+
+
+@misconception(of="greedy_translate")
+def encoder_run_before_and_at_every_step(tables, source, bos, eos, max_length):
+    """The encoder runs before the loop and again at every step, though the source has not changed.
+
+    What does your log hold? Which line of the loop gives the same result each time?
+    """
+    model = ToyTranslator(tables)
+    model.encode(source)
+    tokens, log = _written(model, source, bos, eos, max_length, encodes=True)
     return tokens[:, 1:], log
 
 
@@ -130,12 +143,23 @@ def begun_with_word_1(tables, source, bos, eos, max_length):
     return tokens[:, 1:], log
 
 
+@misconception(of="greedy_translate")
+def ended_by_word_2(tables, source, bos, eos, max_length):
+    """Word 2 ends a sentence, whatever `eos` says.
+
+    Which line of your code reads `eos`?
+    """
+    tokens, log = _written(ToyTranslator(tables), source, bos, 2, max_length)
+    return tokens[:, 1:], log
+
+
 # 20. free_accuracy
 
 
-def _right(tables, source, target):
-    tokens, _ = _written(ToyTranslator(tables), source, 1, -1, target.shape[1] - 1)
-    return tokens == target
+def _right(tables, source, target, *, bos=None, eos=-1):
+    bos, n_words = int(target[0, 0]) if bos is None else bos, target.shape[1] - 1
+    tokens, _ = _written(ToyTranslator(tables), source, bos, eos, n_words)
+    return functional.pad(tokens, (0, 1 + n_words - tokens.shape[1]), value=eos) == target
 
 
 def _shares(is_right):
@@ -160,6 +184,34 @@ def beginning_counted_as_a_word(tables, source, target):
     In the example, how many words are compared: six or eight?
     """
     return _shares(_right(tables, source, target))
+
+
+@misconception(of="free_accuracy")
+def sentences_begun_with_word_1(tables, source, target):
+    """The sentences begin with word 1, whatever the first column of `target` holds.
+
+    Where does your code take the first word from? May `<s>` have another number?
+    """
+    return _shares(_right(tables, source, target, bos=1)[:, 1:])
+
+
+@misconception(of="free_accuracy")
+def word_2_ends_the_count(tables, source, target):
+    """A sentence ends at the word 2, though T - 1 steps are taken for every sentence.
+
+    Does the statement name a word that ends a sentence? What do you compare behind a 2?
+    """
+    return _shares(_right(tables, source, target, eos=2)[:, 1:])
+
+
+@misconception(of="free_accuracy")
+def places_taken_for_sentences(tables, source, target):
+    """The second number is the share of places right in all sentences, not of sentences right at all places.
+
+    Which axis of your table (B, T - 1) are the sentences? Along which one does `all` go?
+    """
+    is_right = _right(tables, source, target)[:, 1:]
+    return is_right.double().mean().item(), is_right.all(dim=0).double().mean().item()
 
 
 @misconception(of="free_accuracy")
@@ -198,7 +250,7 @@ def words_found_anywhere(tables, source, target):
 
     In the example the second sentence has the word 7 at its first place. Where should it stand?
     """
-    tokens, _ = _written(ToyTranslator(tables), source, 1, -1, target.shape[1] - 1)
+    tokens, _ = _written(ToyTranslator(tables), source, int(target[0, 0]), -1, target.shape[1] - 1)
     return _shares((tokens[:, 1:, None] == target[:, None, 1:]).any(-1))
 
 

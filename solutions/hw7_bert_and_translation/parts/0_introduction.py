@@ -8,8 +8,8 @@
 # | part | about | minutes |
 # |---|---|---|
 # | A | masked language modelling | 60 |
-# | B | fine-tuning: pooling, heads, spans | 70 |
-# | C | encoder and decoder | 120 |
+# | B | fine-tuning: pooling, heads, spans | 100 |
+# | C | encoder and decoder, and a translator | 235 |
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in
@@ -19,9 +19,10 @@
 # sequence there is), D numbers per position (`d_model`), H heads of K = D / H numbers, V words. A **mask** is
 # boolean, and True means *may be attended to*. Numbers are float64, tokens int64, losses in nats.
 #
-# With all exercises solved the exercises run in about 20 seconds on two CPU cores and need 0.4 GB; most of it is
-# the training of the last one. At the end a small BERT of your parts learns for another minute. `COURSE_SCALE=full` trains that one on longer sentences and at a real size; it
-# is meant for a GPU, on which it has not been timed yet.
+# With all of them solved the exercises run in about 20 seconds on two CPU cores and need 0.4 GB; most of it is the
+# training of the last one, the translator. `COURSE_SCALE=full` trains the translator on longer sentences and at a
+# real size; it is meant for a GPU, on which it has not been timed yet. At the end of the notebook a small BERT of
+# your parts learns for another minute.
 
 # %% [markdown] rules
 

@@ -169,9 +169,9 @@ def of_a_thousand_800_are_hidden_and_100_replaced(corrupt, draw):
 
 # %% check="what_is_not_asked_for_stays" points=1
 def what_is_not_asked_for_stays(corrupt):
-    """Only the position that is asked for may be read differently; the text itself is left alone."""
+    """Only the position that is asked for may be read differently: from 0.8 on replaced, from 0.9 on itself."""
     tokens, is_asked = torch.tensor([[5, 6, 7], [8, 4, 6]]), torch.tensor([[False] * 3, [False, True, False]])
-    for kind, read in ((0.3, 3), (0.85, 9), (0.95, 4)):
+    for kind, read in ((0.3, 3), (0.8, 9), (0.85, 9), (0.9, 4), (0.95, 4)):
         kinds = torch.full((2, 3), kind, dtype=torch.float64)
         answer = corrupt(tokens, is_asked, kinds, torch.full((2, 3), 9), 3)
         assert_equal(answer, torch.tensor([[5, 6, 7], [8, read, 6]]), what=f"kinds of {kind}")
@@ -194,7 +194,7 @@ def other_texts_are_corrupted_by_their_kinds(corrupt, draw):
         assert_equal(corrupt(tokens, is_asked, kinds, replacements, mask_token), expected)
 
 
-# %% [markdown] exercise="masked_batch" difficulty=2 minutes=15 forbids="course.models"
+# %% [markdown] exercise="masked_batch" difficulty=2 minutes=20 forbids="course.models"
 # ### 3. A batch to practise on
 #
 # Now with chance. Write `masked_batch(tokens, is_special, mask_token, generator)`, which returns the tuple
@@ -203,7 +203,7 @@ def other_texts_are_corrupted_by_their_kinds(corrupt, draw):
 # likely. `targets` holds what stood at the positions asked for, and `IGNORED` (−100) everywhere else.
 #
 # All random numbers come from `generator`, a `torch.Generator`: with a generator in the same state the result
-# is the same, with another one it is another. In which order you draw is up to you, so the checks count. Each
+# is the same, and in another state it is another. In which order you draw is up to you, so the checks count. Each
 # count has a fixed margin of 5.5 standard deviations, which a right answer leaves less often than once in
 # a million gradings.
 #
@@ -300,27 +300,32 @@ def eighty_percent_are_hidden_and_ten_replaced(masked_batch, draw):
 
 # %% check="replacements_are_ordinary_words" points=1
 def replacements_are_ordinary_words(masked_batch, draw):
-    """No special word replaces another word, and many different words do."""
+    """No special word replaces another word, every ordinary word does, and each place draws its own."""
     tokens, is_special = text_to_mask(draw, 60, 250, 26, 7)
+    tokens = tokens.repeat(1, 4)  # enough for every word to occur
     inputs, targets = masked_batch(tokens, is_special, 7, draw.generator())
     changed = (targets != IGNORED) & (inputs != 7) & (inputs != tokens)
     assert_equal(int(is_special[inputs[changed]].sum()), 0, what="how many replacements are special words")
     n_different = len(set(inputs[changed].tolist()))
-    assert_true(n_different >= 12, f"Only {n_different} different words occur as replacements, of 21.")
+    assert_true(n_different == 21, f"Replacements found, of 21 ordinary words: {n_different}.")
+    busiest = changed.sum(dim=1).argmax()
+    is_varied = len(set(inputs[busiest, changed[busiest]].tolist())) > 1
+    assert_true(is_varied, "All replacements of one text are the same word.")
 
 
 # %% check="the_generator_decides" points=1
 def the_generator_decides(masked_batch, draw):
-    """A generator in the same state gives the same batch, another one another: each epoch has its own gaps."""
+    """A generator in the same state gives the same batch, and one that has gone on another: new gaps each epoch."""
     tokens, is_special = text_to_mask(draw, 8, 90, 26, 7)
     generator = draw.generator()
     inputs, targets = masked_batch(tokens, is_special, 7, generator)
     again, targets_again = masked_batch(tokens, is_special, 7, generator)
     assert_equal(targets_again, targets, what="targets with the same generator")
     assert_equal(again, inputs, what="inputs with the same generator")
-    other_inputs, other_targets = masked_batch(tokens, is_special, 7, draw.generator())
+    torch.rand(1000, generator=generator)
+    other_inputs, other_targets = masked_batch(tokens, is_special, 7, generator)
     is_other = (other_targets != targets).any() and (other_inputs != inputs).any()
-    assert_true(is_other, "Another generator asks for the very same places.")
+    assert_true(is_other, "A generator that has gone on asks for the very same places.")
 
 
 # %% check="other_texts_are_masked_as_stated" points=2 hidden

@@ -51,7 +51,7 @@ def the_example_takes_2_and_5(first_token):
 def with_padding_on_the_right_it_is_position_0(first_token, draw):
     """With padding on the right, or none, the first token is at position 0."""
     hidden = draw.normal(3, 5, 4)
-    mask = torch.arange(5) < torch.tensor([[5], [2], [3]])
+    mask = torch.arange(5) < torch.tensor([[5], [1], [3]])
     assert_close(first_token(hidden, mask), hidden[:, 0])
 
 
@@ -123,9 +123,10 @@ def the_example_has_the_mean_2_3(mean_of_tokens):
 
 # %% check="equal_tokens_have_themselves_as_mean" points=1
 def equal_tokens_have_themselves_as_mean(mean_of_tokens, draw):
-    """Where all tokens of a sequence have the same vector, that is the mean, however long it is."""
-    vectors, mask = draw.normal(3, 4), torch.arange(5) < torch.tensor([[2], [5], [1]])
-    hidden = torch.where(mask[..., None], vectors[:, None], torch.zeros(3, 5, 4, dtype=torch.float64))
+    """Where all tokens of a sequence have the same vector, 0 too, that is the mean, however long it is."""
+    vectors, mask = draw.normal(4, 4), torch.arange(5) < torch.tensor([[2], [5], [1], [3]])
+    vectors[3] = 0.0
+    hidden = torch.where(mask[..., None], vectors[:, None], 0.0)
     assert_close(mean_of_tokens(hidden, mask), vectors)
 
 
@@ -203,6 +204,13 @@ class ClassifierHead(nn.Module):
         ### END SOLUTION
 
 
+# %% provided="assert_made_in_float64" helper
+def assert_made_in_float64(module, weights):
+    """The parameters of a new module are float64. Known weights are loaded: no draw of new ones matters."""
+    module.load_state_dict(weights, strict=False)  # a module may have buffers of its own
+    assert_dtype(module.parameters(), torch.float64, what="a parameter")
+
+
 # %% provided="head_weights" helper
 def head_weights(draw, d_model, n_classes):
     """Random parameters of a classifier head, by name."""
@@ -223,7 +231,7 @@ def the_example_has_the_logit_4_4659(ClassifierHead):
     answer = head(h)
     expected = -math.tanh(0.5) + 2 * math.tanh(2.0) + 3
     assert_close(answer, torch.tensor([[expected]], dtype=torch.float64))
-    assert_dtype(ClassifierHead(2, 1).parameters(), torch.float64, what="a parameter")
+    assert_made_in_float64(ClassifierHead(2, 1), weights)
     assert_differentiable(head, h)
 
 
@@ -269,8 +277,8 @@ def other_heads_have_their_logits_and_gradients(ClassifierHead, draw):
 # %% [markdown] exercise="tags_of_words" difficulty=2 minutes=10 forbids="course.models"
 # ### 9. One tag for each word
 #
-# A tagger decides for every token, but a word may have been cut into several pieces, and around the sentence
-# stand special tokens. Usually the **first piece** speaks for its word, in training and at inference.
+# A tagger decides for every token, but a word may have been cut into several pieces, and special tokens may stand
+# around the sentence: none, one or several on each side. Usually the **first piece** speaks for its word, in training and at inference.
 #
 # Write `tags_of_words(logits, word_of_piece)` for one sentence: `logits` is (T, C), one row per piece and one
 # column per tag, and `word_of_piece`, (T,) int64, says which word a piece belongs to: 0, 1, 2 … in order, and
@@ -320,10 +328,12 @@ def whole_words_have_the_tags_of_their_pieces(tags_of_words, draw):
 
 # %% check="later_pieces_have_no_say" points=1
 def later_pieces_have_no_say(tags_of_words):
-    """Later pieces, however sure of another tag, leave the tag of the word as it is."""
+    """Later pieces, however sure of another tag, leave the tag of the word as it is, in a sentence of one word too."""
     sureness = torch.tensor([1.0, 1, 60, 50, 50, 1, 100, 1], dtype=torch.float64)
     logits = sureness[:, None] * functional.one_hot(torch.tensor([2, 1, 2, 0, 0, 0, 2, 1]), 3)
     assert_equal(tags_of_words(logits, torch.tensor([-1, 0, 0, 0, 0, 1, 1, -1])), torch.tensor([1, 0]))
+    alone = tags_of_words(logits[1:5], torch.tensor([0, 0, 0, 0]))
+    assert_equal(alone, torch.tensor([1]), what="one word without special tokens")
 
 
 # %% check="other_sentences_have_their_tags" points=1 hidden
@@ -544,10 +554,11 @@ def small_weights(draw):
 # encoder) and `pooler.…`, `output.…` (the head).
 #
 # Write `fine_tune(encoder, head, tokens, mask, labels, learning_rate, n_steps)`: make the model in float64
-# (`.double()`), load the given weights, `encoder` and `head`, two dicts from names to tensors; then take
-# `n_steps` steps of plain gradient descent, $\theta \leftarrow \theta - \eta \, \partial L / \partial \theta$,
-# on the mean cross-entropy of the labels, (B,) int64, all sequences in every step. **All** parameters are
-# trained. Return the weights in the end as one dict, name → tensor.
+# (`.double()`) before you load the given weights, `encoder` and `head`, two dicts from names to tensors: a model
+# in float32 would round them. Then take `n_steps` steps of plain gradient descent,
+# $\theta \leftarrow \theta - \eta \, \partial L / \partial \theta$, on the mean cross-entropy of the labels,
+# (B,) int64, all sequences in every step. **All** parameters are trained. Return the weights in the end as one
+# dict, name → tensor.
 #
 # `functional.cross_entropy`, `backward()` and `torch.optim.SGD` may be used.
 #

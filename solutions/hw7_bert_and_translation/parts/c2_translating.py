@@ -107,7 +107,7 @@ class ToyTranslator:
         return memory[torch.arange(len(target))[:, None], target]
 
 
-# %% [markdown] exercise="greedy_translate" difficulty=2 minutes=20 forbids="course.models,course.sampling"
+# %% [markdown] exercise="greedy_translate" difficulty=2 minutes=25 forbids="course.models,course.sampling"
 # ### 19. Translate
 #
 # Nobody knows the target now. The decoder starts from `<s>`, and each step takes the likeliest next word and
@@ -290,9 +290,9 @@ def the_example_is_right_in_four_words_of_six(free_accuracy, draw):
 
 # %% check="any_word_may_begin_a_sentence" points=1
 def any_word_may_begin_a_sentence(free_accuracy, draw):
-    """Where sentences begin with the word 6, all words and all sentences are right."""
-    tables = spelling_tables(draw, [[5, 4, 3], [1, 0, 3]], 8, bos=6)
-    target = torch.tensor([[6, 5, 4, 3], [6, 1, 0, 3]])
+    """Where sentences begin with the word 6 and no word ends them, all words and all sentences are right."""
+    tables = spelling_tables(draw, [[5, 2, 3], [1, 0, 3]], 8, bos=6)
+    target = torch.tensor([[6, 5, 2, 3], [6, 1, 0, 3]])
     assert_close(list(free_accuracy(tables, torch.tensor([[0, 3], [1, 3]]), target)), [1.0, 1.0])
 
 

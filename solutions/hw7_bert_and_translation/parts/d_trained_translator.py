@@ -47,7 +47,7 @@ def memory_in_use():
 for pair in some_pairs(3, seed=1):
     print(" ".join(pair.source), "→", " ".join(pair.target))
 
-# %% [markdown] exercise="translate" difficulty=3 minutes=30 allows="course.models.translator,course.training"
+# %% [markdown] exercise="translate" difficulty=3 minutes=45 allows="course.models.translator,course.training"
 # ### 23. Train it
 #
 # Train a translator, and let it be examined. Two functions:
@@ -59,6 +59,9 @@ for pair in some_pairs(3, seed=1):
 #   (`.float()` is twice as fast), and so may `Translator` of `course.models.translator`.
 # - `translate(sentences)` takes a list of sentences, each a list of words, and returns their translations in the
 #   same form, without special tokens. It is never told what is right.
+#
+# `SOURCE_WORDS.encode(words)` gives the numbers of words. `TARGET_WORDS.decode(numbers)` gives words back and leaves
+# special tokens out; `TARGET_WORDS.bos` and `TARGET_WORDS.eos` are the numbers of `<s>` and `</s>`.
 #
 # The examination: of 150 held-out sentences, **at least 75 % exactly right** in every word. A model of this size
 # reaches about 95 %. The checks compare the words themselves.

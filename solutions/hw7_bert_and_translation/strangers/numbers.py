@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import IGNORED, CrossAttention, EncoderDecoder, ToyTranslator
+from ..notebook import IGNORED, CrossAttention, EncoderDecoder, masked_batch
 
 
 @stranger(of="positions_to_predict")
@@ -45,12 +45,57 @@ class MaskOfTheLastSource(EncoderDecoder):
         return super().decode(target, memory, self.last)
 
 
-@stranger(of="free_accuracy")
-def begun_with_word_1(tables, source, target):
-    model = ToyTranslator(tables)
-    memory, tokens = model.encode(source), torch.ones_like(target[:, :1])
-    while tokens.shape[1] < target.shape[1]:
-        words = model.decode(tokens, memory)[:, -1].argmax(dim=-1)
-        tokens = torch.cat([tokens, words[:, None]], dim=1)
-    is_right = tokens[:, 1:] == target[:, 1:]
-    return is_right.double().mean().item(), is_right.all(dim=1).double().mean().item()
+@stranger(of="corrupt")
+def masked_up_to_the_bound(tokens, is_asked, kinds, replacements, mask_token):
+    inputs = torch.where(is_asked & (kinds > 0.8) & (kinds < 0.9), replacements, tokens)
+    return torch.where(is_asked & (kinds <= 0.8), mask_token, inputs)
+
+
+@stranger(of="corrupt")
+def replaced_up_to_the_bound(tokens, is_asked, kinds, replacements, mask_token):
+    inputs = torch.where(is_asked & (kinds >= 0.8) & (kinds <= 0.9), replacements, tokens)
+    return torch.where(is_asked & (kinds < 0.8), mask_token, inputs)
+
+
+@stranger(of="masked_batch")
+def begun_again_from_the_seed(tokens, is_special, mask_token, generator):
+    return masked_batch(
+        tokens, is_special, mask_token, torch.Generator().manual_seed(generator.initial_seed())
+    )
+
+
+@stranger(of="masked_batch")
+def last_word_never_drawn(tokens, is_special, mask_token, generator):
+    last = int((~is_special).nonzero()[-1])
+    inputs, targets = masked_batch(tokens, is_special, mask_token, generator)
+    return torch.where((targets != IGNORED) & (inputs != tokens) & (inputs == last), 5, inputs), targets
+
+
+@stranger(of="masked_batch")
+def one_replacement_for_each_text(tokens, is_special, mask_token, generator):
+    inputs, targets = masked_batch(tokens, is_special, mask_token, generator)
+    words = (~is_special).nonzero()[:, 0]
+    drawn = words[torch.randint(len(words), (len(tokens), 1), generator=generator)]
+    is_replaced = (inputs != tokens) & (inputs != mask_token)
+    return torch.where(is_replaced, drawn, inputs), targets
+
+
+@stranger(of="first_token")
+def added_up_to_the_second(hidden, mask):
+    return (hidden * (mask.cumsum(1) == 1)[..., None]).sum(1)
+
+
+@stranger(of="mean_of_tokens")
+def divided_by_the_vectors_that_are_not_0(hidden, mask):
+    real = hidden.masked_fill(~mask[..., None], 0.0)
+    return real.sum(1) / (real != 0).any(-1).sum(1, keepdim=True)
+
+
+@stranger(of="tags_of_words")
+def piece_before_the_first_is_the_last(logits, word_of_piece):
+    return logits[(word_of_piece >= 0) & (word_of_piece != word_of_piece.roll(1))].argmax(-1)
+
+
+@stranger(of="tags_of_words")
+def number_one_larger_than_before(logits, word_of_piece):
+    return logits[torch.diff(word_of_piece, prepend=word_of_piece[:1]) == 1].argmax(-1)
