@@ -185,4 +185,4 @@ def _advice(about: Mapping, things: Mapping[str, object]) -> str:
     if not uses:
         return ""
     found = ", ".join(f"`{use.name}` (line {use.line})" for use in uses)
-    return f"Write this exercise without {found}."
+    return f"Write this exercise without {found}: as it is, grading may give it no points."

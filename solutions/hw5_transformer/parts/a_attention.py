@@ -188,7 +188,8 @@ def on_average_nothing_changes(dropped_attention, draw):
 # %% check="a_query_may_lose_all_its_weights" points=1
 def a_query_may_lose_all_its_weights(dropped_attention, draw):
     """A query whose weights are all dropped has the output zero, and its neighbour keeps its own."""
-    scores, value = draw.normal(1, 2, 3), 1 + draw.uniform(1, 3, 4, high=0.2)
+    scores = draw.normal(1, 1, 3) + torch.tensor([[[2.0], [0.0]]]).double()
+    value = 1 + draw.uniform(1, 3, 4, high=0.2)
     kept = torch.tensor([[[False] * 3, [True] * 3]])
     answer = dropped_attention(scores, value, kept, 0.2)
     assert_close(answer[0, 0], torch.zeros(4).double())

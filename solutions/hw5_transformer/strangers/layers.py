@@ -15,6 +15,12 @@ def rest_normalised_again(scores, value, kept, rate):
     return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12) @ value
 
 
+@stranger(of="dropped_attention", may_be=["dropped_like_masked"])  # the same, masked before or after
+def rest_divided_by_its_sum(scores, value, kept, rate):
+    weights = scores.softmax(-1) * kept / (1 - rate)
+    return weights / weights.sum(-1, keepdim=True) @ value
+
+
 @stranger(of="dropped_attention")
 def dropped_at_random(scores, value, kept, rate):
     return functional.dropout(scores.softmax(-1), rate) @ value
@@ -97,3 +103,21 @@ class ScaledOnceAtTheStart(nn.Module):
 @stranger(of="rms_norm")
 def one_added_to_the_gain(x, gain, epsilon):
     return (1 + gain) * x / torch.sqrt(x.square().mean(dim=-1, keepdim=True) + epsilon)
+
+
+@stranger(of="rotate", may_be=["halves_paired"])  # the same, but for the precision of what comes back
+def halves_paired_in_the_precision_of_x(x, first, base=10_000.0):
+    positions = torch.arange(first, first + x.shape[-2]).double()
+    angles = positions[:, None] / base ** (torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    left, right = x.chunk(2, dim=-1)
+    return torch.cat([left * cos - right * sin, left * sin + right * cos], dim=-1)
+
+
+@stranger(of="rotate")
+def every_angle_doubled(x, first, base=10_000.0):
+    positions = 2 * torch.arange(first, first + x.shape[-2]).double()
+    angles = positions[:, None] / base ** (torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+    even, odd = x[..., 0::2], x[..., 1::2]
+    pairs = (even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos())
+    return torch.stack(pairs, dim=-1).flatten(-2)

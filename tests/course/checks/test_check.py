@@ -186,7 +186,7 @@ def test_a_forbidden_call_is_mentioned_even_where_the_claim_holds(check, toy, sh
 
     said = shown(check, toy.each_row_sums_to_one, attention_weights=attention_weights)
     line = attention_weights.__code__.co_firstlineno + 1
-    assert f"Write this exercise without `torch.softmax` (line {line})." in said
+    assert f"Write this exercise without `torch.softmax` (line {line}): as it is" in said
 
 
 def test_answers_are_given_by_the_names_that_the_claims_use(check, toy):
