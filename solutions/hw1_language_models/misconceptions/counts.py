@@ -274,3 +274,25 @@ def last_follower_alone(sentences, n):
         for place in range(n - 1, len(row)):
             counts[tuple(row[place - n + 1 : place])] = {row[place]: 1}
     return counts
+
+
+@misconception(of="ngram_counts")
+def repeats_in_a_sentence_counted_once(sentences, n):
+    """What occurs several times in one sentence is counted once for that sentence.
+
+    How often does `b` occur in `b a b`? What does a `set` forget?
+    """
+    counts = defaultdict(Counter)
+    for sentence in sentences:
+        for context, followers in _counted([[BOS] * (n - 1) + sentence + [EOS]], n).items():
+            counts[context].update(followers.keys())
+    return counts
+
+
+@misconception(of="ngram_counts")
+def first_sentence_alone(sentences, n):
+    """Only the first sentence is counted.
+
+    Where does your `return` stand, and how often does the loop over the sentences come to its end?
+    """
+    return _counted([[BOS] * (n - 1) + sentence + [EOS] for sentence in sentences[:1]], n)

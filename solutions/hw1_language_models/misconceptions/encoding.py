@@ -266,3 +266,12 @@ def symbols_joined_with_spaces(symbols):
     Symbols are pieces of words. Where do the spaces of a text live after encoding?
     """
     return b" ".join(symbols).decode(errors="replace")
+
+
+@misconception(of="bpe_decode")
+def outer_spaces_cut_off(symbols):
+    """The spaces at both ends of the text are cut off.
+
+    A model writes a text piece by piece, and most pieces begin with a space. What happens where two meet?
+    """
+    return b"".join(symbols).decode(errors="replace").strip()

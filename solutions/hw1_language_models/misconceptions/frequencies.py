@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from statistics import mean
+from statistics import mean, median
 
 from autograder.catalogue import misconception
 
@@ -371,3 +371,13 @@ def only_absent_tokens_impossible(distributions, tokens):
     if any(token not in row for row, token in pairs):
         return math.inf
     return -sum(math.log2(row[token]) for row, token in pairs) / len(tokens)
+
+
+@misconception(of="heldout_bits")
+def median_of_the_surprises(distributions, tokens):
+    """The median of the surprises is taken, not their mean.
+
+    A text of three tokens costs 1, 2 and 30 bits. What does it cost in all, and what is a third of that?
+    """
+    probs = _probs(distributions, tokens)
+    return math.inf if min(probs) == 0 else median(-math.log2(prob) for prob in probs)

@@ -96,3 +96,16 @@ def error_over_the_settings(results):
     cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
     limit = min(cost.values()) + stdev(cost.values()) / math.sqrt(len(cost))
     return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))
+
+
+@stranger(of="cheapest_model")
+def most_tokens(reports):
+    spellers = {name: report for name, report in reports.items() if not report["n_unknown"]}
+    return max(spellers, key=lambda name: spellers[name]["n_tokens"])
+
+
+@stranger(of="choose_n_and_k")
+def within_one_per_cent(results):
+    cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
+    limit = 1.01 * min(cost.values())
+    return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))

@@ -90,3 +90,13 @@ def joined_and_cut_at_the_first_fault(symbols):
         return b"".join(symbols).decode()
     except UnicodeDecodeError as error:
         return b"".join(symbols)[: error.start].decode() + "\ufffd"
+
+
+@stranger(of="bpe_encode")
+def most_frequent_known_pair(word, merges):
+    symbols = [bytes([byte]) for byte in word.encode()]
+    while known := [pair for pair in pairwise(symbols) if pair in merges]:
+        best = max(known, key=known.count)
+        place = [*pairwise(symbols)].index(best)
+        symbols[place : place + 2] = [best[0] + best[1]]
+    return symbols
