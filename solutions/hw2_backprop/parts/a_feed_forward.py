@@ -770,15 +770,12 @@ def other_batches_are_learned_step_by_step(overfit_one_batch, draw):
 
 
 # %% alive="a_look_at_your_losses"
+twice_each = torch.eye(4).repeat_interleave(2, dim=1)  # 4 rows; dropout takes one of two equal features
 look(
     lambda plots: plots.loss_curves(
         {
             "one batch": overfit_one_batch(
-                torch.zeros(3, 8),
-                torch.eye(4).repeat_interleave(2, dim=1),
-                torch.tensor([0, 1, 2, 0]),
-                1.0,
-                60,
+                torch.zeros(3, 8), twice_each, torch.tensor([0, 1, 2, 0]), 4.0, 60
             ).tolist()
         }
     )

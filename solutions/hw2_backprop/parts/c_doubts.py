@@ -122,7 +122,7 @@ def other_losses_agree_with_autograd(numerical_gradient, draw):
             assert_close(numerical_gradient(name, x, seed), exact.grad, tolerance=2e-6, what=name)
 
 
-# %% [markdown] exercise="wrong_entries" difficulty=2 minutes=10
+# %% [markdown] exercise="wrong_entries" difficulty=2 minutes=15
 # ### 19. Which entries are wrong?
 #
 # You are given three tensors of one shape: the slopes to the right $(L(x + \epsilon) - L(x)) / \epsilon$,
