@@ -146,9 +146,9 @@ def seed_not_used(loss_name, x, seed):
 # 19. wrong_entries
 
 
-def _differs(right, left, claimed):
+def _differs(right, left, claimed, size=torch.maximum):
     mean = (right + left) / 2
-    return (mean - claimed).abs() > 1e-4 * torch.maximum(mean.abs(), claimed.abs())
+    return (mean - claimed).abs() > 1e-4 * size(mean.abs(), claimed.abs())
 
 
 def _is_kink(right, left):
@@ -189,14 +189,31 @@ def small_number_added_to_the_divisor(right, left, claimed):
 
 
 @misconception(of="wrong_entries")
+def share_of_the_mean_alone(right, left, claimed):
+    """The bound is a share of the mean of the slopes, also where the claim is the larger number.
+
+    The mean is 1 and the claim 1.000100005. By how much do they differ, and how much is 0.01 % of either?
+    """
+    return _differs(right, left, claimed, lambda mean, claim: mean) & ~_is_kink(right, left)
+
+
+@misconception(of="wrong_entries")
+def share_of_the_claim_alone(right, left, claimed):
+    """The bound is a share of the claim, also where the mean of the slopes is the larger number.
+
+    The mean is 1 and the claim 0.999900005. By how much do they differ, and how much is 0.01 % of either?
+    """
+    return _differs(right, left, claimed, lambda mean, claim: claim) & ~_is_kink(right, left)
+
+
+@misconception(of="wrong_entries")
 def sums_for_the_larger_number(right, left, claimed):
     """The bounds are shares of the sum of two numbers, where the larger of them is asked for.
 
     The slopes are 1 and 0.985. How far apart are they, and how much is 1 % of the larger, and of their sum?
     """
-    mean = (right + left) / 2
     is_kink = (right - left).abs() > 0.01 * (right.abs() + left.abs())
-    return ~is_kink & ((mean - claimed).abs() > 1e-4 * (mean.abs() + claimed.abs()))
+    return _differs(right, left, claimed, torch.add) & ~is_kink
 
 
 @misconception(of="wrong_entries")

@@ -106,6 +106,18 @@ class PaddingTrained(_Model):
         return self.E.T[windows]
 
 
+@misconception(of="FeedForwardLM")
+class PaddingCountsUntrained(_Model):
+    """The padding word's column of E is not trained, but what it holds still counts in e.
+
+    What does `padding_idx` change: what is looked up, or what is trained? What is your e for a window of
+    padding alone?
+    """
+
+    def embedded(self, windows):
+        return functional.embedding(windows, self.E.T, padding_idx=self.pad)
+
+
 @misconception(
     of="FeedForwardLM",
     seen="https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/guide3/Debugging_PyTorch.html",
@@ -184,6 +196,18 @@ class ConstantsOfTheHiddenLayerLeftOut(_Model):
     def forward(self, windows):
         hidden = torch.tanh(functional.linear(self.joined(windows), self.W))
         return functional.linear(hidden, self.U, self.c)
+
+
+@misconception(of="FeedForwardLM")
+class ConstantsOfTheOutputLeftOut(_Model):
+    """`c` is a parameter, but nothing adds it: only `b` is used.
+
+    In the example the word 1 has the logit 1. Which parameter does it come from, when its row of U is 0?
+    """
+
+    def forward(self, windows):
+        hidden = torch.tanh(functional.linear(self.joined(windows), self.W, self.b))
+        return functional.linear(hidden, self.U)
 
 
 # 7. first_loss_verdict

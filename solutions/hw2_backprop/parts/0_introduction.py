@@ -10,7 +10,7 @@
 # |---|---|---|
 # | A | windows, softmax, the model, first losses | 110 |
 # | B | gradients, one rule at a time | 140 |
-# | C | doubting a gradient; the first wrong line | 105 |
+# | C | doubting a gradient; the first wrong line | 110 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. Take the exercises in any order. You

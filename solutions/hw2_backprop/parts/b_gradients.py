@@ -560,9 +560,9 @@ def other_windows_agree_with_autograd(embedding_backward, draw):
 # (B, M). In the backward pass every copy of a number gets a gradient, and these must be added up until the
 # gradient has the shape of the tensor again.
 #
-# Write `unbroadcast(gradient, shape)`: `gradient` has the broadcast shape, the result has `shape`, a list of
-# sizes that was broadcast to it. Missing axes come in front; axes of size 1 were stretched; others are as
-# they were. `sum_to_size` does just that, so do without it.
+# Write `unbroadcast(gradient, shape)`. `gradient` has the shape after broadcasting; `shape`, a list of sizes,
+# is that of the tensor before, and of the result. Axes that `shape` does not have came in front; axes of size
+# 1 were stretched; others are as they were. `sum_to_size` does just that, so do without it.
 #
 # **Example.** The gradient `[[1, 2, 3], [10, 20, 30]]` becomes `[11, 22, 33]` for the shape `[3]`, `[[6],
 # [60]]` for the shape `[2, 1]`, and stays for `[2, 3]`.

@@ -74,15 +74,10 @@ def numerical_gradient(loss_name: str, x: Tensor, seed: int) -> Tensor:
 # %% check="the_cubic_example_has_slopes_3_and_12" points=1
 def the_cubic_example_has_slopes_3_and_12(numerical_gradient):
     """The sum of the cubes has at (1, 2) the gradient (3, 12), and at 0.01 the slope 0.0003, to five digits."""
-    near_zero = numerical_gradient("cubic", torch.tensor([0.01], dtype=torch.float64), 0)
+    near_zero = numerical_gradient("cubic", torch.tensor([0.01]).double(), 0)
     x = torch.tensor([1.0, 2.0], dtype=torch.float64)
     assert_close(numerical_gradient("cubic", x, 0), torch.tensor([3.0, 12.0], dtype=torch.float64))
-    assert_close(
-        1e4 * near_zero,
-        torch.tensor([3.0], dtype=torch.float64),
-        tolerance=1e-5,
-        what="ten thousand times the slope at 0.01",
-    )
+    assert_close(1e4 * near_zero, torch.tensor([3.0]).double(), tolerance=1e-5, what="10,000 times the slope")
 
 
 # %% check="float32_numbers_are_differentiated_in_float64" points=1
@@ -122,7 +117,7 @@ def other_losses_agree_with_autograd(numerical_gradient, draw):
             assert_close(numerical_gradient(name, x, seed), exact.grad, tolerance=2e-6, what=name)
 
 
-# %% [markdown] exercise="wrong_entries" difficulty=2 minutes=10
+# %% [markdown] exercise="wrong_entries" difficulty=2 minutes=15
 # ### 19. Which entries are wrong?
 #
 # You are given three tensors of one shape: the slopes to the right $(L(x + \epsilon) - L(x)) / \epsilon$,

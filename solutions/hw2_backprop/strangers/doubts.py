@@ -55,16 +55,6 @@ def _compared(right, left, claimed, larger):
 
 
 @stranger(of="wrong_entries")
-def share_of_the_mean_alone(right, left, claimed):
-    return _compared(right, left, claimed, lambda mean, claim: mean)
-
-
-@stranger(of="wrong_entries")
-def share_of_the_claim_alone(right, left, claimed):
-    return _compared(right, left, claimed, lambda mean, claim: claim)
-
-
-@stranger(of="wrong_entries")
 def share_of_the_smaller_number(right, left, claimed):
     return _compared(right, left, claimed, torch.minimum)
 

@@ -30,3 +30,9 @@ def loss_cut_off(logits, targets):
 def a_fifth_of_a_nat_allowed(first_loss, vocab_size):
     excess = first_loss - math.log(vocab_size)
     return "too sure" if excess > 0.2 else "too good" if excess < -0.2 else "as expected"
+
+
+@stranger(of="first_loss_verdict")
+def half_a_nat_allowed(first_loss, vocab_size):
+    excess = first_loss - math.log(vocab_size)
+    return "too sure" if excess > 0.5 else "too good" if excess < -0.5 else "as expected"
