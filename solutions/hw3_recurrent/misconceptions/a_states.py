@@ -48,6 +48,15 @@ def state_added_outside_of_tanh(x, h, W, U, b):
 
 
 @misconception(of="rnn_step")
+def old_state_added_to_the_new_one(x, h, W, U, b):
+    """The state before is added to the new one once more, outside of the tanh.
+
+    How often does h occur in the formula? How large can an entry of your state become after ten words?
+    """
+    return h + torch.tanh(x @ W.T + h @ U.T + b)
+
+
+@misconception(of="rnn_step")
 def constant_added_outside_of_tanh(x, h, W, U, b):
     """The constant b is added after the tanh, so an entry of the state may be larger than 1.
 

@@ -360,3 +360,13 @@ def zeros_written_into_h_0(W, U, b, pieces, h_0):
     """
     h_0[pieces[0][2]] = 0.0
     return _read(W, U, b, pieces, h_0)
+
+
+@misconception(of="piece_gradients")
+def one_tensor_emptied_for_each_piece(W, U, b, pieces, h_0):
+    """All pieces return one and the same tensor, `U.grad`, so each of them shows the last gradient.
+
+    After two pieces, look at the first dU that you stored. When did it change, and what would keep it?
+    """
+    results = _read(W, U, b, pieces, h_0)
+    return [(loss, results[-1][1]) for loss, _ in results]

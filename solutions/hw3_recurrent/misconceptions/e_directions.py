@@ -95,6 +95,25 @@ def forward_states_at_the_padding_left(x, n_words, forwards, backwards):
 
 
 @misconception(of="bidirectional_states")
+def backward_network_goes_on_from_the_forward_one(x, n_words, forwards, backwards):
+    """The backward network starts from the state in which the forward network ended, not from zeros.
+
+    In the example, what is the backward state of the word 0 if nothing was read before? Which variable
+    do your two loops share?
+    """
+    rows = []
+    for words, n in zip(x, n_words.tolist(), strict=True):
+        there = _states_of(words[None, :n], forwards)
+        h, back = there[:, -1], []
+        for word in words[:n].flip(0):
+            h = torch.tanh(word @ backwards["W"].T + h @ backwards["U"].T + backwards["b"])
+            back.insert(0, h)
+        real = torch.cat([there[0], torch.cat(back)], dim=-1)
+        rows.append(torch.cat([real, real.new_zeros(len(words) - n, real.shape[1])]))
+    return torch.stack(rows)
+
+
+@misconception(of="bidirectional_states")
 def texts_turned_instead_of_words(x, n_words, forwards, backwards):
     """The flip turns the order of the texts in the batch, not the order of the words in each text.
 

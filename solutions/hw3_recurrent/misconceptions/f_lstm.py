@@ -292,6 +292,15 @@ def lowest_layer_only_in_one_constant(weights, value):
 
 
 @misconception(of="with_forget_bias")
+def lowest_layer_forwards_only(weights, value):
+    """Only the forward direction of layer 0 gets its forget bias.
+
+    How many names in the dict begin with bias_ih? How many of them does your function touch?
+    """
+    return _with_rows(weights, lambda name: value / 2 if name.endswith("_l0") else None)
+
+
+@misconception(of="with_forget_bias")
 def value_in_both_constants(weights, value):
     """Both constants are set to the value, so that together they are twice as large.
 

@@ -72,6 +72,17 @@ def padding_times_zero(logits, labels, pad_label):
 
 
 @misconception(of="labelling_loss")
+def softmax_over_the_words(logits, labels, pad_label):
+    """The softmax runs over the places of a text, so the labels of one word are no alternatives.
+
+    Which axis of (B, T, K) holds the labels that a word may have? What do they add up to in yours?
+    """
+    log_probs = logits.log_softmax(1)
+    is_real = labels != pad_label
+    return -log_probs[is_real].gather(-1, labels[is_real][:, None]).mean()
+
+
+@misconception(of="labelling_loss")
 def probabilities_for_their_logarithms(logits, labels, pad_label):
     """The mean probability of the labels is taken, with a minus sign; the logarithm is missing.
 

@@ -199,6 +199,19 @@ def gradients_but_no_step(weights, batches, learning_rate):
 
 
 @misconception(of="after_steps")
+def step_before_the_gradient(weights, batches, learning_rate):
+    """Each step is made before the batch's own gradient is there, so the last gradient is never used.
+
+    In one turn of your loop, which line finds the gradient, and which uses it? Which comes first?
+    """
+    gradients = {name: torch.zeros_like(weight) for name, weight in weights.items()}
+    for tokens in batches:
+        weights = _moved(weights, gradients, learning_rate)
+        gradients = _gradients_of(weights, tokens)
+    return weights
+
+
+@misconception(of="after_steps")
 def steps_made_in_what_was_given(weights, batches, learning_rate):
     """The tensors that were handed in are moved themselves.
 

@@ -9,12 +9,12 @@
 # |---|---|---|
 # | A | a state, step by step | 35 |
 # | B | backpropagation through time, by hand | 50 |
-# | C | long texts in pieces | 40 |
+# | C | long texts in pieces | 45 |
 # | D | gradients that vanish and explode | 50 |
-# | E | several layers, both directions | 50 |
+# | E | several layers, both directions | 60 |
 # | F | gates: LSTM and GRU | 50 |
 # | G | labels for every word | 25 |
-# | H | the distance experiment; a fault to find | 70 |
+# | H | the distance experiment; a fault to find | 75 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. Take the exercises in any order. You

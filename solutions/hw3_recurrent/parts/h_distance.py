@@ -25,7 +25,7 @@ def small_log_probs(weights, tokens):
     return torch.stack(answers, dim=1)
 
 
-# %% [markdown] exercise="after_steps" difficulty=2 minutes=15
+# %% [markdown] exercise="after_steps" difficulty=2 minutes=20
 # ### 22. The steps of a training
 #
 # The texts above begin with a thing, and after the last word of small talk the thing is to be named again. Before

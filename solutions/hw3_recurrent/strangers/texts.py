@@ -47,3 +47,10 @@ def two_words_too_few(tokens, batch_size, n_steps):
         tokens[start : start + batch_size * length].reshape(batch_size, length) for start in (0, 1)
     )
     return list(zip(inputs.split(n_steps, 1), targets.split(n_steps, 1), strict=True))
+
+
+@stranger(of="text_vectors", may_be=["forward_half_from_the_padding"])
+def one_place_too_far_but_never_outside(states, n_words):
+    d_hidden, last = states.shape[2] // 2, n_words.clamp(max=states.shape[1] - 1)
+    there = states[torch.arange(len(states)), last, :d_hidden]
+    return torch.cat([there, states[:, 0, d_hidden:]], dim=-1)
