@@ -71,7 +71,7 @@ class OneLengthForTheBatch(_Encoder):
 class ZeroTakenForPadding(_Encoder):
     """The last word is searched as the last that is not 0, though nobody says that the padding is 0.
 
-    Which number fills up the rows in the third check? Which argument says where a sentence ends?
+    Fill up a short sentence with the word 4. Where does it end for you? Which argument says where it ends?
     """
 
     def forward(self, source, lengths):

@@ -197,10 +197,10 @@ def weights_handed_back_as_they_came(weights, batches, learning_rate):
 
 @misconception(of="weights_after")
 def only_the_last_batch_learned(weights, batches, learning_rate):
-    """Of several batches only the last one takes a step.
+    """Of several batches only the last one leaves a trace in the weights.
 
-    Call your function with one batch and with two. Does the first of the two make any difference? Is the step
-    inside the loop?
+    Call your function with one batch and with two. Is the step inside the loop, and does the second step
+    begin where the first has led?
     """
     return _weights_after(weights, batches[-1:], learning_rate)
 
