@@ -302,7 +302,7 @@ def eighty_percent_are_hidden_and_ten_replaced(masked_batch, draw):
 def replacements_are_ordinary_words(masked_batch, draw):
     """No special word replaces another word, every ordinary word does, and each place draws its own."""
     tokens, is_special = text_to_mask(draw, 60, 250, 26, 7)
-    tokens = tokens.repeat(1, 4)  # enough for every word to occur
+    tokens = tokens.repeat(3, 4)  # enough for every word to occur
     inputs, targets = masked_batch(tokens, is_special, 7, draw.generator())
     changed = (targets != IGNORED) & (inputs != 7) & (inputs != tokens)
     assert_equal(int(is_special[inputs[changed]].sum()), 0, what="how many replacements are special words")
