@@ -19,13 +19,14 @@ from course.checks.closeness import (
     tensor_of,
     tolerance_between,
 )
+from course.checks.language import say
 from course.checks.plain import tensors_in
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric
 
 SEVEN_DIGITS = 3e-6  # of the largest number of an answer: a few times what float32 rounds away
-COUNTS = (
+COUNTS = say(
     "Your numbers are right to seven digits and no further: somewhere your code computes in float32, where "
     "float64 is asked for. That costs nothing here."
 )
