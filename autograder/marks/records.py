@@ -34,6 +34,12 @@ class CheckRecord:
     hidden: bool
     result: Result
     message: str = ""
+    said: str = ""  # the message in the student's language, if that is not English
+
+    @property
+    def in_words(self) -> str:
+        """The message in the student's language."""
+        return self.said or self.message
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,8 @@ class SubmissionRecord:
     conditions: Mapping[str, str] = field(default_factory=dict)  # {"torch": "2.13.0", "limits": "…"}
     seed: int | None = None
     isolation: str = ""
+    language: str = "en"  # of the notebook; all that is recorded is in English
+    said: Mapping[str, str] = field(default_factory=dict)  # of that, what the student reads in translation
 
 
 @dataclass(frozen=True)

@@ -71,13 +71,13 @@ class Homework:
             self.wrong[exercise] = things[exercise]
         remarks = *(finding.note for finding in findings), _advice(about, things)
         verdict = Verdict(findings, later, why, joined("\n", dict.fromkeys(remarks)), self.language)
-        points = Points(earned, sum(worth), language=self.language)
+        result = Points(earned, sum(worth), language=self.language)
         if self.is_quiet:
-            return None if verdict.holds else points
+            return None if verdict.holds else result
         if verdict.is_unwritten:
-            return _quiet(replace(points, about=_unwritten(findings)))
+            return _quiet(replace(result, about=_unwritten(findings)))
         show(verdict)
-        return None if verdict.holds else points
+        return None if verdict.holds else result
 
     def progress(self) -> None:
         """Print how many exercises are done in this session, the points so far, and what is left."""

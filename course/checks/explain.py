@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from course.checks.language import ENGLISH, PARAGRAPHS, Language, joined, say, shaped
+from course.checks.language import BETWEEN, ENGLISH, Language, joined, paragraphs, say, shaped
 
 # Medium shades, visible on white and on black; text has the page's own colour.
 RED, GREEN = "#d9484a", "#2c9a5b"
@@ -65,8 +65,8 @@ class Explanation:
     @property
     def hint(self) -> str:
         """The newest hint, each paragraph on one line."""
-        paragraphs = self.hints[-1].split(PARAGRAPHS) if self.hints else ()
-        return shaped(joined(PARAGRAPHS, map(say, paragraphs)), _on_one_line)
+        newest = paragraphs(self.hints[-1]) if self.hints else ()
+        return shaped(joined(BETWEEN, map(say, newest)), _on_one_line)
 
 
 def _or(diagnosis: str) -> str:

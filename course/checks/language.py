@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gettext import NullTranslations
 
 FOLDER = Path(__file__).with_name("languages")  # a compiled catalogue for each language but English
-PARAGRAPHS = "\n\n"  # between them a text is divided, and each paragraph is translated by itself
+BETWEEN = "\n\n"  # two paragraphs of a text
 
 
 class Said(str):
@@ -29,7 +29,7 @@ class Said(str):
 
     template: str
     many: str  # the template for other counts than one; "" if the sentence counts nothing
-    count: int
+    number: int  # how many
     values: Mapping[str, object]
     shape: Callable[[str], str] | None  # what is done with the sentence in any language
 
@@ -38,16 +38,16 @@ class Said(str):
         template: str,
         values: Mapping[str, object],
         many: str = "",
-        count: int = 1,
+        number: int = 1,
         shape: Callable[[str], str] | None = None,
     ) -> Said:
         """Raises KeyError if the template has a place without a value."""
-        said = super().__new__(cls, _filled(many if many and count != 1 else template, values, shape))
-        said.template, said.values, said.many, said.count, said.shape = template, values, many, count, shape
+        said = super().__new__(cls, _filled(many if many and number != 1 else template, values, shape))
+        said.template, said.values, said.many, said.number, said.shape = template, values, many, number, shape
         return said
 
     def __reduce__(self) -> tuple:
-        return Said, (self.template, self.values, self.many, self.count, self.shape)
+        return Said, (self.template, self.values, self.many, self.number, self.shape)
 
 
 def say(template: str, /, **values: object) -> Said:
@@ -69,6 +69,17 @@ def joined(separator: str, parts: Iterable[object]) -> Said:
 def shaped(text: str, shape: Callable[[str], str]) -> Said:
     """What `shape`, a function of a module, makes of the text, in whichever language it is said."""
     return Said("{text}", {"text": say(text)}, shape=shape)
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text in Markdown, each translated by itself; a block of code is never divided."""
+    found: list[str] = []
+    for piece in text.split(BETWEEN):
+        if found and found[-1].count("```") % 2:
+            found[-1] += BETWEEN + piece
+        else:
+            found.append(piece)
+    return found
 
 
 def _filled(template: str, values: Mapping[str, object], shape: Callable[[str], str] | None) -> str:
@@ -96,14 +107,14 @@ class Language:
             name: self(value) if isinstance(value, Said) else value for name, value in text.values.items()
         }
         if text.many:
-            template = self.translations.ngettext(text.template, text.many, text.count)
+            template = self.translations.ngettext(text.template, text.many, text.number)
         else:
             template = self.translations.gettext(text.template) if text.template else ""
         return _filled(template, values, text.shape)
 
     def text(self, text: str) -> str:
         """A text of several paragraphs, each of them translated."""
-        return PARAGRAPHS.join(self(paragraph) for paragraph in text.split(PARAGRAPHS))
+        return BETWEEN.join(self(paragraph) for paragraph in paragraphs(text))
 
 
 ENGLISH = Language()
