@@ -93,6 +93,9 @@ def template(texts: Iterable[Text]) -> Catalog:
 def merged(catalogue: Catalog, texts: Catalog) -> Catalog:
     """The catalogue with exactly these texts: translations are kept, and fuzzy where the English changed."""
     catalogue.update(texts)
+    for key, message in [*catalogue.obsolete.items()]:
+        if not any(_forms(message.string)):
+            del catalogue.obsolete[key]
     for message in catalogue:
         if message.id:
             known = texts.get(_key(message))

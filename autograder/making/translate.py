@@ -26,7 +26,7 @@ from autograder.making.products import build_homework, build_lecture, lecture_na
 from autograder.source.address import Address
 from autograder.source.loading import find, names, require_source
 
-ROOMS = ("checking", "grading", "isolation", "nbgrader", "reporting", "submissions")  # that speak to students
+ROOMS = ("checking", "grading", "isolation", "nbgrader", "reporting", "source", "submissions")  # that speak to students
 FOLDERS = {CHECKS: ("course/checks", "course/mine"), GRADER: tuple(f"autograder/{room}" for room in ROOMS)}
 
 

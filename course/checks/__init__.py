@@ -23,6 +23,7 @@ from course.checks.difference import describe_difference
 from course.checks.differentiable import assert_differentiable
 from course.checks.draw import Draw, seed_of
 from course.checks.forbidden import forbidden_uses
+from course.checks.language import say
 from course.checks.standin import (
     Link,
     LocalLink,
@@ -69,6 +70,7 @@ __all__ = [
     "matches",
     "replay",
     "same",
+    "say",
     "seed_of",
     "with_weights",
 ]

@@ -7,7 +7,8 @@ from grading import MINI
 
 from autograder.marks.records import CheckRecord, ExerciseRecord, RecordFolder, SubmissionRecord
 from autograder.serving.attempts import Attempts, Pace
-from autograder.serving.inbox import NEVER, AttemptInbox
+from autograder.reporting.feedback import NEVER
+from autograder.serving.inbox import AttemptInbox
 from autograder.source.loading import load
 
 SOURCE = load(MINI)
