@@ -33,7 +33,7 @@ from course.checks import (
     Unreachable,
     examine,
 )
-from course.checks.language import say
+from course.language import say
 
 # Errors that only the student's code can cause, and errors that only the grader's machine can.
 OF_THE_STUDENT = (Mismatch, StudentError, NotWritten, Unreachable)

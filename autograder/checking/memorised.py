@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from autograder.source.homework import Check
-from course.checks.language import say
+from course.language import say
 
 ONLY_THE_EXAMPLES = say(
     "This holds for the examples in the notebook, and gives no points: "

@@ -11,7 +11,7 @@ from autograder.markup import harmless_attachments, harmless_markdown, plain_tex
 from autograder.source.notebook import notebook, notebook_cell
 from autograder.source.released import SourceCell
 from autograder.submissions.repair import RepairedCell
-from course.checks.language import ENGLISH, Language, say
+from course.language import ENGLISH, Language, say
 
 LONGEST_OUTPUT = 20_000  # characters per cell
 LONGEST_TEXT = 100_000  # characters of a text cell; pages of longer ones take minutes to make

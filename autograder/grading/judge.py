@@ -33,7 +33,7 @@ from autograder.submissions.repair import Repaired, RepairedCell
 from course.checks import NotWritten, Trace, Unreachable
 from course.checks.check import values
 from course.checks.explain import sentence
-from course.checks.language import ENGLISH, Language, joined, say
+from course.language import ENGLISH, Language, joined, say
 
 LONGEST_MESSAGE = 2_000
 DRAWN_ANEW = say("These inputs were drawn for grading; your notebook draws others.")

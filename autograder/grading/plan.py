@@ -32,7 +32,7 @@ from autograder.source.notebook import SourceError
 from autograder.source.released import NotReleased, SourceCell, released_texts, source_cells
 from autograder.submissions.copied import of_the_course
 from course.checks import LocalLink
-from course.checks.language import ENGLISH
+from course.language import ENGLISH
 
 MOST_SECONDS_TO_PREPARE = 30.0  # of processor time
 

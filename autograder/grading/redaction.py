@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from autograder.checking.examine import Examined
 from autograder.grading.standin import NotTried
 from course.checks import NotWritten
-from course.checks.language import say
+from course.language import say
 
 DOES_NOT_HOLD = say(
     "This does not hold, or no answer came within the limits. The inputs of this check are not shown."

@@ -16,8 +16,8 @@ from autograder.isolation.forbidden import PROVIDED
 from autograder.marks.records import ExerciseRecord
 from autograder.source.homework import FAILED, PASSED, Exercise, Result, right_cells
 from autograder.submissions.own_work import OwnWork
-from course.checks.language import joined, say
 from course.checks.parts import all_of, mend_first
+from course.language import joined, say
 
 
 class Judge(Protocol):

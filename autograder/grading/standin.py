@@ -17,9 +17,9 @@ from autograder.isolation.student import Student
 from course.checks import NotWritten, Object, Reply, StudentError, Unreachable
 from course.checks.autograd import Backward
 from course.checks.errors import student_problem
-from course.checks.language import say
 from course.checks.link import called
 from course.checks.plain import replaced
+from course.language import say
 
 
 class Budget:

@@ -25,7 +25,7 @@ from autograder.source.released import SourceCell
 from autograder.submissions.collect import Unreadable
 from autograder.submissions.handed_in import HandedCell, language_of, parse
 from autograder.submissions.repair import Repaired, mix_up, repair
-from course.checks.language import Language
+from course.language import Language
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from autograder.grading.redaction import DOES_NOT_HOLD, ENDED
 from autograder.languages.catalogues import language_of
 from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
 from autograder.source.homework import Exercise, HomeworkSource, title
-from course.checks.language import ENGLISH, Language
+from course.language import ENGLISH, Language
 
 
 @dataclass(frozen=True)

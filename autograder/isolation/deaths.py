@@ -4,7 +4,7 @@ import os
 import signal
 
 from autograder.isolation.limits import Limits, in_words
-from course.checks.language import say
+from course.language import say
 
 OUT_OF_MEMORY = 71  # the status of a process that has not even the memory to answer
 

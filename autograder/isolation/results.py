@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from course.checks.language import joined, say
+from course.language import joined, say
 
 
 @dataclass(frozen=True)

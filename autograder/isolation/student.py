@@ -24,9 +24,9 @@ from autograder.isolation.replies import (
 from autograder.isolation.results import CellResult, Died, IsolationUnavailable, Raised, TooLate
 from autograder.isolation.spent import Spent
 from course.checks.autograd import Backward
-from course.checks.language import say
 from course.checks.request import Reply
 from course.checks.trace import Object, Thing
+from course.language import say
 
 START_SECONDS = 60.0  # on a very busy machine
 FAREWELL_SECONDS = 20.0

@@ -23,7 +23,7 @@ from babel.messages.pofile import PoFileError, read_po, write_po
 
 from autograder.languages.code import same_code
 from autograder.languages.texts import FIXED, Text
-from course.checks.language import ENGLISH, Language
+from course.language import ENGLISH, Language
 
 CHECKS, GRADER = "checks", "grader"
 EVERYWHERE = (CHECKS, GRADER)  # catalogues that every language has

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autograder.languages.notebooks import in_language
 from autograder.source.homework import TEXT_STUB
 from autograder.source.released import SourceCell, released_texts, source_cells
-from course.checks.language import Language
+from course.language import Language
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autograder.languages.texts import outside_solutions
 from autograder.source.notebook import ALIVE
-from course.checks.language import BETWEEN, ENGLISH, Language, paragraphs
+from course.language import BETWEEN, ENGLISH, Language, paragraphs
 
 KEY = "language"  # of a notebook's metadata; English notebooks have none
 SESSION = re.compile(r'^(check = homework\("\w+")\)$', re.MULTILINE)

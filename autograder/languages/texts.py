@@ -13,7 +13,7 @@ from babel.messages.extract import extract_from_file
 
 from autograder.source.homework import Check, Exercise, HomeworkSource
 from autograder.source.notebook import ALIVE
-from course.checks.language import paragraphs
+from course.language import paragraphs
 
 # How sentences are written in the code, and where their templates stand among the arguments.
 SAID = {"say": None, "say_count": (1, 2)}

@@ -19,7 +19,7 @@ from autograder.source.address import Address
 from autograder.source.homework import TEXT_STUB, HomeworkSource
 from autograder.source.loading import find
 from autograder.source.notebook import to_json
-from course.checks.language import ENGLISH, Language
+from course.language import ENGLISH, Language
 
 REFUSED = "Cannot add or remove cells"  # what nbgrader logs
 IN_USE = (

@@ -26,7 +26,15 @@ from autograder.making.products import build_homework, build_lecture, lecture_na
 from autograder.source.address import Address
 from autograder.source.loading import find, names, require_source
 
-ROOMS = ("checking", "grading", "isolation", "nbgrader", "reporting", "source", "submissions")  # that speak to students
+ROOMS = (
+    "checking",
+    "grading",
+    "isolation",
+    "nbgrader",
+    "reporting",
+    "source",
+    "submissions",
+)  # that speak to students
 FOLDERS = {CHECKS: ("course/checks", "course/mine"), GRADER: tuple(f"autograder/{room}" for room in ROOMS)}
 
 
@@ -84,7 +92,7 @@ def students_catalogue(root: Path, language: str) -> bytes:
 
 def compiled_path(root: Path, language: str) -> Path:
     """Where the students' package looks for its catalogue."""
-    return root / "course" / "checks" / "languages" / f"{language}.mo"
+    return root / "course" / "languages" / f"{language}.mo"
 
 
 def _begun(root: Path, language: str) -> list[str]:

@@ -19,7 +19,7 @@ from autograder.languages.editions import edition
 from autograder.marks.records import CheckRecord, RecordFolder, SubmissionRecord
 from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
 from autograder.source.released import SourceCell
-from course.checks.language import Language
+from course.language import Language
 
 
 class Feedback(Preprocessor):

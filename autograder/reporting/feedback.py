@@ -9,7 +9,7 @@ from autograder.marks.records import SubmissionRecord
 from autograder.reporting.page import render, speaking
 from autograder.reporting.report import heading_of
 from autograder.source.homework import HomeworkSource
-from course.checks.language import say
+from course.language import say
 
 # When hidden checks are shown, as predicates.
 LATER, AFTER_DUE = say("are shown later"), say("are shown after the due date")

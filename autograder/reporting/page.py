@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from autograder.markup import plain_text
 from autograder.reporting.prose import prose
-from course.checks.language import Language, Said
+from course.language import Language, Said
 
 HERE = Path(__file__).parent
 

@@ -17,7 +17,7 @@ from autograder.reporting.page import number, render
 from autograder.reporting.report_students import shown
 from autograder.source.homework import HomeworkSource, title
 from autograder.source.loading import find
-from course.checks.language import ENGLISH, Language
+from course.language import ENGLISH, Language
 
 SLOW = 10  # seconds from which on the report mentions a submission
 SHARED_BY = 2  # students from which on a mistake is worth discussing in class

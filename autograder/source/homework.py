@@ -14,7 +14,7 @@ from typing import Any, Literal
 from autograder.catalogue import Alternative, Misconception, NotCode
 from autograder.source.fails import Fails
 from autograder.source.notebook import Cell, Label, Line
-from course.checks.language import say
+from course.language import say
 
 # What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
 CODE_STUB = "# YOUR CODE HERE\nraise NotImplementedError"

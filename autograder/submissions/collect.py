@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.markup import one_line
-from course.checks.language import say
+from course.language import say
 
 MEGABYTE = 1_000_000
 LARGEST_NOTEBOOK = 20 * MEGABYTE

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.languages.notebooks import language_in
 from autograder.submissions.collect import Unreadable
-from course.checks.language import say
+from course.language import say
 
 DEEPEST = 60  # levels of nesting in a notebook's JSON; honest ones have about ten
 MOST_CELLS = 5_000

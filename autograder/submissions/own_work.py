@@ -19,7 +19,7 @@ from autograder.source.homework import Exercise
 from autograder.submissions.copied import copied
 from autograder.submissions.repair import Repaired
 from course.checks.forbidden import LONGEST_SOURCE, Names, Rule, parsed, uses_in
-from course.checks.language import say
+from course.language import say
 
 MOST_SEARCHED = 2 * LONGEST_SOURCE  # characters of one submission
 LONGEST_KEPT = 5_000  # characters

@@ -18,7 +18,7 @@ from autograder.source.earlier_releases import digest_of, nbgraders_checksum, pl
 from autograder.source.homework import TEXT_STUB
 from autograder.source.released import EarlierCell, Role, SourceCell, defined_names
 from autograder.submissions.handed_in import HandedCell
-from course.checks.language import joined, say, say_count
+from course.language import joined, say, say_count
 
 Retired = Mapping[str, frozenset[str]]
 NONE: Retired = {}

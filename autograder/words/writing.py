@@ -126,6 +126,6 @@ def _translate(args: Arguments) -> int:
 VERBS = {
     "new": Verb("create a homework with one worked exercise", _new_options, _new),
     "build": Verb("build the notebooks and the students' fingerprints", _build_options, _build),
-    "translate": Verb("bring the catalogues of translations up to date", _translate_options, _translate),
+    "translate": Verb("bring catalogues of translations up to date", _translate_options, _translate),
     "verify": Verb("test the checks: right passes, wrong fails and is named", _verify_options, _verify),
 }

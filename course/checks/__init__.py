@@ -23,7 +23,6 @@ from course.checks.difference import describe_difference
 from course.checks.differentiable import assert_differentiable
 from course.checks.draw import Draw, seed_of
 from course.checks.forbidden import forbidden_uses
-from course.checks.language import say
 from course.checks.standin import (
     Link,
     LocalLink,
@@ -37,6 +36,7 @@ from course.checks.standin import (
 from course.checks.trace import Event, Object, Outcome, Trace
 from course.checks.verdict import Points
 from course.checks.weights import with_weights
+from course.language import say
 
 __all__ = [
     "Draw",

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from course.checks.closeness import Numeric, is_array, is_number, is_truth, tensor_of
-from course.checks.language import say
 from course.checks.trace import Object
+from course.language import say
 
 WIDEST = 300  # characters for one value
 PLAINLY_WRITTEN = 1e7  # numbers from here on are written with an exponent

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import cast
 
 from course.checks.closeness import same
-from course.checks.language import say
 from course.checks.link import called
 from course.checks.trace import Event, Object, Trace
+from course.language import say
 
 Written = Callable[[str], object]  # the function or class with this name, or None
 

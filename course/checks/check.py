@@ -12,14 +12,14 @@ from course.checks.compare import Mismatch
 from course.checks.diagnosis import candidates, spoken
 from course.checks.explain import Explanation, sentence
 from course.checks.fingerprints import known, load
-from course.checks.language import ENGLISH, Language, joined, say, say_count
-from course.checks.language import language as named
 from course.checks.parts import all_of, called, mend_first
 from course.checks.progress import Score, in_words, untried
 from course.checks.sequence_difference import where_is_expected
 from course.checks.source import forbidden_in
 from course.checks.standin import LocalLink
 from course.checks.verdict import Points, Verdict
+from course.language import ENGLISH, Language, joined, say, say_count
+from course.language import language as named
 
 RESERVED = frozenset({"points", "later"})  # names that no answer can have
 

@@ -14,12 +14,12 @@ from course.checks.differentiable import NO_GRADIENT
 from course.checks.draw import Draw, seed_of
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.explain import sentence
-from course.checks.language import joined, say
 from course.checks.link import Link, called
 from course.checks.plain import tensors_in
 from course.checks.precision import COUNTS, precision
 from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
+from course.language import joined, say
 
 if TYPE_CHECKING:
     from types import FunctionType

@@ -10,9 +10,9 @@ from course.checks.brief import brief
 from course.checks.closeness import EXACT, is_array, is_number, near, same, tensor_of
 from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
-from course.checks.language import joined, say
 from course.checks.plain import tensors_in
 from course.checks.precision import nearly_same, note_precision, seven_digits_count
+from course.language import joined, say
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric

@@ -19,7 +19,6 @@ from course.checks.closeness import (
 )
 from course.checks.factors import sizes_of
 from course.checks.form_difference import form_difference
-from course.checks.language import joined, say
 from course.checks.not_finite import not_finite
 from course.checks.number_difference import confined, first_difference, lost_total, number_difference
 from course.checks.precision import is_in_float32
@@ -29,6 +28,7 @@ from course.checks.sequence_difference import (
     text_difference,
     where_is_expected,
 )
+from course.language import joined, say
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric

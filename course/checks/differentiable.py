@@ -9,11 +9,11 @@ from torch import Tensor
 
 from course.checks.closeness import near
 from course.checks.compare import Mismatch
-from course.checks.language import say
 from course.checks.plain import mapped, tensors_in
 from course.checks.precision import seven_digits_count
 from course.checks.standin import StandIn
 from course.checks.trace import Object
+from course.language import say
 
 STEP, TOLERANCE = 1e-5, (1e-4, 1e-6)  # how far to either side the slope is measured, and how well it is known
 FINE_STEP = 1e-7  # the same near a bend: where a relu begins, or where a norm divides by next to nothing

@@ -5,7 +5,7 @@ import re
 import traceback
 from collections.abc import Callable, Sequence
 
-from course.checks.language import joined, say
+from course.language import joined, say
 
 LONGEST_MESSAGE = 2_000
 MOST_FRAMES = 20

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from course.checks.language import BETWEEN, ENGLISH, Language, joined, paragraphs, say, shaped
+from course.language import BETWEEN, ENGLISH, Language, joined, paragraphs, say, shaped
 
 # Medium shades, visible on white and on black; text has the page's own colour.
 RED, GREEN = "#d9484a", "#2c9a5b"

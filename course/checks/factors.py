@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from course.checks.brief import apart
 from course.checks.closeness import is_array
-from course.checks.language import say
+from course.language import say
 
 PRECISION = 2e-5  # relative; wide enough for answers in float32
 LEAST_SIZE = 5  # smaller factors have too many causes

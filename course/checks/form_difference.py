@@ -4,9 +4,9 @@ import torch
 
 from course.checks.brief import brief, kind_name
 from course.checks.closeness import Array, is_array, is_number, is_truth, kind_of, same, tensor_of
-from course.checks.language import joined, say
 from course.checks.sequence_difference import length_difference, missing_and_extra, where_is_expected
 from course.checks.shape_difference import agree, shape_difference
+from course.language import joined, say
 
 NUMBERS = {
     "bool": say("truth values"),

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from course.checks.brief import first_index, number
 from course.checks.closeness import is_array, tensor_of
-from course.checks.language import joined, say, say_count
 from course.checks.sequence_difference import where_is_expected
+from course.language import joined, say, say_count
 
 
 def not_finite(received: Tensor, expected: Tensor, arguments: Sequence[object] = ()) -> str:

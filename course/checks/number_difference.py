@@ -8,9 +8,9 @@ from torch import Tensor
 from course.checks.brief import apart, first_index, number
 from course.checks.closeness import close, tolerance_between
 from course.checks.factors import factor_text, is_simple, named_factor, named_power, nearly
-from course.checks.language import say
 from course.checks.sequence_difference import where_is_expected
 from course.checks.shape_difference import agree, order_name, orders
+from course.language import say
 
 MOST_VALUES = 100_000  # in larger tensors the search for relations takes too long
 LEAST_RATIOS = 3  # distinct values for which a relation must hold before a cause is named

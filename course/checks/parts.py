@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
 
-from course.checks.language import say, say_count
+from course.language import say, say_count
 
 
 def mend_first(parts: Collection[str]) -> str:

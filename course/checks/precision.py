@@ -19,8 +19,8 @@ from course.checks.closeness import (
     tensor_of,
     tolerance_between,
 )
-from course.checks.language import say
 from course.checks.plain import tensors_in
+from course.language import say
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric

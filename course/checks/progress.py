@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from course.checks.language import ENGLISH, Language, say
+from course.language import ENGLISH, Language, say
 
 WIDTH = 100
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from course.checks.brief import brief
 from course.checks.closeness import same
-from course.checks.language import joined, say, say_count
+from course.language import joined, say, say_count
 
 LEAST_ORDERED = 5  # distinct entries that are needed to recognise a shift
 AROUND = 12  # characters of a text shown on each side of the first difference

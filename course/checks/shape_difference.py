@@ -6,7 +6,7 @@ from torch import Tensor
 
 from course.checks.brief import shape_text
 from course.checks.closeness import close, tolerance_between
-from course.checks.language import joined, say, say_count
+from course.language import joined, say, say_count
 
 MOST_AXES = 4  # with more axes, their orders are not tried
 

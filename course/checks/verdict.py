@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from course.checks.claim import Finding
 from course.checks.explain import BOX, FAINT, GREEN, RED, Explanation, blocks, lines, prose
-from course.checks.language import ENGLISH, Language, joined, say, say_count
+from course.language import ENGLISH, Language, joined, say, say_count
 
 SIGNS = {"passed": ("✓", GREEN), "failed": ("✗", RED), "not_written": ("○", "inherit")}
 

@@ -8,8 +8,8 @@ from importlib import import_module
 from types import SimpleNamespace
 
 from course.checks.check import Homework
-from course.checks.language import joined, say
 from course.checks.progress import WIDTH
+from course.language import joined, say
 
 
 class Parts(SimpleNamespace):
