@@ -38,7 +38,7 @@ ROOMS = (
 FOLDERS = {CHECKS: ("course/checks", "course/mine"), GRADER: tuple(f"autograder/{room}" for room in ROOMS)}
 
 
-def translate(root: Path, language: str = "", wanted: Sequence[str] = ()) -> list[Path]:
+def localise(root: Path, language: str = "", wanted: Sequence[str] = ()) -> list[Path]:
     """Merge the present texts into the catalogues, and compile them; returns the files that were written.
 
     language: of all if "". wanted: homeworks and lectures for which the language gets a catalogue, besides
@@ -63,7 +63,7 @@ def out_of_date(root: Path, language: str = "") -> Iterator[str]:
             yield from (f"{path.relative_to(root)}: {line}" for line in found)
         path = compiled_path(root, code)
         if not path.is_file() or path.read_bytes() != students_catalogue(root, code):
-            yield f"{path.relative_to(root)}: to be compiled again; run `autograder translate`"
+            yield f"{path.relative_to(root)}: to be compiled again; run `autograder localise`"
 
 
 def texts(root: Path, name: str) -> Iterator[Text]:
