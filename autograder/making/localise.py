@@ -34,6 +34,7 @@ ROOMS = (
     "reporting",
     "source",
     "submissions",
+    "website",
 )  # that speak to students
 FOLDERS = {CHECKS: ("course/checks", "course/mine"), GRADER: tuple(f"autograder/{room}" for room in ROOMS)}
 
