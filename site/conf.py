@@ -20,7 +20,7 @@ ADDRESS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 project = "Language models from scratch"
 author = "the authors of the course"
-language = "en"
+language = os.environ.get("SITE_LANGUAGE", "en")  # see autograder.website.translated
 extensions = ["myst_nb", "sphinx.ext.mathjax"]
 exclude_patterns = ["**/.ipynb_checkpoints", "_templates"]
 suppress_warnings = [
@@ -60,6 +60,13 @@ html_theme_options = {
 }
 
 mathjax_path = "MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"
+if language != "en":
+    html_static_path = ["_static"]
+    mathjax_path = f"../../_static/{mathjax_path}"  # that of the English pages
+    html_theme_options |= {
+        "use_repository_button": False,
+        "launch_buttons": {},
+    }
 mathjax2_config = {
     "tex2jax": {
         "inlineMath": [["\\(", "\\)"]],

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,8 +26,9 @@ from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
 from autograder.website.site_figures import site_figures
 from autograder.website.social import social_picture
-from autograder.website.translated import index, settings, translated
+from autograder.website.translated import index, prompts, translated
 from autograder.website.whole_site import not_found, sitemap
+from course.language import ENGLISH, Language
 
 TITLE = "Language models from scratch"
 STATIC = ("site.css", "site.js", "favicon.svg")
@@ -106,16 +107,16 @@ def _translations(root: Path, destination: Path) -> Iterator[Pages]:
         for page, notebook in notebooks.items():
             _write(notebook, source / f"{page}.ipynb")
         (source / "index.md").write_text(index(language, TITLE, notebooks), encoding="utf-8")
-        yield _start(root, source, destination / language.name, settings(language))
+        yield _start(root, source, destination / language.name, language)
 
 
-def _start(root: Path, source: Path, destination: Path, differing: Mapping[str, str] | None = None) -> Pages:
+def _start(root: Path, source: Path, destination: Path, language: Language = ENGLISH) -> Pages:
     missing = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if missing:
         raise SiteError(f"{', '.join(missing)} missing; install the package with its [site] extra.")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
-    command += [f"-D{name}={value}" for name, value in (differing or {}).items()]
-    environment = os.environ | {"COURSE_ROOT": str(root.resolve())}
+    command += [f"-D{name}={value}" for name, value in prompts(language).items() if language != ENGLISH]
+    environment = os.environ | {"COURSE_ROOT": str(root.resolve()), "SITE_LANGUAGE": language.name}
     process = subprocess.Popen(
         [*command, str(source), str(destination)],
         env=environment,

@@ -21,7 +21,6 @@ from course.language import Language, say
 LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)?(?:(homeworks)/(\w+)/)?(\w+)\.ipynb\)")
 
 INDEX = say("What is translated so far. All other pages of the course are in English.")
-MATHJAX = "../../_static/MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"  # that of the English pages
 
 
 def translated(root: Path) -> Iterator[tuple[Language, dict[str, dict]]]:
@@ -68,15 +67,9 @@ def index(language: Language, title: str, pages: Mapping[str, object]) -> str:
     return "\n".join(lines)
 
 
-def settings(language: Language) -> dict[str, str]:
-    """What Sphinx does differently for the pages in a language."""
+def prompts(language: Language) -> dict[str, str]:
+    """What Sphinx writes on folded cells."""
     return {
-        "language": language.name,
-        "mathjax_path": MATHJAX,
-        "html_static_path": "_static",
         "nb_code_prompt_show": language(say("Show")),
         "nb_code_prompt_hide": language(say("Hide")),
-        # In Colab and in the repository the notebooks are English.
-        "html_theme_options.use_repository_button": "0",
-        "html_theme_options.launch_buttons": "",
     }
