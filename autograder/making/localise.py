@@ -30,6 +30,7 @@ ROOMS = (
     "checking",
     "grading",
     "isolation",
+    "marks",
     "nbgrader",
     "reporting",
     "source",

@@ -37,7 +37,7 @@ def feedback_page(
     return render(
         "feedback.html.j2",
         told=told,
-        total=total if hidden else "",
+        total=told.language(total) if hidden else "",
         heading=heading_of(homework, told.language),
         student=record.student,
         language=told.language.name,

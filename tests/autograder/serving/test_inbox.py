@@ -6,8 +6,8 @@ import pytest
 from grading import MINI
 
 from autograder.marks.records import CheckRecord, ExerciseRecord, RecordFolder, SubmissionRecord
-from autograder.serving.attempts import Attempts, Pace
 from autograder.reporting.feedback import NEVER
+from autograder.serving.attempts import Attempts, Pace
 from autograder.serving.inbox import AttemptInbox
 from autograder.source.loading import load
 
