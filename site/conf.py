@@ -12,6 +12,7 @@ from html import escape as in_html
 from importlib.util import find_spec
 from pathlib import Path
 
+from babel.core import Locale
 from sphinx.search import SearchEnglish, languages
 
 ROOT = Path(os.environ["COURSE_ROOT"])
@@ -19,7 +20,7 @@ ADDRESS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 project = "Language models from scratch"
 author = "the authors of the course"
-language = "en"
+language = os.environ.get("SITE_LANGUAGE", "en")  # see autograder.website.translated
 extensions = ["myst_nb", "sphinx.ext.mathjax"]
 exclude_patterns = ["**/.ipynb_checkpoints", "_templates"]
 suppress_warnings = [
@@ -59,6 +60,13 @@ html_theme_options = {
 }
 
 mathjax_path = "MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"
+if language != "en":
+    html_static_path = ["_static"]
+    mathjax_path = f"../../_static/{mathjax_path}"  # that of the English pages
+    html_theme_options |= {
+        "use_repository_button": False,
+        "launch_buttons": {},
+    }
 mathjax2_config = {
     "tex2jax": {
         "inlineMath": [["\\(", "\\)"]],
@@ -100,12 +108,32 @@ def setup(app):
     """Make the empty corner of a table an ordinary cell, although Markdown has to write it as a heading."""
     app.connect("html-page-context", leave_corners_empty)
     app.connect("html-page-context", describe)
+    app.connect("html-page-context", offer_languages)
 
 
 def leave_corners_empty(app, page, template, context, doctree):
     if "body" in context:
         context["body"] = context["body"].replace(EMPTY_HEADING, "<td></td>")
 
+
+def offer_languages(app, page, template, context, doctree):
+    """Links from a page to its translations, each in its own language."""
+    root = context["pathto"]("", resource=True) or ""
+    if app.config.language != "en":
+        others = {"en": f"{root}../{page}.html"}
+    else:
+        catalogues = (ROOT / "languages").glob(f"*/{Path(page).name}.po") if "/" in page else ()
+        codes = [path.parent.name for path in catalogues if page.startswith(TRANSLATED)]
+        others = {code: f"{root}{code}/{page}.html" for code in sorted(codes)}
+    if others and "body" in context:
+        links = "".join(
+            f'<a hreflang="{code}" lang="{code}" href="{address}">{Locale(code).display_name}</a>'
+            for code, address in others.items()
+        )
+        context["body"] = f'<p class="languages">{links}</p>{context["body"]}'
+
+
+TRANSLATED = ("lectures/", "homeworks/")  # the folders whose pages may be translated
 
 DESCRIPTION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["description"]
 

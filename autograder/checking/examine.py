@@ -33,14 +33,15 @@ from course.checks import (
     Unreachable,
     examine,
 )
+from course.language import say
 
 # Errors that only the student's code can cause, and errors that only the grader's machine can.
 OF_THE_STUDENT = (Mismatch, StudentError, NotWritten, Unreachable)
 OF_THE_GRADER = (OSError, EOFError, IsolationUnavailable)
 
 TOO_MUCH = {
-    MemoryError: "the result is too large to be examined",
-    RecursionError: "the result is nested too deeply to be examined",
+    MemoryError: say("the result is too large to be examined"),
+    RecursionError: say("the result is nested too deeply to be examined"),
 }
 
 
@@ -172,4 +173,5 @@ def substituted(scope: dict[str, Any], names: dict[str, Any]) -> Iterator[None]:
 
 
 def _could_not_run(check: Check, error: Exception) -> str:
-    return f"the check {check.name} could not run ({type(error).__name__}: {error})"
+    said = f"{type(error).__name__}: {error}"
+    return say("the check {name} could not run ({error})", name=check.name, error=said)

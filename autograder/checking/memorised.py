@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from autograder.source.homework import Check
+from course.language import say
 
-ONLY_THE_EXAMPLES = (
+ONLY_THE_EXAMPLES = say(
     "This holds for the examples in the notebook, and gives no points: "
     "no check of this exercise with other inputs holds."
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from autograder.languages.notebooks import in_metadata
 from autograder.marks.records import CheckRecord, SubmissionRecord
 from autograder.markup import harmless_attachments, harmless_markdown, plain_text
 from autograder.source.notebook import notebook, notebook_cell
 from autograder.source.released import SourceCell
 from autograder.submissions.repair import RepairedCell
+from course.language import ENGLISH, Language, say
 
 LONGEST_OUTPUT = 20_000  # characters per cell
 LONGEST_TEXT = 100_000  # characters of a text cell; pages of longer ones take minutes to make
@@ -21,19 +23,21 @@ def autograded_notebook(
     record: SubmissionRecord,
     texts: Collection[str] = (),
     earned: Mapping[str, float | None] | None = None,
+    language: Language = ENGLISH,
 ) -> dict:
     """A notebook for nbgrader's tools.
 
     outputs: those of the student's cells, by position. texts: the course's own, whose markup is kept.
-    earned: the points of each check cell; None if a person must decide.
+    earned: the points of each check cell; None if a person must decide. language: of the student.
     """
     checks = {check.name: check for exercise in record.exercises for check in exercise.checks}
     shown = []
     for position, cell in enumerate(cells):
         made = notebook_cell(_cell_id(position, cell), *_kind_and_text(cell, texts), _metadata(cell))
-        there = check_outputs(cell.of, checks, (earned or {}).get(cell.of.name)) if cell.of else []
+        points = (earned or {}).get(cell.of.name) if cell.of else None
+        there = check_outputs(cell.of, checks, points, language) if cell.of else []
         shown.append(made | _additions(cell, there or outputs.get(position, [])))
-    return notebook([*_notes(record), *shown])
+    return notebook([*_notes(record, language), *shown], in_metadata(language))
 
 
 def _cell_id(position: int, cell: RepairedCell) -> str:
@@ -62,19 +66,25 @@ def _additions(cell: RepairedCell, outputs: list[dict]) -> dict:
     return {"attachments": attachments} if attachments else {}
 
 
-def _notes(record: SubmissionRecord) -> list[dict]:
+def _notes(record: SubmissionRecord, language: Language) -> list[dict]:
     """What a reader must know before the first cell: why it could not be run, what was repaired."""
-    problem = (
-        [f"**This submission could not be graded automatically.** {record.problem}"] if record.problem else []
-    )
-    lines = [
-        harmless_markdown(line)
-        for line in [*problem, *(f"- {said}" for said in (*record.flags, *record.notes))]
-    ]
+    problem, *notes = (record.said.get(text, text) for text in (record.problem, *record.flags, *record.notes))
+    lines = [f"- {note}" for note in notes]
+    if problem:
+        sentence = language(
+            say("**This submission could not be graded automatically.** {problem}", problem=problem)
+        )
+        lines = [sentence, *lines]
+    lines = [harmless_markdown(line) for line in lines]
     return [notebook_cell("grader-notes", "markdown", "\n\n".join(lines))] if lines else []
 
 
-def check_outputs(cell: SourceCell, checks: Mapping[str, CheckRecord], earned: float | None) -> list[dict]:
+def check_outputs(
+    cell: SourceCell,
+    checks: Mapping[str, CheckRecord],
+    earned: float | None,
+    language: Language = ENGLISH,
+) -> list[dict]:
     """What a cell of checks shows: each claim, why it does not hold, and the points, as nbgrader reads them.
 
     nbgrader reads a number as partial credit, an error as no points, and anything else as full points.
@@ -83,8 +93,9 @@ def check_outputs(cell: SourceCell, checks: Mapping[str, CheckRecord], earned: f
     found = [checks[name] for name in dict.fromkeys([cell.name, *cell.claims]) if name in checks]
     if not found:
         return []
-    shown = [stream("".join(_check_lines(found, cell.claims)))]
-    broken = [check.message for check in found if check.result == "could_not_run"]
+    claims = {name: language(claim) for name, claim in cell.claims.items()}
+    shown = [stream("".join(_check_lines(found, claims)))]
+    broken = [check.in_words for check in found if check.result == "could_not_run"]
     if broken:
         return [*shown, error("CouldNotRun", broken[0])]
     if all(check.result == "passed" for check in found):
@@ -98,13 +109,13 @@ def _check_lines(checks: Iterable[CheckRecord], claims: Mapping[str, str]) -> It
     for check in checks:
         claim = claims.get(check.name, "")
         if check.result == "passed":
-            yield f"✓ {claim or check.message}\n"
-            note = check.message.removeprefix(claim).strip() if claim else ""
+            yield f"✓ {claim or check.in_words}\n"
+            note = check.in_words.removeprefix(claim).strip() if claim else ""
             yield from [textwrap.indent(note, "    ") + "\n"] if note != before else []
             before = note
             continue
         sign = "✗" if check.result == "failed" else "–"
-        message = plain_text(check.message, limit=LONGEST_OUTPUT)
+        message = plain_text(check.in_words, limit=LONGEST_OUTPUT)
         yield f"{sign} {claim or message}\n"
         if claim and message != before:
             yield textwrap.indent(message, "    ") + "\n"

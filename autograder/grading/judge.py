@@ -19,7 +19,7 @@ from autograder.checking.matching import diagnosis
 from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
 from autograder.grading.points import paid, points_of
-from autograder.grading.redaction import ENDED, NOT_TRIED, is_not_written, redacted
+from autograder.grading.redaction import ENDED, is_not_written, not_tried, redacted
 from autograder.grading.second_judging import judged_again
 from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation.forbidden import PROVIDED
@@ -33,9 +33,10 @@ from autograder.submissions.repair import Repaired, RepairedCell
 from course.checks import NotWritten, Trace, Unreachable
 from course.checks.check import values
 from course.checks.explain import sentence
+from course.language import ENGLISH, Language, joined, say
 
 LONGEST_MESSAGE = 2_000
-DRAWN_ANEW = "\nThese inputs were drawn for grading; your notebook draws others."
+DRAWN_ANEW = say("These inputs were drawn for grading; your notebook draws others.")
 OUT_OF_MEMORY = re.compile(r"raised MemoryError|can't allocate memory")
 MOST_DEATHS_PER_EXERCISE = 2  # after which its other checks are not tried
 
@@ -65,6 +66,7 @@ class Judge:
     deaths: dict[str, list[str]] = field(default_factory=dict)  # exercise → how its processes ended
     ends: list[str] = field(default_factory=list)  # how processes ended before the first hidden check
     ended: Counter[str] = field(default_factory=Counter)  # exercise → how many ended in hidden checks
+    language: Language = ENGLISH  # of the student
 
     def judge(self) -> Judgement:
         """Run everything, in the order that keeps hidden inputs from leaking."""
@@ -96,14 +98,15 @@ class Judge:
             self.outputs[position] = self.shown.of(result)
             if result.error is not None and cell.of is not None:
                 died = self.sitting.deaths[before:]
-                fault = died[-1] if died else f"stopped with {result.error.sentence()}"
+                said = result.error.sentence()
+                fault = died[-1] if died else say("stopped with {error}", error=said)
                 self.faults |= dict.fromkeys(cell.of.defines, fault)
 
     def examine(self, exercise: Exercise, hidden: bool, is_defined: bool) -> None:
         """Run the exercise's visible or hidden checks."""
         obstacle = self.obstacle(exercise, is_defined)
         if hidden and is_not_written(self.examined.get(exercise.name, [])):
-            obstacle = obstacle or f"`{exercise.name}` is not written yet."
+            obstacle = obstacle or say("`{name}` is not written yet.", name=exercise.name)
         self.sitting.trains = bool(exercise.trained)
         if obstacle is None:
             self.sitting.forbid(exercise.forbids if self.plan.forbidden_costs_points else ())
@@ -126,36 +129,44 @@ class Judge:
             self.deaths.setdefault(check.exercise, []).extend(deaths)
         if done.result == PASSED:
             is_told = done.note and not check.hidden
-            return done._replace(message=f"{done.message} {done.note}") if is_told else done
+            return done._replace(message=joined(" ", [say(done.message), done.note])) if is_told else done
         if not check.hidden:
-            return done._replace(message=in_full(done) + self.limit_of(done))
+            return done._replace(message=joined(" ", [in_full(done), self.limit_of(done)]))
         if done.result == COULD_NOT_RUN:
-            return done._replace(message=f"The check {check.name} could not run.")
+            return done._replace(message=say("The check {name} could not run.", name=check.name))
         return done._replace(message=redacted(done))
 
     def obstacle(self, exercise: Exercise, is_defined: bool) -> str | None:
         """Why the checks of an exercise are not run, if there is a reason."""
         if not is_defined:
             fault = self.faults.get(exercise.name)
-            return f"`{exercise.name}` is not defined" + (f": its cell {fault}." if fault else ".")
+            if not fault:
+                return say("`{name}` is not defined.", name=exercise.name)
+            return say("`{name}` is not defined: its cell {fault}.", name=exercise.name, fault=fault)
         uses = self.uses[exercise.name]
         if uses and self.plan.forbidden_costs_points:
-            return f"{uses[0]} This exercise asks you to write it yourself."
+            return joined(" ", [uses[0], say("This exercise asks you to write it yourself.")])
         return None
 
     def limit_of(self, done: Examined) -> str:
         """A sentence about the memory limit, if Python or torch ran out of memory."""
         if not OUT_OF_MEMORY.search(done.message):
             return ""
-        return f" A submission may use {in_words(self.plan.limits.memory_bytes)} of memory."
+        memory = in_words(self.plan.limits.memory_bytes)
+        return say("A submission may use {memory} of memory.", memory=memory)
 
     def exhausted(self, exercise: Exercise) -> str | None:
         """How the exercise's code ended its processes, once that has happened too often."""
         deaths = self.deaths.get(exercise.name, [])
         if len(deaths) >= MOST_DEATHS_PER_EXERCISE:
-            return f"Not tried: `{exercise.name}` {deaths[-1]} in {len(deaths)} earlier checks."
+            return say(
+                "Not tried: `{name}` {ended} in {count} earlier checks.",
+                name=exercise.name,
+                ended=deaths[-1],
+                count=len(deaths),
+            )
         if self.ended[exercise.name] >= MOST_DEATHS_PER_EXERCISE:
-            return NOT_TRIED.format(name=exercise.name)
+            return not_tried(exercise.name)
         return None
 
     @cached_property
@@ -181,7 +192,7 @@ class Judge:
             max_points=exercise.points,
             diagnosis=found,
             told=told,
-            checks=tuple(_check_record(entry) for entry in _in_notebook_order(exercise, verdicts)),
+            checks=tuple(_check_record(one, self.language) for one in _in_notebook_order(exercise, verdicts)),
         )
 
     def mistakes(
@@ -207,18 +218,26 @@ class Judge:
 
     def flags(self, records: Sequence[ExerciseRecord]) -> list[str]:
         """What a person should look at."""
-        names = [exercise.name for exercise in self.plan.homework.exercises]
-        flags = [sentence for name in names for sentence in (*self.uses[name], *self.own_work.remarks(name))]
+        exercises = [exercise.name for exercise in self.plan.homework.exercises]
+        flags = [
+            sentence for name in exercises for sentence in (*self.uses[name], *self.own_work.remarks(name))
+        ]
         if not self.own_work.is_searched:
-            flags.append("Its cells are too long to be searched for forbidden names.")
+            flags.append(say("Its cells are too long to be searched for forbidden names."))
         broken = [
             check.name for record in records for check in record.checks if check.result == COULD_NOT_RUN
         ]
         if broken:
-            flags.append(f"Could not be run; no points awarded yet, please review: {', '.join(broken)}.")
+            flags.append(
+                say(
+                    "Could not be run; no points awarded yet, please review: {names}.",
+                    names=", ".join(broken),
+                )
+            )
         ends = [*self.ends, ENDED] if self.ended.total() else self.ends
         if ends:
-            flags.append(f"The process running the code {'; '.join(dict.fromkeys(ends))}.")
+            said = joined("; ", dict.fromkeys(ends))
+            flags.append(say("The process running the code {ended}.", ended=said))
         return flags
 
 
@@ -228,14 +247,15 @@ def judge(
     start: Callable[[], Student],
     seed: int,
     kept: Mapping[str, ExerciseRecord] | None = None,
+    language: Language = ENGLISH,
 ) -> Judgement:
     """The verdict on a rebuilt submission; `start` gives fresh sandboxed processes.
 
-    kept: verdicts that still hold; their exercises are not examined again.
+    kept: verdicts that still hold; their exercises are not examined again. language: of the student.
     """
     sitting = Sitting(start, plan.limits, plan.guarded)
     try:
-        return Judge(plan, submission, sitting, seed, kept or {}).judge()
+        return Judge(plan, submission, sitting, seed, kept or {}, language=language).judge()
     finally:
         sitting.close()
 
@@ -257,12 +277,13 @@ def _in_notebook_order(exercise: Exercise, done: Sequence[Examined]) -> list[Exa
 
 def in_full(done: Examined) -> str:
     """A visible check's message: what was received and expected, briefly, and in which way they differ."""
-    pair = zip(("received", "expected"), values(done.problem), strict=True)
-    lines = [f"{name}: {value}" for name, value in pair if value]
+    pair = zip((say("received"), say("expected")), values(done.problem), strict=True)
+    lines = [joined(": ", [name, value]) for name, value in pair if value]
     is_about_inputs = done.check.draws and not isinstance(done.problem, NotWritten | Unreachable)
-    return "\n".join([*lines, sentence(done.message)]) + (DRAWN_ANEW if is_about_inputs else "")
+    return joined("\n", [*lines, sentence(done.message), DRAWN_ANEW if is_about_inputs else ""])
 
 
-def _check_record(done: Examined) -> CheckRecord:
+def _check_record(done: Examined, language: Language) -> CheckRecord:
     message = plain_text(done.message, limit=LONGEST_MESSAGE)
-    return CheckRecord(done.check.name, done.check.hidden, done.result, message)
+    said = plain_text(language(done.message), limit=LONGEST_MESSAGE) if language.translations else ""
+    return CheckRecord(done.check.name, done.check.hidden, done.result, message, said)

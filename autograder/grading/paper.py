@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from autograder.grading.plan import Plan
-from autograder.grading.submission import Graded, grade_submission, not_run
+from autograder.grading.submission import Graded, grade_submission, not_run, translated
 from autograder.isolation.student import Student
 from autograder.making.data_files import TooMuchData, data_files, side_by_side
 from autograder.marks.records import ExerciseRecord, exercise_from
@@ -73,7 +73,7 @@ def _content(submission: Found) -> tuple[bytes | None, str]:
     try:
         return (None if submission.path is None else read(submission.path)), submission.problem
     except Unreadable as reason:
-        return None, str(reason)
+        return None, reason.sentence
 
 
 def _files(submission: Found) -> tuple[dict[str, bytes], tuple[str, ...]]:
@@ -110,6 +110,7 @@ def mark(paper: Paper, plan: Plan, level: str, start: Callable[[], Student]) -> 
             seed_everything(paper.seed)  # so that the verdict does not depend on earlier submissions
             graded = grade_submission(paper.student, paper.data, plan, equipped, paper.seed, paper.kept)
     flags = paper.flags + graded.record.flags
+    language = plan.edition(graded.record.language).language
     record = replace(
         graded.record,
         flags=flags,
@@ -117,4 +118,4 @@ def mark(paper: Paper, plan: Plan, level: str, start: Callable[[], Student]) -> 
         conditions=plan.conditions,
         isolation=plan.isolation(level),
     )
-    return replace(graded, record=record)
+    return replace(graded, record=translated(record, language))

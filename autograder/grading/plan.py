@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from autograder.checking.examine import run_check
 from autograder.checking.matching import diagnosis
 from autograder.checking.versions import exercise_versions
 from autograder.isolation import Limits
+from autograder.languages.catalogues import language_of, languages
+from autograder.languages.editions import Edition, edition
+from autograder.languages.notebooks import language_of_release
 from autograder.making.data_files import TooMuchData, data_files
 from autograder.making.products import build_homework
 from autograder.marks.records import SubmissionRecord
@@ -29,6 +32,7 @@ from autograder.source.notebook import SourceError
 from autograder.source.released import NotReleased, SourceCell, released_texts, source_cells
 from autograder.submissions.copied import of_the_course
 from course.checks import LocalLink
+from course.language import ENGLISH
 
 MOST_SECONDS_TO_PREPARE = 30.0  # of processor time
 
@@ -41,9 +45,17 @@ class Plan:
     source: Sequence[SourceCell]
     limits: Limits
     texts: frozenset[str] = frozenset()  # the course's own text cells
+    editions: Mapping[str, Edition] = field(default_factory=dict)  # in other languages than English
+    language: str = "en"  # that in which students have it
     forbidden_costs_points: bool = True
     files: Mapping[str, bytes] = field(default_factory=dict)  # the course's own, beside every notebook
     retired: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as `repair` has it
+
+    def edition(self, language: str) -> Edition:
+        """The edition in a language that a submission names; otherwise in that in which students have it."""
+        english = Edition(ENGLISH, self.source, self.texts)
+        editions = {ENGLISH.name: english, **self.editions}
+        return editions.get(language) or editions.get(self.language, english)
 
     @cached_property
     def references(self) -> dict[str, Any]:
@@ -92,7 +104,7 @@ class Plan:
         """The cells as a release would have them now; `source` has them as they were when last built."""
         if self.homework.in_place:
             return self.source
-        return source_cells(build_homework(self.homework, Address.read(root)))
+        return edition(build_homework(self.homework, Address.read(root)), self.edition("").language).source
 
     @property
     def written(self) -> dict[str, float]:
@@ -158,4 +170,22 @@ def plan_for(name: str, root: Path, limits: Limits) -> Plan:
         files = data_files(homework.folder)
     except TooMuchData as problem:
         raise SourceError(f"{homework.folder}: {problem}") from None
-    return Plan(homework, source, limits, released_texts(notebook), files=files, retired=gone)
+    return Plan(
+        homework,
+        source,
+        limits,
+        released_texts(notebook),
+        editions=_editions(notebook, homework, root),
+        language=language_of_release(root, name),
+        files=files,
+        retired=gone,
+    )
+
+
+def _editions(notebook: Mapping, homework: HomeworkSource, root: Path) -> dict[str, Edition]:
+    """The notebook in every language that has a catalogue of this homework."""
+    found = {}
+    for name in languages(root, homework.name):
+        made = edition(notebook, language_of(root, name, homework.name))
+        found[name] = replace(made, source=with_earlier(made.source, homework.folder))
+    return found

@@ -11,18 +11,25 @@ from collections.abc import Sequence
 from autograder.checking.examine import Examined
 from autograder.grading.standin import NotTried
 from course.checks import NotWritten
+from course.language import say
 
-DOES_NOT_HOLD = (
+DOES_NOT_HOLD = say(
     "This does not hold, or no answer came within the limits. The inputs of this check are not shown."
 )
-NOT_TRIED = "Not tried: `{name}` ended its process, or reached a limit, in earlier hidden checks."
-ENDED = "ended, or was ended at a limit, while hidden checks ran"
+ENDED = say("ended, or was ended at a limit, while hidden checks ran")
+
+
+def not_tried(name: str) -> str:
+    """Why a hidden check of an exercise whose processes ended was not tried."""
+    return say(
+        "Not tried: `{name}` ended its process, or reached a limit, in earlier hidden checks.", name=name
+    )
 
 
 def redacted(done: Examined) -> str:
     """Why a hidden check failed: one sentence whatever the code did, and another if it was not tried."""
     if isinstance(done.problem, NotTried):
-        return str(done.problem)
+        return done.problem.what_happened
     return DOES_NOT_HOLD
 
 

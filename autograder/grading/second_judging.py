@@ -16,9 +16,8 @@ from autograder.isolation.forbidden import PROVIDED
 from autograder.marks.records import ExerciseRecord
 from autograder.source.homework import FAILED, PASSED, Exercise, Result, right_cells
 from autograder.submissions.own_work import OwnWork
-from course.checks.parts import mend_first
-
-JUDGED_AGAIN = "It calls your {parts}, which failed, so this was examined with a right one in its place."
+from course.checks.parts import all_of, mend_first
+from course.language import joined, say
 
 
 class Judge(Protocol):
@@ -67,8 +66,11 @@ def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[
     for one in (one for one in exercises if one.name in slips):
         name, parts, first = one.name, slips[one.name], judge.examined[one.name]
         if name in second and _points(judge, one, second[name]) > _points(judge, one, first):
-            names = " and ".join(f"`{part}`" for part in _functions(judge, parts))
-            found[name] = _told(JUDGED_AGAIN.format(parts=names), second[name], PASSED)
+            again = say(
+                "It calls your {parts}, which failed, so this was examined with a right one in its place.",
+                parts=all_of(_functions(judge, parts)),
+            )
+            found[name] = _told(again, second[name], PASSED)
         else:
             shown = [part for part in parts if _has_failed(judge, part, hidden=False)]
             found[name] = _told(mend_first(shown), first, FAILED)
@@ -134,4 +136,7 @@ def _told(sentence: str, done: Sequence[Examined], result: Result) -> list[Exami
     first = next((one for one in done if one.result == result and not one.check.hidden), None)
     if first is None or not sentence:
         return [*done]
-    return [one._replace(message=f"{one.message}\n{sentence}") if one is first else one for one in done]
+    return [
+        one._replace(message=joined("\n", [say(one.message), sentence])) if one is first else one
+        for one in done
+    ]

@@ -19,6 +19,7 @@ from course.checks.autograd import Backward
 from course.checks.errors import student_problem
 from course.checks.link import called
 from course.checks.plain import replaced
+from course.language import say
 
 
 class Budget:
@@ -50,7 +51,9 @@ class Budget:
     def in_words(self, death: Died) -> str:
         """How a process ended, with the limit that really ended it."""
         if self.ended(death):
-            return f"did not finish before the submission had used up its {self.total:g} s"
+            return say(
+                "did not finish before the submission had used up its {seconds:g} s", seconds=self.total
+            )
         return death.sentence
 
 
@@ -106,9 +109,11 @@ class Sitting:
         try:
             result = self._living().run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
         except Died as death:
-            return CellResult("", [], Fault("Died", f"this cell {self._buried(death)}"), died=True)
+            return CellResult(
+                "", [], Fault("Died", say("this cell {ended}", ended=self._buried(death))), died=True
+            )
         except Unreachable as problem:
-            return CellResult("", [], Fault("Died", str(problem)), died=True)
+            return CellResult("", [], Fault("Died", problem.what_happened), died=True)
         self._done.append(cell)
         return result
 
@@ -140,7 +145,7 @@ class Sitting:
     def _way_back(self, name: str, student: Student, backward: Backward) -> Backward:
         def go_back(gradients: Sequence[torch.Tensor]) -> Sequence[torch.Tensor | None]:
             if student is not self._student or student.death is not None:
-                raise Unreachable(f"What `{name}` returned is gone: its process ended.")
+                raise Unreachable(say("What `{name}` returned is gone: its process ended.", name=name))
             return self._answered(name, student, partial(backward, gradients))
 
         return go_back
@@ -151,10 +156,10 @@ class Sitting:
         try:
             return ask(seconds=self._seconds(limits.cell_seconds if self.trains else limits.call_seconds))
         except Died as death:
-            sentence = self._buried(death)
+            ended = self._buried(death)
             if self.budget.ended(death):
-                raise NotTried(f"This {sentence}.") from None
-            raise Unreachable(f"`{name}` {sentence}.") from None
+                raise NotTried(say("This {ended}.", ended=ended)) from None
+            raise Unreachable(say("`{name}` {ended}.", name=name, ended=ended)) from None
         except Raised as error:
             raise _as_students(error.fault, name) from None
 
@@ -186,7 +191,9 @@ class Sitting:
             self._buried(self._student.death)
         if self._student is None:
             if len(self.deaths) >= MOST_DEATHS:
-                raise NotTried(f"Not tried: the process running the code had ended {MOST_DEATHS} times.")
+                raise NotTried(
+                    say("Not tried: the process running the code had ended {count} times.", count=MOST_DEATHS)
+                )
             self._seconds(0)
             self._student = self._replayed(self._done)
         return self._student
@@ -199,7 +206,9 @@ class Sitting:
         except Died as death:
             self.budget.enter(student)
             self.deaths.append(death.sentence)
-            raise Unreachable(f"Not tried: running the cells again {death.sentence}.") from None
+            raise Unreachable(
+                say("Not tried: running the cells again {ended}.", ended=death.sentence)
+            ) from None
         except BaseException:
             student.kill()
             raise
@@ -233,10 +242,14 @@ class Sitting:
         """The seconds left for one step; raises NotTried when a budget of the submission is used up."""
         if self._told + (self._student.told if self._student else 0) > self.limits.answers_bytes:
             most_told = in_words(self.limits.answers_bytes)
-            raise NotTried(f"Not tried: the submission had used up its {most_told} for answers and output.")
+            raise NotTried(
+                say(
+                    "Not tried: the submission had used up its {size} for answers and output.", size=most_told
+                )
+            )
         if (seconds := self.budget.seconds(most, self._student)) is None:
             total = self.limits.submission_seconds
-            raise NotTried(f"Not tried: the submission had used up its {total:g} s.")
+            raise NotTried(say("Not tried: the submission had used up its {seconds:g} s.", seconds=total))
         return seconds
 
 
@@ -262,7 +275,7 @@ class RemoteLink:
     def _far_side(self, entry: Any) -> Object:
         generation, handle = self._handles[entry.index]
         if generation != self._sitting.generation:
-            raise Unreachable(f"The object of class {entry.kind} is gone: its process ended.")
+            raise Unreachable(say("The object of class {kind} is gone: its process ended.", kind=entry.kind))
         return handle
 
     def _near_side(self, handle: Any) -> Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.grading.autograded import autograded_notebook
@@ -13,6 +13,7 @@ from autograder.grading.in_place import judge_in_place
 from autograder.grading.judge import Judgement, judge
 from autograder.grading.plan import Plan
 from autograder.isolation.student import Student
+from autograder.languages.editions import Edition
 from autograder.marks.records import (
     CheckRecord,
     ExerciseRecord,
@@ -22,8 +23,9 @@ from autograder.marks.records import (
 )
 from autograder.source.released import SourceCell
 from autograder.submissions.collect import Unreadable
-from autograder.submissions.handed_in import HandedCell, parse
+from autograder.submissions.handed_in import HandedCell, language_of, parse
 from autograder.submissions.repair import Repaired, mix_up, repair
+from course.language import Language
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,15 @@ def grade_submission(
     try:
         handed, flags = parse(data)
     except Unreadable as problem:
-        return not_run(student, str(problem), plan)
-    repaired = repair(handed, plan.source, plan.retired)
+        return not_run(student, problem.sentence, plan)
+    edition = plan.edition(language_of(data))
+    repaired = repair(handed, edition.source, plan.retired)
     if mixed_up := mix_up(handed, repaired, plan.homework.name):
-        return not_run(student, mixed_up, plan)
+        return not_run(student, mixed_up, plan, edition)
     if plan.homework.in_place:
         judgement = judge_in_place(plan, repaired, start)
     else:
-        judgement = judge(plan, repaired, start, seed, kept)
+        judgement = judge(plan, repaired, start, seed, kept, edition.language)
     record = SubmissionRecord(
         student=student,
         points=sum(exercise.points for exercise in judgement.exercises),
@@ -79,28 +82,39 @@ def grade_submission(
         exercises=judgement.exercises,
         versions=plan.versions,
         seed=seed,
+        language=edition.language.name,
     )
-    return _graded(record, repaired, judgement, plan)
+    return _graded(record, repaired, judgement, plan, edition)
 
 
-def not_run(student: str, problem: str, plan: Plan) -> Graded:
+def not_run(student: str, problem: str, plan: Plan, edition: Edition | None = None) -> Graded:
     """The record of a submission that could not be run: no check has failed, and a person must decide."""
+    edition = edition or plan.edition("")
+    said = edition.language(problem) if edition.language.translations else ""
     exercises = tuple(
         ExerciseRecord(
             exercise.name,
             0.0,
             exercise.points,
             checks=tuple(
-                CheckRecord(check.name, check.hidden, "could_not_run", problem) for check in exercise.checks
+                CheckRecord(check.name, check.hidden, "could_not_run", problem, said)
+                for check in exercise.checks
             ),
         )
         for exercise in plan.homework.exercises
     )
     most = sum(exercise.max_points for exercise in exercises)
     record = SubmissionRecord(
-        student, 0.0, most, "could_not_run", problem, exercises=exercises, versions=plan.versions
+        student,
+        0.0,
+        most,
+        "could_not_run",
+        problem,
+        exercises=exercises,
+        versions=plan.versions,
+        language=edition.language.name,
     )
-    return _graded(record, as_released(plan.source), Judgement(exercises, (), {}), plan)
+    return _graded(record, as_released(edition.source), Judgement(exercises, (), {}), plan, edition)
 
 
 def as_released(source: Sequence[SourceCell]) -> Repaired:
@@ -109,9 +123,25 @@ def as_released(source: Sequence[SourceCell]) -> Repaired:
     return repair(handed, source)
 
 
-def _graded(record: SubmissionRecord, repaired: Repaired, judgement: Judgement, plan: Plan) -> Graded:
+def translated(record: SubmissionRecord, language: Language) -> SubmissionRecord:
+    """The record, with what it says about the whole submission in the student's language too."""
+    if language.translations is None:
+        return record
+    said = (record.problem, *record.flags, *record.notes)
+    return replace(record, said={str(text): language(text) for text in said if text})
+
+
+def _graded(
+    record: SubmissionRecord, repaired: Repaired, judgement: Judgement, plan: Plan, edition: Edition
+) -> Graded:
+    record = translated(record, edition.language)
     notebook = autograded_notebook(
-        repaired.cells, judgement.outputs, record, plan.texts, plan.points_by_cell(record)
+        repaired.cells,
+        judgement.outputs,
+        record,
+        edition.texts,
+        plan.points_by_cell(record),
+        edition.language,
     )
     unanswered = tuple(
         cell.of.name

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.catalogue import Misconception
 from autograder.checking.memorised import ONLY_THE_EXAMPLES
 from autograder.grading.redaction import DOES_NOT_HOLD, ENDED
+from autograder.languages.catalogues import language_of
 from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
-from autograder.source.homework import Exercise, HomeworkSource
+from autograder.source.homework import Exercise, HomeworkSource, title
+from course.language import ENGLISH, Language
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Verdict:
     exercises: tuple[ToldExercise, ...]
     points: float | None
     max_points: float
+    language: Language = ENGLISH
 
     @property
     def holding(self) -> int:
@@ -57,34 +60,42 @@ class Verdict:
 def as_told(record: SubmissionRecord, homework: HomeworkSource, *, hidden: bool = True) -> Verdict:
     """What the student is shown. hidden: whether hidden checks are included, and the points with them."""
     known = {exercise.name: exercise for exercise in homework.exercises}
+    language = language_of(homework.folder.parent.parent, record.language, homework.name)
     told = tuple(
-        _exercise(found, known[found.name], homework, hidden)
+        _exercise(found, known[found.name], homework, hidden, language)
         for found in record.exercises
         if found.name in known
     )
     notes = (note for note in (*record.flags, *record.notes) if hidden or ENDED not in note)
+    problem, *shown = (record.said.get(text, text) for text in (record.problem, *notes))
     points = record.points if hidden else None
-    return Verdict(record.problem, tuple(notes), told, points, record.max_points)
+    return Verdict(problem, tuple(shown), told, points, record.max_points, language)
 
 
 def _exercise(
-    record: ExerciseRecord, exercise: Exercise, homework: HomeworkSource, hidden: bool
+    record: ExerciseRecord, exercise: Exercise, homework: HomeworkSource, hidden: bool, language: Language
 ) -> ToldExercise:
-    mistakes = (entry for entry in homework.misconceptions if entry.name in record.told)
-    claims = {check.name: check.claim for check in exercise.checks}
+    mistakes = (
+        replace(entry, diagnosis=language(entry.diagnosis), question=language(entry.question))
+        for entry in homework.misconceptions
+        if entry.name in record.told
+    )
+    claims = {check.name: language(check.claim) for check in exercise.checks}
     checks = (
-        _check(check, claims[check.name], hidden)
+        _check(check, claims[check.name], hidden, language)
         for check in record.checks
         if check.name in claims and (hidden or not check.hidden)
     )
     points = record.points if hidden else None
-    return ToldExercise(exercise.title, points, record.max_points, tuple(checks), tuple(mistakes))
+    return ToldExercise(
+        title(language.text(exercise.statement)), points, record.max_points, tuple(checks), tuple(mistakes)
+    )
 
 
-def _check(check: CheckRecord, claim: str, hidden: bool) -> ToldCheck:
+def _check(check: CheckRecord, claim: str, hidden: bool, language: Language) -> ToldCheck:
     """One check; if it earns nothing because of hidden checks, that is withheld with them."""
     holds = check.result == "passed" or (not hidden and check.message == ONLY_THE_EXAMPLES)
-    message = DOES_NOT_HOLD if check.hidden and check.result == "failed" else check.message
+    message = language(DOES_NOT_HOLD) if check.hidden and check.result == "failed" else check.in_words
     return ToldCheck(check.name, claim, holds, "" if holds else message)
 
 

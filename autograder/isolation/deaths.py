@@ -4,16 +4,17 @@ import os
 import signal
 
 from autograder.isolation.limits import Limits, in_words
+from course.language import say
 
 OUT_OF_MEMORY = 71  # the status of a process that has not even the memory to answer
 
 CRASHES: dict[int, str] = {
-    signal.SIGSEGV: "crashed with a segmentation fault",
-    signal.SIGBUS: "crashed with a bus error",
-    signal.SIGFPE: "crashed with an arithmetic error outside Python",
-    signal.SIGABRT: "aborted",
-    signal.SIGSYS: "made a system call that is not allowed",
-    signal.SIGXFSZ: "wrote a file that is too large",
+    signal.SIGSEGV: say("crashed with a segmentation fault"),
+    signal.SIGBUS: say("crashed with a bus error"),
+    signal.SIGFPE: say("crashed with an arithmetic error outside Python"),
+    signal.SIGABRT: say("aborted"),
+    signal.SIGSYS: say("made a system call that is not allowed"),
+    signal.SIGXFSZ: say("wrote a file that is too large"),
 }
 
 
@@ -21,30 +22,33 @@ def how_it_ended(report: dict, limits: Limits) -> str:
     """A keeper's report → "used more than 2 GB of memory"."""
     status, reason, seconds = (report.get(name) for name in ("status", "reason", "cpu_seconds"))
     if reason == "memory_bytes" or (type(status) is int and is_out_of_memory(status)):
-        return f"used more than {in_words(limits.memory_bytes)} of memory"
+        return say("used more than {memory} of memory", memory=in_words(limits.memory_bytes))
     if reason == "submission_seconds":
-        return f"was still running after {limits.patience * limits.submission_seconds:g} s"
+        seconds = limits.patience * limits.submission_seconds
+        return say("was still running after {seconds:g} s", seconds=seconds)
     if reason == "processes":
-        return f"started more than {limits.processes} processes and threads"
+        return say("started more than {count} processes and threads", count=limits.processes)
     if reason == "file_bytes":
-        return f"wrote more than {in_words(limits.file_bytes)} of files"
+        return say("wrote more than {size} of files", size=in_words(limits.file_bytes))
     if reason == "files":
-        return f"made more than {limits.files} files"
+        return say("made more than {count} files", count=limits.files)
     if reason == "hidden_files":
-        return "hid files where they cannot be counted"
+        return say("hid files where they cannot be counted")
     if type(status) is not int:
-        return "was ended by the system"
+        return say("was ended by the system")
     if os.WIFEXITED(status):
-        return f"exited with status {os.WEXITSTATUS(status)}"
+        return say("exited with status {status}", status=os.WEXITSTATUS(status))
     number = os.WTERMSIG(status)
     ignored_the_warning = (
         number == signal.SIGKILL and type(seconds) is float and seconds >= limits.cpu_seconds
     )
     if reason == "cpu_seconds" or number == signal.SIGXCPU or ignored_the_warning:
-        return f"used more than {limits.cpu_seconds} s of processor time"
+        return say("used more than {seconds} s of processor time", seconds=limits.cpu_seconds)
     if number in CRASHES:
         return CRASHES[number]
-    return f"was ended by {signal.Signals(number).name}" if number in set(signal.Signals) else "was ended"
+    if number not in set(signal.Signals):
+        return say("was ended")
+    return say("was ended by {signal}", signal=signal.Signals(number).name)
 
 
 def is_out_of_memory(status: int) -> bool:

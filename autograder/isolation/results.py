@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from course.language import joined, say
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -26,8 +28,11 @@ class Fault:
 
     def sentence(self) -> str:
         """ZeroDivisionError: division by zero (line 3: return 1 / 0)."""
-        where = f" (line {self.line}: {self.text.strip()})" if self.line is not None else ""
-        return f"{self.class_name}: {self.message}{where}"
+        error = joined(": ", [self.class_name, self.message]) if self.message else f"{self.class_name}: "
+        if self.line is None:
+            return error
+        text = self.text.strip()
+        return say("{error} (line {line}: {text})", error=error, line=self.line, text=text)
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Died(Exception):
     @property
     def sentence(self) -> str:
         """Such as "did not finish within 10 s"."""
-        return str(self)
+        return self.args[0]
 
 
 class TooLate(Died):
@@ -64,7 +69,7 @@ class TooLate(Died):
     """
 
     def __init__(self, seconds: float, waited: float):
-        super().__init__(f"did not finish within {seconds:g} s")
+        super().__init__(say("did not finish within {seconds:g} s", seconds=seconds))
         self.seconds = seconds
         self.waited = waited
 

@@ -26,11 +26,12 @@ from autograder.isolation.spent import Spent
 from course.checks.autograd import Backward
 from course.checks.request import Reply
 from course.checks.trace import Object, Thing
+from course.language import say
 
 START_SECONDS = 60.0  # on a very busy machine
 FAREWELL_SECONDS = 20.0
 MAX_REPORT = 1 << 16
-UNREADABLE = "sent a reply that cannot be read"
+UNREADABLE = say("sent a reply that cannot be read")
 
 
 class Student:
@@ -141,17 +142,17 @@ class Student:
         try:
             return self.exchange(operation, fields, seconds)
         except Raised:
-            raise self.die("tampered with the code that answers the grader's requests") from None
+            raise self.die(say("tampered with the code that answers the grader's requests")) from None
 
     def kill(self) -> None:
         """End the process and everything it started; returns when they are gone."""
         if self.death is None:
-            self.die("was ended by the grader")
+            self.die(say("was ended by the grader"))
 
     def exchange(self, operation: str, fields: dict, seconds: float) -> Any:
         """Send one request and read its reply, all within `seconds`."""
         if self.death is not None:
-            raise Died(str(self.death))
+            raise Died(self.death.sentence)
         if not self.started:
             self.start()
         reply = self.converse(wire.encode({"operation": operation, **fields}), seconds)
@@ -179,13 +180,15 @@ class Student:
         except TimeoutError:
             raise self.die(TooLate(seconds, deadline.waited)) from None
         except channel.TooLarge:
-            raise self.die(f"sent a reply of more than {in_words(self.limits.reply_bytes)}") from None
+            raise self.die(
+                say("sent a reply of more than {size}", size=in_words(self.limits.reply_bytes))
+            ) from None
         except wire.WireError:
             raise self.die(UNREADABLE) from None
         except (EOFError, OSError):
             raise self.die() from None
         except BaseException:  # such as Ctrl-C: an interrupted exchange cannot be continued
-            self.die("was ended by the grader")
+            self.die(say("was ended by the grader"))
             raise
         finally:
             self.busy += deadline.passed()
@@ -229,7 +232,7 @@ class Student:
         sentence = reason or how_it_ended(report, self.limits)
         self.death = sentence if isinstance(sentence, TooLate) else Died(sentence)
         if "problem" in report:
-            self.death = Died(f"could not be kept: {report['problem']}")
+            self.death = Died(say("could not be kept: {problem}", problem=report["problem"]))
         return self.death
 
     def last_report(self) -> dict:

@@ -8,15 +8,18 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.languages.catalogues import language_of, languages
+from autograder.languages.editions import edition
+from autograder.languages.notebooks import in_language, language_of_release
 from autograder.making.data_files import data_files
 from autograder.making.leaks import leaks
 from autograder.making.products import build_homework, homework_products, update
 from autograder.source import earlier_releases
 from autograder.source.address import Address
-from autograder.source.homework import HomeworkSource
+from autograder.source.homework import TEXT_STUB, HomeworkSource
 from autograder.source.loading import find
 from autograder.source.notebook import to_json
-from autograder.source.released import source_cells
+from course.language import ENGLISH, Language
 
 REFUSED = "Cannot add or remove cells"  # what nbgrader logs
 IN_USE = (
@@ -34,23 +37,27 @@ class Leak(RuntimeError):
     """The students' version contains something that it must not; nothing was written to homeworks/."""
 
 
-def release(root: Path, name: str, gradebook: str | None = None) -> Path:
+def release(root: Path, name: str, gradebook: str | None = None, language: str = "") -> Path:
     """Write homeworks/NAME for the students and return it; raises Leak or ReleaseError.
 
-    gradebook: the URL of the database to update; None means the one in nbgrader_config.py.
+    gradebook: the URL of the database to update; None means the one in nbgrader_config.py. language: that of
+    the last release if "".
     """
     root = root.resolve()
     homework = find(name, root)
     if not homework.in_place:
         update(homework_products(homework, root))
-    return release_homework(homework, root, gradebook)
+    return release_homework(homework, root, gradebook, language)
 
 
-def release_homework(homework: HomeworkSource, root: Path, gradebook: str | None = None) -> Path:
+def release_homework(
+    homework: HomeworkSource, root: Path, gradebook: str | None = None, language: str = ""
+) -> Path:
     """The same for a homework that is already loaded and whose notebook exists."""
     name = homework.name
+    spoken = _spoken(root, name, language or language_of_release(root, name))
     with tempfile.TemporaryDirectory() as scratch:
-        folder = _generate(root, name, Path(scratch), gradebook)
+        folder = _generate(root, name, Path(scratch), gradebook, spoken)
         found = list(leaks(homework, folder))
         if found:
             raise Leak(f"{name} is not released:\n- " + "\n- ".join(found))
@@ -77,12 +84,12 @@ def is_out_of_date(root: Path, homework: HomeworkSource) -> bool:
     if not path.is_file():
         return False
     built = build_homework(homework, Address.read(root))
-    cleared = {cell.name: cell.released for cell in source_cells(built)}
+    language = language_of(root, language_of_release(root, homework.name), homework.name)
+    cleared = {cell.name: cell.released for cell in edition(built, language).source}
     if data_files(homework.folder) != data_files(path.parent):
         return True
-    expected = [
-        _essence({**cell, "source": cleared.get(cell["id"], cell["source"])}) for cell in built["cells"]
-    ]
+    cells = in_language(built, language)["cells"]
+    expected = [_essence({**cell, "source": cleared.get(cell["id"], cell["source"])}) for cell in cells]
     return expected != [_essence(cell) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
 
 
@@ -92,7 +99,26 @@ def _essence(cell: Mapping) -> tuple:
     return cell["id"], cell["cell_type"], "".join(cell["source"]), nbgrader.get("points"), folded
 
 
-def _generate(root: Path, name: str, scratch: Path, gradebook: str | None) -> Path:
+def _spoken(root: Path, name: str, language: str) -> Language:
+    """The language of a release; raises ReleaseError if the homework has no catalogue in it."""
+    there = [ENGLISH.name, *languages(root, name)]
+    if language not in there:
+        known = ", ".join(there)
+        raise ReleaseError(f"{name} is not translated into {language!r}; it can be released in {known}.")
+    return language_of(root, language, name)
+
+
+def _translated(root: Path, name: str, scratch: Path, language: Language) -> Path:
+    """A source directory for nbgrader, which holds the homework in another language."""
+    source = root / "solutions" / name
+    folder = scratch / name
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"))
+    notebook = json.loads((source / f"{name}.ipynb").read_text(encoding="utf-8"))
+    (folder / f"{name}.ipynb").write_text(to_json(in_language(notebook, language)), encoding="utf-8")
+    return scratch
+
+
+def _generate(root: Path, name: str, scratch: Path, gradebook: str | None, language: Language) -> Path:
     """`nbgrader generate_assignment NAME`, into a folder that no student sees yet."""
     from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
@@ -104,7 +130,10 @@ def _generate(root: Path, name: str, scratch: Path, gradebook: str | None) -> Pa
     config = course_config(root, gradebook)
     if "db_url" in config.CourseDirectory:
         opened(CourseDirectory(config=config)).close()  # the sentence below says what is wrong
-    config.CourseDirectory.release_directory = str(scratch)
+    config.CourseDirectory.release_directory = str(scratch / "release")
+    if language.translations is not None:
+        config.CourseDirectory.source_directory = str(_translated(root, name, scratch / "source", language))
+        config.ClearSolutions.text_stub = language(TEXT_STUB)
     config.CourseDirectory.assignment_id = name
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
     done = capture_log(converter)
@@ -113,7 +142,7 @@ def _generate(root: Path, name: str, scratch: Path, gradebook: str | None) -> Pa
         if REFUSED in log:
             raise ReleaseError(IN_USE.format(name=name))
         raise ReleaseError(f"nbgrader could not make {name}:\n{log}")
-    return scratch / name
+    return scratch / "release" / name
 
 
 def _publish(folder: Path, destination: Path) -> Path:

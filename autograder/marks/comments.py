@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from autograder.languages.catalogues import language_of
 from autograder.marks.records import SubmissionRecord
 from autograder.source.homework import HomeworkSource
 
@@ -18,9 +19,12 @@ def comments(record: SubmissionRecord, unanswered: Iterable[str], homework: Home
 def mistakes_of(record: SubmissionRecord, homework: HomeworkSource) -> dict[str, str]:
     """Exercise → diagnosis and question of every mistake that its answer looks like."""
     known = {entry.name: entry for entry in homework.misconceptions}
+    language = language_of(homework.folder.parent.parent, record.language, homework.name)
     return {
         exercise.name: "\n\n".join(
-            f"{known[name].diagnosis} {known[name].question}" for name in exercise.told if name in known
+            f"{language(known[name].diagnosis)} {language(known[name].question)}"
+            for name in exercise.told
+            if name in known
         )
         for exercise in record.exercises
         if exercise.told

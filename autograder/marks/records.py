@@ -34,6 +34,12 @@ class CheckRecord:
     hidden: bool
     result: Result
     message: str = ""
+    said: str = ""  # the message in the student's language, if that is not English
+
+    @property
+    def in_words(self) -> str:
+        """The message in the student's language."""
+        return self.said or self.message
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,8 @@ class SubmissionRecord:
     conditions: Mapping[str, str] = field(default_factory=dict)  # {"torch": "2.13.0", "limits": "…"}
     seed: int | None = None
     isolation: str = ""
+    language: str = "en"  # of the notebook; all that is recorded is in English
+    said: Mapping[str, str] = field(default_factory=dict)  # of that, what the student reads in translation
 
 
 @dataclass(frozen=True)
@@ -122,11 +130,17 @@ class RecordError(ValueError):
 def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
     """A record as JSON, always in the same form; a homework's record has one line per submission."""
     if not isinstance(record, HomeworkRecord):
-        return json.dumps(record, default=vars) + "\n"
-    lines = ",\n".join(json.dumps(submission, default=vars) for submission in record.submissions)
+        return json.dumps(record, default=_fields) + "\n"
+    lines = ",\n".join(json.dumps(submission, default=_fields) for submission in record.submissions)
     rest = {name: value for name, value in vars(record).items() if name not in ("homework", "submissions")}
     head = f'{{"homework": {json.dumps(record.homework)}, "submissions": [\n{lines}\n],\n'
-    return head + json.dumps(rest, default=vars)[1:] + "\n"
+    return head + json.dumps(rest, default=_fields)[1:] + "\n"
+
+
+def _fields(record: object) -> dict:
+    """The fields of a record; those about a translation only if there is one."""
+    untranslated = ("said", ""), ("said", {}), ("language", "en")
+    return {name: value for name, value in vars(record).items() if (name, value) not in untranslated}
 
 
 def submission_from(data: Mapping) -> SubmissionRecord:

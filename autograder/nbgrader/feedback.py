@@ -14,9 +14,12 @@ from traitlets import Bool
 
 from autograder.grading.autograded import check_outputs, partial_credit, stream
 from autograder.grading.redaction import DOES_NOT_HOLD
-from autograder.marks.records import CheckRecord, RecordFolder
+from autograder.languages.catalogues import language_of
+from autograder.languages.editions import edition
+from autograder.marks.records import CheckRecord, RecordFolder, SubmissionRecord
 from autograder.markup import harmless_attachments, harmless_markdown, harmless_pictures, plain_text
-from autograder.source.released import SourceCell, released_texts, source_cells
+from autograder.source.released import SourceCell
+from course.language import Language
 
 
 class Feedback(Preprocessor):
@@ -27,16 +30,17 @@ class Feedback(Preprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Show each check as it was released, with the record's message, and the rest made harmless."""
         about = resources["nbgrader"]
-        built = instructors_notebook(about["assignment"])
-        source = {cell.name: cell for cell in source_cells(built)}
-        texts = released_texts(built)
-        checks = recorded_checks(about["assignment"], about["student"])
+        name, record = about["assignment"], recorded(about["assignment"], about["student"])
+        language = language_of(Path.cwd(), record.language if record else "", name)
+        made = edition(instructors_notebook(name), language)
+        source = {cell.name: cell for cell in made.source}
+        checks = recorded_checks(record)
         for cell in nb.cells:
             known = source.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if known is not None and known.role == "check":
-                _show_check(cell, known, checks)
+                _show_check(cell, known, checks, language)
             else:
-                _make_harmless(cell, texts)
+                _make_harmless(cell, made.texts)
         return nb, resources
 
 
@@ -45,27 +49,33 @@ def instructors_notebook(homework: str) -> dict:
     return json.loads(Path("solutions", homework, f"{homework}.ipynb").read_text(encoding="utf-8"))
 
 
-def recorded_checks(homework: str, student: str) -> Mapping[str, CheckRecord]:
-    """This grader's record of a student's checks; empty if another grader was used."""
-    record = RecordFolder(Path("grades"), homework).find(student)
+def recorded(homework: str, student: str) -> SubmissionRecord | None:
+    """This grader's record of a student; None if another grader was used."""
+    return RecordFolder(Path("grades"), homework).find(student)
+
+
+def recorded_checks(record: SubmissionRecord | None) -> Mapping[str, CheckRecord]:
+    """The checks of a record, by name."""
     exercises = record.exercises if record else ()
     return {check.name: check for exercise in exercises for check in exercise.checks}
 
 
-def _show_check(cell: NotebookNode, known: SourceCell, checks: Mapping[str, CheckRecord]) -> None:
+def _show_check(
+    cell: NotebookNode, known: SourceCell, checks: Mapping[str, CheckRecord], language: Language
+) -> None:
     """Show the cell as released; its outputs follow from the record, or else say only whether it passed."""
     points, most = determine_grade(cell)
     cell.source = known.released
-    recorded = check_outputs(known, checks, points)
-    if recorded and _texts(recorded) == _texts(cell.outputs):
-        outputs = recorded
+    told = check_outputs(known, checks, points, language)
+    if told and _texts(told) == _texts(cell.outputs):
+        outputs = told
     elif known.released == known.source:
         _make_harmless(cell)
         return
     elif points == most:
         outputs = [stream("✓\n")]
     else:
-        outputs = [stream(f"✗ {DOES_NOT_HOLD}\n"), partial_credit(points)]
+        outputs = [stream(f"✗ {language(DOES_NOT_HOLD)}\n"), partial_credit(points)]
     cell.outputs = [from_dict(output) for output in outputs]
 
 

@@ -21,13 +21,14 @@ from autograder.grading.paper import mark, paper_of
 from autograder.grading.plan import Plan, plan_for
 from autograder.grading.submission import Graded
 from autograder.isolation import Limits, Warm, choose
+from autograder.languages.notebooks import in_metadata
 from autograder.marks.comments import mistakes_of
 from autograder.marks.gradebook import edited_since
 from autograder.marks.records import RecordFolder
 from autograder.software import code_on_disk, contents, digest, software
 from autograder.source.notebook import notebook, notebook_cell
 from autograder.submissions.collect import Found, collect
-from autograder.submissions.handed_in import parse
+from autograder.submissions.handed_in import language_of, parse
 from autograder.submissions.repair import RepairedCell, repair
 
 LOADED = software()  # the software with which this process judges until it ends
@@ -47,11 +48,12 @@ class Repair(NbGraderPreprocessor):
             raise CouldNotJudge(paper.problem)
         handed, flags = parse(paper.data)
         plan = plan_of(resources)
-        repaired = repair(handed, plan.source, plan.retired)
+        edition = plan.edition(language_of(paper.data))
+        repaired = repair(handed, edition.source, plan.retired)
         for said in (*paper.flags, *flags, *repaired.flags, *repaired.notes):
             self.log.warning("%s: %s", paper.student, said)
         cells = [_cell(position, cell) for position, cell in enumerate(repaired.cells)]
-        return from_dict(notebook(cells)), resources
+        return from_dict(notebook(cells, in_metadata(edition.language))), resources
 
 
 class Judge(NbGraderPreprocessor):

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from autograder.grading.told import as_told
+from autograder.grading.told import Verdict, as_told
 from autograder.marks.records import SubmissionRecord
-from autograder.reporting.page import render
+from autograder.reporting.page import render, speaking
 from autograder.reporting.report import heading_of
 from autograder.source.homework import HomeworkSource
+from course.language import say
+
+# When hidden checks are shown, as predicates.
+LATER, AFTER_DUE = say("are shown later"), say("are shown after the due date")
+NEVER = say("are not shown here")
+
+
+def verdict(told: Verdict, later: str = LATER) -> Markup:
+    """What a student is told, as a part of a page."""
+    return render("verdict.html.j2", told=told, later=later, say=speaking(told.language))
 
 
 def feedback_page(
@@ -16,7 +26,7 @@ def feedback_page(
     homework: HomeworkSource,
     *,
     hidden: bool = True,
-    later: str = "are shown later",
+    later: str = LATER,
     total: str = "",
 ) -> Markup:
     """The page for a record. hidden: whether hidden checks are told; later: when, as a predicate.
@@ -27,8 +37,10 @@ def feedback_page(
     return render(
         "feedback.html.j2",
         told=told,
-        total=total if hidden else "",
-        heading=heading_of(homework),
+        total=told.language(total) if hidden else "",
+        heading=heading_of(homework, told.language),
         student=record.student,
+        language=told.language.name,
+        say=speaking(told.language),
         later=later,
     )

@@ -5,6 +5,7 @@ A page needs no network and runs no script; its Content-Security-Policy tells th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from markupsafe import Markup
 
 from autograder.markup import plain_text
 from autograder.reporting.prose import prose
+from course.language import Language, Said
 
 HERE = Path(__file__).parent
 
@@ -35,13 +37,32 @@ def _pages(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters.update(prose=prose, number=number, anchor=anchor, link=link, markup=Markup)
+    pages.filters.update(prose=prose, number=number, anchor=anchor, link=link, markup=Markup, strong=strong)
     return pages
 
 
 def _shown(value: object) -> str:
     """A value for the template: Jinja escapes a str, and leaves a Markup unchanged."""
     return value if isinstance(value, Markup) else plain_text(str(value))
+
+
+def speaking(language: Language) -> Callable[..., Markup]:
+    """`say` for a template: a sentence in a language, in which every value is escaped unless it is markup."""
+
+    def said(template: str, **values: object) -> Markup:
+        shown = {name: _said(value, language) for name, value in values.items()}
+        return Markup(language(template)).format(**shown)
+
+    return said
+
+
+def _said(value: object, language: Language) -> str:
+    return _shown(language(value) if isinstance(value, Said) else value)
+
+
+def strong(value: str) -> Markup:
+    """The value in bold."""
+    return Markup("<b>{}</b>").format(_shown(value))
 
 
 def number(value: float) -> str:

@@ -17,6 +17,7 @@ from autograder.reporting.page import number, render
 from autograder.reporting.report_students import shown
 from autograder.source.homework import HomeworkSource, title
 from autograder.source.loading import find
+from course.language import ENGLISH, Language
 
 SLOW = 10  # seconds from which on the report mentions a submission
 SHARED_BY = 2  # students from which on a mistake is worth discussing in class
@@ -78,9 +79,9 @@ def report_page(
     )
 
 
-def heading_of(homework: HomeworkSource) -> str:
+def heading_of(homework: HomeworkSource, language: Language = ENGLISH) -> str:
     """The name of a homework on pages."""
-    return title(homework.cells[0].source) if homework.cells else homework.name
+    return title(language.text(homework.cells[0].source)) if homework.cells else homework.name
 
 
 def _to_look_at(counted: ClassStatistics) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:

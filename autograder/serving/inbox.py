@@ -15,7 +15,7 @@ from autograder.grading.told import as_told
 from autograder.marks.exports.marks import Mark
 from autograder.marks.records import RecordFolder, SubmissionRecord
 from autograder.markup import plain_text
-from autograder.reporting.page import render
+from autograder.reporting.feedback import AFTER_DUE, verdict
 from autograder.sample.demo import mark
 from autograder.serving.attempts import Attempts, Told
 from autograder.serving.handout import Handout, handout
@@ -24,7 +24,6 @@ from autograder.source.homework import HomeworkSource, Written
 from autograder.submissions.collect import Found, NothingHandedIn, collect
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
-AFTER_DUE, NEVER = "are shown after the due date", "are not shown here"
 SECONDS_BETWEEN_LOOKS = 2.0  # at records that another grading run has changed, and at manual marks
 
 
@@ -132,8 +131,7 @@ class AttemptInbox:
     def words(self, record: SubmissionRecord, homework: HomeworkSource) -> Told:
         """A record as the student sees it, without and with hidden checks, and the mark."""
         visible, whole = (
-            str(render("verdict.html.j2", told=as_told(record, homework, hidden=hidden), later=self.later))
-            for hidden in (False, True)
+            str(verdict(as_told(record, homework, hidden=hidden), self.later)) for hidden in (False, True)
         )
         return Told(visible, whole, mark(record))
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from autograder.extras import needs
 from autograder.isolation.confinement import die_with_parent
+from autograder.reporting.feedback import AFTER_DUE, NEVER
 from autograder.serving.attempts import Attempts
-from autograder.serving.inbox import AFTER_DUE, NEVER, AttemptInbox
+from autograder.serving.inbox import AttemptInbox
 from autograder.serving.settings import ServeSettings, read_settings, secret_key
 from autograder.watching.watch import watch
 

@@ -14,10 +14,11 @@ from typing import Any, Literal
 from autograder.catalogue import Alternative, Misconception, NotCode
 from autograder.source.fails import Fails
 from autograder.source.notebook import Cell, Label, Line
+from course.language import say
 
 # What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
 CODE_STUB = "# YOUR CODE HERE\nraise NotImplementedError"
-TEXT_STUB = "*Write your answer here.*"
+TEXT_STUB = say("*Write your answer here.*")
 
 # How an exercise is trained whose reference trains, and whose mistakes train too or are built by hand.
 WITH_ITS_MISTAKES, REFERENCE_ALONE = "with its mistakes", "reference"

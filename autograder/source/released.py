@@ -68,23 +68,26 @@ def defined_names(source: str) -> tuple[str, ...]:
     return tuple(_DEFINED.findall(source))
 
 
-def source_cells(notebook: Mapping) -> tuple[SourceCell, ...]:
-    """The cells of the instructor's notebook that have an nbgrader id, in order."""
+def source_cells(notebook: Mapping, text_stub: str = TEXT_STUB) -> tuple[SourceCell, ...]:
+    """The cells of the instructor's notebook that have an nbgrader id, in order.
+
+    text_stub: what stands in the notebook's language where an answer in words is expected.
+    """
     marked = (cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id"))
-    return tuple(_source_cell(cell) for cell in marked)
+    return tuple(_source_cell(cell, text_stub) for cell in marked)
 
 
-def released_texts(notebook: Mapping) -> frozenset[str]:
+def released_texts(notebook: Mapping, text_stub: str = TEXT_STUB) -> frozenset[str]:
     """All text cells as students got them, to tell our own markup from theirs."""
     texts = {"".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"}
-    return frozenset(texts | {cell.released for cell in source_cells(notebook)})
+    return frozenset(texts | {cell.released for cell in source_cells(notebook, text_stub)})
 
 
-def _source_cell(cell: Mapping) -> SourceCell:
+def _source_cell(cell: Mapping, text_stub: str) -> SourceCell:
     nbgrader = cell["metadata"]["nbgrader"]
     role: Role = "alive" if cell["metadata"].get(ALIVE) else _role(nbgrader)
     full = "".join(cell["source"])
-    stub = CODE_STUB if cell["cell_type"] == "code" else TEXT_STUB
+    stub = CODE_STUB if cell["cell_type"] == "code" else text_stub
     released = _cleared(full, stub) if nbgrader.get("solution") else without_hidden_checks(full)
     source = released if nbgrader.get("solution") else full
     return SourceCell(

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.markup import one_line
+from course.language import say
 
 MEGABYTE = 1_000_000
 LARGEST_NOTEBOOK = 20 * MEGABYTE
@@ -40,6 +41,11 @@ class Found:
 
 class Unreadable(Exception):
     """A submission that cannot be read; the message is the sentence for the record."""
+
+    @property
+    def sentence(self) -> str:
+        """The message, which can be said in other languages too."""
+        return self.args[0]
 
 
 class NothingHandedIn(FileNotFoundError):
@@ -123,13 +129,22 @@ def _notebook(student: str, folder: Path, homework: str) -> Found:
         return Found(student, wanted)
     others = sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
     if len(others) == 1:
-        return Found(student, others[0], flags=(f"The notebook was called {_shown(others[0])}.",))
+        return Found(
+            student, others[0], flags=(say("The notebook was called {name}.", name=_shown(others[0])),)
+        )
     if others:
         names = ", ".join(_shown(path) for path in others)
-        return Found(student, None, f"None of the {len(others)} notebooks is called {wanted.name}: {names}.")
+        problem = say(
+            "None of the {count} notebooks is called {name}: {names}.",
+            count=len(others),
+            name=wanted.name,
+            names=names,
+        )
+        return Found(student, None, problem)
+    shown = f"{_shown(folder.parent)}/{homework}"
     if not any(folder.iterdir()):
-        return Found(student, None, f"The directory {_shown(folder.parent)}/{homework} is empty.")
-    return Found(student, None, f"{_shown(folder.parent)}/{homework} holds no notebook.")
+        return Found(student, None, say("The directory {folder} is empty.", folder=shown))
+    return Found(student, None, say("{folder} holds no notebook.", folder=shown))
 
 
 def _one_each(found: list[Found]) -> Iterator[Found]:
@@ -137,7 +152,11 @@ def _one_each(found: list[Found]) -> Iterator[Found]:
     by_student = {entry.student: entry for entry in reversed(found)}
     for student, entry in sorted(by_student.items()):
         twice = sum(other.student == student for other in found) > 1
-        note = (f"{one_line(student)}.ipynb was also handed in and was ignored.",) if twice else ()
+        note = (
+            (say("{name}.ipynb was also handed in and was ignored.", name=one_line(student)),)
+            if twice
+            else ()
+        )
         yield replace(entry, flags=entry.flags + note)
 
 
@@ -146,13 +165,13 @@ def _problem_of_name(name: str) -> str:
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
-        return "The name of the file or directory is not valid UTF-8."
+        return say("The name of the file or directory is not valid UTF-8.")
     odd = sorted({mark for mark in name if mark in NOT_IN_NAMES or not mark.isprintable()})
     if not odd:
         return ""
-    return (
-        f"The name of the file or directory holds {' '.join(map(ascii, odd))}; "
-        "give it the student's name and grade again."
+    return say(
+        "The name of the file or directory holds {characters}; give it the student's name and grade again.",
+        characters=" ".join(map(ascii, odd)),
     )
 
 
@@ -165,17 +184,26 @@ def read(path: Path, *, limit: int = LARGEST_NOTEBOOK) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        reason = "is a link, not a file" if path.is_symlink() else f"cannot be opened ({error.strerror})"
-        raise Unreadable(f"{_shown(path)} {reason}.") from error
+        if path.is_symlink():
+            raise Unreadable(say("{file} is a link, not a file.", file=_shown(path))) from error
+        reason = error.strerror
+        raise Unreadable(
+            say("{file} cannot be opened ({reason}).", file=_shown(path), reason=reason)
+        ) from error
     with open(handle, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{_shown(path)} is not a file.")
+            raise Unreadable(say("{file} is not a file.", file=_shown(path)))
         if status.st_nlink > 1:
-            raise Unreadable(f"{_shown(path)} is a hard link to another file; hand in a copy.")
+            raise Unreadable(say("{file} is a hard link to another file; hand in a copy.", file=_shown(path)))
         if status.st_size > limit:
             raise Unreadable(
-                f"{_shown(path)} has {status.st_size / MEGABYTE:.0f} MB; "
-                f"at most {limit / MEGABYTE:.0f} MB are read. Clear its outputs and hand it in again."
+                say(
+                    "{file} has {size:.0f} MB; at most {most:.0f} MB are read. "
+                    "Clear its outputs and hand it in again.",
+                    file=_shown(path),
+                    size=status.st_size / MEGABYTE,
+                    most=limit / MEGABYTE,
+                )
             )
         return file.read(limit)

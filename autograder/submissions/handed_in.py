@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from autograder.languages.notebooks import language_in
 from autograder.submissions.collect import Unreadable
+from course.language import say
 
 DEEPEST = 60  # levels of nesting in a notebook's JSON; honest ones have about ten
 MOST_CELLS = 5_000
@@ -31,33 +33,47 @@ def parse(data: bytes) -> tuple[list[HandedCell], list[str]]:
     """The cells of a submitted file, and flags about its format; raises Unreadable with a sentence."""
     content = _json(data)
     if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
-        raise Unreadable("The file is not a notebook: it has no notebook format number.")
+        raise Unreadable(say("The file is not a notebook: it has no notebook format number."))
     flags: list[str] = []
     if content["nbformat"] == 3:
         content = _upgraded(content)
-        flags.append("The notebook was in the old format 3 and was converted.")
+        flags.append(say("The notebook was in the old format 3 and was converted."))
     if content["nbformat"] != 4:
         raise Unreadable(
-            f"The file is in notebook format {content['nbformat']}; only format 4 can be read. "
-            "Save it with JupyterLab and hand it in again."
+            say(
+                "The file is in notebook format {number}; only format 4 can be read. "
+                "Save it with JupyterLab and hand it in again.",
+                number=content["nbformat"],
+            )
         )
     cells = content.get("cells")
     if not isinstance(cells, list):
-        raise Unreadable("The file is not a notebook: it has no list of cells.")
+        raise Unreadable(say("The file is not a notebook: it has no list of cells."))
     if len(cells) > MOST_CELLS:
-        raise Unreadable(f"The notebook has {len(cells)} cells; at most {MOST_CELLS} are read.")
+        raise Unreadable(
+            say("The notebook has {count} cells; at most {most} are read.", count=len(cells), most=MOST_CELLS)
+        )
     return [_handed(cell) for cell in cells], flags
+
+
+def language_of(data: bytes) -> str:
+    """The language that a readable submission says it is in."""
+    return language_in(_json(data))
 
 
 def _json(data: bytes) -> Any:
     if not data.strip():
-        raise Unreadable("The file is empty.")
+        raise Unreadable(say("The file is empty."))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable(
-            f"The file is not a notebook: it is not UTF-8 text "
-            f"(byte 0x{data[error.start]:02x} at position {error.start})."
+            say(
+                "The file is not a notebook: "
+                "it is not UTF-8 text (byte 0x{byte:02x} at position {position}).",
+                byte=data[error.start],
+                position=error.start,
+            )
         ) from error
     try:
         content = json.loads(text)
@@ -65,17 +81,22 @@ def _json(data: bytes) -> Any:
         breaks_off = error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip()) - 1
         if text.lstrip()[:1] in "{[" and breaks_off:
             raise Unreadable(
-                f"The notebook ends abruptly in line {error.lineno}: the file is incomplete."
+                say("The notebook ends abruptly in line {line}: the file is incomplete.", line=error.lineno)
             ) from error
         if text.lstrip()[:1] != "{":
-            raise Unreadable("The file is not a notebook: it does not hold JSON.") from error
-        raise Unreadable(f"The notebook is damaged: {error.msg} in line {error.lineno}.") from error
+            raise Unreadable(say("The file is not a notebook: it does not hold JSON.")) from error
+        raise Unreadable(
+            say("The notebook is damaged: {error} in line {line}.", error=error.msg, line=error.lineno)
+        ) from error
     except (RecursionError, ValueError) as error:
         raise Unreadable(
-            "The file is not a notebook: its JSON is nested too deeply or contains absurdly large numbers."
+            say(
+                "The file is not a notebook: "
+                "its JSON is nested too deeply or contains absurdly large numbers."
+            )
         ) from error
     if _depth(content) > DEEPEST:
-        raise Unreadable("The file is not a notebook: its JSON is nested too deeply.")
+        raise Unreadable(say("The file is not a notebook: its JSON is nested too deeply."))
     return content
 
 
@@ -95,7 +116,7 @@ def _upgraded(content: dict) -> dict:
         return json.loads(nbformat.writes(nbformat.convert(nbformat.from_dict(content), 4)))
     except Exception as error:
         raise Unreadable(
-            "The file is in notebook format 3 and cannot be converted. Save it with JupyterLab."
+            say("The file is in notebook format 3 and cannot be converted. Save it with JupyterLab.")
         ) from error
 
 

@@ -19,6 +19,7 @@ from autograder.source.homework import Exercise
 from autograder.submissions.copied import copied
 from autograder.submissions.repair import Repaired
 from course.checks.forbidden import LONGEST_SOURCE, Names, Rule, parsed, uses_in
+from course.language import say
 
 MOST_SEARCHED = 2 * LONGEST_SOURCE  # characters of one submission
 LONGEST_KEPT = 5_000  # characters
@@ -98,15 +99,26 @@ class Statement(NamedTuple):
     """A statement of the student's, and where it is."""
 
     cell: str  # the exercise that it answers, or "" for a cell of the student's own
-    place: str  # such as " of cell 7", to follow a line's number; "" in an answer
+    number: int  # of the cell in the notebook; 0 for an answer
     code: Code
+
+    @property
+    def place(self) -> str:
+        """Such as " of cell 7", to follow a line's number; "" in an answer."""
+        return say(" of cell {number}", number=self.number) if self.number else ""
 
     def remarks(self) -> Iterator[str]:
         """What in it may not be the student's own work."""
         yield from (
-            f"`{name}` in line {line}{self.place}, which can hide calls" for line, name in self.code.hides
+            say(
+                "`{name}` in line {line}{place}, which can hide calls", name=name, line=line, place=self.place
+            )
+            for line, name in self.code.hides
         )
-        yield from (f"a copy of the course's `{name}`{self.place}" for name in self.code.copies)
+        yield from (
+            say("a copy of the course's `{name}`{place}", name=name, place=self.place)
+            for name in self.code.copies
+        )
 
 
 @dataclass
@@ -130,7 +142,7 @@ class OwnWork:
                     self.unread.append(cell.of.name)
         self.is_searched = left >= 0
         self.statements = [
-            Statement(cell.of.name, "", code) if cell.of else Statement("", f" of cell {place + 1}", code)
+            Statement(cell.of.name, 0, code) if cell.of else Statement("", place + 1, code)
             for place, cell in cells
             for code in texts.get(place, ())
         ]
@@ -160,21 +172,33 @@ class OwnWork:
     def uses(self, exercise: Exercise) -> list[str]:
         """A sentence for each forbidden name that the answer uses, wherever its code is."""
         if exercise.name in self.unread:
-            return [f"`{exercise.name}` is too long to be searched."]
+            return [say("`{name}` is too long to be searched.", name=exercise.name)]
         rule = Rule.of(exercise.forbids, exercise.allows)
         found = []
         path = self.aliases.get(exercise.name, "")
         if path and rule.breaks(path):
-            found.append(f"`{exercise.name}` is `{path}`.")
+            found.append(say("`{name}` is `{path}`.", name=exercise.name, path=path))
         telling = {name.rpartition(".")[2] for name in rule.forbids} | {"*"}
         telling |= {name for name, path in self.aliases.items() if rule.breaks(path)}
         for statement in self.reached(exercise.name):
             code = statement.code
             if not code.is_searchable:
-                found.append(f"`{exercise.name}` depends on too many names to be searched{statement.place}.")
+                found.append(
+                    say(
+                        "`{name}` depends on too many names to be searched{place}.",
+                        name=exercise.name,
+                        place=statement.place,
+                    )
+                )
             elif code.words & telling:
                 found += [
-                    f"`{exercise.name}` uses `{use.name}` in line {use.line}{statement.place}."
+                    say(
+                        "`{name}` uses `{used}` in line {line}{place}.",
+                        name=exercise.name,
+                        used=use.name,
+                        line=use.line,
+                        place=statement.place,
+                    )
                     for use in uses_in(ast.Module([code.tree], []), rule, code.known(self.aliases))
                 ]
         return list(dict.fromkeys(found))
@@ -205,17 +229,23 @@ class OwnWork:
         """Sentences for a person about what may not be the student's own work, whatever names it uses."""
         yield from self.bound_elsewhere(exercise)
         for statement in self.reached(exercise):
-            yield from (f"`{exercise}` depends on {remark}." for remark in statement.remarks())
+            yield from (
+                say("`{name}` depends on {remark}.", name=exercise, remark=remark)
+                for remark in statement.remarks()
+            )
 
     def bound_elsewhere(self, exercise: str) -> Iterator[str]:
         """A sentence if a cell other than its answer binds an exercise's name."""
         places = [entry for entry in self.binders.get(exercise, ()) if entry.cell != exercise]
         if places:
             last = places[-1]
-            where = last.place.removeprefix(" of ") or f"the answer to {last.cell}"
-            yield (
-                f"`{exercise}` is bound in {where} (line {last.code.tree.lineno}), not only in its own cell; "
-                "the checks saw what was bound last."
+            answer = say("the answer to {name}", name=last.cell)
+            yield say(
+                "`{name}` is bound in {where} (line {line}), not only in its own cell; "
+                "the checks saw what was bound last.",
+                name=exercise,
+                where=say("cell {number}", number=last.number) if last.number else answer,
+                line=last.code.tree.lineno,
             )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from autograder.source.earlier_releases import digest_of, nbgraders_checksum, pl
 from autograder.source.homework import TEXT_STUB, words_below
 from autograder.source.released import EarlierCell, Role, SourceCell, defined_names
 from autograder.submissions.handed_in import HandedCell
+from course.language import joined, say, say_count
 
 Retired = Mapping[str, frozenset[str]]
 NONE: Retired = {}
@@ -221,63 +222,104 @@ def _kind_differs(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
 
 
 def _notes(compared: _Compared) -> Iterator[str]:
-    yield from _named("Made from an earlier release; brought up to date: {}", "cell", compared.earlier)
-    yield from _named(
-        "Made from a release that is not on record, judging by nbgrader's checksums; brought up to date: {}",
-        "cell",
-        compared.unrecorded,
-    )
-    yield from _named("From an earlier release, and no longer part of this one: {}", "cell", compared.gone)
+    if compared.earlier:
+        cells = _counted(compared.earlier)
+        yield say("Made from an earlier release; brought up to date: {cells}.", cells=cells)
+    if compared.unrecorded:
+        yield say(
+            "Made from a release that is not on record, judging by nbgrader's checksums; "
+            "brought up to date: {cells}.",
+            cells=_counted(compared.unrecorded),
+        )
+    if compared.gone:
+        cells = _counted(compared.gone)
+        yield say("From an earlier release, and no longer part of this one: {cells}.", cells=cells)
 
 
 def _flags(handed: Sequence[HandedCell], compared: _Compared, source: Sequence[SourceCell]) -> Iterator[str]:
     lost = [cell for other, cell in compared.recognised if other.name is None]
     if lost:
-        yield f"The notebook has lost metadata (as after Colab): {_count(lost, 'cell')} recognised by text."
-    for role, what in (
-        ("check", "check cell"),
-        ("given", "cell of the homework"),
-        ("written", "written question"),
-    ):
-        missing = [cell for cell in compared.missing if cell.role == role]
-        yield from _named("Restored {}, missing from the submission", what, missing)
-    missing = [cell for cell in compared.missing if cell.role == "answer"]
-    yield from _named("Missing from the submission: {}", "answer cell", missing)
+        yield say_count(
+            "The notebook has lost metadata (as after Colab): {count} cell recognised by text.",
+            "The notebook has lost metadata (as after Colab): {count} cells recognised by text.",
+            len(lost),
+        )
+    yield from _missing(compared.missing)
     yield from _changes(compared.changed)
     yield from _copies(handed, {cell.name: cell for cell in source})
     tags = sorted({tag for cell in handed for tag in cell.tags if tag != "parameters"})
     if tags:
-        yield f"Cell tags dropped: {', '.join(one_line(tag[:40]) for tag in tags[:5])}."
+        names = ", ".join(one_line(tag[:40]) for tag in tags[:5])
+        yield say("Cell tags dropped: {names}.", names=names)
+
+
+def _missing(cells: Sequence[SourceCell]) -> Iterator[str]:
+    def those(role: Role) -> list[SourceCell]:
+        return [cell for cell in cells if cell.role == role]
+
+    if found := those("check"):
+        yield say_count(
+            "Restored {count} check cell ({names}), missing from the submission.",
+            "Restored {count} check cells ({names}), missing from the submission.",
+            len(found),
+            names=_shown(found),
+        )
+    if found := those("given"):
+        yield say_count(
+            "Restored {count} cell of the homework ({names}), missing from the submission.",
+            "Restored {count} cells of the homework ({names}), missing from the submission.",
+            len(found),
+            names=_shown(found),
+        )
+    if found := those("written"):
+        yield say_count(
+            "Restored {count} written question ({names}), missing from the submission.",
+            "Restored {count} written questions ({names}), missing from the submission.",
+            len(found),
+            names=_shown(found),
+        )
+    if found := those("answer"):
+        yield say_count(
+            "Missing from the submission: {count} answer cell ({names}).",
+            "Missing from the submission: {count} answer cells ({names}).",
+            len(found),
+            names=_shown(found),
+        )
 
 
 def _changes(pairs: Sequence[tuple[HandedCell, SourceCell]]) -> Iterator[str]:
     def those(changed: Callable[[HandedCell, SourceCell], bool]) -> list[SourceCell]:
         return [cell for handed, cell in pairs if changed(handed, cell)]
 
-    yield from _named("Changed by the student and restored: {}", "cell", those(_text_differs))
-    yield from _named("Points had been changed and were restored in {}", "cell", those(_points_differ))
-    kinds = those(_kind_differs)
-    yield from _named("Cell type or permissions had been changed and were restored in {}", "cell", kinds)
+    if found := those(_text_differs):
+        yield say("Changed by the student and restored: {cells}.", cells=_counted(found))
+    if found := those(_points_differ):
+        yield say("Points had been changed and were restored in {cells}.", cells=_counted(found))
+    if found := those(_kind_differs):
+        yield say(
+            "Cell type or permissions had been changed and were restored in {cells}.", cells=_counted(found)
+        )
 
 
 def _copies(handed: Sequence[HandedCell], source: dict[str, SourceCell]) -> Iterator[str]:
     counts = Counter(cell.name for cell in handed if cell.name in source)
     copied = [source[name] for name, count in counts.items() if count > 1]
-    yield from _named("More than one copy of {}; the last copy is graded", "cell", copied)
+    if copied:
+        yield say("More than one copy of {cells}; the last copy is graded.", cells=_counted(copied))
 
 
-def _named(sentence: str, what: str, cells: Sequence[SourceCell] | Sequence[HandedCell]) -> Iterator[str]:
-    """`Restored {}` → `Restored 2 check cells (a, b).`"""
-    if cells:
-        names = ", ".join(cell.name or "without a name" for cell in cells[:8])
-        names += ", …" if len(cells) > 8 else ""
-        yield sentence.format(f"{_count(cells, what)} ({names})") + "."
+Named = Sequence[SourceCell] | Sequence[HandedCell]
 
 
-def _count(cells: Sized, what: str) -> str:
-    head, _, rest = what.partition(" ")
-    plural = f"{head}s" + (f" {rest}" if rest else "") if rest.startswith("of") else f"{what}s"
-    return f"{len(cells)} {what if len(cells) == 1 else plural}"
+def _counted(cells: Named) -> str:
+    """`2 cells (a, b)`."""
+    count, names = len(cells), _shown(cells)
+    return say_count("{count} cell ({names})", "{count} cells ({names})", count, names=names)
+
+
+def _shown(cells: Named) -> str:
+    names = joined(", ", [cell.name or say("without a name") for cell in cells[:8]])
+    return joined(", ", [names, "…"]) if len(cells) > 8 else names
 
 
 NAMES_ITS_HOMEWORK = re.compile(r"\bhomework\(\s*[\"'](\w{1,80})[\"']")
@@ -291,4 +333,8 @@ def mix_up(handed: Sequence[HandedCell], repaired: Repaired, homework: str) -> s
     named = {name for cell in handed for name in NAMES_ITS_HOMEWORK.findall(cell.source)}
     if not named or homework in named:
         return None
-    return f"This is the notebook of {min(named)}, and it contains nothing of {homework}."
+    return say(
+        "This is the notebook of {other}, and it contains nothing of {homework}.",
+        other=min(named),
+        homework=homework,
+    )

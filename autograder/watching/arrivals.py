@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.marks.exports.marks import Mark
 from autograder.marks.records import SubmissionRecord, write_text
-from autograder.reporting.feedback import feedback_page
+from autograder.reporting.feedback import AFTER_DUE, feedback_page
 from autograder.source.homework import HomeworkSource
 from autograder.submissions.collect import Found, NothingHandedIn, Unreadable, collect, read
 from autograder.watching.watch import ByHand
@@ -101,8 +101,7 @@ class Arrivals:
         """Write a student's page, unless the same is there."""
         told, tells = self.told[homework, student], self.tells_hidden(homework, student)
         total = self.totals.get((homework, student), "")
-        later = "are shown after the due date"
-        page = feedback_page(told.record, told.homework, hidden=tells, later=later, total=total)
+        page = feedback_page(told.record, told.homework, hidden=tells, later=AFTER_DUE, total=total)
         path = told.page
         if not path.is_file() or path.is_symlink() or path.read_text("utf-8", "replace") != page:
             write_text(path, page)

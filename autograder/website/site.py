@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,8 +26,11 @@ from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
 from autograder.website.site_figures import site_figures
 from autograder.website.social import social_picture
+from autograder.website.translated import index, prompts, translated
 from autograder.website.whole_site import not_found, sitemap
+from course.language import ENGLISH, Language
 
+TITLE = "Language models from scratch"
 STATIC = ("site.css", "site.js", "favicon.svg")
 ONLY_IN_COLAB = ("badge", "setup")
 # A figure on a page need not wait until the page's own scripts have run.
@@ -56,7 +59,11 @@ def make_site(root: Path, destination: Path | None = None) -> Path:
     """Assemble the sources and build the pages; returns the path of the first page. Raises SiteError."""
     destination = destination or root / "build" / "site"
     source = assemble(root, destination.with_name(f"{destination.name}-source"))
-    first = _start(root, source, destination).finished()
+    pages = _start(root, source, destination)
+    others = list(_translations(root, destination))
+    first = pages.finished()
+    for other in others:
+        other.finished()
     address = os.environ.get("SITE_ADDRESS", "")
     (destination / "404.html").write_text(not_found(address), encoding="utf-8")
     if address:  # a sitemap names pages by their whole address
@@ -93,12 +100,23 @@ def begin_overviews(root: Path) -> Pages:
     return _start(root, source, root / "build" / "instructors")
 
 
-def _start(root: Path, source: Path, destination: Path) -> Pages:
+def _translations(root: Path, destination: Path) -> Iterator[Pages]:
+    """Begin the pages in every other language, each in its folder of the site."""
+    for language, notebooks in translated(root):
+        source = _frame(root, destination.with_name(f"{destination.name}-source-{language.name}"))
+        for page, notebook in notebooks.items():
+            _write(notebook, source / f"{page}.ipynb")
+        (source / "index.md").write_text(index(language, TITLE, notebooks), encoding="utf-8")
+        yield _start(root, source, destination / language.name, language)
+
+
+def _start(root: Path, source: Path, destination: Path, language: Language = ENGLISH) -> Pages:
     missing = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if missing:
         raise SiteError(f"{', '.join(missing)} missing; install the package with its [site] extra.")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
-    environment = os.environ | {"COURSE_ROOT": str(root.resolve())}
+    command += [f"-D{name}={value}" for name, value in prompts(language).items() if language != ENGLISH]
+    environment = os.environ | {"COURSE_ROOT": str(root.resolve()), "SITE_LANGUAGE": language.name}
     process = subprocess.Popen(
         [*command, str(source), str(destination)],
         env=environment,
@@ -161,7 +179,11 @@ def _copy(notebooks: Iterable[Path], folder: Path) -> None:
     """Copy the notebooks without the Colab badge, which is a button of the page here."""
     folder.mkdir(parents=True)
     for path in notebooks:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        content["cells"] = [cell for cell in content["cells"] if cell["id"] not in ONLY_IN_COLAB]
-        text = json.dumps(content).replace(in_json(WAITING), in_json(AT_ONCE))
-        (folder / path.name).write_text(text, encoding="utf-8")
+        _write(json.loads(path.read_text(encoding="utf-8")), folder / path.name)
+
+
+def _write(notebook: dict, path: Path) -> None:
+    cells = [cell for cell in notebook["cells"] if cell["id"] not in ONLY_IN_COLAB]
+    text = json.dumps({**notebook, "cells": cells}).replace(in_json(WAITING), in_json(AT_ONCE))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -11,6 +11,9 @@ from autograder.words.verb import Arguments, Verb, gradebook_option, say
 
 def _release_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("names", nargs="+", metavar="HOMEWORK")
+    part.add_argument(
+        "--language", default="", metavar="CODE", help="such as de (default: that of the last release)"
+    )
     gradebook_option(part)
 
 
@@ -18,7 +21,9 @@ def _release(args: Arguments) -> int:
     from autograder.making.release import release
 
     for name in args.names:
-        say(f"released: {os.path.relpath(release(args.root, name, args.gradebook), args.root)}")
+        say(
+            f"released: {os.path.relpath(release(args.root, name, args.gradebook, args.language), args.root)}"
+        )
     return 0
 
 

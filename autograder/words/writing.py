@@ -1,4 +1,4 @@
-"""Words about writing a homework: new, build, verify."""
+"""Words about writing a homework: new, build, verify, localise."""
 
 from __future__ import annotations
 
@@ -105,8 +105,27 @@ def _verify_in_sandbox(args: Arguments, homeworks: list[str]) -> int:
     return int(not holds)
 
 
+def _localise_options(part: argparse.ArgumentParser) -> None:
+    part.add_argument("language", nargs="?", default="", metavar="LANGUAGE", help="such as de (default: all)")
+    part.add_argument("names", nargs="*", metavar="NAME", help="homeworks and lectures to begin")
+    part.add_argument("--check", action="store_true", help="write nothing; list what is stale, and fail")
+
+
+def _localise(args: Arguments) -> int:
+    from autograder.making.localise import localise, out_of_date
+
+    if args.check:
+        lines = list(out_of_date(args.root, args.language))
+        say(*lines or ["Everything is translated."])
+        return int(bool(lines))
+    for path in localise(args.root, args.language, args.names):
+        say(f"written: {os.path.relpath(path, args.root)}")
+    return 0
+
+
 VERBS = {
     "new": Verb("create a homework with one worked exercise", _new_options, _new),
     "build": Verb("build the notebooks and the students' fingerprints", _build_options, _build),
+    "localise": Verb("bring the catalogues of translations up to date", _localise_options, _localise),
     "verify": Verb("test the checks: right passes, wrong fails and is named", _verify_options, _verify),
 }

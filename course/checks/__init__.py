@@ -36,6 +36,7 @@ from course.checks.standin import (
 from course.checks.trace import Event, Object, Outcome, Trace
 from course.checks.verdict import Points
 from course.checks.weights import with_weights
+from course.language import say
 
 __all__ = [
     "Draw",
@@ -69,6 +70,7 @@ __all__ = [
     "matches",
     "replay",
     "same",
+    "say",
     "seed_of",
     "with_weights",
 ]

@@ -10,11 +10,23 @@ from torch import Tensor
 
 from course.checks.closeness import Numeric, is_array, is_number, is_truth, tensor_of
 from course.checks.trace import Object
+from course.language import say
 
 WIDEST = 300  # characters for one value
 PLAINLY_WRITTEN = 1e7  # numbers from here on are written with an exponent
 PRINTED = 1e-3  # relative; closer numbers look the same with four digits
 ALIGNING = re.compile(r"(?<=\[) +| +(?=  )")  # spaces that align the columns of a matrix
+KINDS: dict[type, str] = {
+    str: say("a string"),
+    bytes: say("a bytes object"),
+    list: say("a list"),
+    tuple: say("a tuple"),
+    dict: say("a dictionary"),
+    set: say("a set"),
+    frozenset: say("a frozen set"),
+    Tensor: say("a tensor"),
+    np.ndarray: say("a numpy array"),
+}
 MOST_ENTRIES = 30  # of a tensor; of a larger one only the beginning is shown
 
 
@@ -22,7 +34,7 @@ def number(value: Numeric, digits: int = 4) -> str:
     """One number with at least `digits` significant digits: 0.3333, 30003, 1.2e-07, NaN, -inf."""
     value = value.item() if is_array(value) else value
     if isinstance(value, int) and abs(value) >= 10**18:
-        return f"a whole number of {int(value.bit_length() * math.log10(2)) + 1} digits"
+        return say("a whole number of {count} digits", count=int(value.bit_length() * math.log10(2)) + 1)
     if isinstance(value, bool | int | complex):
         return str(value)
     if value == 0:
@@ -90,14 +102,13 @@ def kind_name(value: object) -> str:
     """The kind of a value, with its article: a list, a number, an object of class RNNCell."""
     if value is None:
         return "None"
-    if is_truth(value) or is_number(value):
-        return "a truth value" if is_truth(value) else "a number"
-    names: dict[type, str] = {str: "a string", bytes: "a bytes object", list: "a list", tuple: "a tuple"}
-    names |= {dict: "a dictionary", set: "a set", frozenset: "a frozen set"}
-    names |= {Tensor: "a tensor", np.ndarray: "a numpy array"}
+    if is_truth(value):
+        return say("a truth value")
+    if is_number(value):
+        return say("a number")
     if isinstance(value, Object):
-        return f"an object of class {value.kind}"
-    return names.get(type(value)) or brief(value)
+        return say("an object of class {kind}", kind=value.kind)
+    return KINDS.get(type(value)) or brief(value)
 
 
 def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:
@@ -112,10 +123,14 @@ def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:
 def _array(tensor: Tensor, digits: int = 4) -> str:
     if tensor.numel() <= MOST_ENTRIES and tensor.ndim <= 2:
         rows = tensor.reshape(-1, tensor.shape[-1]) if tensor.numel() else tensor.reshape(0, 1)
-        return _matrix(rows, digits) if tensor.numel() else f"an empty tensor of shape {shape_text(tensor)}"
+        if tensor.numel():
+            return _matrix(rows, digits)
+        return say("an empty tensor of shape {shape}", shape=shape_text(tensor))
     first = ", ".join(number(entry) for entry in tensor.reshape(-1)[:6])
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return f"{dtype} tensor of shape {shape_text(tensor)}: {first}, …"
+    return say(
+        "{dtype} tensor of shape {shape}: {first}, …", dtype=dtype, shape=shape_text(tensor), first=first
+    )
 
 
 def _matrix(rows: Tensor, digits: int) -> str:

@@ -7,6 +7,7 @@ from typing import cast
 from course.checks.closeness import same
 from course.checks.link import called
 from course.checks.trace import Event, Object, Trace
+from course.language import say
 
 Written = Callable[[str], object]  # the function or class with this name, or None
 
@@ -20,7 +21,7 @@ def changed_in_place(trace: Trace, written: Written) -> str:
     for event in trace.events:
         if event.outcome.changed is not None:
             name = called(_target(event), event.method)
-            return f"`{name}` changed its {_argument(event, event.outcome.changed, written)} in place."
+            return _sentence(name, event, event.outcome.changed, written)
     return ""
 
 
@@ -28,13 +29,17 @@ def _target(event: Event) -> str | Object:
     return cast("str | Object", event.target)  # a backward pass changes no arguments
 
 
-def _argument(event: Event, changed: tuple, written: Written) -> str:
+def _sentence(function: str, event: Event, changed: tuple, written: Written) -> str:
     args, kwargs = changed
     for place, (given, left) in enumerate(zip(event.args, args, strict=True)):
         if not same(given, left):
             name = _parameter(event, place, written)
-            return f"argument {place + 1}, `{name}`," if name else f"argument {place + 1}"
-    return next(f"argument `{name}`" for name, left in kwargs.items() if not same(event.kwargs[name], left))
+            said: dict[str, object] = {"function": function, "position": place + 1}
+            if not name:
+                return say("`{function}` changed its argument {position} in place.", **said)
+            return say("`{function}` changed its argument {position}, `{name}`, in place.", **said, name=name)
+    name = next(name for name, left in kwargs.items() if not same(event.kwargs[name], left))
+    return say("`{function}` changed its argument `{name}` in place.", function=function, name=name)
 
 
 def _parameter(event: Event, place: int, written: Written) -> str:

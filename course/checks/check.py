@@ -3,7 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from course.checks.brief import brief, brief_pair
@@ -12,11 +12,14 @@ from course.checks.compare import Mismatch
 from course.checks.diagnosis import candidates, spoken
 from course.checks.explain import Explanation, sentence
 from course.checks.fingerprints import known, load
-from course.checks.parts import called, mend_first
+from course.checks.parts import all_of, called, mend_first
 from course.checks.progress import Score, in_words, untried
+from course.checks.sequence_difference import where_is_expected
 from course.checks.source import forbidden_in
 from course.checks.standin import LocalLink
 from course.checks.verdict import Points, Verdict
+from course.language import ENGLISH, Language, joined, say, say_count
+from course.language import language as named
 
 RESERVED = frozenset({"points", "later"})  # names that no answer can have
 
@@ -31,6 +34,7 @@ class Homework:
     scores: dict[str, Score] = field(default_factory=dict, repr=False)
     is_quiet: bool = False  # shows no verdict
     wrong: dict[str, object] = field(default_factory=dict, repr=False)  # exercise → what failed
+    language: Language = field(default=ENGLISH, repr=False)
 
     @cached_property
     def fingerprints(self) -> Mapping:
@@ -49,7 +53,7 @@ class Homework:
         """
         for claim in claims:
             if not inspect.isfunction(claim) or not things.keys() >= {*names_in(claim)}:
-                raise TypeError(_misused(claim))
+                raise TypeError(self.language(_misused(claim)))
         worth = list(points) or [1] * len(claims)
         exercise = self._exercise(claims[0].__name__) or ", ".join(things)
         about = self.fingerprints.get("exercises", {}).get(exercise, {})
@@ -66,13 +70,14 @@ class Homework:
         if why and exercise in things:
             self.wrong[exercise] = things[exercise]
         remarks = *(finding.note for finding in findings), _advice(about, things)
-        verdict = Verdict(findings, later, why, "\n".join(dict.fromkeys(filter(None, remarks))))
+        verdict = Verdict(findings, later, why, joined("\n", dict.fromkeys(remarks)), self.language)
+        result = Points(earned, sum(worth), language=self.language)
         if self.is_quiet:
-            return None if verdict.holds else Points(earned, sum(worth))
+            return None if verdict.holds else result
         if verdict.is_unwritten:
-            return _quiet(Points(earned, sum(worth), _unwritten(findings)))
+            return _quiet(replace(result, about=_unwritten(findings)))
         show(verdict)
-        return None if verdict.holds else Points(earned, sum(worth))
+        return None if verdict.holds else result
 
     def progress(self) -> None:
         """Print how many exercises are done in this session, the points so far, and what is left."""
@@ -81,7 +86,7 @@ class Homework:
             before = scores.get(name, score)
             scores[name] = Score(score.held, score.claims, score.earned, score.worth, before.later)
         if scores:
-            print(in_words(scores))
+            print(in_words(scores, self.language))
 
     def _exercise(self, check: str) -> str | None:
         return self._known(check).get("exercise")
@@ -106,7 +111,7 @@ class Homework:
         is_said = len(mistakes) == 1 and isinstance(first.problem, Mismatch)
         hints = () if len(mistakes) == 1 or wrong_parts else tuple(about.get("hints", ()))
         received, expected = values(first.problem)
-        is_said = is_said or first.message == f"{received} where {expected} is expected"
+        is_said = is_said or first.message == where_is_expected(received, expected)
         return Explanation(
             is_of_several=len(failed) > 1,
             difference="" if is_said else sentence(first.message),
@@ -127,9 +132,12 @@ class Homework:
         return tuple((one["diagnosis"], one["question"]) for one in named)
 
 
-def homework(name: str, *, fingerprints: Mapping | None = None) -> Homework:
-    """The checks of a homework; its fingerprints are read by its name unless given."""
-    return Homework(name, fingerprints)
+def homework(name: str, *, language: str = "en", fingerprints: Mapping | None = None) -> Homework:
+    """The checks of a homework; its fingerprints are read by its name unless given.
+
+    language: that in which they speak, such as "de"; without a catalogue for it they speak English.
+    """
+    return Homework(name, fingerprints, language=named(language))
 
 
 def values(problem: Exception | None) -> tuple[str, str]:
@@ -161,21 +169,28 @@ def jupyter_display() -> Callable | None:
 def _quiet(points: Points) -> Points:
     """The points; a notebook shows them with one line of text, elsewhere that line is printed."""
     if jupyter_display() is None:
-        print(points.about)
+        print(points.language(points.about))
     return points
 
 
 def _unwritten(findings: Sequence[Finding]) -> str:
-    names = dict.fromkeys(f"`{getattr(finding.problem, 'name', '')}`" for finding in findings)
-    return f"○ {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not written yet"
+    names = dict.fromkeys(getattr(finding.problem, "name", "") for finding in findings)
+    return say_count(
+        "○ {names} is not written yet", "○ {names} are not written yet", len(names), names=all_of(names)
+    )
 
 
 def _misused(claim: Callable) -> str:
     if not inspect.isfunction(claim):
-        return "give each answer by its name, as in `check(claim, split_heads=split_heads)`"
+        return say("give each answer by its name, as in `check(claim, split_heads=split_heads)`")
     names = names_in(claim)
+    about, *others = names
+    for name in others:
+        about = say("{names} and {name}", names=about, name=name)
     given = ", ".join(f"{name}={name}" for name in names)
-    return f"{claim.__name__} is about {' and '.join(names)}: `check({claim.__name__}, {given})`"
+    return say(
+        "{claim} is about {names}: `check({claim}, {given})`", claim=claim.__name__, names=about, given=given
+    )
 
 
 def _advice(about: Mapping, things: Mapping[str, object]) -> str:
@@ -184,5 +199,5 @@ def _advice(about: Mapping, things: Mapping[str, object]) -> str:
     uses = [use for thing in things.values() for use in forbidden_in(thing, *rule)]
     if not uses:
         return ""
-    found = ", ".join(f"`{use.name}` (line {use.line})" for use in uses)
-    return f"Write this exercise without {found}: as it is, grading may give it no points."
+    found = joined(", ", [say("`{name}` (line {line})", name=use.name, line=use.line) for use in uses])
+    return say("Write this exercise without {found}: as it is, grading may give it no points.", found=found)

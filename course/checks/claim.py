@@ -19,6 +19,7 @@ from course.checks.plain import tensors_in
 from course.checks.precision import COUNTS, precision
 from course.checks.standin import StandIn
 from course.checks.trace import Answer, Event, Trace
+from course.language import joined, say
 
 if TYPE_CHECKING:
     from types import FunctionType
@@ -57,7 +58,7 @@ class Finding:
         if self.problem is None:
             return ""
         why = reason(self.problem, self.trace)
-        return f"{self.in_place} {sentence(why)}" if self.in_place else why
+        return joined(" ", [self.in_place, sentence(why)]) if self.in_place else why
 
 
 def sentence_of(claim: Callable) -> str:
@@ -127,20 +128,28 @@ def reason(problem: Exception, trace: Trace) -> str:
     if isinstance(problem, Mismatch):
         return problem.explained([*call.args, *call.kwargs.values()] if call else ())
     if isinstance(problem, StudentError | NotWritten | Unreachable):
-        return str(problem)
+        return problem.args[0]  # `str` would forget how it can be said in another language
     if isinstance(problem, AssertionError):
-        return str(problem) or "it does not hold"
+        return say(str(problem) or "it does not hold")
     if "does not require grad" in str(problem):
         return NO_GRADIENT
     if isinstance(problem, NameError):
-        return f"`{problem.name}` is not defined; run the cells at the top of the notebook, then this one"
+        return say(
+            "`{name}` is not defined; run the cells at the top of the notebook, then this one",
+            name=problem.name,
+        )
     error = f"{type(problem).__name__}: {problem}"
     if call is None:
-        return f"the check itself stopped ({error})"
+        return say("the check itself stopped ({error})", error=error)
     name = called(cast("str | Object", call.target), call.method)  # `last_call` skips backward passes
     if call.outcome.value is None:
-        return f"`{name}` returned None; is a `return` missing?"
-    return f"the check could not go on with what `{name}` returned, {_value_text(call)} ({error})"
+        return say("`{name}` returned None; is a `return` missing?", name=name)
+    return say(
+        "the check could not go on with what `{name}` returned, {value} ({error})",
+        name=name,
+        value=_value_text(call),
+        error=error,
+    )
 
 
 def last_call(trace: Trace) -> Event | None:
@@ -151,4 +160,4 @@ def last_call(trace: Trace) -> Event | None:
 
 def _value_text(call: Event) -> str:
     value, name = call.outcome.value, kind_name(call.outcome.value)
-    return name if len(brief(value)) > 60 else f"{name}: {brief(value)}"
+    return name if len(brief(value)) > 60 else joined(": ", [name, brief(value)])

@@ -12,6 +12,7 @@ from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.plain import tensors_in
 from course.checks.precision import nearly_same, note_precision, seven_digits_count
+from course.language import joined, say
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric
@@ -27,6 +28,7 @@ __all__ = [
     "same",
 ]
 
+THE_ANSWER = say("the answer")
 NEGLIGIBLE = 1e-6  # a smaller change of an answer counts as none
 
 
@@ -53,8 +55,8 @@ class Mismatch(AssertionError):
 
     def explained(self, arguments: Sequence[object] = ()) -> str:
         """The explanation; the arguments of the call that returned the value may add to it."""
-        known = self.message or self._described(arguments)
-        return f"{self.what}: {known}" if self.what else known
+        known = say(self.message) if self.message else self._described(arguments)
+        return joined(": ", [say(self.what), known]) if self.what else known
 
     def _described(self, arguments: Sequence[object]) -> str:
         try:
@@ -62,8 +64,8 @@ class Mismatch(AssertionError):
                 self.received, self.expected, arguments=arguments, tolerance=self.tolerance
             )
         except Exception:  # whatever a student returns, the message must not break
-            known = "the values differ"
-        return known or "the values are close, but not close enough"
+            known = say("the values differ")
+        return known or say("the values are close, but not close enough")
 
     def __str__(self) -> str:
         return self.explanation
@@ -104,7 +106,7 @@ def assert_true(statement: object, message: str) -> None:
         raise Mismatch(message=message)
 
 
-def assert_depends(answer: object, elsewhere: object, *, what: str = "the answer") -> None:
+def assert_depends(answer: object, elsewhere: object, *, what: str = THE_ANSWER) -> None:
     """An answer differs from `elsewhere`, the answer to an input that needs a different one. Raises Mismatch.
 
     For numbers, tensors and containers of them. A change of 1e-6 or less, or to NaN, does not count. `what`
@@ -113,7 +115,7 @@ def assert_depends(answer: object, elsewhere: object, *, what: str = "the answer
     if answer is None:
         raise Mismatch(message=describe_difference(None, 0.0))
     if not _has_moved(answer, elsewhere):
-        raise Mismatch(answer, message=f"{what} is the same for a very different input")
+        raise Mismatch(answer, message=say("{what} is the same for a very different input", what=say(what)))
 
 
 def _has_moved(answer: object, elsewhere: object) -> bool:
@@ -130,12 +132,15 @@ def _has_moved(answer: object, elsewhere: object) -> bool:
     return bool(((one.to(torch.complex128) - other.to(torch.complex128)).abs() > NEGLIGIBLE).any())
 
 
-def assert_dtype(value: object, dtype: torch.dtype, *, what: str = "the answer") -> None:
+def assert_dtype(value: object, dtype: torch.dtype, *, what: str = THE_ANSWER) -> None:
     """All tensors of real numbers have this dtype; `what` says what is examined. Raises Mismatch."""
     for tensor in tensors_in(value):
         if tensor.is_floating_point() and tensor.dtype != dtype:
             asked, found = (str(one).removeprefix("torch.") for one in (dtype, tensor.dtype))
-            raise Mismatch(message=f"{what} is in {found} where {asked} is expected")
+            message = say(
+                "{what} is in {found} where {asked} is expected", what=say(what), found=found, asked=asked
+            )
+            raise Mismatch(message=message)
 
 
 def assert_raises(error: type[BaseException], function: Callable, *arguments: object) -> None:
@@ -146,12 +151,19 @@ def assert_raises(error: type[BaseException], function: Callable, *arguments: ob
         raise
     except StudentError as problem:
         if not _is_a(problem, error):
-            message = f"{problem.sentence()}, where {error.__name__} is expected"
+            message = say(
+                "{problem}, where {error} is expected", problem=problem.sentence(), error=error.__name__
+            )
             raise Mismatch(message=message) from None
     except error:
         pass
     else:
-        raise Mismatch(message=f"no error where {error.__name__} is expected; {brief(value)} was returned")
+        message = say(
+            "no error where {error} is expected; {value} was returned",
+            error=error.__name__,
+            value=brief(value),
+        )
+        raise Mismatch(message=message)
 
 
 def _is_a(problem: StudentError, error: type[BaseException]) -> bool:

@@ -22,7 +22,13 @@ from course.checks.form_difference import form_difference
 from course.checks.not_finite import not_finite
 from course.checks.number_difference import confined, first_difference, lost_total, number_difference
 from course.checks.precision import is_in_float32
-from course.checks.sequence_difference import list_difference, set_difference, text_difference
+from course.checks.sequence_difference import (
+    list_difference,
+    set_difference,
+    text_difference,
+    where_is_expected,
+)
+from course.language import joined, say
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric
@@ -51,7 +57,7 @@ def describe_difference(
     the differences are, and the first of them.
     """
     if received is None and expected is not None:
-        return "the result is None; is a `return` missing?"
+        return say("the result is None; is a `return` missing?")
     return _described(received, expected, Circumstances(arguments, tolerance))
 
 
@@ -85,7 +91,7 @@ def within(tolerance: float | None) -> Callable[[object, object], bool]:
 def _value_difference(received: object, expected: object, known: Circumstances) -> str:
     if any(isinstance(value, int) and abs(value) >= LARGEST for value in (received, expected)):
         one, other = cast("Numeric", received), cast("Numeric", expected)
-        return "" if received == expected else f"{number(one)} where {number(other)} is expected"
+        return "" if received == expected else where_is_expected(number(one), number(other))
     if is_array(expected) or is_number(expected):
         return _number_difference(tensor_of(received), tensor_of(expected), known)
     if isinstance(received, Container) and isinstance(expected, Container):
@@ -96,7 +102,7 @@ def _value_difference(received: object, expected: object, known: Circumstances) 
         return text_difference(received, expected)
     if isinstance(received, set | frozenset) and isinstance(expected, set | frozenset):
         return set_difference(received, expected)
-    return f"{brief(received)} where {brief(expected)} is expected"
+    return where_is_expected(brief(received), brief(expected))
 
 
 def _number_difference(received: Tensor, expected: Tensor, known: Circumstances) -> str:
@@ -106,12 +112,14 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
     if found := not_finite(received, expected, known.arguments):
         return found
     if is_in_float32(received, expected):
-        return "the values are right to seven digits and no further: somewhere your code computes in float32"
+        return say(
+            "the values are right to seven digits and no further: somewhere your code computes in float32"
+        )
     if relation := number_difference(received, expected, sizes_of(known.arguments)):
         return relation
     place = lost_total(received, expected) or confined(received, expected, bounds)
     first = first_difference(received, expected, bounds)
-    return f"{place}; {first}" if place else first
+    return joined("; ", [place, first])
 
 
 def _entries_difference(received: Container, expected: Container, known: Circumstances) -> str:
@@ -124,9 +132,18 @@ def _entries_difference(received: Container, expected: Container, known: Circums
         return relation
     path, one, other = _innermost(received, expected, known)
     where = brief(path[0]) if len(path) == 1 else "".join(f"[{brief(place)}]" for place in path)
-    many = f"{len(differing)} of {len(entries)} entries differ; the first, at" if len(entries) > 1 else "at"
-    total = lost_total(*columns) if columns else ""
-    return "; ".join(filter(None, [total, f"{many} {where}: {_described(one, other, known)}"]))
+    described = _described(one, other, known)
+    if len(entries) > 1:
+        found = say(
+            "{count} of {total} entries differ; the first, at {place}: {difference}",
+            count=len(differing),
+            total=len(entries),
+            place=where,
+            difference=described,
+        )
+    else:
+        found = say("at {place}: {difference}", place=where, difference=described)
+    return joined("; ", [lost_total(*columns) if columns else "", found])
 
 
 def _entries(received: Container, expected: Container) -> list[Entry]:

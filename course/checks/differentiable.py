@@ -13,6 +13,7 @@ from course.checks.plain import mapped, tensors_in
 from course.checks.precision import seven_digits_count
 from course.checks.standin import StandIn
 from course.checks.trace import Object
+from course.language import say
 
 STEP, TOLERANCE = 1e-5, (1e-4, 1e-6)  # how far to either side the slope is measured, and how well it is known
 FINE_STEP = 1e-7  # the same near a bend: where a relu begins, or where a norm divides by next to nothing
@@ -20,12 +21,8 @@ FLOAT32_STEP, FLOAT32_TOLERANCE = 3e-3, (2e-2, 2e-2)  # the same of what is comp
 UNSEEN, UNSEEN_TOLERANCE = 1e-10, (1e-3, 1e-3)  # a step that float32 does not see, and float64 this well
 DIRECTIONS = 2
 
-CUT_OFF = "by `detach`, `item`, `data`, `requires_grad=False`, `torch.no_grad`, `torch.tensor` or numpy"
-NO_GRADIENT = f"no gradient flows back through your result: it was cut off, {CUT_OFF}"
-OTHER_SLOPE = (
-    "the gradient that flows back is not the slope of what {name} computes: "
-    f"part of the computation was cut off, {CUT_OFF}"
-)
+CUT_OFF = say("by `detach`, `item`, `data`, `requires_grad=False`, `torch.no_grad`, `torch.tensor` or numpy")
+NO_GRADIENT = say("no gradient flows back through your result: it was cut off, {by}", by=CUT_OFF)
 
 
 def assert_differentiable(function: StandIn, *arguments: object) -> None:
@@ -60,8 +57,17 @@ def assert_differentiable(function: StandIn, *arguments: object) -> None:
         is_short = not near(slope(UNSEEN), slope(STEP), UNSEEN_TOLERANCE)  # of float64 both are the slope
         is_right = is_short and near(slope(FLOAT32_STEP), found, FLOAT32_TOLERANCE)
         if not is_right or not seven_digits_count():
-            raise Mismatch(message=OTHER_SLOPE.format(name=f"`{call.name}`"))
+            raise Mismatch(message=_other_slope(call.name))
     call.at(at)  # a module has its old parameters again
+
+
+def _other_slope(name: str) -> str:
+    return say(
+        "the gradient that flows back is not the slope of what `{name}` computes: "
+        "part of the computation was cut off, {by}",
+        name=name,
+        by=CUT_OFF,
+    )
 
 
 class _Call:

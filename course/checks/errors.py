@@ -5,6 +5,8 @@ import re
 import traceback
 from collections.abc import Callable, Sequence
 
+from course.language import joined, say
+
 LONGEST_MESSAGE = 2_000
 MOST_FRAMES = 20
 
@@ -48,11 +50,14 @@ class StudentError(Exception):
 
     def sentence(self) -> str:
         """ "`attention_weights` raised ZeroDivisionError: division by zero, at line 3: `return 1 / 0`"."""
-        name = f"`{self.name}`" if self.name else "your code"
-        raised = f"{name} raised {self.error}" + (f": {_cut(self.message, 300)}" if self.message else "")
-        place = f", at line {self.line}" if self.line else ""
-        told = raised + place + (f": `{_cut(self.text, 100)}`" if place and self.text else "")
-        return told + _meaning(self.message, self.text)
+        name = f"`{self.name}`" if self.name else say("your code")
+        raised = say("{name} raised {error}", name=name, error=self.error)
+        if self.message:
+            raised = joined(": ", [raised, _cut(self.message, 300)])
+        if self.line:
+            raised = say("{raised}, at line {line}", raised=raised, line=self.line)
+            raised = joined(": ", [raised, f"`{_cut(self.text, 100)}`"]) if self.text else raised
+        return joined(". ", [raised, _meaning(self.message, self.text)])
 
 
 class NotWritten(Exception):
@@ -60,7 +65,7 @@ class NotWritten(Exception):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"{name} is not written yet. This is your next step.")
+        super().__init__(say("{name} is not written yet. This is your next step.", name=name))
 
 
 class Unreachable(Exception):
@@ -118,10 +123,12 @@ def _meaning(message: str, text: str) -> str:
     """An explanation of an error whose message says little to a beginner; "" for others."""
     said = message.lower()
     if "type" in said and any(all(word in said for word in words) for words in PRECISIONS):
-        return ". A float32 tensor meets a float64 one there: torch creates float32 unless you pass `dtype=…`"
+        return say(
+            "A float32 tensor meets a float64 one there: torch creates float32 unless you pass `dtype=…`"
+        )
     is_of_shape = ".shape" in text or ".size()" in text
     if AXES.search(said) or (is_of_shape and UNPACKED.search(message)):
-        return ". The tensor there has more or fewer axes than your code names: `…` stands for any number"
+        return say("The tensor there has more or fewer axes than your code names: `…` stands for any number")
     return ""
 
 

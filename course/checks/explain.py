@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
+from course.language import BETWEEN, ENGLISH, Language, joined, paragraphs, say, shaped
+
 # Medium shades, visible on white and on black; text has the page's own colour.
 RED, GREEN = "#d9484a", "#2c9a5b"
 
@@ -12,10 +14,10 @@ BOX = "border-left:4px solid {colour};padding:.4em .9em;margin:.3em 0;line-heigh
 MONO = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em;white-space:pre-wrap"
 FAINT = "opacity:.75"
 
-FIRST = "About the first ✗:"
+FIRST = say("About the first ✗:")
 
 # A word, and not a name such as p, h_0, dW, `lr = 0.1` or the label `dx:`, which must not be capitalised.
-PLAIN_WORD = re.compile(r"(a|[a-z]{2,})(?=[\s'-]|[.?]?(\s|$))(?! = )")
+PLAIN_WORD = re.compile(r"(a|[a-zß-öø-ÿ]{2,})(?=[\s'-]|[.?]?(\s|$))(?! = )")
 
 # Hints are Markdown: a line break within a paragraph is a space.
 SOFT_BREAK = re.compile(r"(?<!\n)\n(?![\s`|*-]|\d+\.)")
@@ -38,14 +40,17 @@ class Explanation:
     def finding(self) -> str:
         """What is certain where a mistake is named: all results so far agree with it."""
         if len(self.mistakes) < 2:
-            return "Your results match a known mistake." if self.mistakes else ""
-        return "Your results so far match more than one known mistake."
+            return say("Your results match a known mistake.") if self.mistakes else ""
+        return say("Your results so far match more than one known mistake.")
 
     @property
     def diagnosis(self) -> str:
         """The mistake in a sentence; if there are several, each as one possibility."""
-        diagnoses = [diagnosis for diagnosis, _ in self.mistakes]
-        return "Either: " + " Or: ".join(diagnoses) if len(diagnoses) > 1 else "".join(diagnoses)
+        diagnoses = [say(diagnosis) for diagnosis, _ in self.mistakes]
+        if len(diagnoses) < 2:
+            return joined("", diagnoses)
+        first, *others = diagnoses
+        return joined(" ", [say("Either: {diagnosis}", diagnosis=first), *map(_or, others)])
 
     @property
     def question(self) -> str:
@@ -55,17 +60,29 @@ class Explanation:
     @property
     def hint_title(self) -> str:
         """`Hint 1 of 3`."""
-        return f"Hint {len(self.hints)} of {self.hints_in_all}"
+        return say("Hint {number} of {total}", number=len(self.hints), total=self.hints_in_all)
 
     @property
     def hint(self) -> str:
         """The newest hint, each paragraph on one line."""
-        newest = self.hints[-1] if self.hints else ""
-        return newest if "```" in newest else SOFT_BREAK.sub(" ", newest)
+        newest = paragraphs(self.hints[-1]) if self.hints else ()
+        return shaped(joined(BETWEEN, map(say, newest)), _on_one_line)
+
+
+def _or(diagnosis: str) -> str:
+    return say("Or: {diagnosis}", diagnosis=diagnosis)
+
+
+def _on_one_line(text: str) -> str:
+    return text if "```" in text else SOFT_BREAK.sub(" ", text)
 
 
 def sentence(clause: str) -> str:
     """A clause as a sentence: with a full stop, and with a capital letter if it begins with a word."""
+    return shaped(clause, _as_sentence)
+
+
+def _as_sentence(clause: str) -> str:
     clause = clause.strip()
     if not clause:
         return ""
@@ -73,46 +90,52 @@ def sentence(clause: str) -> str:
     return (clause[0].upper() + clause[1:] if PLAIN_WORD.match(clause) else clause) + end
 
 
-def lines(this: Explanation) -> list[str]:
+def lines(this: Explanation, language: Language = ENGLISH) -> list[str]:
     """The message for a terminal."""
-    return [line for part in _parts(this) for line in part.splitlines()]
+    return [line for part in _parts(this, language) for line in part.splitlines()]
 
 
-def _parts(this: Explanation) -> Iterator[str]:
+def _parts(this: Explanation, language: Language) -> Iterator[str]:
     if this.is_of_several:
-        yield FIRST
-    for name, value in (("received", this.received), ("expected", this.expected)):
-        if value:
-            yield f"{name}: " + value.replace("\n", "\n          ")
-    yield from filter(None, (this.difference, this.mend_first, this.finding, this.diagnosis, this.question))
+        yield language(FIRST)
+    for name, value in _values(this):
+        yield f"{language(name)}: " + language(value).replace("\n", "\n          ")
+    said = this.difference, this.mend_first, this.finding, this.diagnosis, this.question
+    yield from (language(part) for part in said if part)
     if this.hint:
-        yield f"{this.hint_title}: {this.hint}"
+        yield f"{language(this.hint_title)}: {language(this.hint)}"
 
 
-def blocks(this: Explanation) -> list[str]:
+def _values(this: Explanation) -> list[tuple[str, str]]:
+    pairs = (say("received"), this.received), (say("expected"), this.expected)
+    return [(name, value) for name, value in pairs if value]
+
+
+def blocks(this: Explanation, language: Language = ENGLISH) -> list[str]:
     """The message for a notebook: everything escaped, no scripts, the page's own text colour."""
-    return [*_blocks(this)]
+    return [*_blocks(this, language)]
 
 
-def _blocks(this: Explanation) -> Iterator[str]:
+def _blocks(this: Explanation, language: Language) -> Iterator[str]:
+    def said(text: str) -> str:
+        return prose(language(text))
+
     if this.is_of_several:
-        yield f'<div style="{FAINT}">{FIRST}</div>'
-    values = [
-        (name, value) for name, value in (("received", this.received), ("expected", this.expected)) if value
-    ]
-    if values:
-        yield f'<div style="margin:.4em 0">{"".join(_value(name, value) for name, value in values)}</div>'
+        yield f'<div style="{FAINT}">{language(FIRST)}</div>'
+    if values := [_value(language(name), language(value)) for name, value in _values(this)]:
+        yield f'<div style="margin:.4em 0">{"".join(values)}</div>'
     if this.difference:
-        yield f"<div>{prose(this.difference)}</div>"
+        yield f"<div>{said(this.difference)}</div>"
     if this.mend_first:
-        yield f'<div style="margin-top:.5em"><strong>{prose(this.mend_first)}</strong></div>'
+        yield f'<div style="margin-top:.5em"><strong>{said(this.mend_first)}</strong></div>'
     if this.diagnosis:
-        yield f'<div style="margin-top:.5em"><span style="{FAINT}">{this.finding}</span></div>'
-        yield f"<div><strong>{prose(this.diagnosis)}</strong></div>"
+        yield f'<div style="margin-top:.5em"><span style="{FAINT}">{language(this.finding)}</span></div>'
+        yield f"<div><strong>{said(this.diagnosis)}</strong></div>"
     if this.question:
-        yield f"<div>{prose(this.question)}</div>"
+        yield f"<div>{said(this.question)}</div>"
     if this.hint:
-        yield f'<div style="margin-top:.5em"><strong>{this.hint_title}</strong> {prose(this.hint)}</div>'
+        title = f"<strong>{language(this.hint_title)}</strong>"
+        yield f'<div style="margin-top:.5em">{title} {said(this.hint)}</div>'
 
 
 def _value(name: str, value: str) -> str:

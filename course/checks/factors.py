@@ -6,25 +6,26 @@ from fractions import Fraction
 
 from course.checks.brief import apart
 from course.checks.closeness import is_array
+from course.language import say
 
 PRECISION = 2e-5  # relative; wide enough for answers in float32
 LEAST_SIZE = 5  # smaller factors have too many causes
 LARGEST_DENOMINATOR = 100  # of a simple fraction; a ratio of two such fractions may be chance
 
 UNITS = {
-    math.log(2): ("ln 2", "nats where bits are expected"),
-    1 / math.log(2): ("1/ln 2", "bits where nats are expected"),
-    1 / math.log(10): ("1/ln 10", "a logarithm to base 10 where a natural one is expected"),
-    math.log(10): ("ln 10", "a natural logarithm where one to base 10 is expected"),
-    math.log10(2): ("log₁₀ 2", "a logarithm to base 10 where bits are expected"),
-    1 / math.log10(2): ("1/log₁₀ 2", "bits where a logarithm to base 10 is expected"),
+    math.log(2): ("ln 2", say("nats where bits are expected")),
+    1 / math.log(2): ("1/ln 2", say("bits where nats are expected")),
+    1 / math.log(10): ("1/ln 10", say("a logarithm to base 10 where a natural one is expected")),
+    math.log(10): ("ln 10", say("a natural logarithm where one to base 10 is expected")),
+    math.log10(2): ("log₁₀ 2", say("a logarithm to base 10 where bits are expected")),
+    1 / math.log10(2): ("1/log₁₀ 2", say("bits where a logarithm to base 10 is expected")),
 }
 POWERS = {
-    math.log(2): "the expected one raised to the power ln 2, as when 2 is raised to nats",
-    1 / math.log(2): "the expected one raised to the power 1/ln 2, as when e is raised to bits",
-    -1.0: "the reciprocal of the expected one",
-    0.5: "the square root of the expected one",
-    2.0: "the square of the expected one",
+    math.log(2): say("the expected one raised to the power ln 2, as when 2 is raised to nats"),
+    1 / math.log(2): say("the expected one raised to the power 1/ln 2, as when e is raised to bits"),
+    -1.0: say("the reciprocal of the expected one"),
+    0.5: say("the square root of the expected one"),
+    2.0: say("the square of the expected one"),
 }
 
 
@@ -42,7 +43,8 @@ def sizes_of(arguments: Sequence[object]) -> dict[int, str]:
     """The sizes found in the arguments of a call, and what they measure: {7: "the length of argument 1"}."""
     sizes: dict[int, str] = {}
     for position, argument in enumerate(arguments, 1):
-        name = f"argument {position}" if len(arguments) > 1 else "the argument"
+        several = say("argument {position}", position=position)
+        name = several if len(arguments) > 1 else say("the argument")
         for size, meaning in _sizes(argument, name):
             sizes.setdefault(size, meaning)
     return sizes
@@ -50,10 +52,13 @@ def sizes_of(arguments: Sequence[object]) -> dict[int, str]:
 
 def _sizes(argument: object, name: str) -> list[tuple[int, str]]:
     if is_array(argument):
-        axes = [(size, f"the size of axis {axis} of {name}") for axis, size in enumerate(argument.shape)]
-        return [*axes, (math.prod(argument.shape), f"the number of values in {name}")]
+        axes = [
+            (size, say("the size of axis {axis} of {name}", axis=axis, name=name))
+            for axis, size in enumerate(argument.shape)
+        ]
+        return [*axes, (math.prod(argument.shape), say("the number of values in {name}", name=name))]
     if isinstance(argument, str | bytes | list | tuple | dict | set | frozenset):
-        return [(len(argument), f"the length of {name}"), *_inner_lengths(argument, name)]
+        return [(len(argument), say("the length of {name}", name=name)), *_inner_lengths(argument, name)]
     return []
 
 
@@ -62,50 +67,55 @@ def _inner_lengths(argument: object, name: str) -> list[tuple[int, str]]:
         isinstance(entry, list | tuple) for entry in argument
     ):
         return []
-    return [(sum(map(len, argument)), f"the number of entries in all lists of {name}")]
+    return [(sum(map(len, argument)), say("the number of entries in all lists of {name}", name=name))]
 
 
 def named_factor(factor: float, sizes: Mapping[int, str]) -> str:
     """ "ln 2 times the expected one: nats where bits are expected", if the factor has a name; else ""."""
     if nearly(factor, -1.0):
-        return "the negative of the expected one"
-    sign = "minus " if factor < 0 else ""
-    for value, (name, meaning) in UNITS.items():
-        if nearly(abs(factor), value):
-            return f"{sign}{name} times the expected one: {meaning}"
-    named = _size_factor(abs(factor), sizes) or _simple_factor(abs(factor))
-    return sign + named if named else ""
+        return say("the negative of the expected one")
+    named = _unit_factor(abs(factor)) or _size_factor(abs(factor), sizes) or _simple_factor(abs(factor))
+    return say("minus {relation}", relation=named) if named and factor < 0 else named
+
+
+def _unit_factor(factor: float) -> str:
+    fitting = (unit for value, unit in UNITS.items() if nearly(factor, value))
+    name, meaning = next(fitting, ("", ""))
+    return say("{factor} times the expected one: {meaning}", factor=name, meaning=meaning) if name else ""
 
 
 def _size_factor(factor: float, sizes: Mapping[int, str]) -> str:
     for size, name in sizes.items():
         if size < LEAST_SIZE:
             continue
+        found: dict[str, object] = {"size": size, "name": name}
         if nearly(factor, size):
-            return f"{size} times the expected one, and {size} is {name}: a sum instead of a mean?"
+            return say(
+                "{size} times the expected one, and {size} is {name}: a sum instead of a mean?", **found
+            )
         if nearly(factor, 1 / size):
-            return f"1/{size} of the expected one, and {size} is {name}: divided by it once too often?"
+            return say(
+                "1/{size} of the expected one, and {size} is {name}: divided by it once too often?", **found
+            )
         if name.startswith(("the length", "the number")) or math.isqrt(size) ** 2 == size:
             continue  # nobody divides by the root of a length; the root of a square is just a whole number
         if nearly(factor, math.sqrt(size)):
-            return f"√{size} times the expected one, and {size} is {name}"
+            return say("√{size} times the expected one, and {size} is {name}", **found)
         if nearly(factor, 1 / math.sqrt(size)):
-            return f"1/√{size} of the expected one, and {size} is {name}"
+            return say("1/√{size} of the expected one, and {size} is {name}", **found)
     return ""
 
 
 def _simple_factor(factor: float) -> str:
     if nearly(factor, 2.0):
-        return "twice the expected one"
-    return "half of the expected one" if nearly(factor, 0.5) else ""
+        return say("twice the expected one")
+    return say("half of the expected one") if nearly(factor, 0.5) else ""
 
 
 def factor_text(factor: float, sizes: Mapping[int, str]) -> str:
     """The factor in words, with its name if it has one."""
-    return (
-        named_factor(factor, sizes)
-        or f"{apart(factor, math.copysign(1.0, factor))[0]} times the expected one"
-    )
+    shown = apart(factor, math.copysign(1.0, factor))[0]
+    return named_factor(factor, sizes) or say("{factor} times the expected one", factor=shown)
 
 
 def named_power(power: float) -> str:

@@ -4,23 +4,24 @@ import torch
 
 from course.checks.brief import brief, kind_name
 from course.checks.closeness import Array, is_array, is_number, is_truth, kind_of, same, tensor_of
-from course.checks.sequence_difference import length_difference, missing_and_extra
+from course.checks.sequence_difference import length_difference, missing_and_extra, where_is_expected
 from course.checks.shape_difference import agree, shape_difference
+from course.language import joined, say
 
 NUMBERS = {
-    "bool": "truth values",
-    "int": "whole numbers",
-    "float": "real numbers",
-    "complex": "complex numbers",
+    "bool": say("truth values"),
+    "int": say("whole numbers"),
+    "float": say("real numbers"),
+    "complex": say("complex numbers"),
 }
-KEYS = {str: "strings", tuple: "tuples", int: "whole numbers", bytes: "bytes"}
+KEYS = {str: say("strings"), tuple: say("tuples"), int: NUMBERS["int"], bytes: say("bytes")}
 
 
 def form_difference(received: object, expected: object) -> str:
     """What is wrong with the type, keys, length or shape; "" if all are as expected."""
     for alike in (is_truth, is_number):
         if alike(expected):
-            return "" if alike(received) else f"{_came(received)} where {kind_name(expected)} is expected"
+            return "" if alike(received) else where_is_expected(_came(received), kind_name(expected))
     if is_array(expected):
         return _array_form(received, expected)
     if type(received) is not type(expected):
@@ -34,38 +35,45 @@ def form_difference(received: object, expected: object) -> str:
 
 def _came(received: object) -> str:
     if is_array(received):
-        return f"{kind_name(received)} of shape {tuple(received.shape)}"
+        return _of_shape(received)
     return kind_name(received)
 
 
+def _of_shape(array: Array) -> str:
+    return say("{kind} of shape {shape}", kind=kind_name(array), shape=tuple(array.shape))
+
+
 def _type_difference(received: object, expected: object) -> str:
-    difference = f"{_came(received)} where {kind_name(expected)} is expected"
+    difference = where_is_expected(_came(received), kind_name(expected))
     if isinstance(received, list | tuple) and isinstance(expected, list | tuple) and same(received, expected):
-        return f"{difference}; its entries are right"
+        return say("{difference}; its entries are right", difference=difference)
     return difference
 
 
 def _array_form(received: object, expected: Array) -> str:
     if is_number(received) and not is_array(received):
-        return f"a number where {kind_name(expected)} of shape {tuple(expected.shape)} is expected"
+        return where_is_expected(kind_name(received), _of_shape(expected))
     if not is_array(received):
-        return f"{kind_name(received)} where {kind_name(expected)} is expected{_as_right(received, expected)}"
+        difference = where_is_expected(kind_name(received), kind_name(expected))
+        is_right = _is_right_as_tensor(received, expected)
+        return say("{difference}; its values are right", difference=difference) if is_right else difference
     received, expected = tensor_of(received), tensor_of(expected)
     if received.shape != expected.shape:
         return shape_difference(received, expected)
     kinds = kind_of(received), kind_of(expected)
-    return f"{NUMBERS[kinds[0]]} where {NUMBERS[kinds[1]]} are expected" if kinds[0] != kinds[1] else ""
+    if kinds[0] == kinds[1]:
+        return ""
+    found, asked = (NUMBERS[kind] for kind in kinds)
+    return say("{received} where {expected} are expected", received=found, expected=asked)
 
 
-def _as_right(received: object, expected: Array) -> str:
-    """A clause saying that the list would be right as a tensor; "" if it would not."""
+def _is_right_as_tensor(received: object, expected: Array) -> bool:
     if not isinstance(received, list | tuple):
-        return ""
+        return False
     try:
-        values = torch.tensor(received)
+        return agree(torch.tensor(received), tensor_of(expected))
     except (TypeError, ValueError, RuntimeError):
-        return ""
-    return "; its values are right" if agree(values, tensor_of(expected)) else ""
+        return False
 
 
 def _keys_difference(received: dict, expected: dict) -> str:
@@ -74,16 +82,23 @@ def _keys_difference(received: dict, expected: dict) -> str:
     for aspect in (_key_kind, _key_length):
         kinds = [{aspect(key) for key in values} for values in (received, expected)]
         if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
-            keys = f"{brief(next(iter(received)))} against {brief(next(iter(expected)))}"
-            return f"the keys are {kinds[0].pop()}, where {kinds[1].pop()} are expected: {keys}"
+            return say(
+                "the keys are {found}, where {asked} are expected: {one} against {other}",
+                found=kinds[0].pop(),
+                asked=kinds[1].pop(),
+                one=brief(next(iter(received))),
+                other=brief(next(iter(expected))),
+            )
     missing, extra = expected.keys() - received.keys(), received.keys() - expected.keys()
-    where = f"of {len(expected)} expected keys" if missing else "besides the expected keys"
-    return f"{where}, {missing_and_extra(missing, extra)}"
+    where = (
+        say("of {count} expected keys", count=len(expected)) if missing else say("besides the expected keys")
+    )
+    return joined(", ", [where, missing_and_extra(missing, extra)])
 
 
 def _key_kind(key: object) -> str:
-    return KEYS.get(type(key), "of a different type")
+    return KEYS.get(type(key), say("of a different type"))
 
 
 def _key_length(key: object) -> str:
-    return f"tuples of {len(key)}" if isinstance(key, tuple) else _key_kind(key)
+    return say("tuples of {length}", length=len(key)) if isinstance(key, tuple) else _key_kind(key)

@@ -8,7 +8,9 @@ from torch import Tensor
 from course.checks.brief import apart, first_index, number
 from course.checks.closeness import close, tolerance_between
 from course.checks.factors import factor_text, is_simple, named_factor, named_power, nearly
+from course.checks.sequence_difference import where_is_expected
 from course.checks.shape_difference import agree, order_name, orders
+from course.language import say
 
 MOST_VALUES = 100_000  # in larger tensors the search for relations takes too long
 LEAST_RATIOS = 3  # distinct values for which a relation must hold before a cause is named
@@ -25,7 +27,7 @@ def number_difference(received: Tensor, expected: Tensor, sizes: Mapping[int, st
         return ""  # too large to search, or a difference below the usual tolerance
     if received.dtype == torch.bool:
         is_inverted = (received != expected).all()
-        return "every truth value is inverted" if is_inverted else _rearranged(received, expected)
+        return say("every truth value is inverted") if is_inverted else _rearranged(received, expected)
     if received.numel() == 1:
         return _one_number(received.reshape(()), expected.reshape(()), sizes)
     a, b = received.double(), expected.double()
@@ -49,20 +51,28 @@ def first_difference(received: Tensor, expected: Tensor, tolerance: tuple[float,
     where = first_index(differing)
     one, other = apart(received[tuple(where)], expected[tuple(where)])
     if differing.numel() == 1:
-        return f"{one} where {other} is expected"
+        return where_is_expected(one, other)
     count, total = int(differing.sum()), differing.numel()
-    many = f"all {total} values differ" if count == total else f"{count} of {total} values differ"
-    return f"{many}; the first, at {where}, is {one} where {other} is expected"
+    many = say("{count} of {total} values differ", count=count, total=total)
+    return say(
+        "{many}; the first, at {place}, is {received} where {expected} is expected",
+        many=say("all {total} values differ", total=total) if count == total else many,
+        place=where,
+        received=one,
+        expected=other,
+    )
 
 
 def _one_number(received: Tensor, expected: Tensor, sizes: Mapping[int, str]) -> str:
     if not received.is_floating_point() and not expected.is_floating_point():
         excess = int(received) - int(expected)
-        return f"one too {'large' if excess > 0 else 'small'}" if abs(excess) == 1 else ""
+        if abs(excess) != 1:
+            return ""
+        return say("one too large") if excess > 0 else say("one too small")
     a, b = float(received), float(expected)
     is_telling = not (is_simple(a) and is_simple(b))
     if a != 0 and b != 0 and (name := named_factor(a / b, sizes if is_telling else {})):
-        return f"the result is {name}"
+        return say("the result is {relation}", relation=name)
     return _function(received.double().reshape(1), expected.double().reshape(1))
 
 
@@ -71,17 +81,17 @@ def _constants(a: Tensor, b: Tensor) -> str:
     if not (_nearly_all(a, one.expand_as(a)) and _nearly_all(b, other.expand_as(b))):
         return ""
     shown = apart(one, other)
-    return f"every value is {shown[0]} where {shown[1]} is expected"
+    return say("every value is {received} where {expected} is expected", received=shown[0], expected=shown[1])
 
 
 def _rearranged(received: Tensor, expected: Tensor) -> str:
     for order in orders(received, expected):
         if agree(received.permute(order), expected):
-            return f"{order_name(order)}, the values are right"
+            return say("{moved}, the values are right", moved=order_name(order))
     for axis in range(received.ndim):
         is_ordered = expected.unique().numel() >= LEAST_ORDERED
         if is_ordered and agree(received.flip(axis), expected):
-            return f"the values are in reverse order along axis {axis}"
+            return say("the values are in reverse order along axis {axis}", axis=axis)
         if shift := _shift(received, expected, axis):
             return shift
     return _reordered(received, expected)
@@ -91,19 +101,21 @@ def _shift(received: Tensor, expected: Tensor, axis: int) -> str:
     size = received.shape[axis]
     if size < 3:
         return ""
-    for steps, place in ((1, "earlier"), (-1, "later")):
+    earlier = say("shifted by one along axis {axis}: each value is expected one place earlier", axis=axis)
+    later = say("shifted by one along axis {axis}: each value is expected one place later", axis=axis)
+    for steps, found in ((1, earlier), (-1, later)):
         start = max(steps, 0)
         moved = received.narrow(axis, start, size - 1)
         original = expected.narrow(axis, 1 - start, size - 1)
         if agree(moved, original) and original.unique().numel() >= LEAST_ORDERED:
-            return f"shifted by one along axis {axis}: each value is expected one place {place}"
+            return found
     return ""
 
 
 def _reordered(received: Tensor, expected: Tensor) -> str:
     flat = received.reshape(-1).sort().values, expected.reshape(-1).sort().values
     distinct = expected.unique().numel() > 2
-    return "the same values in a different order" if distinct and agree(*flat) else ""
+    return say("the same values in a different order") if distinct and agree(*flat) else ""
 
 
 def _factor(a: Tensor, b: Tensor, sizes: Mapping[int, str]) -> str:
@@ -111,7 +123,7 @@ def _factor(a: Tensor, b: Tensor, sizes: Mapping[int, str]) -> str:
     if factor is None or nearly(factor, 1.0):  # then a is b up to rounding, and there is no factor to name
         return ""
     is_telling = b[b != 0].unique().numel() >= LEAST_RATIOS
-    return f"every value is {factor_text(factor, sizes if is_telling else {})}"
+    return say("every value is {relation}", relation=factor_text(factor, sizes if is_telling else {}))
 
 
 def _ratio(a: Tensor, b: Tensor) -> float | None:
@@ -129,11 +141,21 @@ def _nearly_all(a: Tensor, b: Tensor) -> bool:
 
 def _normalised(a: Tensor, b: Tensor) -> str:
     """A clause about probabilities, or their logarithms, that sum to one along the wrong axis; else ""."""
-    for name, x, y in (("values", a, b), ("exponentials of the values", a.exp(), b.exp())):
-        right, found = _axes_of_ones(y), _axes_of_ones(x)
-        if right and found and not set(right) & set(found):
-            return f"the {name} sum to one along axis {found[0]}, where they should along axis {right[0]}"
+    if found := _other_axes(a, b):
+        return say("the values sum to one along axis {found}, where they should along axis {right}", **found)
+    if found := _other_axes(a.exp(), b.exp()):
+        return say(
+            "the exponentials of the values sum to one along axis {found}, "
+            "where they should along axis {right}",
+            **found,
+        )
     return ""
+
+
+def _other_axes(a: Tensor, b: Tensor) -> dict[str, object]:
+    """An axis along which a sums to one and an axis along which b does, if they share none; else nothing."""
+    right, found = _axes_of_ones(b), _axes_of_ones(a)
+    return {"found": found[0], "right": right[0]} if right and found and not set(right) & set(found) else {}
 
 
 def _axes_of_ones(x: Tensor) -> list[int]:
@@ -144,18 +166,19 @@ def _function(a: Tensor, b: Tensor) -> str:
     if not _is_telling(a, b):
         return ""
     relations = (
-        ("the exponential of", b.exp()),
-        ("the logarithm of", b.log()),
-        ("the logarithm to base 2 of", b.log2()),
-        ("2 to the power of", b.exp2()),
-        ("one minus", 1 - b),
+        (say("the exponential of the expected one"), b.exp()),
+        (say("the logarithm of the expected one"), b.log()),
+        (say("the logarithm to base 2 of the expected one"), b.log2()),
+        (say("2 to the power of the expected one"), b.exp2()),
+        (say("one minus the expected one"), 1 - b),
     )
-    subject = "the result is" if a.numel() == 1 else "every value is"
-    for name, image in relations:
-        if image.isfinite().all() and _nearly_all(a, image):
-            return f"{subject} {name} the expected one"
-    power = _power(a.reshape(-1), b.reshape(-1))
-    return f"{subject} {power}" if power else ""
+    fitting = (name for name, image in relations if image.isfinite().all() and _nearly_all(a, image))
+    relation = next(fitting, "") or _power(a.reshape(-1), b.reshape(-1))
+    if not relation:
+        return ""
+    if a.numel() == 1:
+        return say("the result is {relation}", relation=relation)
+    return say("every value is {relation}", relation=relation)
 
 
 def _is_telling(a: Tensor, b: Tensor) -> bool:
@@ -182,7 +205,9 @@ def _offset(a: Tensor, b: Tensor) -> str:
         or nearly(b.max().item(), b.min().item())
     ):
         return ""
-    return f"every value is {number(first.abs())} too {'large' if first > 0 else 'small'}"
+    if first > 0:
+        return say("every value is {amount} too large", amount=number(first.abs()))
+    return say("every value is {amount} too small", amount=number(first.abs()))
 
 
 def _along_an_axis(a: Tensor, b: Tensor) -> str:
@@ -191,9 +216,14 @@ def _along_an_axis(a: Tensor, b: Tensor) -> str:
             continue
         difference, ratio = a - b, a / b
         if _constant(difference, axis) and _several(difference, axis, 0.0):
-            return f"along axis {axis} all values are off by a constant, a different one for each line"
+            return say(
+                "along axis {axis} all values are off by a constant, a different one for each line", axis=axis
+            )
         if ratio.isfinite().all() and _constant(ratio, axis) and _several(ratio, axis, 1.0):
-            return f"along axis {axis} all values are off by a constant factor, a different one for each line"
+            return say(
+                "along axis {axis} all values are off by a constant factor, a different one for each line",
+                axis=axis,
+            )
     return ""
 
 
@@ -216,8 +246,15 @@ def lost_total(received: Tensor, expected: Tensor) -> str:
     if (expected < 0).any() or not _nearly_all(right, torch.ones_like(right)):
         return ""
     wrong = found[~torch.isclose(found, right, rtol=1e-4)]
-    along = f" along axis {expected.ndim - 1}" if expected.ndim > 1 else ""
-    return f"the values sum to {number(wrong[0])}{along}, the expected ones to 1" if wrong.numel() else ""
+    if not wrong.numel():
+        return ""
+    if expected.ndim == 1:
+        return say("the values sum to {total}, the expected ones to 1", total=number(wrong[0]))
+    return say(
+        "the values sum to {total} along axis {axis}, the expected ones to 1",
+        total=number(wrong[0]),
+        axis=expected.ndim - 1,
+    )
 
 
 def confined(received: Tensor, expected: Tensor, tolerance: tuple[float, float] | None = None) -> str:
@@ -228,8 +265,12 @@ def confined(received: Tensor, expected: Tensor, tolerance: tuple[float, float] 
         lines = differing.any(dim=others) if others else differing
         if lines.sum() == 1 and received.shape[axis] > 2:
             index, last = int(lines.nonzero()[0]), received.shape[axis] - 1
-            ends = {0: "only the first entry", last: "only the last entry"}
-            return f"{ends.get(index, f'only entry {index}')} along axis {axis} is wrong"
+            ends = {
+                0: say("only the first entry along axis {axis} is wrong", axis=axis),
+                last: say("only the last entry along axis {axis} is wrong", axis=axis),
+            }
+            inside = say("only entry {index} along axis {axis} is wrong", index=index, axis=axis)
+            return ends.get(index, inside)
     return _triangle(differing)
 
 
@@ -238,10 +279,10 @@ def _triangle(differing: Tensor) -> str:
         return ""
     everywhere = torch.ones_like(differing)
     sides = (
-        ("above the diagonal", everywhere.triu(1)),
-        ("below the diagonal", everywhere.tril(-1)),
-        ("on the diagonal", everywhere.triu() & everywhere.tril()),
-        ("on and above the diagonal", everywhere.triu()),
-        ("on and below the diagonal", everywhere.tril()),
+        (say("the values above the diagonal are wrong"), everywhere.triu(1)),
+        (say("the values below the diagonal are wrong"), everywhere.tril(-1)),
+        (say("the values on the diagonal are wrong"), everywhere.triu() & everywhere.tril()),
+        (say("the values on and above the diagonal are wrong"), everywhere.triu()),
+        (say("the values on and below the diagonal are wrong"), everywhere.tril()),
     )
-    return next((f"the values {name} are wrong" for name, side in sides if torch.equal(differing, side)), "")
+    return next((found for found, side in sides if torch.equal(differing, side)), "")

@@ -4,16 +4,27 @@ import dis
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
 
-MEND_FIRST = "It calls your {parts}, which fail{s} the checks of {its} own exercise; fix that first."
+from course.language import say, say_count
 
 
 def mend_first(parts: Collection[str]) -> str:
     """The advice for a failed exercise that calls these wrong parts; "" if there are none."""
     if not parts:
         return ""
-    names = " and ".join(f"`{name}`" for name in parts)
-    one = len(parts) == 1
-    return MEND_FIRST.format(parts=names, s="s" if one else "", its="its" if one else "their")
+    return say_count(
+        "It calls your {parts}, which fails the checks of its own exercise; fix that first.",
+        "It calls your {parts}, which fail the checks of their own exercise; fix that first.",
+        len(parts),
+        parts=all_of(parts),
+    )
+
+
+def all_of(names: Collection[str]) -> str:
+    """`a`, and `b`: all of these names of the student's code, with "and" between them."""
+    first, *rest = (f"`{name}`" for name in names)
+    for name in rest:
+        first = say("{names} and {name}", names=first, name=name)
+    return first
 
 
 def called(thing: object, names: Collection[str]) -> dict[str, object]:

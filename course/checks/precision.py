@@ -20,12 +20,13 @@ from course.checks.closeness import (
     tolerance_between,
 )
 from course.checks.plain import tensors_in
+from course.language import say
 
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric
 
 SEVEN_DIGITS = 3e-6  # of the largest number of an answer: a few times what float32 rounds away
-COUNTS = (
+COUNTS = say(
     "Your numbers are right to seven digits and no further: somewhere your code computes in float32, where "
     "float64 is asked for. That costs nothing here."
 )

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from course.language import ENGLISH, Language, say
+
 WIDTH = 100
 
 
@@ -37,26 +39,39 @@ def untried(fingerprints: Mapping) -> dict[str, Score]:
     return scores
 
 
-def in_words(scores: Mapping[str, Score]) -> str:
+def in_words(scores: Mapping[str, Score], language: Language = ENGLISH) -> str:
     """A line of counts, and below it the exercises begun and the exercises left, once any has been tried."""
-    return "\n".join(_lines(scores))
+    return "\n".join(_lines(scores, language))
 
 
-def _lines(scores: Mapping[str, Score]) -> Iterator[str]:
+def _lines(scores: Mapping[str, Score], language: Language) -> Iterator[str]:
     done = sum(score.is_done for score in scores.values())
     earned, worth, later = (
         sum(getattr(score, what) for score in scores.values()) for what in ("earned", "worth", "later")
     )
-    more = f", and {later:g} more after you hand in" if later else ""
-    yield f"{done} of {len(scores)} exercises done · {earned:g} of {worth:g} points{more}"
+    counted: dict[str, object] = {"done": done, "total": len(scores), "earned": earned, "worth": worth}
+    if later:
+        yield language(
+            say(
+                "{done} of {total} exercises done · {earned:g} of {worth:g} points, "
+                "and {later:g} more after you hand in",
+                **counted,
+                later=later,
+            )
+        )
+    else:
+        yield language(say("{done} of {total} exercises done · {earned:g} of {worth:g} points", **counted))
     if not any(score.held for score in scores.values()):
         return
     begun = [
-        f"{name} ({score.held} of {score.claims})"
+        language(say("{name} ({held} of {total})", name=name, held=score.held, total=score.claims))
         for name, score in scores.items()
         if score.held and not score.is_done
     ]
     left = [name for name, score in scores.items() if not score.held]
-    for label, names in (("Begun", begun), ("Left", left)):
+    for label, names in (
+        (say("Begun: {names}", names=", ".join(begun)), begun),
+        (say("Left: {names}", names=", ".join(left)), left),
+    ):
         if names:
-            yield textwrap.fill(f"{label}: {', '.join(names)}", WIDTH, break_on_hyphens=False)
+            yield textwrap.fill(language(label), WIDTH, break_on_hyphens=False)

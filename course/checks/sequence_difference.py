@@ -1,10 +1,11 @@
 """How two strings, lists or sets differ."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from course.checks.brief import brief
 from course.checks.closeness import same
+from course.language import joined, say, say_count
 
 LEAST_ORDERED = 5  # distinct entries that are needed to recognise a shift
 AROUND = 12  # characters of a text shown on each side of the first difference
@@ -22,70 +23,100 @@ def _form(value: object) -> object:
 def text_difference(received: str | bytes, expected: str | bytes) -> str:
     """How two texts differ: in case, in white space, in length, or from which character on."""
     if isinstance(received, str) and received.lower() == expected.lower():
-        return "only upper and lower case differ"
+        return say("only upper and lower case differ")
     if received.split() == expected.split():
-        return f"only white space differs: {received!r} where {expected!r} is expected"
-    if relation := _ends(received, expected, "character") or _order(received, expected):
+        return joined(
+            ": ", [say("only white space differs"), where_is_expected(repr(received), repr(expected))]
+        )
+    if relation := _ends(received, expected, _characters) or _order(received, expected):
         return relation
     if max(len(received), len(expected)) <= 2 * AROUND:
-        return f"{received!r} where {expected!r} is expected"
+        return where_is_expected(repr(received), repr(expected))
     place = next((i for i, (a, b) in enumerate(zip(received, expected, strict=False)) if a != b), None)
     place = min(len(received), len(expected)) if place is None else place
-    shown = [text[max(0, place - AROUND) : place + AROUND] for text in (received, expected)]
-    return f"the texts differ from character {place} onwards: {shown[0]!r} where {shown[1]!r} is expected"
+    shown = [repr(text[max(0, place - AROUND) : place + AROUND]) for text in (received, expected)]
+    differ = say("the texts differ from character {place} onwards", place=place)
+    return joined(": ", [differ, where_is_expected(*shown)])
+
+
+def where_is_expected(received: object, expected: object) -> str:
+    """`3 where 4 is expected`, of values in brief or of kinds of values."""
+    return say("{received} where {expected} is expected", received=received, expected=expected)
 
 
 def list_difference(received: Sequence, expected: Sequence) -> str:
     """How two whole lists are related: one entry too many, shifted, reversed, reordered; else ""."""
-    return _ends(received, expected, "entry") or _order(received, expected)
+    return _ends(received, expected, _list_entries) or _order(received, expected)
 
 
 def length_difference(received: Sequence, expected: Sequence) -> str:
     """Both lengths, and the missing or superfluous entry if all others agree, else the first difference."""
-    lengths = (
-        f"{_entries(len(received))} where {len(expected)} {'is' if len(expected) == 1 else 'are'} expected"
+    lengths = say_count(
+        "{entries} where {count} is expected",
+        "{entries} where {count} are expected",
+        len(expected),
+        entries=say_count("{count} entry", "{count} entries", len(received)),
     )
-    if relation := _ends(received, expected, "entry"):
-        return f"{lengths}: {relation}"
+    if relation := _ends(received, expected, _list_entries):
+        return joined(": ", [lengths, relation])
     pairs = zip(received, expected, strict=False)
     first = next((i for i, (a, b) in enumerate(pairs) if not identical(a, b)), None)
     if first is None:
         return lengths
-    shown = f"{brief(received[first])} where {brief(expected[first])} is expected"
-    return f"{lengths}; the first difference, at {first}: {shown}"
+    shown = where_is_expected(brief(received[first]), brief(expected[first]))
+    return say(
+        "{lengths}; the first difference, at {place}: {shown}", lengths=lengths, place=first, shown=shown
+    )
 
 
 def set_difference(received: set | frozenset, expected: set | frozenset) -> str:
     """The missing entries and the superfluous ones."""
-    return f"entries {missing_and_extra(expected - received, received - expected)}"
+    differing = missing_and_extra(expected - received, received - expected)
+    return say("entries {missing_and_extra}", missing_and_extra=differing)
 
 
 def missing_and_extra(missing: Collection[object], extra: Collection[object]) -> str:
     """`missing: 'a', 'b'; not expected: 'c'`."""
-    parts = [
-        (name, sorted(entries, key=repr)) for name, entries in (("missing", missing), ("not expected", extra))
-    ]
-    return "; ".join(f"{name}: {_several(entries)}" for name, entries in parts if entries)
+    parts = (
+        say("missing: {entries}", entries=_several(missing)) if missing else "",
+        say("not expected: {entries}", entries=_several(extra)) if extra else "",
+    )
+    return joined("; ", parts)
 
 
-def _several(entries: list) -> str:
-    more = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
-    return ", ".join(brief(entry) for entry in entries[:3]) + more
+def _several(entries: Collection[object]) -> str:
+    shown = joined(", ", [brief(entry) for entry in sorted(entries, key=repr)[:3]])
+    more = len(entries) - 3
+    return say("{entries} and {count} more", entries=shown, count=more) if more > 0 else shown
 
 
-def _entries(count: int) -> str:
-    return f"{count} {'entry' if count == 1 else 'entries'}"
+def _list_entries(entry: str) -> tuple[str, str, str, str]:
+    """That the last or the first entry is missing or superfluous."""
+    return (
+        say("the last entry, {entry}, is missing", entry=entry),
+        say("the first entry, {entry}, is missing", entry=entry),
+        say("the last entry, {entry}, is superfluous", entry=entry),
+        say("the first entry, {entry}, is superfluous", entry=entry),
+    )
 
 
-def _ends(received: Sequence, expected: Sequence, unit: str) -> str:
+def _characters(entry: str) -> tuple[str, str, str, str]:
+    return (
+        say("the last character, {character}, is missing", character=entry),
+        say("the first character, {character}, is missing", character=entry),
+        say("the last character, {character}, is superfluous", character=entry),
+        say("the first character, {character}, is superfluous", character=entry),
+    )
+
+
+def _ends(received: Sequence, expected: Sequence, sentences: Callable[[str], tuple[str, ...]]) -> str:
     excess = len(received) - len(expected)
     if abs(excess) != 1:
         return ""
     longer, shorter = (received, expected) if excess > 0 else (expected, received)
-    state = "superfluous" if excess > 0 else "missing"
-    for place, rest, entry in (("last", longer[:-1], longer[-1]), ("first", longer[1:], longer[0])):
+    for place, rest, entry in ((0, longer[:-1], longer[-1]), (1, longer[1:], longer[0])):
         if identical(rest, shorter):
-            return f"the {place} {unit}, {brief(entry)}, is {state}"
+            return sentences(brief(entry))[place + 2 * (excess > 0)]
     return ""
 
 
@@ -93,14 +124,14 @@ def _order(received: Sequence, expected: Sequence) -> str:
     if len(received) != len(expected):
         return ""
     if identical(received[::-1], expected):
-        return "it is in reverse order"
+        return say("it is in reverse order")
     if len(_bag(expected)) >= LEAST_ORDERED:
         if identical(received[1:], expected[:-1]):
-            return "shifted by one: each entry is expected one place earlier"
+            return say("shifted by one: each entry is expected one place earlier")
         if identical(received[:-1], expected[1:]):
-            return "shifted by one: each entry is expected one place later"
+            return say("shifted by one: each entry is expected one place later")
     if _bag(received) == _bag(expected):
-        return "the same entries in a different order"
+        return say("the same entries in a different order")
     return ""
 
 

@@ -6,16 +6,18 @@ from torch import Tensor
 
 from course.checks.brief import shape_text
 from course.checks.closeness import close, tolerance_between
+from course.language import joined, say, say_count
 
 MOST_AXES = 4  # with more axes, their orders are not tried
 
 
 def shape_difference(received: Tensor, expected: Tensor) -> str:
     """Both shapes, and how they are related if that is clear."""
-    plain = f"the shape is {shape_text(received)} where {shape_text(expected)} is expected"
+    shapes = {"received": shape_text(received), "expected": shape_text(expected)}
+    plain = say("the shape is {received} where {expected} is expected", **shapes)
     for relation in (_permuted, _ones, _axis_kept, _axis_lost, _one_off, _reshaped):
         if found := relation(received, expected):
-            return f"{plain}: {found}"
+            return joined(": ", [plain, found])
     return plain
 
 
@@ -40,18 +42,20 @@ def order_name(order: tuple[int, ...]) -> str:
     """`transposed`, `with axes 1 and 2 exchanged`, or the order itself."""
     moved = [axis for axis, source in enumerate(order) if axis != source]
     if len(order) == 2:
-        return "transposed"
+        return say("transposed")
     if len(moved) == 2:
-        return f"with axes {moved[0]} and {moved[1]} exchanged"
-    return f"with its axes in the order {order}"
+        return say("with axes {first} and {second} exchanged", first=moved[0], second=moved[1])
+    return say("with its axes in the order {order}", order=order)
 
 
 def _permuted(received: Tensor, expected: Tensor) -> str:
     candidates = orders(received, expected)
     for order in candidates:
         if agree(received.permute(order), expected):
-            return f"{order_name(order)}, it has the expected values"
-    return f"{order_name(candidates[0])}, it has the expected shape, but not the values" if candidates else ""
+            return say("{moved}, it has the expected values", moved=order_name(order))
+    if not candidates:
+        return ""
+    return say("{moved}, it has the expected shape, but not the values", moved=order_name(candidates[0]))
 
 
 def _ones(received: Tensor, expected: Tensor) -> str:
@@ -60,30 +64,36 @@ def _ones(received: Tensor, expected: Tensor) -> str:
     excess = received.ndim - expected.ndim
     if excess == 0:
         return ""
-    values = (
-        "the values are right" if agree(received.squeeze(), expected.squeeze()) else "the values differ too"
-    )
-    return f"{abs(excess)} axis of size 1 too {'many' if excess > 0 else 'few'}; {values}"
+    is_right = agree(received.squeeze(), expected.squeeze())
+    values = say("the values are right") if is_right else say("the values differ too")
+    if excess < 0:
+        axes = say_count("{count} axis of size 1 too few", "{count} axis of size 1 too few", -excess)
+    else:
+        axes = say_count("{count} axis of size 1 too many", "{count} axis of size 1 too many", excess)
+    return joined("; ", [axes, values])
 
 
 def _axis_kept(received: Tensor, expected: Tensor) -> str:
     axis = _extra_axis(received, expected)
     if axis is None:
         return ""
-    for name, reduced in (("sum", received.sum(axis)), ("mean", received.double().mean(axis))):
-        if agree(reduced, expected):
-            return f"its {name} over axis {axis} would be right"
-    return f"axis {axis}, of size {received.shape[axis]}, is one too many"
+    if agree(received.sum(axis), expected):
+        return say("its sum over axis {axis} would be right", axis=axis)
+    if agree(received.double().mean(axis), expected):
+        return say("its mean over axis {axis} would be right", axis=axis)
+    return say("axis {axis}, of size {size}, is one too many", axis=axis, size=received.shape[axis])
 
 
 def _axis_lost(received: Tensor, expected: Tensor) -> str:
     axis = _extra_axis(expected, received)
     if axis is None:
         return ""
-    for name, reduced in (("sum", expected.sum(axis)), ("mean", expected.double().mean(axis))):
-        if agree(received, reduced) and expected.unique().numel() > 1:
-            return f"it is the {name} of the expected values over axis {axis}"
-    return f"axis {axis}, of size {expected.shape[axis]}, is missing"
+    is_varied = expected.unique().numel() > 1
+    if is_varied and agree(received, expected.sum(axis)):
+        return say("it is the sum of the expected values over axis {axis}", axis=axis)
+    if is_varied and agree(received, expected.double().mean(axis)):
+        return say("it is the mean of the expected values over axis {axis}", axis=axis)
+    return say("axis {axis}, of size {size}, is missing", axis=axis, size=expected.shape[axis])
 
 
 def _extra_axis(larger: Tensor, smaller: Tensor) -> int | None:
@@ -103,12 +113,27 @@ def _one_off(received: Tensor, expected: Tensor) -> str:
     if abs(missing) != 1:
         return ""
     longer, shorter = (expected, received) if missing > 0 else (received, expected)
-    few = "few" if missing > 0 else "many"
-    for place, start in (("last", 0), ("first", 1)):
+    said = (_one_too_few if missing > 0 else _one_too_many)(axis)
+    for at, start in ((1, 0), (2, 1)):  # without the last, and without the first
         if agree(shorter, longer.narrow(axis, start, shorter.shape[axis])):
-            state = "missing" if missing > 0 else "superfluous"
-            return f"one too {few} along axis {axis}: the {place} is {state}"
-    return f"one too {few} along axis {axis}"
+            return said[at]
+    return said[0]
+
+
+def _one_too_few(axis: int) -> tuple[str, str, str]:
+    return (
+        say("one too few along axis {axis}", axis=axis),
+        say("one too few along axis {axis}: the last is missing", axis=axis),
+        say("one too few along axis {axis}: the first is missing", axis=axis),
+    )
+
+
+def _one_too_many(axis: int) -> tuple[str, str, str]:
+    return (
+        say("one too many along axis {axis}", axis=axis),
+        say("one too many along axis {axis}: the last is superfluous", axis=axis),
+        say("one too many along axis {axis}: the first is superfluous", axis=axis),
+    )
 
 
 def _only_differing_axis(received: Tensor, expected: Tensor) -> int | None:
@@ -121,7 +146,6 @@ def _only_differing_axis(received: Tensor, expected: Tensor) -> int | None:
 def _reshaped(received: Tensor, expected: Tensor) -> str:
     if received.numel() != expected.numel() or received.numel() == 0:
         return ""
-    order = (
-        "in the expected order" if agree(received.reshape(-1), expected.reshape(-1)) else "in another order"
-    )
-    return f"the same number of values, {order}" if order.endswith("expected order") else ""
+    if not agree(received.reshape(-1), expected.reshape(-1)):
+        return ""
+    return say("the same number of values, in the expected order")

@@ -1,10 +1,11 @@
 """What a student reads after the checks of an exercise: every claim, how many hold, and one thing to fix."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from course.checks.claim import Finding
 from course.checks.explain import BOX, FAINT, GREEN, RED, Explanation, blocks, lines, prose
+from course.language import ENGLISH, Language, joined, say, say_count
 
 SIGNS = {"passed": ("✓", GREEN), "failed": ("✗", RED), "not_written": ("○", "inherit")}
 
@@ -17,6 +18,7 @@ class Verdict:
     later: int = 0  # claims that are tested after the homework is handed in
     why: Explanation | None = None
     advice: str = ""
+    language: Language = ENGLISH
 
     @property
     def holds(self) -> bool:
@@ -32,8 +34,9 @@ class Verdict:
     def summary(self) -> str:
         """`4 of 5 · 1 more after you hand in`."""
         held = sum(finding.result == "passed" for finding in self.findings)
-        more = f" · {self.later} more after you hand in" if self.later else ""
-        return f"{held} of {len(self.findings)}{more}"
+        counted = say("{held} of {total}", held=held, total=len(self.findings))
+        later = say_count("{count} more after you hand in", "{count} more after you hand in", self.later)
+        return joined(" · ", [counted, later if self.later else ""])
 
     def as_text(self) -> str:
         """For a terminal, and for anything else that shows no HTML."""
@@ -41,27 +44,28 @@ class Verdict:
 
     def _lines(self) -> Iterator[str]:
         for finding in self.findings:
-            yield f"{SIGNS[finding.result][0]} {finding.sentence}"
-        yield self.summary
-        for part in (lines(self.why) if self.why else (), [self.advice] if self.advice else ()):
+            yield f"{SIGNS[finding.result][0]} {self.language(finding.sentence)}"
+        yield self.language(self.summary)
+        why = lines(self.why, self.language) if self.why else ()
+        for part in (why, [self.language(self.advice)] if self.advice else ()):
             yield from ("", *part) if part else ()
 
     def as_html(self) -> str:
         """For a notebook: everything escaped, no scripts, legible on light and dark pages."""
-        rows = "".join(_row(finding) for finding in self.findings)
-        more = blocks(self.why) if self.why else []
+        rows = "".join(_row(finding, self.language) for finding in self.findings)
+        more = blocks(self.why, self.language) if self.why else []
         if self.advice:
-            more = [*more, f'<div style="margin-top:.5em">{prose(self.advice)}</div>']
+            more = [*more, f'<div style="margin-top:.5em">{prose(self.language(self.advice))}</div>']
         why = f'<div style="margin-top:.6em">{"".join(more)}</div>' if more else ""
-        counted = f'<div style="margin-top:.2em"><strong>{self.summary}</strong></div>'
+        counted = f'<div style="margin-top:.2em"><strong>{self.language(self.summary)}</strong></div>'
         return f'<div style="{BOX.format(colour=GREEN if self.holds else RED)}">{rows}{counted}{why}</div>'
 
 
-def _row(finding: Finding) -> str:
+def _row(finding: Finding, language: Language) -> str:
     sign, colour = SIGNS[finding.result]
     shown = f'<span style="flex:0 0 1.4em;color:{colour};font-weight:700">{sign}</span>'
     faint = "" if finding.result == "failed" else f' style="{FAINT}"'
-    return f'<div style="display:flex">{shown}<span{faint}>{prose(finding.sentence)}</span></div>'
+    return f'<div style="display:flex">{shown}<span{faint}>{prose(language(finding.sentence))}</span></div>'
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,13 @@ class Points:
     earned: float
     worth: float
     about: str = ""  # one line of text, if there is nothing else to show
+    language: Language = field(default=ENGLISH, compare=False)
 
     def __repr__(self) -> str:
         return repr(self.earned)
 
     def _repr_html_(self) -> str:
         """The same in words, for a reader."""
-        said = f"{prose(self.about)} · " if self.about else ""
-        return f'<span style="{FAINT}">{said}{self.earned:g} of {self.worth:g} points</span>'
+        about = f"{prose(self.language(self.about))} · " if self.about else ""
+        points = say("{earned:g} of {worth:g} points", earned=self.earned, worth=self.worth)
+        return f'<span style="{FAINT}">{about}{self.language(points)}</span>'

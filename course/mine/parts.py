@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from course.checks.check import Homework
 from course.checks.progress import WIDTH
+from course.language import joined, say
 
 
 class Parts(SimpleNamespace):
@@ -21,14 +22,19 @@ class Parts(SimpleNamespace):
     ready_made: tuple[str, ...]
 
     def __str__(self) -> str:
-        if not self.ready_made:
-            return textwrap.fill(f"Every part is yours: {', '.join(self.own)}.", WIDTH)
-        whose = f"Yours: {', '.join(self.own)}." if self.own else "None of these parts is yours yet."
-        return textwrap.fill(
-            f"{whose} Ready-made, until your own have passed their checks in this session: "
-            f"{', '.join(self.ready_made)}.",
-            WIDTH,
+        return textwrap.fill(self.sentence, WIDTH)
+
+    @property
+    def sentence(self) -> str:
+        """Whose the parts are."""
+        own, ready_made = ", ".join(self.own), ", ".join(self.ready_made)
+        if not ready_made:
+            return say("Every part is yours: {names}.", names=own)
+        whose = say("Yours: {names}.", names=own) if own else say("None of these parts is yours yet.")
+        others = say(
+            "Ready-made, until your own have passed their checks in this session: {names}.", names=ready_made
         )
+        return joined(" ", [whose, others])
 
 
 def parts(check: Homework, **answers: object) -> Parts:
@@ -47,7 +53,7 @@ def parts(check: Homework, **answers: object) -> Parts:
         own=tuple(name for name in answers if name in done),
         ready_made=tuple(name for name in answers if name not in done),
     )
-    print(found)
+    print(textwrap.fill(check.language(found.sentence), WIDTH))
     return found
 
 

@@ -14,6 +14,7 @@ from autograder.marks.database import in_a_sentence, opened
 from autograder.marks.decisions import Decisions
 from autograder.marks.late import penalties_now, policy_of
 from autograder.marks.settings import course_config
+from course.language import joined, say
 
 EXCUSED = "EX"  # as Canvas writes it
 
@@ -52,12 +53,13 @@ class Mark:
     def total(self) -> str:
         """`4.8 of 6`, and what else there is to know of it; nothing if nothing was handed in."""
         if self.excused:
-            return "excused"
+            return say("excused")
         if self.points is None:
             return ""
-        late = f", {number(self.penalty)} taken off for being late" if self.penalty else ""
-        rest = ", not all marked yet" if self.waits_for_a_person else ""
-        return f"{number(self.score)} of {number(self.max_points)}{late}{rest}"
+        points = say("{held} of {total}", held=number(self.score), total=number(self.max_points))
+        late = say("{points} taken off for being late", points=number(self.penalty)) if self.penalty else ""
+        rest = say("not all marked yet") if self.waits_for_a_person else ""
+        return joined(", ", [points, late, rest])
 
 
 def marks_of(root: Path, homework: str, gradebook: str | None = None) -> list[Mark]:

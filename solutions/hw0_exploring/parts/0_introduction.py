@@ -40,7 +40,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from course.checks import assert_close, assert_equal, assert_true
+from course.checks import assert_close, assert_equal, assert_true, say
 from course.mine import parts
 from course.pretrained import cut, predict
 from course.pretrained.chat import SYSTEM, Message, as_text

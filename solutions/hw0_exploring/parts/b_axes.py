@@ -340,7 +340,7 @@ def the_fault_begins_with_0_1_2_3(name_the_wrong_move):
         "positions_in_reverse": [[8, 9], [4, 5], [0, 1]],
     }
     answer = name_the_wrong_move()
-    assert_true(answer in first_group, f"{answer!r} is not one of the five names.")
+    assert_true(answer in first_group, say("{answer} is not one of the five names.", answer=repr(answer)))
     assert_equal(first_group[answer], [[0, 1], [2, 3], [4, 5]], what="the first group with that fault")
 
 
@@ -357,6 +357,6 @@ def the_fault_makes_the_whole_table(name_the_wrong_move):
         "positions_in_reverse": right.flip(2),
     }
     answer = name_the_wrong_move()
-    assert_true(answer in with_fault, f"{answer!r} is not one of the five names.")
+    assert_true(answer in with_fault, say("{answer} is not one of the five names.", answer=repr(answer)))
     for place, (name, shown) in enumerate(SHOWN_GROUPS.items()):
         assert_equal(with_fault[answer][place // 2, place % 2].tolist(), shown, what=name)

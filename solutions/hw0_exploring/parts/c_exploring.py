@@ -96,8 +96,9 @@ def the_van_is_likelier_than_the_eyes(log_prob_of):
         found = expected(text)
         answers.append(log_prob_of(found.logits, found.tokens))
         right = -functional.cross_entropy(found.logits, found.tokens, reduction="sum").item()
-        assert_close(answers[-1], right, what=f"the log-probability of {text!r}")
-    assert_true(answers[0] > answers[1], f"The two texts have {answers[0]} and {answers[1]}.")
+        assert_close(answers[-1], right, what=say("the log-probability of {text}", text=repr(text)))
+    said = say("The two texts have {first} and {second}.", first=answers[0], second=answers[1])
+    assert_true(answers[0] > answers[1], said)
 
 
 # %% check="other_texts_have_their_log_prob" points=2 hidden
@@ -270,7 +271,8 @@ def four_wordings_of_one_question(distances):
     probs = logits.softmax(-1)
     assert_close(answer, torch.cdist(probs, probs, p=1) / 2)
     near, far = answer[0][1].item(), answer[0][2].item()
-    assert_true(near < far, f"The first wording is {near} from the second and {far} from the third.")
+    said = say("The first wording is {near} from the second and {far} from the third.", near=near, far=far)
+    assert_true(near < far, said)
 
 
 # %% check="other_rows_have_their_distances" points=2 hidden

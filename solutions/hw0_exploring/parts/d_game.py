@@ -44,7 +44,7 @@ def the_example_costs_1_2_and_8_bits(surprise):
     """In the example "mat" costs 1 bit, "sofa" 2 and "rug" 8."""
     bets = {"mat": 0.5, "sofa": 0.25}
     for word, bits in {"mat": 1.0, "sofa": 2.0, "rug": 8.0}.items():
-        assert_close(surprise(bets, word, 66), bits, what=f"the price of {word!r}")
+        assert_close(surprise(bets, word, 66), bits, what=say("the price of {word}", word=repr(word)))
 
 
 # %% check="without_a_bet_all_words_cost_the_same" points=1

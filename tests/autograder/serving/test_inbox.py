@@ -9,9 +9,10 @@ from grading import MINI
 
 from autograder.making.products import build_homework
 from autograder.marks.records import CheckRecord, ExerciseRecord, RecordFolder, SubmissionRecord
+from autograder.reporting.feedback import NEVER
 from autograder.serving.attempts import Attempts, Pace
 from autograder.serving.handout import Handout
-from autograder.serving.inbox import NEVER, AttemptInbox, written_answers
+from autograder.serving.inbox import AttemptInbox, written_answers
 from autograder.source.address import Address
 from autograder.source.homework import TEXT_STUB
 from autograder.source.loading import load
