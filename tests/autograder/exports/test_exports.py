@@ -253,7 +253,7 @@ def test_the_autograder_for_gradescope_holds_this_grader_and_one_homework(archiv
         "autograder/cli.py",
         "course/__init__.py",
     } <= names
-    assert "solutions/hw1_language_models/misconceptions/perplexity.py" in names
+    assert "solutions/hw1_language_models/misconceptions/a_perplexity.py" in names
     assert not [name for name in names if name.startswith("solutions/hw2") or "__pycache__" in name]
 
 

@@ -8,7 +8,7 @@ from torch.nn import functional
 from autograder.catalogue import misconception
 
 from ..notebook import cut_by_curve as right_cut
-from .limits import _entropy, _keep
+from .c3_limits import _entropy, _keep
 
 
 def _sorted(logits):

@@ -9,7 +9,7 @@ from autograder.catalogue import misconception
 from ..notebook import bent as right_bent
 from ..notebook import min_p, temperature, top_k, top_p
 from ..notebook import pipeline as right_pipeline
-from .limits import _entropy
+from .c3_limits import _entropy
 
 # 20. bent
 
