@@ -776,7 +776,7 @@ look(
     lambda plots: plots.loss_curves(
         {
             "one batch": overfit_one_batch(
-                torch.zeros(3, 8), twice_each, torch.tensor([0, 1, 2, 0]), 4.0, 60
+                torch.zeros(3, 8), twice_each, torch.tensor([0, 1, 2, 0]), 1.0, 200
             ).tolist()
         }
     )
