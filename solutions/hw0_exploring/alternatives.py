@@ -27,6 +27,16 @@ def in_numpy(x, n_groups):
     return np.stack(np.split(x.numpy(), n_groups, axis=-1), axis=1)
 
 
+@alternative(of="split_groups")
+def written_into_zeros(x, n_groups):
+    B, T, D = x.shape
+    K = D // n_groups
+    groups = torch.zeros(B, n_groups, T, K)
+    for h in range(n_groups):
+        groups[:, h] = x[:, :, h * K : (h + 1) * K]
+    return groups
+
+
 @alternative(of="merge_groups")
 def by_writing_slices(x):
     B, H, T, K = x.shape
@@ -119,4 +129,4 @@ def in_two_cases(bets, word, n_words):
 def by_trying_them_out():
     x = torch.arange(24).reshape(2, 3, 4)
     is_shown = x.reshape(2, 2, 3, 2).transpose(0, 1)[0, 1, 0, 0] == 12
-    return "fences_with_the_groups_first" if is_shown else "reshaped_to_the_final_shape"
+    return "read_with_the_groups_first" if is_shown else "reshaped_to_the_final_shape"

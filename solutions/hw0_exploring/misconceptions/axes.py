@@ -45,6 +45,15 @@ def only_words_that_occur_once(text):
     return sum(words.count(word) == 1 for word in words)
 
 
+@misconception(of="different_words")
+def empty_string_counted(text):
+    """The text is split at single spaces, so the empty text has a word: the empty string.
+
+    What are `"".split(" ")` and `"".split()`, and what comes out for two spaces in a row?
+    """
+    return len(set(text.lower().split(" ")))
+
+
 # 2. split_groups
 
 
@@ -257,6 +266,16 @@ def place_of_the_first_padding(tokens, pad):
     What does `argmax` answer where all entries are equal? Which sequence of the example has no padding?
     """
     return (tokens == pad).int().argmax(dim=1)
+
+
+@misconception(of="real_lengths")
+def tokens_above_the_padding(tokens, pad):
+    """Only tokens larger than `pad` are counted.
+
+    With `pad = 9`, is 5 a real token? What must be true of a token that is no padding: to be larger, or to be
+    another one?
+    """
+    return (tokens > pad).sum(dim=1)
 
 
 @misconception(of="real_lengths")

@@ -37,6 +37,18 @@ def logarithm_of_the_product(logits, tokens):
 
 
 @misconception(of="log_prob_of")
+def math_log_of_the_product(logits, tokens):
+    """The probabilities are multiplied first; the product of many is 0, and `math.log(0.0)` is an error.
+
+    Evaluate `0.125 ** 500`. At which moment would you have to take the logarithms?
+    """
+    product = 1.0
+    for row, token in zip(logits.softmax(dim=-1), tokens, strict=True):
+        product *= row[token].item()
+    return math.log(product)
+
+
+@misconception(of="log_prob_of")
 def logarithm_after_the_softmax(logits, tokens):
     """The softmax is taken first and its logarithm then: what is all but impossible is 0 in between.
 
@@ -256,6 +268,27 @@ def euclidean_distance(logits):
 
 
 @misconception(of="distances")
+def euclidean_distance_halved(logits):
+    """Half of Euclid's distance, the root of the sum of squares, is taken.
+
+    Do the differences 1/4, 0 and 1/4 have a sum of 1/2 in your code? What does `torch.cdist` add up if it is
+    not told a `p`?
+    """
+    probs = logits.softmax(dim=-1)
+    return (probs[:, None] - probs).square().sum(dim=-1).sqrt() / 2
+
+
+@misconception(of="distances")
+def largest_difference(logits):
+    """Only the largest difference of two distributions is taken, and not the sum of all.
+
+    If three pieces differ by 1/4, 1/8 and 3/8, which of them does your distance see?
+    """
+    probs = logits.softmax(dim=-1)
+    return (probs[:, None] - probs).abs().amax(dim=-1)
+
+
+@misconception(of="distances")
 def differences_with_their_sign(logits):
     """The differences keep their sign, and those of two distributions always cancel.
 
@@ -305,6 +338,16 @@ def answer_not_begun(messages):
     With which speaker should the text break off? Compare the end of the example.
     """
     return "".join(f"<|im_start|>{speaker}\n{said}<|im_end|>\n" for speaker, said in messages)
+
+
+@misconception(of="chat_prompt")
+def answer_begun_after_every_message(messages):
+    """An answer is begun behind every message, and not only behind the last.
+
+    How many `<|im_start|>` should there be for three messages, and how many has your text?
+    """
+    turns = (f"<|im_start|>{speaker}\n{said}<|im_end|>\n" for speaker, said in messages)
+    return "".join(turn + "<|im_start|>assistant\n" for turn in turns)
 
 
 @misconception(of="chat_prompt")

@@ -77,6 +77,15 @@ def bets_made_to_sum_to_one(bets, word, n_words):
 
 
 @misconception(of="surprise")
+def every_other_word_alike(bets, word, n_words):
+    """A word without a bet gets 1/`n_words`, however much was left for it.
+
+    In the example 1/4 is left for 64 words. Which probability does "rug" have, and which do you give it?
+    """
+    return -math.log2(bets.get(word, 1 / n_words))
+
+
+@misconception(of="surprise")
 def every_other_word_impossible(bets, word, n_words):
     """A word without a bet costs infinity, although something was left for it.
 

@@ -141,7 +141,8 @@ for text in ("an ERROR", "31.12.1999", "1000000", "Mary Smith", "Nguyễn Văn M
 #
 # Write `pieces_per_word(pieces)`, which returns a list: how many pieces has the first word, the second, and so
 # on? `pieces` is a list of strings. A word begins with the first piece, and with each piece that begins with
-# a space; all other pieces continue the word before. A text without pieces has no words: `[]`.
+# a space; all other pieces, a newline among them, continue the word before. A text without pieces has no
+# words: `[]`.
 #
 # **Example.** `["N", "ora", " Eph", "ron", " wrote"]` gives `[2, 2, 1]`.
 #
@@ -180,8 +181,9 @@ def the_example_has_2_2_and_1(pieces_per_word):
 
 # %% check="a_leading_space_opens_no_second_word" points=1
 def a_leading_space_opens_no_second_word(pieces_per_word):
-    """`[" straw", "berry", " cake"]` is two words of 2 and 1 pieces, and no pieces are no words."""
+    """`[" straw", "berry", " cake"]` makes words of 2 and 1 pieces, `["Oh", "\\n", "! "]` one of 3, and `[]` none."""
     assert_equal(pieces_per_word([" straw", "berry", " cake"]), [2, 1])
+    assert_equal(pieces_per_word(["Oh", "\n", "! "]), [3])
     assert_equal(pieces_per_word([]), [])
 
 
@@ -284,7 +286,8 @@ def other_rows_have_their_distances(distances, draw):
 
 
 # %% [markdown]
-# What does the model expect after each wording, and how far apart are they?
+# What does the model expect after each wording, and how far apart are they? The picture is of the question about
+# Australia.
 
 # %% alive="four_wordings"
 from course import plots

@@ -81,7 +81,7 @@ def other_bets_have_their_price(surprise, draw):
 # Nothing here is graded.
 #
 # *What to see:* where you pay less than the model, and where it pays less than you; your bits per word and its own.
-# Both are far below the price of knowing nothing. Your `surprise` (exercise 12) and your `log_prob_of` (exercise 7)
+# Both are far below the price of knowing nothing. An infinite price leaves its square white. Your `surprise` (exercise 12) and your `log_prob_of` (exercise 7)
 # keep the score; until their checks hold, ready-made ones do, and the first line says so.
 
 # %% alive="the_beginnings"
@@ -102,7 +102,7 @@ for number, bets in BETS.items():
     beginning, came = GAME[number]
     found = expected(came, beginning)
     model_pays = -mine.log_prob_of(found.logits, found.tokens) / math.log(2)
-    prices[came.strip()] = mine.surprise(bets, came.strip(), N_WORDS), model_pays
+    prices[came.strip()] = mine.surprise(bets, came.strip(), N_WORDS) + 0.0, model_pays  # + 0.0: no −0.0
     print(f"{beginning} …{came}: you {prices[came.strip()][0]:.1f} bits, SmolLM2 {model_pays:.1f}")
 
 bits_per_word = [sum(paid) / len(prices) for paid in zip(*prices.values(), strict=True)]

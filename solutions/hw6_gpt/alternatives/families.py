@@ -191,3 +191,20 @@ def first_step_and_the_others(logits, steps):
         return first_step_and_the_others(logits / x, others)
     filters = {"top-k": in_numpy, "top-p": token_after_token, "min-p": by_ratios}
     return first_step_and_the_others(filters[name](logits, x), others)
+
+
+@alternative(of="limited")
+def cut_by_a_large_number(logits, rule, x):
+    return limits_of_log_probs(logits, rule, x).clamp(min=-1e9)
+
+
+@alternative(of="unrepeated")
+def in_single_precision(logits, history, presence, frequency, dry, ngram):
+    after = logits.to(torch.float32, copy=True)
+    for row, text in enumerate(history.tolist()):
+        for v in set(text):
+            before = [text[:i] for i, token in enumerate(text) if token == v]
+            n = max(n for some in before for n in range(len(text)) if n == 0 or some[-n:] == text[-n:])
+            lost = presence + frequency * len(before) + (dry * 1.75 ** (n - 2) if n > 1 else 0)
+            after[row, v] -= math.inf if 0 < ngram <= n + 1 else lost
+    return after

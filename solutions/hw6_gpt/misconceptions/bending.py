@@ -77,6 +77,18 @@ def cut_tokens_come_back(logits, rule, x, y):
     return best - x * ((3 - y) / 2 * d**2 - (y - 1) / 2 * d**3)
 
 
+@misconception(of="bent")
+def one_maximum_for_all_rows(logits, rule, x, y):
+    """The distances are those from the largest logit of the whole batch, not of each row.
+
+    How many numbers does `logits.max()` give for two rows? What is d of the best token of each row?
+    """
+    if rule != "quadratic":
+        return right_bent(logits, rule, x, y)
+    of_all = logits.max()
+    return _quadratic(logits, x, y, middle=of_all) - logits.amax(-1, keepdim=True) + of_all
+
+
 def _dynamic(logits, x, y, share):
     return logits / (x + (y - x) * share)
 

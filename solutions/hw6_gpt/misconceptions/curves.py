@@ -66,6 +66,19 @@ def last_typical_token_lost(logits, rule, x):
 
 
 @misconception(of="cut_by_curve")
+def typical_only_below_x(logits, rule, x):
+    """A token counts itself: it stays only if it and those before it together have less than x.
+
+    The first token of the walk has 0.25 and x is 0.2. How much do the tokens before it have? Does it stay?
+    """
+    if rule != "typical":
+        return right_cut(logits, rule, x)
+    walk = _distances(logits).argsort(dim=-1, stable=True)
+    kept = logits.softmax(-1).gather(-1, walk).cumsum(-1) < x
+    return _keep(logits, _by_token(kept, walk))
+
+
+@misconception(of="cut_by_curve")
 def distances_not_a_number(logits, rule, x):
     """The entropy is NaN as soon as one token has been cut, and so are all distances.
 
@@ -145,6 +158,43 @@ def ranks_taken_for_tokens(logits, rule, x):
     In the example the most probable token is number 1. Which entry of your mask belongs to it?
     """
     return _tail_free(logits, x, in_place=False) if rule == "tail-free" else right_cut(logits, rule, x)
+
+
+def _walked(logits, rule, x):
+    """The walk of a rule, and what stays, in the order of the walk."""
+    walk = _distances(logits).argsort(dim=-1, stable=True) if rule == "typical" else _sorted(logits)[1]
+    if rule == "typical":
+        masses = logits.softmax(-1).gather(-1, walk)
+        return walk, masses.cumsum(-1) - masses < x
+    return walk, (right_cut(logits, rule, x) > -math.inf).gather(-1, walk)
+
+
+@misconception(of="cut_by_curve")
+def masks_in_the_order_of_the_walk(logits, rule, x):
+    """With each of the three rules, the mask is still in the order of the walk when it is laid on the tokens.
+
+    Which token does the first entry of your mask belong to: number 0, or the first of the walk?
+    """
+    return _keep(logits, _walked(logits, rule, x)[1], rule == "typical")
+
+
+@misconception(of="cut_by_curve")
+def walked_once_more(logits, rule, x):
+    """With each of the three rules, the mask is gathered with the order of the walk: a second walk, not back.
+
+    `gather` takes the entries of the order from the tokens. Which function puts them back?
+    """
+    walk, kept = _walked(logits, rule, x)
+    return _keep(logits, kept.gather(-1, walk), rule == "typical")
+
+
+@misconception(of="cut_by_curve")
+def exactly_good_not_good(logits, rule, x):
+    """In XTC, a token whose probability is exactly x does not count as good.
+
+    Four tokens have a probability of 0.25 and x is 0.25. How many of them reach x?
+    """
+    return right_cut(logits, rule, math.nextafter(x, 1.0) if rule == "xtc" else x)
 
 
 @misconception(of="cut_by_curve")

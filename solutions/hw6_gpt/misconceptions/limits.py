@@ -122,6 +122,18 @@ def best_not_squared(logits, rule, x):
     return epsilon_of_the_best(logits, "epsilon", x) if rule == "top-a" else right_limit(logits, rule, x)
 
 
+@misconception(of="limited")
+def best_of_all_rows(logits, rule, x):
+    """The limit of top-a is made of the largest probability of the whole batch, not of each row's.
+
+    How many numbers does `probs.max()` give for two rows, and how many limits are needed?
+    """
+    if rule != "top-a":
+        return right_limit(logits, rule, x)
+    probs = logits.softmax(-1)
+    return _keep(logits, probs >= x * probs.max() ** 2)
+
+
 def _sigma_filter(logits, x, sigma, centre=None):
     best = logits.amax(-1, keepdim=True) if centre is None else centre
     return _keep(logits, logits >= best - x * sigma)

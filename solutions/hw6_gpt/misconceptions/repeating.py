@@ -116,6 +116,16 @@ def dry_from_three_equal_tokens(logits, history, presence, frequency, dry, ngram
 
 
 @misconception(of="unrepeated")
+def dry_without_a_threshold(logits, history, presence, frequency, dry, ngram):
+    """DRY takes something from every token, also where n is 0 or 1.
+
+    What is 1.75⁻²? From which n on does the table subtract anything?
+    """
+    numbers = _numbers(logits, history)
+    return _less(logits, numbers, presence, frequency, dry, ngram, cost=lambda n: _dry(n, least=0))
+
+
+@misconception(of="unrepeated")
 def exponent_not_reduced(logits, history, presence, frequency, dry, ngram):
     """The exponent of DRY is the length of the repeat itself, without the 2.
 
@@ -201,6 +211,38 @@ def compared_with_the_token_itself(logits, history, presence, frequency, dry, ng
         return n
 
     return _less(logits, _numbers(logits, history, agreeing=shifted), presence, frequency, dry, ngram)
+
+
+@misconception(of="unrepeated")
+def end_compared_with_itself(logits, history, presence, frequency, dry, ngram):
+    """The comparison begins at the token itself, so the end of the text is compared with itself, too.
+
+    In 3 1 2 3 1, which places do you compare for the last token, j = 0? Which token stands just before it?
+    """
+
+    def shifted(text, i):
+        n = 0
+        while n <= i and text[i - n] == text[-1 - n]:
+            n += 1
+        return n
+
+    return _less(logits, _numbers(logits, history, agreeing=shifted), presence, frequency, dry, ngram)
+
+
+@misconception(of="unrepeated")
+def places_before_the_first(logits, history, presence, frequency, dry, ngram):
+    """The comparison goes on before the first token, where a negative index reads from the end of the text.
+
+    What is `text[-1]` in Python? How many tokens stand before the first one?
+    """
+
+    def around(text, i):
+        n = 0
+        while n < len(text) and text[i - 1 - n] == text[-1 - n]:
+            n += 1
+        return n
+
+    return _less(logits, _numbers(logits, history, agreeing=around), presence, frequency, dry, ngram)
 
 
 @misconception(of="unrepeated")

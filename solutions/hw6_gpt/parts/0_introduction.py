@@ -12,7 +12,7 @@
 # | A | loss, block, GPT, and the weights of GPT-2 | 125 |
 # | B | training | 135 |
 # | C | from logits to a text | 120 |
-# | C, more | the other samplers, and the order of the steps | 105 |
+# | C, more | the other samplers, and the order of the steps | 130 |
 # | D | searching, and remembering | 100 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for

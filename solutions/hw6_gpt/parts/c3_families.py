@@ -61,11 +61,11 @@ def with_tokens_cut(logits, n):
 
 
 def n_left(logits):
-    """How many tokens of each row are left."""
-    return (logits > -torch.inf).sum(-1)
+    """How many tokens of each row keep a probability."""
+    return (logits.double().softmax(-1) > 0).sum(-1)
 
 
-# %% [markdown] exercise="limited" difficulty=2 minutes=20 exempt="gradient"
+# %% [markdown] exercise="limited" difficulty=2 minutes=25 exempt="gradient"
 # ### 18. Four limits
 #
 # The simplest filter is a limit that a token has to reach. The filters of this family differ in what their
@@ -133,9 +133,11 @@ def limited(logits: Tensor, rule: str, x: float) -> Tensor:
 
 # %% check="epsilon_is_the_same_limit_everywhere" points=1
 def epsilon_is_the_same_limit_everywhere(limited):
-    """With epsilon and x = 0.15 the tokens 1, 3, 4 of the example are left, with 0.08 token 0 too."""
+    """With epsilon and x = 0.15 the tokens 1, 3, 4 of the example are left, with 0.08 token 0 too; also in (2, 1, V)."""
     for x, rows in ((0.15, ([1, 3, 4], [0, 2])), (0.08, ([0, 1, 3, 4], [0, 2, 4]))):
-        assert_probs(limited(LOGITS, "epsilon", x), renormalised(PROBS, only(5, *rows)), what=f"x = {x}")
+        expected = renormalised(PROBS, only(5, *rows))
+        assert_probs(limited(LOGITS, "epsilon", x), expected, what=f"x = {x}")
+    assert_probs(limited(LOGITS[:, None], "epsilon", x), expected[:, None], what=f"(2, 1, V), x = {x}")
 
 
 # %% check="a_limit_can_be_reached_exactly" points=1
@@ -175,7 +177,7 @@ def top_a_squares_the_best(limited):
 # %% check="sigma_divides_by_one_less" points=1
 def sigma_divides_by_one_less(limited):
     """Of the logits 0, 1, 2 top-n-sigma leaves the last two with x = 1, and all with x = 2."""
-    logits = torch.tensor([[0.0, 1.0, 2.0], [20.0, 0.0, 10.0]], dtype=torch.float64)
+    logits = torch.tensor([[0.0, 1.0, 2.0], [4.0, 0.0, 2.0]], dtype=torch.float64)
     kept = only(3, [1, 2], [0, 2])
     assert_probs(limited(logits, "top-n-sigma", 1.0), renormalised(logits.softmax(-1), kept), what="x = 1")
     left = n_left(limited(logits, "top-n-sigma", 2.0))
@@ -240,7 +242,7 @@ def other_rows_meet_each_limit(limited, draw):
         assert_probs(limited(logits, rule, x), expected, what=f"{rule}, x = {x}")
 
 
-# %% [markdown] exercise="cut_by_curve" difficulty=3 minutes=30 exempt="gradient"
+# %% [markdown] exercise="cut_by_curve" difficulty=3 minutes=40 exempt="gradient"
 # ### 19. Three walks along the curve
 #
 # These filters sort the tokens of a row, walk along them, and stop somewhere. Of equals, the token with the
@@ -255,8 +257,8 @@ def other_rows_meet_each_limit(limited, draw):
 #   $b_i = |P_{(i-1)} - 2 P_{(i)} + P_{(i+1)}|$. The token of rank i stays if
 #   $b_2 + \dots + b_i \le x \cdot (b_2 + \dots + b_{V-1})$. Rank 1 always stays, rank V never.
 # - `"xtc"` (*exclude top choices*) leaves out the best. Tokens with $P(v) \ge x$ are good. If there are two
-#   or more, all of them go except the **least** probable one, in the order above the last; if not,
-#   nothing changes. (Programs toss a coin first; here it always says yes.)
+#   or more, all of them go except the **least** probable one, of equals the last; if not, nothing changes.
+#   (Programs toss a coin first; here it always says yes.)
 #
 # Write `cut_by_curve(logits, rule, x)` with $0 < x < 1$ and $V \ge 3$. It returns logits (…, V) in which only
 # the tokens that stay are left, in the proportions that they had. You may assume that not all bends are 0.
@@ -327,9 +329,11 @@ FLAT_TOP = torch.tensor(
 
 # %% check="typical_tokens_surprise_as_expected" points=2
 def typical_tokens_surprise_as_expected(cut_by_curve):
-    """Typical leaves the tokens whose surprise is nearest to the entropy, up to a probability of x."""
+    """Typical leaves the tokens whose surprise is nearest to the entropy, up to a probability of x; also in (2, 1, V)."""
     expected = renormalised(PROBS, only(5, [1, 3, 4], [0, 2]))
     assert_probs(cut_by_curve(LOGITS, "typical", 0.44), expected, what="x = 0.44")
+    answer = cut_by_curve(LOGITS[:, None], "typical", 0.44)
+    assert_probs(answer, expected[:, None], what="(2, 1, V), x = 0.44")
     answer = cut_by_curve(FLAT_TOP.log(), "typical", 0.47)
     expected = renormalised(FLAT_TOP, walked(FLAT_TOP, 0.47))
     assert_probs(answer, expected, what="ten tokens, x = 0.47")
@@ -375,13 +379,15 @@ def xtc_needs_two_good_tokens(cut_by_curve):
 
 # %% check="equals_are_walked_in_their_order" points=1
 def equals_are_walked_in_their_order(cut_by_curve):
-    """Of equals the first come first: two of four quarters hold 0.5, and of three good thirds the last stays."""
+    """Of equals the first come first: two of four quarters hold 0.5, and of equally good tokens the last stays."""
     quarters = torch.zeros(2, 4, dtype=torch.float64)
     halves = torch.tensor([[0.5, 0.5, 0.0, 0.0]], dtype=torch.float64).expand(2, 4)
     assert_probs(cut_by_curve(quarters, "typical", 0.5), halves, what="typical")
     probs = torch.tensor([[0.3, 0.1, 0.3, 0.3], [0.1, 0.3, 0.3, 0.3]], dtype=torch.float64)
     answer = cut_by_curve(probs.log(), "xtc", 0.2)
     assert_probs(answer, renormalised(probs, only(4, [1, 3], [0, 3])), what="xtc")
+    last = torch.eye(4, dtype=torch.float64)[[3, 3]]
+    assert_probs(cut_by_curve(quarters, "xtc", 0.25), last, what="xtc, all exactly at x")
 
 
 # %% check="what_was_cut_before_is_not_walked" points=1
@@ -422,8 +428,7 @@ def other_curves_are_cut_at_their_place(cut_by_curve, draw):
         logits = 1.5 * draw.normal(3, 9) + 20
         logits[:, 4] = -torch.inf
         probs = logits.softmax(-1)
-        answer = cut_by_curve(logits, "typical", x)
-        assert_probs(answer, renormalised(probs, walked(probs, x)), what=f"typical, x = {x}")
+        kept = {"typical": walked(probs, x)}
         bent, good = torch.zeros(3, 9, dtype=torch.bool), torch.ones(3, 9, dtype=torch.bool)
         for row, mine, others in zip(probs.tolist(), bent, good, strict=True):
             ranked = sorted(range(9), key=lambda v, row=row: -row[v])
@@ -434,11 +439,13 @@ def other_curves_are_cut_at_their_place(cut_by_curve, draw):
             mine[ranked[0]] = True
             for v in [v for v in ranked if row[v] >= x / 3][:-1]:
                 others[v] = False
-        assert_probs(cut_by_curve(logits, "tail-free", x), renormalised(probs, bent), f"tail-free, x = {x}")
-        assert_probs(cut_by_curve(logits, "xtc", x / 3), renormalised(probs, good), f"xtc, x = {x / 3:.2f}")
+        kept |= {"tail-free": bent, "xtc": good}
+        for rule, stays in kept.items():
+            answer = cut_by_curve(logits[:, None], rule, x / 3 if rule == "xtc" else x)
+            assert_probs(answer, renormalised(probs, stays)[:, None], what=f"{rule}, x = {x}")
 
 
-# %% [markdown] exercise="bent" difficulty=2 minutes=15 exempt="gradient"
+# %% [markdown] exercise="bent" difficulty=2 minutes=20 exempt="gradient"
 # ### 20. Bent, not cut
 #
 # Two samplers remove nothing. They change the distances between logits, more cleverly than a temperature.
@@ -486,10 +493,12 @@ def bent(logits: Tensor, rule: str, x: float, y: float) -> Tensor:
 
 # %% check="squares_of_the_example" points=1
 def squares_of_the_example(bent):
-    """Quadratic with x = 0.5 and y = 1 makes (0, 2, 1.5) of the example's logits (0, 2, 1)."""
+    """Quadratic with x = 0.5 and y = 1 makes (0, 2, 1.5) of the example's logits (0, 2, 1); also in (2, 1, V)."""
     logits = torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 1.0]], dtype=torch.float64)
     expected = torch.tensor([[0.0, 2.0, 1.5], [3.0, -1.5, 1.0]], dtype=torch.float64)
     assert_probs(bent(logits, "quadratic", 0.5, 1.0), expected.softmax(-1))
+    answer = bent(logits[:, None], "quadratic", 0.5, 1.0)
+    assert_probs(answer, expected[:, None].softmax(-1), what="(2, 1, V)")
 
 
 # %% check="cubes_of_the_example" points=1
@@ -586,7 +595,7 @@ def other_rows_are_bent(bent, draw):
             assert_probs(bent(logits, rule, x, y), expected, what=f"{rule}, x, y = {x, y}")
 
 
-# %% [markdown] exercise="unrepeated" difficulty=3 minutes=30 exempt="gradient"
+# %% [markdown] exercise="unrepeated" difficulty=3 minutes=35 exempt="gradient"
 # ### 21. What has been said already
 #
 # Four samplers look at the history instead of the distribution. All that they need are two numbers for each
@@ -595,8 +604,8 @@ def other_rows_are_bent(bent, draw):
 # - $c_v$, how often v occurs in the history;
 # - $n_v$, how long a repeat v would continue. Look at every place where v stands, and at the tokens just
 #   before it: how many of them, counted backwards from there, equal the last ones of the whole history, counted
-#   backwards from its end? The largest of these numbers is $n_v$; it is 0 where there is nothing before v or
-#   nothing equal, and for a token that does not occur.
+#   backwards from its end? The two stretches may overlap. The largest of these numbers is $n_v$; it is 0 where
+#   there is nothing before v or nothing equal, and for a token that does not occur.
 #
 # | sampler | what it does to $z_v$ |
 # |---|---|
@@ -658,7 +667,8 @@ REPEATING = torch.tensor([[3, 9, 1, 2, 3, 4, 2, 3, 6, 1, 2, 3], [7, 7, 0, 1, 5, 
 
 def taken(unrepeated, history, **settings):
     """What each of 13 tokens loses; −∞ is a loss of ∞."""
-    logits = torch.linspace(-2, 3, 13, dtype=torch.float64).expand(len(history), 13).clone()
+    quarters = torch.arange(-9, 17, 2, dtype=torch.float64) / 4  # exact in float32, too
+    logits = quarters.expand(len(history), 13).clone()
     off = {"presence": 0.0, "frequency": 0.0, "dry": 0.0, "ngram": 0}
     answer = unrepeated(logits, history, **(off | settings))
     assert_true(isinstance(answer, Tensor), f"A tensor of logits is expected, not {type(answer).__name__}.")
@@ -827,11 +837,12 @@ def pipeline(logits: Tensor, steps: list[tuple[str, float]]) -> Tensor:
 
 # %% check="top_p_judges_what_top_k_has_left" points=1
 def top_p_judges_what_top_k_has_left(pipeline):
-    """Top-k 3 and then top-p 0.7 leave two tokens of the example; in the other order three are left."""
+    """Top-k 3 and then top-p 0.7 leave two tokens of the example; in the other order three are left, also in (2, 1, V)."""
     steps = [("top-k", 3), ("top-p", 0.7)]
     for order, rows in ((steps, ([1, 3], [0, 2])), (steps[::-1], ([1, 3, 4], [0, 2]))):
         expected = renormalised(PROBS, only(5, *rows))
         assert_probs(pipeline(LOGITS, order), expected, what=f"{order}")
+    assert_probs(pipeline(LOGITS[:, None], order), expected[:, None], what=f"(2, 1, V), {order}")
 
 
 # %% check="heat_before_min_p_lets_more_in" points=1
