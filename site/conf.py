@@ -37,7 +37,8 @@ myst_update_mathjax = False  # its settings are for MathJax 3
 
 html_theme = "sphinx_book_theme"
 html_title = project
-html_baseurl = os.environ.get("SITE_ADDRESS", "")
+SITE_ADDRESS = os.environ.get("SITE_ADDRESS", "").rstrip("/")
+html_baseurl = f"{SITE_ADDRESS}/{language}" if SITE_ADDRESS and language != "en" else SITE_ADDRESS
 templates_path = ["_templates"]
 html_sidebars = {"index": [], "**": ["home.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
 # Importing the package would start half of Jupyter.
@@ -145,7 +146,8 @@ def plain(title):
 
 def describe(app, page, template, context, doctree):
     """What a message with a link to a page shows of it."""
-    address = f"{html_baseurl.rstrip('/')}/" if html_baseurl else context["pathto"]("", resource=True)
+    root = context["pathto"]("", resource=True) + ("" if language == "en" else "../")
+    address = f"{SITE_ADDRESS}/" if SITE_ADDRESS else root
     said = {
         "og:title": html_title if page == "index" else f"{context.get('title', project)} · {project}",
         "og:type": "website",

@@ -139,7 +139,7 @@ def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
 
 def _fields(record: object) -> dict:
     """The fields of a record; those about a translation only if there is one."""
-    untranslated = ("said", ""), ("said", {}), ("language", "en")
+    untranslated: tuple[tuple[str, object], ...] = ("said", ""), ("said", {}), ("language", "en")
     return {name: value for name, value in vars(record).items() if (name, value) not in untranslated}
 
 

@@ -9,9 +9,11 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from traitlets import Bool
 
-from autograder.nbgrader.feedback import instructors_notebook
+from autograder.languages.notebooks import in_language
+from autograder.nbgrader.feedback import instructors_notebook, language_of_student
 from autograder.source.homework import title
 from autograder.source.released import SourceCell, source_cells
+from course.language import say, say_count
 
 
 class Contents(Preprocessor):
@@ -23,15 +25,20 @@ class Contents(Preprocessor):
     enabled = Bool(True, help="whether to use it").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        built = instructors_notebook(resources["nbgrader"]["assignment"])
+        about = resources["nbgrader"]
+        language = language_of_student(about["assignment"], about["student"])
+        built = in_language(instructors_notebook(about["assignment"]), language)
         known = {cell.name: cell for cell in source_cells(built)}
         headings = dict(_headings(built))
         contents: dict[str, list[dict]] = {}
         for graded in (cell.metadata.get("nbgrader", {}) for cell in nb.cells):
             name = graded.get("grade_id")
             if graded.get("grade") and name in known:
-                contents.setdefault(headings[name], []).append(graded | {"words": in_words(known[name])})
-        resources["nbgrader"]["contents"] = contents
+                contents.setdefault(headings[name], []).append(
+                    graded | {"words": language(in_words(known[name]))}
+                )
+        about["contents"] = contents
+        about["say"] = lambda template, **values: language(say(template, **values))
         return nb, resources
 
 
@@ -51,10 +58,14 @@ def in_words(cell: SourceCell) -> str:
     About hidden checks it says only what the students' notebook says too.
     """
     if cell.role == "written":
-        return "Your written answer"
+        return say("Your written answer")
     given = " ".join(cell.released.split())
     claims = [claim for claim in cell.claims.values() if claim in given]
     if len(claims) == 1:
         return claims[0]
-    count = f"{len(claims)} claims" if claims else "Checks"
-    return f"{count} in your notebook" if cell.released == cell.source else f"{count} after you hand in"
+    is_shown = cell.released == cell.source
+    if not claims:
+        return say("Checks in your notebook") if is_shown else say("Checks after you hand in")
+    if is_shown:
+        return say_count("{count} claims in your notebook", "{count} claims in your notebook", len(claims))
+    return say_count("{count} claims after you hand in", "{count} claims after you hand in", len(claims))

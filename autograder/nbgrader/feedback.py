@@ -31,7 +31,7 @@ class Feedback(Preprocessor):
         """Show each check as it was released, with the record's message, and the rest made harmless."""
         about = resources["nbgrader"]
         name, record = about["assignment"], recorded(about["assignment"], about["student"])
-        language = language_of(Path.cwd(), record.language if record else "", name)
+        language = language_of_student(name, about["student"])
         made = edition(instructors_notebook(name), language)
         source = {cell.name: cell for cell in made.source}
         checks = recorded_checks(record)
@@ -47,6 +47,12 @@ class Feedback(Preprocessor):
 def instructors_notebook(homework: str) -> dict:
     """The source notebook of the release, with its solutions, in this course's folder."""
     return json.loads(Path("solutions", homework, f"{homework}.ipynb").read_text(encoding="utf-8"))
+
+
+def language_of_student(homework: str, student: str) -> Language:
+    """The language of a student's notebook, as this grader recorded it; English if it did not."""
+    record = recorded(homework, student)
+    return language_of(Path.cwd(), record.language if record else "", homework)
 
 
 def recorded(homework: str, student: str) -> SubmissionRecord | None:
