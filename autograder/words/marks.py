@@ -63,6 +63,7 @@ def _excuse_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("students", nargs="+", metavar="STUDENT")
     part.add_argument("--undo", action="store_true", help="the homework counts again for these students")
     part.add_argument("--why", default="", metavar="TEXT", help="the reason, for the log")
+    gradebook_option(part)
 
 
 def _excuse(args: Arguments) -> int:
@@ -70,7 +71,7 @@ def _excuse(args: Arguments) -> int:
     from autograder.source.loading import require_name
 
     require_name(args.homework, args.root)
-    note_unknown(args.root, args.students)
+    note_unknown(args.root, args.students, args.gradebook)
     log, excused = Decisions(args.root), not args.undo
     before = log.excused(args.homework)
     log.add(
@@ -88,11 +89,18 @@ def _excuse(args: Arguments) -> int:
 def _extend_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("students", nargs="+", metavar="STUDENT")
-    part.add_argument("--days", type=float, default=0.0, metavar="N", help="how many extra days")
+    part.add_argument(
+        "--days",
+        type=float,
+        default=0.0,
+        metavar="N",
+        help="how many extra days, in place of an earlier extension",
+    )
     part.add_argument(
         "--hours", type=float, default=0.0, metavar="N", help="added to --days; 0 in total ends the extension"
     )
     part.add_argument("--why", default="", metavar="TEXT", help="the reason, for the log")
+    gradebook_option(part)
 
 
 def _extend(args: Arguments) -> int:
@@ -100,7 +108,7 @@ def _extend(args: Arguments) -> int:
     from autograder.source.loading import require_name
 
     require_name(args.homework, args.root)
-    note_unknown(args.root, args.students)
+    note_unknown(args.root, args.students, args.gradebook)
     log, hours = Decisions(args.root), 24 * args.days + args.hours
     before = {
         student: longer.total_seconds() / 3600 for student, longer in log.extensions(args.homework).items()
@@ -213,7 +221,9 @@ VERBS = {
     "term": Verb("list marks over all homeworks, weighted", _term_options, _term),
     "backup": Verb("write the gradebook and the records into one file", _backup_options, _backup),
     "restore": Verb("put a backup into an empty gradebook", _backup_options, _restore),
-    "merge": Verb("take over the marks of another course folder", _merge_options, at_work(_merge)),
+    "merge": Verb(
+        "take over submissions and marks from another course folder", _merge_options, at_work(_merge)
+    ),
     "excuse": Verb("excuse students from a homework", _excuse_options, _excuse),
     "extend": Verb("give students more time for a homework", _extend_options, _extend),
     "log": Verb("list changes of marks, extensions and excuses", _log_options, _log),
