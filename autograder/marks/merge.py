@@ -17,7 +17,7 @@ from sqlalchemy import insert, update
 
 from autograder.marks.backup import RECORDS
 from autograder.marks.database import in_a_sentence, one_transaction, opened
-from autograder.marks.decisions import Decisions
+from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.first_submission import add_submission, released_assignment
 from autograder.marks.records import RecordFolder
 from autograder.marks.settings import course_config
@@ -81,9 +81,13 @@ class Merge:
         return found
 
     def carry_out(self, found: Difference) -> None:
-        """Take over what is missing here: the files first, then all marks in one transaction."""
+        """Take over what is missing here: files and decisions first, then all marks in one transaction.
+
+        After a crash, merging again finds what is still missing, and does the rest.
+        """
         for submission in found.submissions:
             self._copy_files(submission.name, submission.student_id)
+        Decisions(self.root).take_over(self._decisions())
         with one_transaction(self.ours):
             for submission in found.submissions:
                 self._add(submission)
@@ -91,11 +95,19 @@ class Merge:
                 setattr(row, column, value)
                 if column == "manual_score":
                     row.needs_manual_grade = False
-        new = {(one.name, one.student_id) for one in found.submissions}
-        log = Decisions(self.root)
-        known = {(entry.homework, entry.student) for entry in log.all()}
+
+    def _decisions(self) -> list[Decision]:
+        """Those about a student and a homework of which there is neither a submission nor a decision here."""
+        known = {(one.homework, one.student) for one in Decisions(self.root).all()}
+        for assignment in self.ours.assignments:
+            known |= {(assignment.name, one.student_id) for one in assignment.submissions}
         there = Decisions(self.other).all()
-        log.take_over(one for one in there if (one.homework, one.student) in new - known)
+        gone = {one.student for one in there if one.what == "forgotten"}
+        return [
+            one
+            for one in there
+            if one.student and one.student not in gone and (one.homework, one.student) not in known
+        ]
 
     def _require_same(self, homework: str) -> None:
         try:
@@ -135,7 +147,10 @@ class Merge:
         ours, theirs = (_folders(folder, homework, student) for folder in (self.root, self.other))
         for here, there in zip(ours, theirs, strict=True):
             if there.is_dir() and not here.exists():
-                shutil.copytree(there, here, symlinks=True)
+                unfinished = here.with_name(f".{here.name}.part")
+                shutil.rmtree(unfinished, ignore_errors=True)
+                shutil.copytree(there, unfinished, symlinks=True)
+                unfinished.rename(here)
         record = RecordFolder(self.other / RECORDS, homework).find(student)
         folder = RecordFolder(self.root / RECORDS, homework)
         if record is not None and not folder.file(student).exists():

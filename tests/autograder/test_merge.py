@@ -12,7 +12,7 @@ from autograder.cli import main
 from autograder.grade import grade
 from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.exports.marks import marks_of
-from autograder.marks.merge import MergeError, merge
+from autograder.marks.merge import Merge, MergeError, merge
 from autograder.marks.records import RecordFolder
 
 WRONG = RIGHT.replace("/ width", "/ 7")
@@ -61,15 +61,21 @@ def test_what_is_missing_is_taken_over_with_marks_by_hand_files_records_and_deci
     mark(second, "cy", 2.0, "See me.")
     mark(second, "ada", 1.5)
     Decisions(second).add(
-        Decision(NAME, "cy", "extension in hours", 48.0), Decision(NAME, "bob", "excused", True)
+        Decision(NAME, "cy", "extension in hours", 48.0),
+        Decision(NAME, "bob", "excused", True),
+        Decision(NAME, "zoe", "excused", True),
+        Decision(NAME, "", "due", "2026-11-20T12:00:00+00:00"),
+        Decision(NAME, "yan", "excused", True),
     )
+    Decisions(second).forget("yan")
     with book(second) as gradebook:
         gradebook.find_submission(NAME, "cy").extension = timedelta(hours=48)
         gradebook.update_or_create_student("cy", email="cy@example.org")
     theirs, before = totals(second), totals(first)
     found = merge(first, second)
     assert (found.submissions, found.conflicts) == ((f"{NAME} cy: all marks",), ())
-    assert totals(first) == {"bob": before["bob"], "ada": theirs["ada"], "cy": theirs["cy"]}
+    excused = {"zoe": (None, False)}
+    assert totals(first) == {"bob": before["bob"], "ada": theirs["ada"], "cy": theirs["cy"]} | excused
     with book(first) as gradebook:
         submission = gradebook.find_submission(NAME, "cy")
         assert submission.extension == timedelta(hours=48)
@@ -82,7 +88,35 @@ def test_what_is_missing_is_taken_over_with_marks_by_hand_files_records_and_deci
         assert (first / path).read_bytes() == (second / path).read_bytes()
     assert Decisions(first).extensions(NAME) == {"cy": timedelta(hours=48)}
     assert Decisions(first).all(student="cy") == Decisions(second).all(student="cy")
-    assert Decisions(first).excused(NAME) == frozenset()  # bob is ours
+    assert Decisions(first).excused(NAME) == {"zoe"}  # who has handed in nothing; bob is ours
+
+
+def test_a_merge_that_was_interrupted_is_finished_by_the_next_one(folders, monkeypatch):
+    first, second = folders
+    Decisions(second).add(Decision(NAME, "cy", "excused", True))
+    merges = [(shutil, "copytree"), (Merge, "_add")]  # what comes before, and what comes after the files
+    for owner, name in merges:
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, half_done(getattr(owner, name)))
+            with pytest.raises(KeyboardInterrupt):
+                merge(first, second)
+    assert "cy" not in totals(first) or totals(first)["cy"][0] is None
+    merge(first, second)
+    assert totals(first)["cy"] == totals(second)["cy"]
+    assert Decisions(first).all(student="cy") == Decisions(second).all(student="cy")
+    for step in ("submitted", "autograded"):
+        there = sorted(path.name for path in (second / step / "cy").rglob("*"))
+        assert sorted(path.name for path in (first / step / "cy").rglob("*")) == there
+
+
+def half_done(work):
+    """The same work, after which the process is interrupted."""
+
+    def interrupted(*arguments, **options):
+        work(*arguments, **options)
+        raise KeyboardInterrupt
+
+    return interrupted
 
 
 def test_a_second_time_there_is_nothing_and_grading_finds_everything_done(folders, capsys):
