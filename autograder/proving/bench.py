@@ -10,7 +10,7 @@ from autograder.catalogue import Misconception
 from autograder.checking.examine import Examined, run_checks
 from autograder.checking.fingerprints import answers, shipped
 from autograder.checking.matching import REFERENCE as THE_REFERENCE
-from autograder.checking.matching import Runs, diagnosis
+from autograder.checking.matching import Runs, diagnosis, known_answers
 from autograder.proving.proof import (
     ALTERNATIVE,
     CONSTANT,
@@ -191,6 +191,15 @@ class Bench:
             names=self.named_in_notebook,
             replayed=lambda trace, name: replay(trace, self.things(mistakes[name] if name else right)),
         )
+
+    def sealed_as_right(self) -> Iterator[tuple[str, str]]:
+        """Each visible check and mistake whose recorded answers the right ones cannot be told from."""
+        for i, own in enumerate(self.own if not self.exercise.trained else []):
+            for name, fingerprint in self.fingerprints[own.check.name].wrong.items():
+                asked = self.wrong[name][i].trace
+                right = known_answers(asked, own.trace) or replay(asked, self.references)
+                if all(map(has_answer, right.events, fingerprint)):
+                    yield own.check.name, name
 
     def shipped_otherwise(self, digest: str) -> Iterator[str]:
         """The checks whose answers in the student's package differ, although it was built from this code."""

@@ -123,6 +123,10 @@ def prove(
             exercise, bench.references[exercise.name], lambda thing: bench.examine(thing, None, bench.visible)
         ),
         *(
+            f"The right answers to {check} have the seals of {name}, so right code could be called that."
+            for check, name in bench.sealed_as_right()
+        ),
+        *(
             f"The student's package contains different answers to {name}: {REBUILD}."
             for name in bench.shipped_otherwise(digest or made_from(homework)[exercise.name])
         ),
