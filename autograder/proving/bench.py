@@ -192,14 +192,22 @@ class Bench:
             replayed=lambda trace, name: replay(trace, self.things(mistakes[name] if name else right)),
         )
 
-    def sealed_as_right(self) -> Iterator[tuple[str, str]]:
-        """Each visible check and mistake whose recorded answers the right ones cannot be told from."""
-        for i, own in enumerate(self.own if not self.exercise.trained else []):
-            for name, fingerprint in self.fingerprints[own.check.name].wrong.items():
-                asked = self.wrong[name][i].trace
-                right = known_answers(asked, own.trace) or replay(asked, self.references)
-                if all(map(has_answer, right.events, fingerprint)):
-                    yield own.check.name, name
+    def sealed_as_right(self) -> Iterator[str]:
+        """The mistakes whose seals right answers bear in every visible check that tells them apart."""
+        if self.exercise.trained:
+            return
+        for name, done in self.wrong.items():
+            recorded = [
+                (one.trace, own.trace, self.fingerprints[own.check.name].wrong[name])
+                for one, own in zip(done, self.own, strict=True)
+                if name in self.fingerprints[own.check.name].wrong
+            ]
+            if recorded and all(self._right_bears(*one) for one in recorded):
+                yield name
+
+    def _right_bears(self, asked: Trace, own: Trace, fingerprint: Fingerprint) -> bool:
+        right = known_answers(asked, own) or replay(asked, self.references)
+        return all(map(has_answer, right.events, fingerprint))
 
     def shipped_otherwise(self, digest: str) -> Iterator[str]:
         """The checks whose answers in the student's package differ, although it was built from this code."""

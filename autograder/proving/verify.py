@@ -123,8 +123,8 @@ def prove(
             exercise, bench.references[exercise.name], lambda thing: bench.examine(thing, None, bench.visible)
         ),
         *(
-            f"The right answers to {check} have the seals of {name}, so right code could be called that."
-            for check, name in bench.sealed_as_right()
+            f"Right answers have the seals of {name} wherever it differs, so right code could be called that."
+            for name in bench.sealed_as_right()
         ),
         *(
             f"The student's package contains different answers to {name}: {REBUILD}."

@@ -130,8 +130,8 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
         pytest.param(
             WRONG,
             "/ len(values) for",
-            "/ width * 1.000012 for",
-            "The right answers to there_is_one_average_per_window have the seals of divides_by_all, "
+            "/ width * 1.0000105 for",
+            "Right answers have the seals of divides_by_all wherever it differs, "
             "so right code could be called that.",
             id="a misconception that is too near to be told from what is right",
         ),
