@@ -10,7 +10,7 @@ from autograder.catalogue import Misconception
 from autograder.checking.examine import Examined, run_checks
 from autograder.checking.fingerprints import answers, shipped
 from autograder.checking.matching import REFERENCE as THE_REFERENCE
-from autograder.checking.matching import Runs, diagnosis
+from autograder.checking.matching import Runs, diagnosis, known_answers
 from autograder.proving.proof import (
     ALTERNATIVE,
     CONSTANT,
@@ -191,6 +191,23 @@ class Bench:
             names=self.named_in_notebook,
             replayed=lambda trace, name: replay(trace, self.things(mistakes[name] if name else right)),
         )
+
+    def sealed_as_right(self) -> Iterator[str]:
+        """The mistakes whose seals right answers bear in every visible check that tells them apart."""
+        if self.exercise.trained:
+            return
+        for name, done in self.wrong.items():
+            recorded = [
+                (one.trace, own.trace, self.fingerprints[own.check.name].wrong[name])
+                for one, own in zip(done, self.own, strict=True)
+                if name in self.fingerprints[own.check.name].wrong
+            ]
+            if recorded and all(self._right_bears(*one) for one in recorded):
+                yield name
+
+    def _right_bears(self, asked: Trace, own: Trace, fingerprint: Fingerprint) -> bool:
+        right = known_answers(asked, own) or replay(asked, self.references)
+        return all(map(has_answer, right.events, fingerprint))
 
     def shipped_otherwise(self, digest: str) -> Iterator[str]:
         """The checks whose answers in the student's package differ, although it was built from this code."""

@@ -123,6 +123,10 @@ def prove(
             exercise, bench.references[exercise.name], lambda thing: bench.examine(thing, None, bench.visible)
         ),
         *(
+            f"Right answers have the seals of {name} wherever it differs, so right code could be called that."
+            for name in bench.sealed_as_right()
+        ),
+        *(
             f"The student's package contains different answers to {name}: {REBUILD}."
             for name in bench.shipped_otherwise(digest or made_from(homework)[exercise.name])
         ),

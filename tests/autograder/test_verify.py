@@ -128,6 +128,14 @@ def test_every_misconception_is_named_and_the_notebook_names_what_visible_checks
             id="a misconception that is not named",
         ),
         pytest.param(
+            WRONG,
+            "/ len(values) for",
+            "/ width * 1.0000105 for",
+            "Right answers have the seals of divides_by_all wherever it differs, "
+            "so right code could be called that.",
+            id="a misconception that is too near to be told from what is right",
+        ),
+        pytest.param(
             "mini_homework.py",
             "    values = draw.normal(7).tolist()\n",
             "    values = nonsense\n",

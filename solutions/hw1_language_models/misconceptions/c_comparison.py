@@ -181,7 +181,7 @@ def dearest_model(reports):
 
 @misconception(of="cheapest_model")
 def bits_divided_by_the_tokens(reports):
-    """The bits per token are divided by the number of tokens, though every token costs that much again.
+    """Bits per token and number of tokens are divided by each other, though each token costs that much again.
 
     A perplexity of 4 is 2 bits for each token. Do 500 such tokens cost more than one, or less?
     """

@@ -109,3 +109,8 @@ def within_one_per_cent(results):
     cost = {setting: mean(result["heldout"]) for setting, result in results.items()}
     limit = 1.01 * min(cost.values())
     return min((s for s in cost if cost[s] <= limit), key=lambda setting: (setting[0], cost[setting]))
+
+
+@stranger(of="cheapest_model")
+def last_of_the_spellers(reports):
+    return [name for name, report in reports.items() if not report["n_unknown"]][-1]

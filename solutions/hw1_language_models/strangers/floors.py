@@ -100,3 +100,17 @@ def most_frequent_known_pair(word, merges):
         place = [*pairwise(symbols)].index(best)
         symbols[place : place + 2] = [best[0] + best[1]]
     return symbols
+
+
+@stranger(of="split_special")
+def looked_for_from_the_second_letter_on(text, special_tokens):
+    pieces, start, place = [], 0, 1
+    while place < len(text):
+        fitting = [token for token in special_tokens if text.startswith(token, place)]
+        if fitting:
+            longest = max(fitting, key=len)
+            pieces += [text[start:place], longest]
+            start = place = place + len(longest)
+        else:
+            place += 1
+    return [piece for piece in [*pieces, text[start:]] if piece]

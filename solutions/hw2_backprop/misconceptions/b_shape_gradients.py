@@ -159,7 +159,7 @@ def mean_taken_for_a_constant(x, gain, upstream, eps):
 
 @misconception(of="layer_norm_backward")
 def deviation_taken_for_a_constant(x, gain, upstream, eps):
-    """The way through the deviation is missing, so that stretching a row seems to change the loss.
+    """The way through the deviation is missing or adds 0, so that stretching a row seems to change the loss.
 
     Multiply all numbers of a row by 2: what does the layer norm make of it? Which term of your dx knows that?
     """

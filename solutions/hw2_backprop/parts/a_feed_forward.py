@@ -233,10 +233,10 @@ def a_constant_changes_nothing(log_softmax, draw):
 
 # %% check="logits_of_a_thousand_are_no_trouble" points=1
 def logits_of_a_thousand_are_no_trouble(log_softmax):
-    """(1000, 1000 + ln 3) beside (-1000, -1000 + ln 3) still give 1/4 and 3/4."""
+    """(1000, 1000 + ln 3) beside (-1000, -1000 + ln 3) and (500, 500 + ln 3) still give 1/4 and 3/4."""
     pair = torch.tensor([0.0, math.log(3)], dtype=torch.float64)
-    answer = log_softmax(torch.stack([pair + 1000, pair - 1000, pair]))
-    assert_close(answer, torch.tensor([[0.25, 0.75]] * 3, dtype=torch.float64).log())
+    answer = log_softmax(torch.stack([pair + 1000, pair - 1000, pair, pair + 500]))
+    assert_close(answer, torch.tensor([[0.25, 0.75]] * 4, dtype=torch.float64).log())
 
 
 # %% check="an_unlikely_word_keeps_its_log_prob" points=1
@@ -542,13 +542,15 @@ def without_w_the_constants_remain(FeedForwardLM, draw):
 
 # %% check="the_padding_word_counts_as_zeros" points=1
 def the_padding_word_counts_as_zeros(FeedForwardLM, draw):
-    """Another column of E for the padding word changes no logit, and that column gets no gradient."""
+    """Another column of E for the padding word changes no logit, that column gets no gradient, and a window of padding has the logits U tanh(b) + c."""
     model, weights = FeedForwardLM(7, 3, 2, 5, 4), weights_of(draw, 7, 3, 2, 5)
     windows = torch.tensor([[4, 4, 1], [4, 2, 6], [3, 5, 0], [4, 4, 4]])
     model.load_state_dict(weights)
     answer = model(windows)
     answer.square().sum().backward()
     assert_close(model.gradients()["E"][:, 4], torch.zeros(2, dtype=torch.float64), what="the gradient")
+    of_padding = weights["U"] @ torch.tanh(weights["b"]) + weights["c"]
+    assert_close(answer[3], of_padding, what="the logits for a window of padding")
     other = weights["E"].clone()
     other[:, 4] += 1
     model.load_state_dict(weights | {"E": other})

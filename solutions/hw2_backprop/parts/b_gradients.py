@@ -418,10 +418,10 @@ def the_bias_hears_from_every_row(linear_backward):
 # %% check="a_square_layer_is_no_exception" points=1
 def a_square_layer_is_no_exception(linear_backward):
     """Where W is square, too, dx is upstream times W, and dW has a row for every unit."""
-    x, W = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [5.0, 6.0]])
-    dx, dW, _ = linear_backward(x, W, torch.tensor([[1.0, 10.0]]))
-    assert_close(dx, torch.tensor([[53.0, 64.0]]), what="dx")
-    assert_close(dW, torch.tensor([[1.0, 2.0], [10.0, 20.0]]), what="dW")
+    x, W = torch.tensor([[1.0, 2.0]]).double(), torch.tensor([[3.0, 4.0], [5.0, 6.0]]).double()
+    dx, dW, _ = linear_backward(x, W, torch.tensor([[1.0, 10.0]]).double())
+    assert_close(dx, torch.tensor([[53.0, 64.0]]).double(), what="dx")
+    assert_close(dW, torch.tensor([[1.0, 2.0], [10.0, 20.0]]).double(), what="dW")
 
 
 # %% check="other_linear_layers_agree_with_autograd" points=2 hidden
@@ -600,12 +600,13 @@ def a_missing_axis_is_summed_away(unbroadcast):
 
 # %% check="a_stretched_axis_is_summed_and_kept" points=1
 def a_stretched_axis_is_summed_and_kept(unbroadcast):
-    """The example becomes ((6), (60)) for the shape (2, 1), ((66)) for (1, 1); four copies become ((24), (240))."""
+    """The example becomes ((6), (60)) for the shape (2, 1), ((66)) for (1, 1) and stays for (2, 3); four copies become ((24), (240))."""
     gradient = torch.tensor([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]).double()
     column = torch.tensor([[6.0], [60.0]]).double()
     assert_close(unbroadcast(gradient, [2, 1]), column, what="the example")
     assert_close(unbroadcast(gradient, [1, 1]), torch.tensor([[66.0]]).double(), what="both axes stretched")
     assert_close(unbroadcast(gradient.expand(4, 2, 3), [2, 1]), 4 * column, what="four copies")
+    assert_close(unbroadcast(gradient, [2, 3]), gradient, what="no axis stretched")
 
 
 # %% check="other_shapes_agree_with_autograd" points=2 hidden

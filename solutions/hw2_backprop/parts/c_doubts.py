@@ -73,11 +73,15 @@ def numerical_gradient(loss_name: str, x: Tensor, seed: int) -> Tensor:
 
 # %% check="the_cubic_example_has_slopes_3_and_12" points=1
 def the_cubic_example_has_slopes_3_and_12(numerical_gradient):
-    """The sum of the cubes has at (1, 2) the gradient (3, 12), and at 0.01 the slope 0.0003, to five digits."""
+    """The sum of the cubes has at (1, 2) the gradient (3, 12), at 0.01 the slope 0.0003, to five digits, and at 0 the central difference ε²."""
     near_zero = numerical_gradient("cubic", torch.tensor([0.01]).double(), 0)
+    at_zero = numerical_gradient("cubic", torch.tensor([0.0]).double(), 0)
     x = torch.tensor([1.0, 2.0], dtype=torch.float64)
     assert_close(numerical_gradient("cubic", x, 0), torch.tensor([3.0, 12.0], dtype=torch.float64))
     assert_close(1e4 * near_zero, torch.tensor([3.0]).double(), tolerance=1e-5, what="10,000 times the slope")
+    assert_close(
+        1e10 * at_zero, torch.tensor([1.0]).double(), tolerance=1e-5, what="the difference at 0, times 10¹⁰"
+    )
 
 
 # %% check="float32_numbers_are_differentiated_in_float64" points=1
@@ -203,6 +207,8 @@ def the_bounds_stand_where_they_are_stated(wrong_entries):
         (1.0, 1.0, 0.99989, True),
         (1.0, 1.0, 1.000100005, False),  # more than 0.01 % of m, less of c
         (1.0, 1.0, 0.999900005, False),  # more than 0.01 % of c, less of m
+        (-1.0, -1.0, -1.000100005, False),  # the same two below zero
+        (-1.0, -1.0, -0.999900005, False),
         (1.0049, 0.9951, 1.0001003, True),  # more than 0.01 % of m and of c, less of the slope to the right
     ]
     right, left, claimed = (

@@ -36,3 +36,9 @@ def a_fifth_of_a_nat_allowed(first_loss, vocab_size):
 def half_a_nat_allowed(first_loss, vocab_size):
     excess = first_loss - math.log(vocab_size)
     return "too sure" if excess > 0.5 else "too good" if excess < -0.5 else "as expected"
+
+
+@stranger(of="log_softmax")
+def maximum_added(logits):
+    shifted = logits + logits.max(dim=-1, keepdim=True).values
+    return shifted - shifted.exp().sum(dim=-1, keepdim=True).log()

@@ -280,9 +280,9 @@ def largest_numbers_of_the_states(states, n_words):
 
 @misconception(of="text_vectors")
 def places_of_all_texts_for_each(states, n_words):
-    """The places are an index beside a colon, so every text gets the states at the places of all texts.
+    """One half has three axes and the other two, as when the places are an index beside a colon.
 
-    What is the shape of `states[:, n_words - 1]`? Which text does the second index belong to?
+    What are the shapes of your two halves? In `states[:, n_words - 1]`, how many places does each text get?
     """
     d_hidden = states.shape[-1] // 2
     return torch.cat([states[:, n_words - 1, :d_hidden], states[:, 0, d_hidden:]], dim=-1)

@@ -122,9 +122,9 @@ class NothingReplaced(_GRU):
 
 @misconception(of="GRUCell")
 class OneConstantForTheCandidate(_ThreeGates):
-    """The cell has one constant for the candidate; the second, which stands inside the reset, is missing.
+    """The cell has one constant for the candidate: `b_candidate`, inside the reset, is no parameter of it.
 
-    Compare the two constants in the formula of n. Is there a b that can play both parts, whatever r is?
+    Print the names in `cell.state_dict()`. Could one of them play the part of `b_candidate`, whatever r is?
     """
 
     def forward(self, x, h):

@@ -235,3 +235,12 @@ def weights_after_a_step_are_no_leaves(weights, batches, learning_rate):
             raise TypeError("unsupported operand type(s) for *: 'float' and 'NoneType'")
         weights = {name: weight - learning_rate * weight.grad for name, weight in weights.items()}
     return weights
+
+
+@misconception(of="after_steps")
+def whole_gradient_subtracted(weights, batches, learning_rate):
+    """The gradient is subtracted as it is; the learning rate does not enter.
+
+    Where in your loop does `learning_rate` occur? How far does your step go at half the rate?
+    """
+    return _trained_on(weights, batches, 1.0)

@@ -223,12 +223,14 @@ def each_text_starts_from_its_own_state(RNN, draw):
 
 # %% check="two_pieces_are_the_whole" points=1
 def two_pieces_are_the_whole(RNN, draw):
-    """Reading three words, and four more from the last state on, is reading seven words."""
+    """Reading three words or one, and the others from the last state on, is reading all seven."""
     model, x = RNN(3, 4), draw.normal(2, 7, 3)
     model.load_state_dict(rnn_weights(draw, 3, 4))
-    whole, first = model(x)[0], model(x[:, :3])
-    second = model(x[:, 3:], first[1])
-    assert_close(torch.cat([first[0], second[0]], dim=1), whole)
+    whole = model(x)[0]
+    for n in (3, 1):
+        first = model(x[:, :n])
+        second = model(x[:, n:], first[1])
+        assert_close(torch.cat([first[0], second[0]], dim=1), whole, what=f"the states, {n} words first")
 
 
 # %% check="a_loss_on_the_last_state_reaches_the_first_word" points=1

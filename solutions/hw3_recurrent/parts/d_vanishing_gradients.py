@@ -355,11 +355,12 @@ def the_example_step_leads_to_0_7_and_1_6(clipped_step):
 
 # %% check="no_step_is_longer_than_rate_times_threshold" points=1
 def no_step_is_longer_than_rate_times_threshold(clipped_step, draw):
-    """With a gradient 1000 long, rate 0.1 and threshold 2, the parameters move by 0.2, downhill."""
+    """With a gradient 1000 long, rate 0.1 and threshold 2, the parameters move by 0.2, downhill; with threshold 0.5 by 0.05."""
     parameters, gradients = drawn_gradients(draw, 9.0), drawn_gradients(draw, 1000.0)
-    own = clipped_step(parameters, gradients, 0.1, 2.0)
+    own, shorter = (clipped_step(parameters, gradients, 0.1, threshold) for threshold in (2.0, 0.5))
     moved = {name: own[name] - parameters[name] for name in parameters}
     assert_close(length_of(moved), 0.2)
+    assert_close(length_of({name: shorter[name] - parameters[name] for name in parameters}), 0.05)
     downhill = sum((moved[name] * gradients[name]).sum() for name in moved)
     assert_true(downhill < 0, "The step goes uphill.")
 

@@ -275,8 +275,8 @@ def every_layer_gets_it(with_forget_bias, draw):
 # %% check="both_directions_get_it" points=1
 def both_directions_get_it(with_forget_bias, draw):
     """In a network of both directions, the constants add up to 1.5 in each of them."""
-    own = forget_sums(with_forget_bias(lstm_weights(draw, 2, 3, 1, ("", "_reverse")), 1.5))
-    assert_close(own, {end: torch.full((3,), 1.5).double() for end in ("_l0", "_l0_reverse")})
+    own = forget_sums(with_forget_bias(lstm_weights(draw, 2, 4, 1, ("", "_reverse")), 1.5))
+    assert_close(own, {end: torch.full((4,), 1.5).double() for end in ("_l0", "_l0_reverse")})
 
 
 # %% check="nothing_else_moves" points=1

@@ -99,12 +99,18 @@ def small_weights(draw, d_input, d_hidden):
 
 # %% check="the_example_step_raises_the_thing" points=1
 def the_example_step_raises_the_thing(after_steps, draw):
-    """The step of the example leaves 0.95 in c[3], -0.05 in the rest of c, and zeros elsewhere."""
-    zeros = {name: 0 * weight for name, weight in small_weights(draw, 2, 3).items()}
+    """The step of the example leaves 0.95 in c[3], -0.05 in the rest of c, and zeros elsewhere; at half the rate, whatever U is, it goes half as far."""
+    weights = small_weights(draw, 2, 3)
+    zeros = {name: 0 * weight for name, weight in weights.items()}
     own = after_steps(zeros, [torch.tensor([[3, 9]])], 1.0)
-    assert_close(own["c"], (torch.arange(20) == 3).double() - 0.05, what="the weights c")
-    for name in "EWUbC":
+    half = after_steps(zeros | {"U": weights["U"]}, [torch.tensor([[3, 9]])], 0.5)
+    step = (torch.arange(20) == 3).double() - 0.05
+    assert_close(own["c"], step, what="the weights c")
+    assert_close(half["c"], step / 2, what="the weights c at half the rate")
+    for name in "EWbC":
         assert_close(own[name], zeros[name], what=f"the weights {name}")
+        assert_close(half[name], zeros[name], what=f"the weights {name} with another U")
+    assert_close([own["U"], half["U"]], [zeros["U"], weights["U"]], what="the two weights U")
 
 
 # %% check="a_batch_moves_by_the_mean_of_its_texts" points=1

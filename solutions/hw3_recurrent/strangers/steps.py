@@ -41,3 +41,9 @@ def shortened_below_one(parameters, gradients, learning_rate, threshold):
 @stranger(of="clipped_step")
 def shortened_below_one_over_the_threshold(parameters, gradients, learning_rate, threshold):
     return _step(parameters, gradients, learning_rate * torch.clamp(threshold * _length(gradients), max=1.0))
+
+
+@stranger(of="clipped_step")
+def multiplied_by_the_threshold(parameters, gradients, learning_rate, threshold):
+    size = learning_rate * min(1.0, threshold)
+    return {name: parameter - size * gradients[name] for name, parameter in parameters.items()}
