@@ -18,7 +18,13 @@ MISTAKES = {
         "StackedRNN": "OneFirstStateForAllLayers",
         "LSTMCell": "GatesInTheOrderIFOG",
         "GRUCell": "UpdateGateTheOtherWayRound",
-    }
+    },
+    "hw4_attention": {
+        "Encoder": "StateAtThePadding",
+        "Decoder": "SummaryNotUsed",
+        "AttentionDecoder": "StateNotCarried",
+    },
+    "hw6_gpt": {"GPT": "PositionsForgotten"},
 }
 
 

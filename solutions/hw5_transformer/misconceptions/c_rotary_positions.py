@@ -285,7 +285,7 @@ def queries_placed_after_the_keys(query, key, value, first):
 
 @misconception(of="rotary_attention")
 def queries_counted_from_0(query, key, value, first):
-    """The keys are counted from `first`, and the queries from 0.
+    """The keys are counted from `first`, and the queries as if the first key stood at 0.
 
     Move everything on by 60 positions. Do your queries move?
     """
