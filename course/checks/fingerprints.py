@@ -55,9 +55,9 @@ def sealed(event: Event, *, is_right: bool) -> Sealed:
 
 def has_answer(event: Event, answer: Sealed) -> bool:
     """Whether a call gave this sealed answer."""
-    return answer.seal == BY_CHANCE or bears(
-        event.outcome, answer.seal, is_right=answer.is_right, is_coarse=event.is_coarse
-    )
+    if answer.seal == BY_CHANCE:
+        return True
+    return bears(event.outcome, answer.seal, is_right=answer.is_right, is_coarse=event.is_coarse)
 
 
 def written(answers: Fingerprint, right: Sequence[str]) -> list[str]:

@@ -27,7 +27,7 @@ def with_weights(module: StandIn, weights: Mapping[str, Tensor]) -> StandIn:
 
 
 def answer_of_new(module: StandIn, *arguments: object) -> object:
-    """What a new module answers with its random first weights: it can be wrong, but no mistake is told by it."""
+    """What a new module answers with its random first weights, of which no mistake has a record."""
     answer = module(*arguments)
     events = module._trace.events
     events[-1] = replace(events[-1], by_chance=True)

@@ -226,7 +226,7 @@ def root_forgotten(weights, gradients, rates, betas, eps, weight_decay):
 def parameters_used_up(weights, gradients, rates, betas, eps, weight_decay):
     """No weight ever moves: your `step()` changes none, or it goes through a generator that is used up.
 
-    Print the parameters that your `step()` goes through, and how far it moves each. If there are none, who has
-    read the generator before? Which list has the parameters for good?
+    Print the parameters that your `step()` goes through, and how far it moves each. If there are none, who
+    has read the generator before? Which list has the parameters for good?
     """
     return dict(weights)
