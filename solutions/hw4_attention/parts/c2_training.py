@@ -279,12 +279,16 @@ def a_steep_step_is_shortened(weights_after, draw):
 
 # %% check="encoder_and_attention_learn_too" points=1
 def encoder_and_attention_learn_too(weights_after, draw):
-    """One step changes every tensor of weights, the encoder's and the attention's among them."""
-    weights = small_weights(draw, 0.5)
-    answer = weights_after(weights, [a_batch(draw, (2, 3, 3))], 0.5)
+    """One step changes every tensor of weights; of the decoder's embedding, it changes the words that are read."""
+    weights, batch = small_weights(draw, 0.5), a_batch(draw, (2, 3, 3))
+    answer = weights_after(weights, [batch], 0.5)
     assert_equal(sorted(answer), sorted(weights), what="the names of the weights")
     unmoved = [name for name, weight in weights.items() if bool((answer[name] == weight).all())]
     assert_equal(unmoved, [], what="weights that stay as they were")
+    name = "decoder.embedding.weight"
+    read = torch.isin(torch.arange(7), batch[1][(batch[1] != 0) & (batch[1] != 2)])  # EOS is only said
+    moved = (answer[name] != weights[name]).any(-1)
+    assert_equal(moved, read, what="the words whose embedding moves")
 
 
 # %% check="other_batches_move_the_weights" points=2 hidden

