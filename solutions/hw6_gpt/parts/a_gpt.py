@@ -557,7 +557,7 @@ def every_layer_has_its_say(GPT, draw):
 def the_gpt_agrees_with_the_courses(GPT, draw):
     """With the same parameters the GPT of the course gives the same logits."""
     weights, tokens = weights_of_gpt(draw, 7, 5, 6, 3), torch.tensor([[3, 0, 1, 6], [5, 2, 5, 4]])
-    assert_close(with_weights(GPT(7, 5, 6, 3, 3), weights)(tokens), courses_gpt(weights, 3).logits(tokens))
+    assert_close(with_weights(GPT(7, 5, 6, 2, 3), weights)(tokens), courses_gpt(weights, 2).logits(tokens))
 
 
 # %% check="other_gpts_have_their_logits_and_gradients" points=3 hidden

@@ -545,7 +545,7 @@ def between_them_the_entropy_decides(bent):
 
 # %% check="only_possible_tokens_count" points=1
 def only_possible_tokens_count(bent):
-    """Three tokens more that were cut before stay cut, and change neither of the two; so it is where two are left."""
+    """Three tokens more that were cut before stay cut, and change neither of the two; nor does one where two are left."""
     for rule, x, y in (("dynamic", 0.5, 2.5), ("quadratic", 0.3, 1.0), ("quadratic", 0.3, 2.2)):
         if rule == "dynamic":
             entropies = -(PROBS * PROBS.log()).sum(-1, keepdim=True)
@@ -555,10 +555,10 @@ def only_possible_tokens_count(bent):
             powers = (-x * ((3 - y) / 2 * d**2 - (y - 1) / 2 * d**3)).exp()
         expected = functional.pad(powers / powers.sum(-1, keepdim=True), (3, 0))
         assert_probs(bent(with_tokens_cut(LOGITS, 3), rule, x, y), expected, what=f"{rule}, x, y = {x, y}")
-    two = torch.tensor([[0.8, 0.2]], dtype=torch.float64)
-    powers = two ** (1 / (0.5 + 2 * -(two * two.log()).sum() / math.log(2)))
-    expected = functional.pad(powers / powers.sum(), (3, 0))
-    assert_probs(bent(with_tokens_cut(two.log(), 3), "dynamic", 0.5, 2.5), expected, what="two tokens left")
+    few, n = torch.tensor([[0.8, 0.2, 0.0], [0.5, 0.3, 0.2]]).double(), torch.tensor([[2.0], [3.0]]).double()
+    powers = few ** (1 / (0.5 + 2 * torch.special.entr(few).sum(-1, keepdim=True) / n.log()))
+    expected = powers / powers.sum(-1, keepdim=True)
+    assert_probs(bent(few.log(), "dynamic", 0.5, 2.5), expected, what="two tokens left, and three")
 
 
 # %% check="a_single_token_stays" points=1
