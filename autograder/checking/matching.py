@@ -50,7 +50,7 @@ def diagnosis(
     asked = [trace for trace in traces if trace.events and not _is_cut_short(trace)]
     with random_numbers_kept():
         right = _replayed(asked, references, runs.get(REFERENCE, {}), seconds)
-        if not is_wrong and answers_as(asked, right, right):
+        if not (is_wrong or _has_chance(asked)) and answers_as(asked, right, right):
             return ()
         right = right or [Trace(trace.check) for trace in asked]
         return tuple(
@@ -60,6 +60,11 @@ def diagnosis(
                 asked, {**references, entry.of: entry.thing}, right, runs.get(entry.name, {}), seconds
             )
         )
+
+
+def _has_chance(traces: Sequence[Trace]) -> bool:
+    """Whether an answer by chance, which is not compared, may be what is wrong."""
+    return any(event.by_chance for trace in traces for event in trace.events)
 
 
 def _is_cut_short(trace: Trace) -> bool:

@@ -35,7 +35,7 @@ from course.checks.standin import (
 )
 from course.checks.trace import Event, Object, Outcome, Trace
 from course.checks.verdict import Points
-from course.checks.weights import with_weights
+from course.checks.weights import answer_of_new, with_weights
 from course.language import say
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "StudentError",
     "Trace",
     "Unreachable",
+    "answer_of_new",
     "assert_close",
     "assert_depends",
     "assert_differentiable",

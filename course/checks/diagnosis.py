@@ -45,7 +45,7 @@ def answers_as(student: Sequence[Trace], other: Sequence[Trace], right: Sequence
     """Whether a student's answers equal the other's everywhere; `right` are the reference's.
 
     An error that is not the right answer equals another only if their messages agree: errors of one class
-    may have very different causes.
+    may have very different causes. Answers by chance are not compared.
     """
     return len(student) == len(other) and all(map(_is_answered_alike, student, other, right))
 
@@ -55,7 +55,7 @@ def _is_answered_alike(student: Trace, other: Trace, right: Trace) -> bool:
         return False
     reference = [event.outcome for event in right.events]
     return all(
-        _is_alike(one.outcome, two.outcome, known)
+        one.by_chance or _is_alike(one.outcome, two.outcome, known)
         for one, two, known in zip_longest(student.events, other.events, reference[: len(student.events)])
     )
 

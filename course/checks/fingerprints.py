@@ -12,6 +12,7 @@ from course.checks.closeness import same
 from course.checks.seal import bears, seal
 from course.checks.trace import Event, Trace
 
+BY_CHANCE = "~"  # instead of a seal: the answer of random first weights may be any
 RIGHT = "="  # marks the seal of a right answer; alone, it means the answer that the check lists at this place
 
 
@@ -47,11 +48,15 @@ def differing(wrong: Trace, right: Trace) -> list[Sealed]:
 
 def sealed(event: Event, *, is_right: bool) -> Sealed:
     """Seal one answer of a mistake."""
+    if event.by_chance:
+        return Sealed(BY_CHANCE, is_right)
     return Sealed(seal(event.outcome, is_right=is_right, is_coarse=event.is_coarse), is_right)
 
 
 def has_answer(event: Event, answer: Sealed) -> bool:
     """Whether a call gave this sealed answer."""
+    if answer.seal == BY_CHANCE:
+        return True
     return bears(event.outcome, answer.seal, is_right=answer.is_right, is_coarse=event.is_coarse)
 
 

@@ -56,6 +56,7 @@ class Event:
     args: tuple
     kwargs: dict
     outcome: Outcome
+    by_chance: bool = False  # whether random first weights decide it, so that it is no evidence of a mistake
 
     @property
     def is_coarse(self) -> bool:

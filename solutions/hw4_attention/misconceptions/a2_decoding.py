@@ -84,7 +84,7 @@ def one_word_more_than_allowed(jumps, logits, state, bos, eos, max_length):
 @misconception(of="greedy_decode")
 @torch.no_grad()
 def bos_counted_as_a_word(jumps, logits, state, bos, eos, max_length):
-    """BOS is counted among the `max_length` words, so one word too few may be written.
+    """One word too few may be written, as when BOS is counted among the `max_length` words.
 
     Which words of yours are counted when the loop begins? Is BOS one that the decoder has said?
     """

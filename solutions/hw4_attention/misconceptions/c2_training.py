@@ -69,6 +69,17 @@ def inputs_learned_as_targets(weights, batches, learning_rate):
 
 
 @misconception(of="weights_after")
+def targets_read(weights, batches, learning_rate):
+    """The decoder is fed the targets: at every place it reads the word that it is to say.
+
+    In the example, what has the decoder read when it is to say 5? Does it ever read BOS?
+    """
+    return _weights_after(
+        weights, batches, learning_rate, read_and_said=lambda target: (target[:, 1:], target[:, 1:])
+    )
+
+
+@misconception(of="weights_after")
 def the_word_before_learned(weights, batches, learning_rate):
     """Inputs and targets have changed places: after each word the model learns to say the one before it.
 

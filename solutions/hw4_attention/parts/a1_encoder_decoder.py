@@ -194,13 +194,20 @@ def read_alone(weights, words):
     return torch.stack(states)
 
 
+# %% provided="assert_made_in_float64" helper
+def assert_made_in_float64(module, weights):
+    """The parameters of a new module are float64. Known weights are loaded: no draw of new ones matters."""
+    module.load_state_dict(weights, strict=False)  # a module may have buffers of its own
+    assert_dtype(module.parameters(), torch.float64, what="a parameter")
+
+
 # %% check="the_encoder_has_its_five_parameters" points=1
-def the_encoder_has_its_five_parameters(Encoder):
+def the_encoder_has_its_five_parameters(Encoder, draw):
     """The encoder knows the five parameters, by the names of the statement, in float64, and no others."""
     of_network = [f"network.{kind}_l0" for kind in ("bias_hh", "bias_ih", "weight_hh", "weight_ih")]
     module = Encoder(7, 3, 5)
     assert_equal(sorted(module.gradients()), ["embedding.weight", *of_network])
-    assert_dtype(module.parameters(), torch.float64, what="a parameter")
+    assert_made_in_float64(module, encoder_weights(draw, 7, 3, 5))
 
 
 # %% check="a_lone_sentence_is_read_to_its_end" points=1
@@ -333,13 +340,13 @@ def decoder_weights(draw, vocab_size, d_embedding, d_hidden):
 
 
 # %% check="the_decoder_has_its_seven_parameters" points=1
-def the_decoder_has_its_seven_parameters(Decoder):
+def the_decoder_has_its_seven_parameters(Decoder, draw):
     """The decoder knows the seven parameters, by the names of the statement, in float64, and no others."""
     of_network = [f"network.{kind}_l0" for kind in ("bias_hh", "bias_ih", "weight_hh", "weight_ih")]
     expected = ["embedding.weight", *of_network, "output.bias", "output.weight"]
     module = Decoder(7, 3, 5)
     assert_equal(sorted(module.gradients()), expected)
-    assert_dtype(module.parameters(), torch.float64, what="a parameter")
+    assert_made_in_float64(module, decoder_weights(draw, 7, 3, 5))
 
 
 # %% check="bos_is_answered_too" points=1

@@ -613,13 +613,13 @@ def two_sources(draw):
 
 
 # %% check="the_attention_decoder_has_its_parameters" points=1
-def the_attention_decoder_has_its_parameters(AttentionDecoder):
+def the_attention_decoder_has_its_parameters(AttentionDecoder, draw):
     """The decoder knows its nine parameters, by the names of the statement, in float64, and no others."""
     of_cell = [f"cell.{kind}" for kind in ("bias_hh", "bias_ih", "weight_hh", "weight_ih")]
     expected = ["W", *of_cell, "combine.weight", "embedding.weight", "output.bias", "output.weight"]
     module = AttentionDecoder(*SIZES)
     assert_equal(sorted(module.gradients()), expected)
-    assert_dtype(module.parameters(), torch.float64, what="a parameter")
+    assert_made_in_float64(module, attention_decoder_weights(draw, *SIZES))
 
 
 # %% check="with_W_zero_all_real_words_are_alike" points=1

@@ -228,9 +228,9 @@ def wrong_links_are_errors(alignment_error_rate):
 
 # %% check="a_long_sentence_weighs_more" points=1
 def a_long_sentence_weighs_more(alignment_error_rate):
-    """A sentence of one wrong link beside one of nine right links: 1 of 10 is wrong, so the rate is 1/10."""
+    """A sentence of nine right links and one of one wrong link: 1 of 10 is wrong, so the rate is 1/10."""
     long = [(n, n) for n in range(9)]
-    assert_close(alignment_error_rate([[(0, 1)], long], [[(0, 0)], long], [[(0, 0)], long]), 0.1)
+    assert_close(alignment_error_rate([long, [(0, 1)]], [long, [(0, 0)]], [long, [(0, 0)]]), 0.1)
 
 
 # %% check="other_alignments_have_their_rate" points=2 hidden

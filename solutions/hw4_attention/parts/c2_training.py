@@ -279,12 +279,15 @@ def a_steep_step_is_shortened(weights_after, draw):
 
 # %% check="encoder_and_attention_learn_too" points=1
 def encoder_and_attention_learn_too(weights_after, draw):
-    """One step changes every tensor of weights, the encoder's and the attention's among them."""
-    weights = small_weights(draw, 0.5)
-    answer = weights_after(weights, [a_batch(draw, (2, 3, 3))], 0.5)
+    """One step changes every tensor of weights; of the decoder's embedding, it changes the words that are read."""
+    weights, source = small_weights(draw, 0.5), draw.integers(1, 6, 3, 3)
+    target = torch.tensor([[1, 3, 4, 2, 0], [1, 4, 3, 5, 2], [1, 3, 3, 6, 2]])  # 5 and 6 come last only
+    answer = weights_after(weights, [(source, target)], 0.5)
     assert_equal(sorted(answer), sorted(weights), what="the names of the weights")
     unmoved = [name for name, weight in weights.items() if bool((answer[name] == weight).all())]
     assert_equal(unmoved, [], what="weights that stay as they were")
+    moved = (answer["decoder.embedding.weight"] != weights["decoder.embedding.weight"]).any(-1)
+    assert_equal(moved.nonzero()[:, 0].tolist(), [1, 3, 4, 5, 6], what="the words whose embedding moves")
 
 
 # %% check="other_batches_move_the_weights" points=2 hidden

@@ -159,7 +159,7 @@ def others_share_as_one(keys, wanted, share):
 
 @misconception(of="query_for")
 def other_keys_not_counted(keys, wanted, share):
-    """The odds of the share are used as if there were one wanted key and one other.
+    """The odds of the share are used alone, as if there were as many other keys as wanted ones.
 
     In the example two other keys share one half. What is the ratio of the wanted key's weight to one of
     theirs?

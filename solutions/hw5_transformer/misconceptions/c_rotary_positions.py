@@ -218,7 +218,7 @@ def nothing_turned(query, key, value, first):
 
 @misconception(of="rotary_attention", seen="https://github.com/mead-ml/mead-baseline/pull/759")
 def queries_placed_at_the_first_key(query, key, value, first):
-    """The queries are placed at the first positions; with fewer queries than keys they are the last.
+    """The first query stands where the first key stands; with fewer queries than keys they are the last.
 
     Six keys and two queries: at which positions do the queries stand?
     """
@@ -285,7 +285,7 @@ def queries_placed_after_the_keys(query, key, value, first):
 
 @misconception(of="rotary_attention")
 def queries_counted_from_0(query, key, value, first):
-    """The keys are counted from `first`, and the queries from 0.
+    """The keys are counted from `first`, and the queries as if the first key stood at 0.
 
     Move everything on by 60 positions. Do your queries move?
     """

@@ -695,11 +695,15 @@ def the_example_has_its_two_masks(translation_masks):
 # %% check="each_language_has_its_own_padding" points=1
 def each_language_has_its_own_padding(translation_masks):
     """The source's padding token is an ordinary word of the target, and the other way round."""
-    source, target = torch.tensor([[5, 9, 0, 0]]), torch.tensor([[7, 0, 0, 9, 9]])
+    source, target = (
+        torch.tensor([[5, 9, 0, 0], [4, 0, 0, 0]]),
+        torch.tensor([[7, 0, 0, 9, 9], [3, 9, 9, 9, 9]]),
+    )
     source_mask, target_mask = translation_masks(source, target, 0, 9)
-    assert_equal(source_mask.flatten(), torch.tensor([True, True, False, False]), what="the source's keys")
-    newest = target_mask[:, :, -1].flatten()
-    assert_equal(newest, torch.tensor([True, True, True, False, False]), what="the newest query's keys")
+    seen = torch.tensor([[True, True, False, False], [True, False, False, False]])
+    assert_equal(source_mask.flatten(), seen.flatten(), what="the source's keys")
+    seen = torch.arange(5) < torch.tensor([[3], [1]])
+    assert_equal(target_mask[:, :, -1].flatten(), seen.flatten(), what="the newest queries' keys")
 
 
 # %% check="the_future_does_not_change_the_past" points=1

@@ -582,7 +582,9 @@ def the_example_output_is_5_505(rotary_attention):
     key, value = torch.tensor([[1.0, 0], [1, 0]]).double(), torch.tensor([[8.0, 0], [4, 1]]).double()
     near = 3 / (3 ** math.cos(1) + 3)
     expected = torch.tensor([[8 - 4 * near, near]]).double()
-    assert_close(rotary_attention(query, key, value, 2), expected, tolerance=1e-6)
+    answer, wide = (rotary_attention(query, key, one, 2) for one in (value, functional.pad(value, (0, 3))))
+    assert_close(answer, expected, tolerance=1e-6)
+    assert_close(wide[:, :2], expected, tolerance=1e-6, what="with three more numbers in each value")
 
 
 # %% check="moving_everything_changes_nothing" points=1

@@ -82,8 +82,8 @@ def a_vector_is_normalised_alone(LayerNorm, draw):
     model = with_weights(LayerNorm(6, 1e-5), {"gain": draw.normal(6), "bias": draw.normal(6)})
     x = draw.normal(3, 5, 6)
     answer = model(x)
-    assert_close(model(x[1:2, 2:3]), answer[1:2, 2:3])
-    assert_depends(answer[1:2, 2:3], model(x[:1, 2:3]))
+    assert_close(model(x[2:, 1:2]), answer[2:, 1:2])
+    assert_depends(answer[2:, 1:2], model(x[:1, 1:2]))
 
 
 # %% check="each_number_has_its_own_gain_and_bias" points=1

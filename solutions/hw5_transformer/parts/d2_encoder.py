@@ -214,15 +214,17 @@ def the_example_token_has_its_logits(TiedModel):
 
 # %% check="both_ends_teach_the_embedding" points=1
 def both_ends_teach_the_embedding(TiedModel, draw):
-    """The gradient of the embedding is the sum of what comes from the entrance and from the exit."""
+    """Two texts have their logits, and the embedding's gradient is the sum of those from entrance and exit."""
     weights = draw.normal(7, 3), draw.normal(3, 3), draw.normal(3)
     model, own, tokens = (
         tied_model(TiedModel, *weights),
         weights[0].clone().requires_grad_(),
-        torch.tensor([[4, 1]]),
+        torch.tensor([[4, 1], [2, 6]]),
     )
-    model(tokens).square().sum().backward()
-    tied_logits(own, *weights[1:], tokens).square().sum().backward()
+    logits, expected = model(tokens), tied_logits(own, *weights[1:], tokens)
+    assert_close(logits, expected, what="the logits")
+    logits.square().sum().backward()
+    expected.square().sum().backward()
     assert_close(tied_names(model.gradients())["embedding.weight"], own.grad)
 
 

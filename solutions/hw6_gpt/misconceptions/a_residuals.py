@@ -85,7 +85,7 @@ class ScoresNotScaled(_Block):
 
 @misconception(of="CausalBlock")
 class TrueTakenForMasked(_Block):
-    """`attn_mask` is True for the future; for `scaled_dot_product_attention` True means "may attend".
+    """The future alone is attended to, as when `attn_mask` is True there: for torch True means "may attend".
 
     Which positions may the first query attend to by your mask, and which may the last one? Where does the
     documentation say what True means?

@@ -127,9 +127,10 @@ def rate_of_the_beginning_kept(weights, gradients, rates, betas, eps, weight_dec
 
 @misconception(of="adamw_weights")
 def rate_of_the_constructor_kept(weights, gradients, rates, betas, eps, weight_decay):
-    """The rate is the argument `lr` of the constructor for ever, so no schedule has any effect.
+    """No schedule has any effect: there is no rate in your step, or always the `lr` given to the constructor.
 
-    Which rate does `adamw_weights` hand to your class, and which do the schedule and the example want?
+    Which rate does `adamw_weights` hand to your class, and which do the schedule and the example want? Which
+    line of `step()` reads it?
     """
     return _stepped((weights, gradients, [1.0] * len(rates), betas, eps, weight_decay))
 
@@ -223,8 +224,9 @@ def root_forgotten(weights, gradients, rates, betas, eps, weight_decay):
 
 @misconception(of="adamw_weights")
 def parameters_used_up(weights, gradients, rates, betas, eps, weight_decay):
-    """No weight ever moves: the parameters came as a generator, and a loop before had gone through it.
+    """No weight ever moves: your `step()` changes none, or it goes through a generator that is used up.
 
-    Who reads the generator first, and what is left for your `step()`? Which list has the parameters for good?
+    Print the parameters that your `step()` goes through, and how far it moves each. If there are none, who
+    has read the generator before? Which list has the parameters for good?
     """
     return dict(weights)

@@ -245,7 +245,7 @@ def one_fixed_order(logits, steps):
 
 @misconception(of="pipeline")
 def each_name_once(logits, steps):
-    """A step that comes twice is taken once, because the list has become a dictionary.
+    """A step that comes twice is taken once, as when the list becomes a dictionary.
 
     What is `dict([("temperature", 2.0), ("temperature", 3.0)])`? How many steps should there be?
     """

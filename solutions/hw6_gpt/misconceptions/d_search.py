@@ -106,10 +106,10 @@ def stopped_at_the_first_end(table, prompt, eos, n_tokens, beam_width, length_pe
 
 @misconception(of="beam_search")
 def stopped_at_any_end(table, prompt, eos, n_tokens, beam_width, length_penalty):
-    """The search stops as soon as any text in the beam has ended, even where another one is ahead of it.
+    """The answer is the text that ended first, even where another in the beam or a later one scores higher.
 
-    In the example `[0]` has ended after the first step. Which texts had your search not seen yet when it
-    stopped?
+    In the example `[0]` has ended after the first step. Which texts end later, and where does your code
+    compare its score with theirs?
     """
     log_probs = table.log_softmax(-1).tolist()
     beam, finished = [([], 0.0)], []

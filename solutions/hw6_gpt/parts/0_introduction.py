@@ -50,6 +50,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from course.checks import (
+    answer_of_new,
     assert_close,
     assert_depends,
     assert_differentiable,

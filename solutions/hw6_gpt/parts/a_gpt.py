@@ -499,7 +499,7 @@ def the_gpt_has_the_parameters_of_gpt_2(GPT, draw):
 def a_new_gpt_finds_all_words_about_equally_likely(GPT, draw):
     """Before any training, 96 random words cost ln 50 each, give or take 0.5."""
     tokens = draw.integers(0, 50, 12, 8)
-    log_probs = GPT(50, 8, 16, 4, 2)(tokens).double().log_softmax(-1)
+    log_probs = answer_of_new(GPT(50, 8, 16, 4, 2), tokens).double().log_softmax(-1)
     loss = -log_probs.gather(-1, draw.integers(0, 50, 12, 8)[..., None]).mean().item()
     message = f"A new model's loss is {loss:.2f}, where ln 50 is {math.log(50):.2f}."
     assert_true(abs(loss - math.log(50)) < 0.5, message)
@@ -556,8 +556,8 @@ def every_layer_has_its_say(GPT, draw):
 # %% check="the_gpt_agrees_with_the_courses" points=2
 def the_gpt_agrees_with_the_courses(GPT, draw):
     """With the same parameters the GPT of the course gives the same logits."""
-    weights, tokens = weights_of_gpt(draw, 7, 5, 6, 2), torch.tensor([[3, 0, 1, 6], [5, 2, 5, 4]])
-    assert_close(with_weights(GPT(7, 5, 6, 3, 2), weights)(tokens), courses_gpt(weights, 3).logits(tokens))
+    weights, tokens = weights_of_gpt(draw, 7, 5, 6, 3), torch.tensor([[3, 0, 1, 6], [5, 2, 5, 4]])
+    assert_close(with_weights(GPT(7, 5, 6, 2, 3), weights)(tokens), courses_gpt(weights, 2).logits(tokens))
 
 
 # %% check="other_gpts_have_their_logits_and_gradients" points=3 hidden

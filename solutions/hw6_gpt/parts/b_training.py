@@ -188,9 +188,9 @@ def other_tables_are_trained_step_by_step(train_steps, draw):
 # - A parameter whose `.grad` is None stays as it is, without decay, and its $t$ does not rise.
 #
 # `adamw_weights`, below your class, is written already and stays as it is. It trains `weights`, a dict from
-# names to tensors of any shapes, with your optimiser, each in a group of its own: for each of the N steps,
-# `gradients` has a dict from the same names to gradients, or None, and `rates` has $\eta$. The checks call this
-# function.
+# names to tensors of any shapes, with your optimiser, the first two in one group and each other one in a group of
+# its own: for each of the N steps, `gradients` has a dict from the same names to gradients, or None, and `rates`
+# has $\eta$. The checks call this function.
 #
 # **Example.** One weight of 1 has the gradient 2 in two steps, with rates of 0.1, $\epsilon = 0$ and
 # $\lambda = 0.5$. In both, $\hat m / \sqrt{\hat v}$ is $2 / \sqrt 4 = 1$. The weight becomes
@@ -249,9 +249,9 @@ def adamw_weights(
 ) -> dict[str, Tensor]:
     """The weights after a step of AdamW for each of the N gradients, at the N rates of a schedule."""
     parameters = {name: nn.Parameter(weight.clone()) for name, weight in weights.items()}
-    first, *others = parameters.values()
-    optimizer = AdamW((one for one in [first]), lr=1.0, betas=betas, eps=eps, weight_decay=weight_decay)
-    for parameter in others:
+    tensors = list(parameters.values())
+    optimizer = AdamW((one for one in tensors[:2]), lr=1.0, betas=betas, eps=eps, weight_decay=weight_decay)
+    for parameter in tensors[2:]:
         optimizer.add_param_group({"params": [parameter]})  # a second group, a third …
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: rates[min(n, len(rates) - 1)])
     for gradient in gradients:
@@ -276,13 +276,16 @@ def by_adamw_of_torch(weights, gradients, rates, betas, eps, weight_decay):
 
 
 def drawn_weights(draw):
-    """Weights of two shapes, none of them near 0."""
-    return {"W": 2 + draw.uniform(2, 3), "b": -1 - draw.uniform(4)}
+    """Weights of three shapes, none of them near 0."""
+    return {"W": 2 + draw.uniform(2, 3), "b": -1 - draw.uniform(4), "gain": 1 + draw.uniform(2)}
 
 
 def drawn_steps(draw, n_steps):
     """Gradients for so many steps, a thousand times as long for W as for b."""
-    return [{"W": 10 * draw.normal(2, 3), "b": draw.normal(4) / 100} for _ in range(n_steps)]
+    return [
+        {"W": 10 * draw.normal(2, 3), "b": draw.normal(4) / 100, "gain": draw.normal(2)}
+        for _ in range(n_steps)
+    ]
 
 
 # %% check="the_example_weight_becomes_0_85_and_0_7075" points=1

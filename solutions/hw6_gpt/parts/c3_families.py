@@ -330,13 +330,13 @@ FLAT_TOP = torch.tensor(
 # %% check="typical_tokens_surprise_as_expected" points=2
 def typical_tokens_surprise_as_expected(cut_by_curve):
     """Typical leaves the tokens whose surprise is nearest to the entropy, up to a probability of x; also in (2, 1, V)."""
+    answer, other = cut_by_curve(LOGITS, "typical", 0.44), cut_by_curve(FLAT_TOP.log(), "typical", 0.47)
     expected = renormalised(PROBS, only(5, [1, 3, 4], [0, 2]))
-    assert_probs(cut_by_curve(LOGITS, "typical", 0.44), expected, what="x = 0.44")
+    assert_probs(answer, expected, what="x = 0.44")
     answer = cut_by_curve(LOGITS[:, None], "typical", 0.44)
     assert_probs(answer, expected[:, None], what="(2, 1, V), x = 0.44")
-    answer = cut_by_curve(FLAT_TOP.log(), "typical", 0.47)
     expected = renormalised(FLAT_TOP, walked(FLAT_TOP, 0.47))
-    assert_probs(answer, expected, what="ten tokens, x = 0.47")
+    assert_probs(other, expected, what="ten tokens, x = 0.47")
 
 
 # %% check="the_best_token_need_not_be_typical" points=1
@@ -348,10 +348,13 @@ def the_best_token_need_not_be_typical(cut_by_curve):
 
 # %% check="tail_free_stops_where_the_curve_is_straight" points=1
 def tail_free_stops_where_the_curve_is_straight(cut_by_curve):
-    """Tail-free leaves the tokens 1 and 3 of the example with x = 0.6, and token 4 too with x = 0.8."""
-    for x, row in ((0.3, [1]), (0.6, [1, 3]), (0.8, [1, 3, 4])):
-        expected = renormalised(PROBS, only(5, row, [0, 2]))
-        assert_probs(cut_by_curve(LOGITS, "tail-free", x), expected, what=f"x = {x}")
+    """Tail-free leaves the tokens 1 and 3 of the example with x = 0.6, and token 4 with x = 0.8; exactly x is enough."""
+    rows = {0.12: ([1], [0, 2]), 0.3: ([1], [0, 2]), 0.6: ([1, 3], [0, 2]), 0.8: ([1, 3, 4], [0, 2])}
+    answers = {x: cut_by_curve(LOGITS, "tail-free", x) for x in rows}
+    for x, left in rows.items():
+        assert_probs(answers[x], renormalised(PROBS, only(5, *left)), what=f"x = {x}")
+    two = torch.tensor([[0.0, 0.0, -torch.inf, -torch.inf]], dtype=torch.float64)  # the bends are a half each
+    assert_probs(cut_by_curve(two, "tail-free", 0.5), two.softmax(-1), what="a bend of exactly x")
 
 
 # %% check="tail_free_never_reaches_the_end" points=1
@@ -542,7 +545,7 @@ def between_them_the_entropy_decides(bent):
 
 # %% check="only_possible_tokens_count" points=1
 def only_possible_tokens_count(bent):
-    """Three tokens more that were cut before stay cut, and change neither of the two."""
+    """Three tokens more that were cut before stay cut, and change neither of the two; nor does one where two are left."""
     for rule, x, y in (("dynamic", 0.5, 2.5), ("quadratic", 0.3, 1.0), ("quadratic", 0.3, 2.2)):
         if rule == "dynamic":
             entropies = -(PROBS * PROBS.log()).sum(-1, keepdim=True)
@@ -552,6 +555,10 @@ def only_possible_tokens_count(bent):
             powers = (-x * ((3 - y) / 2 * d**2 - (y - 1) / 2 * d**3)).exp()
         expected = functional.pad(powers / powers.sum(-1, keepdim=True), (3, 0))
         assert_probs(bent(with_tokens_cut(LOGITS, 3), rule, x, y), expected, what=f"{rule}, x, y = {x, y}")
+    few, n = torch.tensor([[0.8, 0.2, 0.0], [0.5, 0.3, 0.2]]).double(), torch.tensor([[2.0], [3.0]]).double()
+    powers = few ** (1 / (0.5 + 2 * torch.special.entr(few).sum(-1, keepdim=True) / n.log()))
+    expected = powers / powers.sum(-1, keepdim=True)
+    assert_probs(bent(few.log(), "dynamic", 0.5, 2.5), expected, what="two tokens left, and three")
 
 
 # %% check="a_single_token_stays" points=1

@@ -31,7 +31,7 @@ def batch_with_a_tenth_of_the_rest(tokens, is_special, mask_token, generator):
 
 @misconception(of="masked_batch", seen="https://github.com/lucidrains/mlm-pytorch/issues/6")
 def batch_with_replacements_hidden(tokens, is_special, mask_token, generator):
-    """The random words are hidden again by the masks: 90 % masks, no replacements.
+    """Where random words are to be read, masks are read as well: 90 % masks, no replacements.
 
     Which of your two lines writes last, and does its condition hold at the replaced positions?
     """

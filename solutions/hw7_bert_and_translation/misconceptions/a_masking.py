@@ -109,7 +109,7 @@ def a_tenth_of_the_rest(tokens, is_asked, kinds, replacements, mask_token):
 
 @misconception(of="corrupt", seen="https://github.com/lucidrains/mlm-pytorch/issues/6")
 def replacement_hidden_again(tokens, is_asked, kinds, replacements, mask_token):
-    """The random words are put in first and then hidden as well: 90 % masks and no replacement.
+    """Where a random word is to be read, a mask is read as well: 90 % masks and no replacement.
 
     Follow one position with kind 0.85 through your lines. Which line is the last to write there?
     """

@@ -165,9 +165,10 @@ class _Head(nn.Module):
 
 @misconception(of="ClassifierHead", seen="https://github.com/gabeur/mmt/issues/3")
 class PoolingUnderAnotherName(_Head):
-    """The pooling is asked for under a misspelt name with a way out, so it is silently left out.
+    """The pooling is left out: the logits are made of h itself, and not of what the first layer makes of it.
 
-    Which parameters get no gradient? Search `forward` for the name under which `__init__` keeps them.
+    Which parameters get no gradient? Search `forward` for the name under which `__init__` keeps them: is what
+    they compute used, or is the name misspelt?
     """
 
     def forward(self, h):

@@ -36,7 +36,7 @@ class BlockThatTalksToItself(_Block):
 
 @misconception(of="DecoderBlock", seen="https://github.com/humza909/LLM_Survey/issues/2")
 class BlockInWhichTheMemoryAsks(_Block):
-    """The queries come from the memory, keys and values from x: the result has a row per source word.
+    """The queries of the cross-attention come from the memory: its result has a row for each source word.
 
     What shape is your cross-attention's result, (B, T, D) or (B, S, D)? Can it be added to x?
     """

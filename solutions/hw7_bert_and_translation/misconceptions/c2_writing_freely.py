@@ -65,7 +65,7 @@ def text_after_the_end_kept(tables, source, bos, eos, max_length):
 
 @misconception(of="greedy_translate")
 def one_word_less_than_allowed(tables, source, bos, eos, max_length):
-    """The column of `<s>` is counted as a word, so one word less than allowed is written.
+    """One word less than allowed is written, as when the column of `<s>` is counted as a word.
 
     With `max_length = 1`, how many words do you write?
     """

@@ -171,10 +171,11 @@ def of_a_thousand_800_are_hidden_and_100_replaced(corrupt, draw):
 def what_is_not_asked_for_stays(corrupt):
     """Only the position that is asked for may be read differently: from 0.8 on replaced, from 0.9 on itself."""
     tokens, is_asked = torch.tensor([[5, 6, 7], [8, 4, 6]]), torch.tensor([[False] * 3, [False, True, False]])
-    for kind, read in ((0.3, 3), (0.8, 9), (0.85, 9), (0.9, 4), (0.95, 4)):
-        kinds = torch.full((2, 3), kind, dtype=torch.float64)
-        answer = corrupt(tokens, is_asked, kinds, torch.full((2, 3), 9), 3)
-        assert_equal(answer, torch.tensor([[5, 6, 7], [8, read, 6]]), what=f"kinds of {kind}")
+    replacements, read = torch.full((2, 3), 9), {0.3: 3, 0.8: 9, 0.85: 9, 0.9: 4, 0.95: 4}
+    kinds = {kind: torch.full((2, 3), kind, dtype=torch.float64) for kind in read}
+    answers = {kind: corrupt(tokens, is_asked, kinds[kind], replacements, 3) for kind in read}
+    for kind, answer in answers.items():
+        assert_equal(answer, torch.tensor([[5, 6, 7], [8, read[kind], 6]]), what=f"kinds of {kind}")
 
 
 # %% check="other_texts_are_corrupted_by_their_kinds" points=2 hidden

@@ -181,8 +181,8 @@ def however_low_the_scores_padding_is_not_read(CrossAttention):
 # %% check="three_heads_find_what_torch_finds" points=1
 def three_heads_find_what_torch_finds(CrossAttention, draw):
     """With the same matrices, three heads find the numbers of torch's attention, padding hidden."""
-    weights, x, memory = cross_weights(draw, 6), draw.normal(2, 4, 6), draw.normal(2, 5, 6)
-    real = torch.arange(5) < torch.tensor([[5], [3]])
+    weights, x, memory = cross_weights(draw, 6), draw.normal(2, 4, 6), draw.normal(2, 4, 6)
+    real = torch.arange(4) < torch.tensor([[4], [3]])
     expected, _ = torch_attention(weights, 3)(x, memory, memory, key_padding_mask=~real)
     answer = with_weights(CrossAttention(6, 3), weights)(x, memory, real[:, None, None])
     assert_close(answer, expected.detach())
@@ -477,8 +477,9 @@ def the_source_s_padding_is_not_read(DecoderBlock, draw):
 def one_block_computes_what_torch_computes(DecoderBlock, draw):
     """With the same weights and masks, a block gives the numbers of torch's decoder layer."""
     theirs, weights = torch_block(draw, 6, 3, 7)
-    x, memory = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
-    real_x, real = torch.arange(4) < torch.tensor([[4], [3]]), torch.arange(5) < torch.tensor([[5], [2]])
+    # target and source are equally long here, so a mix-up gives numbers and not only an error
+    x, memory = draw.normal(2, 4, 6), draw.normal(2, 4, 6)
+    real_x, real = torch.arange(4) < torch.tensor([[4], [3]]), torch.arange(4) < torch.tensor([[4], [2]])
     expected = decoded_by_torch(theirs, x, memory, real_x, real)
     block = with_weights(DecoderBlock(6, 3, 7), weights)
     answer = block(x, memory, causal(2, 4) & real_x[:, None, None], real[:, None, None])

@@ -213,10 +213,10 @@ def any_word_may_end_a_sentence(greedy_translate, draw):
 # %% check="max_length_is_kept" points=1
 def max_length_is_kept(greedy_translate, draw):
     """A sentence that never ends has exactly max_length words; sentences begin after word 8 here."""
-    tables = spelling_tables(draw, [[5, 4, 6, 3, 5], [7, 2, 6, 4]], 9, bos=8)
-    for max_length in (1, 2, 6):
-        tokens, _ = greedy_translate(tables, torch.tensor([[0, 3], [1, 3]]), 8, 2, max_length)
-        sentences = [[5, 4, 6, 3, 5, 4], [7, 2, 2, 2, 2, 2]]
+    tables = spelling_tables(draw, [[5, 4, 6, 3, 5], [7, 2, 6, 4], [4, 7, 2, 6]], 9, bos=8)
+    for max_length in (2, 1, 6):
+        tokens, _ = greedy_translate(tables, torch.tensor([[0, 3], [1, 3], [2, 3]]), 8, 2, max_length)
+        sentences = [[5, 4, 6, 3, 5, 4], [7, 2, 2, 2, 2, 2], [4, 7, 2, 2, 2, 2]]
         assert_equal(tokens, torch.tensor(sentences)[:, :max_length], what=f"max_length {max_length}")
 
 

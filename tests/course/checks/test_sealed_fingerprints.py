@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from course.checks import Outcome, Trace
+from course.checks.diagnosis import answers_as
 from course.checks.fingerprints import Sealed, differing, fits, known, load, sealed, written
 from course.checks.seal import bears, seal
 from course.checks.trace import Event, Object
@@ -136,6 +137,15 @@ def test_of_each_answer_there_is_a_seal_and_whether_it_is_right():
     right, wrong = value(MANY.softmax(0)), value(MANY)
     found = differing(Trace("c", [event(wrong), event(right)]), Trace("c", [event(right), event(right)]))
     assert found == [Sealed(seal(wrong), is_right=False), Sealed(seal(right), is_right=True)]
+
+
+def test_an_answer_by_chance_is_like_any_other_and_does_not_hide_those_that_differ():
+    chance, again = (Event("new", "", (), {}, value(x), by_chance=True) for x in (1.0, 2.0))
+    mistake = [sealed(chance, is_right=False), sealed(event(value(3.0)), is_right=False)]
+    assert fits(Trace("c", [again, event(value(3.0))]), mistake, has_failed=True)
+    assert not fits(Trace("c", [again, event(value(4.0))]), mistake, has_failed=True)
+    one, other = Trace("c", [chance]), Trace("c", [event(value(2.0))])
+    assert answers_as([one], [other], [other])
 
 
 @pytest.mark.parametrize("right", [[], ["a"], ["a", "b", "c"], ["x", "y", "z"]])

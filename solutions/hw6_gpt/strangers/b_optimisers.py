@@ -1,0 +1,11 @@
+"""Optimisers that the checks once let pass."""
+
+from autograder.proving.strangers import stranger
+
+from ..notebook import adamw_weights
+
+
+@stranger(of="adamw_weights")
+def first_of_a_group_alone(weights, gradients, rates, betas, eps, weight_decay):
+    after = adamw_weights(weights, gradients, rates, betas, eps, weight_decay)
+    return after | {name: weights[name] for name in list(weights)[1:2]}
