@@ -125,7 +125,7 @@ def _extend(args: Arguments) -> int:
 
 def _log_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", nargs="?", metavar="HOMEWORK", help="default: all")
-    part.add_argument("--student", metavar="NAME")
+    part.add_argument("--student", metavar="NAME", help="default: all")
 
 
 def _log(args: Arguments) -> int:

@@ -1,0 +1,79 @@
+"""The hub of a test on a machine where everybody has an account, with homes and courses that are closed.
+
+The accounts are in a passwd file that only the hub's own processes see, in a mount namespace; those of this
+machine stay as they are.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from hub_of_two_courses import COURSES, Hub
+
+FIRST_ID = 61_000  # of user and group; usually free, and below those that systems give out themselves
+PEOPLE = sorted({name for students, staff in COURSES.values() for name in (*students, *staff)})
+NAMES = [*PEOPLE, *(f"grader-{course}" for course in COURSES)]
+IDS = {name: FIRST_ID + number for number, name in enumerate(NAMES)}
+SEE_THE_ACCOUNTS = 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/group && exec "$@"'
+
+
+class HubOfAccounts(Hub):
+    """Everybody is a system user whose home has mode 0700; each grader owns the course, which has it too."""
+
+    has_accounts = True
+
+    def words_of(self, person, words):
+        number = IDS.get(person, 0)
+        ids = [f"--reuid={number}", f"--regid={number}", "--clear-groups"]
+        become = ["setpriv", *ids] if number else []
+        return ["unshare", "--mount", "sh", "-c", SEE_THE_ACCOUNTS, str(self.folder), *become, *words]
+
+    def give_to(self, person, folder):
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, IDS[person], IDS[person], follow_symlinks=False)
+
+    def prepare(self, monkeypatch):
+        users = (f"{name}:x:{number}:{number}::{self.home(name)}:/bin/sh\n" for name, number in IDS.items())
+        groups = (f"{name}:x:{number}:\n" for name, number in IDS.items())
+        for file, lines in (("passwd", users), ("group", groups)):
+            (self.folder / file).write_text(
+                Path("/etc", file).read_text().rstrip("\n") + "\n" + "".join(lines)
+            )
+        super().prepare(monkeypatch)
+        (self.folder / "hub.json").chmod(0o600)
+        closed = {name: self.home(name) for name in NAMES}
+        for name, folder in (*closed.items(), *((one.grader, one.folder) for one in self.courses.values())):
+            self.give_to(name, folder)
+            folder.chmod(0o700)
+
+    def can_list(self, person, folder):
+        """Whether this person can list the folder."""
+        return subprocess.run(self.words_of(person, ["ls", folder]), capture_output=True).returncode == 0
+
+
+def why_not():
+    """Why this machine cannot have such a hub; nothing if it can."""
+    if os.geteuid() != 0:
+        return "only root can act for other accounts"
+    if missing := [name for name in ("unshare", "setpriv", "mount") if shutil.which(name) is None]:
+        return f"not installed: {', '.join(missing)}"
+    with a_folder() as folder:
+        for name in ("passwd", "group"):
+            shutil.copy(f"/etc/{name}", folder / name)
+        words = HubOfAccounts(folder, folder, []).words_of(
+            NAMES[0], [sys.executable, "-c", "import autograder"]
+        )
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    return done.stderr[-300:] if done.returncode else ""
+
+
+@contextmanager
+def a_folder():
+    """A folder that other accounts reach; pytest's own are closed to them."""
+    with tempfile.TemporaryDirectory(prefix="hub-", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
