@@ -18,7 +18,22 @@ FIRST_ID = 61_000  # of user and group; usually free, and below those that syste
 PEOPLE = sorted({name for students, staff in COURSES.values() for name in (*students, *staff)})
 NAMES = [*PEOPLE, *(f"grader-{course}" for course in COURSES)]
 IDS = {name: FIRST_ID + number for number, name in enumerate(NAMES)}
-SEE_THE_ACCOUNTS = 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/group && exec "$@"'
+PYTHON = Path(sys.base_prefix)
+# The accounts, and Python where it is in a folder that only root may enter; $0 is the hub's folder.
+NAMESPACE = """
+mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/group || exit
+if [ -n "$CLOSED" ]; then
+    mount --bind "$PYTHON" "$0/python" && mount -t tmpfs -o mode=755 none "$CLOSED" || exit
+    mkdir -p "$PYTHON" && mount --bind "$0/python" "$PYTHON" || exit
+fi
+exec "$@"
+"""
+
+
+def closed_above(folder):
+    """The topmost folder on the way there that others may not enter, or nothing."""
+    closed = (path for path in reversed((folder, *folder.parents)) if not path.stat().st_mode & 0o001)
+    return str(next(closed, ""))
 
 
 class HubOfAccounts(Hub):
@@ -29,14 +44,16 @@ class HubOfAccounts(Hub):
     def words_of(self, person, words):
         number = IDS.get(person, 0)
         ids = [f"--reuid={number}", f"--regid={number}", "--clear-groups"]
-        become = ["setpriv", *ids] if number else []
-        return ["unshare", "--mount", "sh", "-c", SEE_THE_ACCOUNTS, str(self.folder), *become, *words]
+        become = ["setpriv", *ids, "sh", "-c", 'exec "$@"', "sh"] if number else []
+        seen = ["env", f"CLOSED={closed_above(PYTHON)}", f"PYTHON={PYTHON}"]
+        return [*seen, "unshare", "--mount", "sh", "-c", NAMESPACE, str(self.folder), *become, *words]
 
     def give_to(self, person, folder):
         for path in (folder, *folder.rglob("*")):
             os.chown(path, IDS[person], IDS[person], follow_symlinks=False)
 
     def prepare(self, monkeypatch):
+        (self.folder / "python").mkdir()
         users = (f"{name}:x:{number}:{number}::{self.home(name)}:/bin/sh\n" for name, number in IDS.items())
         groups = (f"{name}:x:{number}:\n" for name, number in IDS.items())
         for file, lines in (("passwd", users), ("group", groups)):
@@ -62,6 +79,7 @@ def why_not():
     if missing := [name for name in ("unshare", "setpriv", "mount") if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)}"
     with a_folder() as folder:
+        (folder / "python").mkdir()
         for name in ("passwd", "group"):
             shutil.copy(f"/etc/{name}", folder / name)
         words = HubOfAccounts(folder, folder, []).words_of(
