@@ -107,7 +107,7 @@ def in_words(told: Verdict) -> Iterator[str]:
         points = "" if exercise.points is None else f": {exercise.points:g} of {exercise.max_points:g}"
         yield f"{exercise.title}{points}"
         for check in exercise.checks:
-            yield f"  {'✓' if check.holds else '✗'} {check.name.replace('_', ' ')}"
+            yield f"  {'✓' if check.holds else '✗'} {check.claim}"
             yield from (f"      {line}" for line in check.message.splitlines())
         for entry in exercise.mistakes:
             yield f"  → {entry.diagnosis} {entry.question}"

@@ -7,6 +7,7 @@ handed in something else there, ours stays and the difference is listed.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,11 @@ from autograder.marks.first_submission import add_submission, released_assignmen
 from autograder.marks.records import RecordFolder
 from autograder.marks.settings import course_config
 
+IN_WORDS = {
+    "manual_score": "mark by hand",
+    "extra_credit": "extra credit",
+    "manual_comment": "comment by hand",
+}
 BY_HAND = {Grade: ("manual_score", "extra_credit"), Comment: ("manual_comment",)}
 COLUMNS = {
     Grade: ("auto_score", "needs_manual_grade", *BY_HAND[Grade]),
@@ -38,19 +44,22 @@ class MergeError(ValueError):
 class Difference:
     """What the other folder has and this one lacks, and what differs.
 
-    submissions: whole ones. marks: (our row, column, their value). conflicts: in words.
+    submissions: whole ones. decisions: of students from whom there is nothing here. marks: (our row, column,
+    their value). conflicts: in words.
     """
 
     submissions: list[SubmittedAssignment] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
     marks: list[tuple[Grade | Comment, str, Any]] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Merged:
-    """In words: the submissions and the marks by hand that were missing, and what differs and stayed."""
+    """In words: what was missing (submissions, extensions and excuses, marks by hand), and what differs."""
 
     submissions: tuple[str, ...]
+    granted: tuple[str, ...]
     marks: tuple[str, ...]
     conflicts: tuple[str, ...]
 
@@ -66,7 +75,7 @@ class Merge:
 
     def difference(self) -> Difference:
         """Compare the gradebooks; raises MergeError if a homework was not released here, or differently."""
-        found = Difference()
+        found = Difference(decisions=self._decisions(), conflicts=self._granted_otherwise())
         for assignment in self.theirs.assignments:
             submissions = self.theirs.assignment_submissions(assignment.name)
             if submissions:
@@ -87,7 +96,7 @@ class Merge:
         """
         for submission in found.submissions:
             self._copy_files(submission.name, submission.student_id)
-        Decisions(self.root).take_over(self._decisions())
+        Decisions(self.root).take_over(found.decisions)
         with one_transaction(self.ours):
             for submission in found.submissions:
                 self._add(submission)
@@ -98,15 +107,24 @@ class Merge:
 
     def _decisions(self) -> list[Decision]:
         """Those about a student and a homework of which there is neither a submission nor a decision here."""
+        known = self._known()
+        return [one for one in _about_students(self.other) if (one.homework, one.student) not in known]
+
+    def _known(self) -> set[tuple[str, str]]:
+        """(homework, student) of all submissions and decisions that are here."""
         known = {(one.homework, one.student) for one in Decisions(self.root).all()}
         for assignment in self.ours.assignments:
             known |= {(assignment.name, one.student_id) for one in assignment.submissions}
-        there = Decisions(self.other).all()
-        gone = {one.student for one in there if one.what == "forgotten"}
+        return known
+
+    def _granted_otherwise(self) -> list[str]:
+        """The extensions and excuses there of students who are known here without, or with another."""
+        known, ours = self._known(), _granted(_about_students(self.root))
+        theirs = _granted(_about_students(self.other))
         return [
-            one
-            for one in there
-            if one.student and one.student not in gone and (one.homework, one.student) not in known
+            f"{place[0]} {place[1]}: {ours.get(place, 'not')} here, {there} there; ours stays"
+            for place, there in theirs.items()
+            if place[:2] in known and ours.get(place) != there
         ]
 
     def _require_same(self, homework: str) -> None:
@@ -143,8 +161,12 @@ class Merge:
         )
 
     def _copy_files(self, homework: str, student: str) -> None:
-        """What was handed in, the graded notebook and the record, unless they are here."""
+        """What was handed in, earlier attempts, the graded notebook and the record, unless they are here."""
         ours, theirs = (_folders(folder, homework, student) for folder in (self.root, self.other))
+        here, there = (folders[0].parents[1] for folders in (ours, theirs))
+        kept = [top.name for top in there.glob(".*/")]  # where `collect` keeps attempts that do not count
+        ours += [here / name / student / homework for name in kept]
+        theirs += [there / name / student / homework for name in kept]
         for here, there in zip(ours, theirs, strict=True):
             if there.is_dir() and not here.exists():
                 unfinished = here.with_name(f".{here.name}.part")
@@ -175,12 +197,36 @@ def merge(root: Path, other: Path, gradebook: str | None = None, *, dry_run: boo
         found = both.difference()
         merged = Merged(
             tuple(f"{one.name} {one.student_id}: all marks" for one in found.submissions),
-            tuple(f"{_place(row)}: {column.replace('_', ' ')}" for row, column, _ in found.marks),
+            tuple(
+                f"{homework} {student}: {what}"
+                for (homework, student, _), what in _granted(found.decisions).items()
+            ),
+            tuple(f"{_place(row)}: {IN_WORDS[column]}" for row, column, _ in found.marks),
             tuple(found.conflicts),
         )
         if not dry_run:
             both.carry_out(found)
         return merged
+
+
+def _about_students(root: Path) -> list[Decision]:
+    """The decisions about students who were not forgotten."""
+    log = Decisions(root).all()
+    gone = {one.student for one in log if one.what == "forgotten"}
+    return [one for one in log if one.student and one.student not in gone]
+
+
+def _granted(decisions: Iterable[Decision]) -> dict[tuple[str, str, str], str]:
+    """(homework, student, what) → in words, of the extensions and excuses that apply."""
+    last: dict[tuple[str, str, str], Any] = {
+        (one.homework, one.student, one.what): one.value for one in decisions
+    }
+    excused = {key: "excused" for key, value in last.items() if key[2] == "excused" and value}
+    return excused | {
+        key: f"extended by {value:g} hours"
+        for key, value in last.items()
+        if key[2] == "extension in hours" and value
+    }
 
 
 def _folders(root: Path, homework: str, student: str) -> list[Path]:
@@ -225,7 +271,9 @@ def _compare(ours: SubmittedAssignment, theirs: SubmittedAssignment, found: Diff
                 if mine is None and other is not None:
                     found.marks.append((here[place], name, other))
                 elif other not in (None, mine):
-                    said = (
-                        f"{_place(row)}: {name.replace('_', ' ')} {mine!r} here, {other!r} there; ours stays"
-                    )
-                    found.conflicts.append(said)
+                    both = f"{_shown(mine)} here, {_shown(other)} there; ours stays"
+                    found.conflicts.append(f"{_place(row)}: {IN_WORDS[name]} {both}")
+
+
+def _shown(value: float | str) -> str:
+    return f"“{value}”" if isinstance(value, str) else f"{value:g}"

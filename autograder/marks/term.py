@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.marks.database import in_a_sentence, opened
+from autograder.marks.decisions import Decisions
 from autograder.marks.exports.marks import EXCUSED, Mark, marks_of, number
 from autograder.marks.exports.sheets import write_sheet
 from autograder.marks.settings import course_config
@@ -27,15 +29,26 @@ class Student:
     excused: frozenset[str]
     dropped: frozenset[str]
     waiting: frozenset[str]  # homeworks with answers still to be marked by hand
+    ahead: frozenset[str]  # not handed in, and not due yet
     total: float | None  # percent; None if nothing counts
 
     def cell(self, homework: str) -> str:
-        """What a table shows: a percentage, EX, or nothing; in brackets what does not count."""
+        """What a table shows: a percentage, EX, or nothing before it is due; in brackets what was dropped."""
         if homework in self.excused:
             return EXCUSED
-        percent = self.percents[homework]
-        shown = "" if percent is None else number(percent) + ("*" if homework in self.waiting else "")
-        return f"({shown or '0'})" if homework in self.dropped else shown
+        if homework in self.ahead:
+            return ""
+        shown = number(self.percents[homework] or 0.0) + ("*" if homework in self.waiting else "")
+        return f"({shown})" if homework in self.dropped else shown
+
+    @property
+    def missing(self) -> list[str]:
+        """The homeworks that are due and were not handed in."""
+        return [
+            name
+            for name, percent in self.percents.items()
+            if percent is None and name not in self.excused | self.ahead
+        ]
 
 
 @dataclass(frozen=True)
@@ -57,8 +70,8 @@ def term(
     """The marks of everybody in the gradebook; raises TermError.
 
     homeworks: by name, or all that anybody has handed in. Each weighs 1 unless `weights` says otherwise.
-    drop: how many of the lowest are dropped. A homework not handed in counts as 0; an excused one does not
-    count.
+    drop: how many of the lowest are dropped; one mark always remains. A homework not handed in counts as 0
+    once it is due for the student, or has no due date; an excused one does not count.
     """
     names = list(homeworks) or _known(root, gradebook)
     weights = weights or {}
@@ -69,10 +82,11 @@ def term(
     if drop < 0 or any(weight < 0 for weight in weights.values()):
         raise TermError("Neither a weight nor the number of dropped marks can be negative.")
     marks = {name: {mark.student: mark for mark in marks_of(root, name, gradebook)} for name in names}
+    ahead = {name: _not_due(root, name, marks[name].values()) for name in names}
     students = sorted({student for by_student in marks.values() for student in by_student})
     left_out = [name for name in names if not homeworks and not _is_handed_in(marks[name])]
     counting = [name for name in names if name not in left_out]
-    return Term([_student(student, counting, marks, weights, drop) for student in students], left_out)
+    return Term([_student(student, counting, marks, ahead, weights, drop) for student in students], left_out)
 
 
 def read_weights(words: Sequence[str]) -> dict[str, float]:
@@ -97,23 +111,38 @@ def _is_handed_in(marks: Mapping[str, Mark]) -> bool:
     return any(mark.points is not None for mark in marks.values())
 
 
+def _not_due(root: Path, homework: str, marks: Iterable[Mark]) -> set[str]:
+    """The students who have not handed in, and still may."""
+    longer, now = Decisions(root).extensions(homework), datetime.now(UTC)
+    return {
+        mark.student
+        for mark in marks
+        if mark.points is None
+        and mark.due
+        and datetime.fromisoformat(mark.due).replace(tzinfo=UTC) + longer.get(mark.student, timedelta()) > now
+    }
+
+
 def _student(
     student: str,
     names: Sequence[str],
     marks: Mapping[str, Mapping[str, Mark]],
+    not_due: Mapping[str, Container[str]],
     weights: Mapping[str, float],
     drop: int,
 ) -> Student:
     own = {name: marks[name].get(student) for name in names}
     excused = frozenset(name for name, mark in own.items() if mark is not None and mark.excused)
     percents = {name: _percent(mark) for name, mark in own.items()}
-    counting = sorted((name for name in names if name not in excused), key=lambda name: percents[name] or 0.0)
+    ahead = frozenset(name for name in names if student in not_due[name]) - excused
+    counting = sorted(set(names) - excused - ahead, key=lambda name: (percents[name] or 0.0, name))
+    drop = min(drop, max(len(counting) - 1, 0))
     dropped, counting = counting[:drop], counting[drop:]
     weight = sum(weights.get(name, 1.0) for name in counting)
     total = sum(weights.get(name, 1.0) * (percents[name] or 0.0) for name in counting)
     waiting = frozenset(name for name, mark in own.items() if mark is not None and mark.waits_for_a_person)
     return Student(
-        student, percents, excused, frozenset(dropped), waiting, total / weight if weight else None
+        student, percents, excused, frozenset(dropped), waiting, ahead, total / weight if weight else None
     )
 
 
@@ -134,5 +163,4 @@ def _row(student: Student) -> Iterator[str]:
     yield student.name
     yield from map(student.cell, student.percents)
     yield "" if student.total is None else number(student.total)
-    gone = (name for name, percent in student.percents.items() if percent is None)
-    yield " ".join(name for name in gone if name not in student.excused)
+    yield " ".join(student.missing)

@@ -11,7 +11,7 @@ from autograder.words.verb import Arguments, Verb, at_work, gradebook_option, sa
 
 def _collect_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("source", type=Path, metavar="SOURCE", help="the download: a folder or a zip file")
-    part.add_argument("--homework", required=True, metavar="NAME")
+    part.add_argument("--homework", required=True, metavar="NAME", help="which homework this is")
     part.add_argument("--to", type=Path, default=Path("submitted"), metavar="DIR", help="default: submitted")
     part.add_argument(
         "--names",
@@ -71,7 +71,7 @@ def _collect(args: Arguments) -> int:
 
 def _repair_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("notebook", type=Path, metavar="NOTEBOOK")
-    part.add_argument("--homework", required=True, metavar="NAME")
+    part.add_argument("--homework", required=True, metavar="NAME", help="which homework this is")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: NOTEBOOK.repaired.ipynb beside it")
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.markup import one_line
-from autograder.words.verb import Arguments, Verb, at_work, dask_option, gradebook_option, no_options, say
+from autograder.words.verb import (
+    Arguments,
+    Verb,
+    at_work,
+    dask_option,
+    gradebook_option,
+    isolation_option,
+    no_options,
+    say,
+)
 
 if TYPE_CHECKING:
     from autograder.marks.records import SubmissionRecord
@@ -30,7 +39,7 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
     dask_option(part)
     gradebook_option(part)
     part.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
-    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    isolation_option(part)
     part.add_argument(
         "--attempt",
         default="latest",
@@ -137,7 +146,7 @@ def _watch_options(part: argparse.ArgumentParser) -> None:
     )
     jobs = "submissions graded at the same time (default: one per available core)"
     part.add_argument("--jobs", type=int, default=None, help=jobs)
-    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    isolation_option(part)
     dask_option(part)
     gradebook_option(part)
 
@@ -168,7 +177,7 @@ def _try_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     part.add_argument("--homework", metavar="NAME", help="default: the notebook's own name")
     part.add_argument("--student", metavar="NAME", help="use the hidden inputs of this student's record")
-    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    isolation_option(part)
 
 
 def _try(args: Arguments) -> int:
@@ -200,7 +209,7 @@ def _report(args: Arguments) -> int:
 
 
 def _demo_options(part: argparse.ArgumentParser) -> None:
-    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    isolation_option(part)
 
 
 def _demo(args: Arguments) -> int:
@@ -235,7 +244,7 @@ def _compete_options(part: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the most an entry may have (default: 500000)",
     )
-    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    isolation_option(part)
 
 
 def _compete(args: Arguments) -> int:

@@ -125,7 +125,7 @@ def _extend(args: Arguments) -> int:
 
 def _log_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", nargs="?", metavar="HOMEWORK", help="default: all")
-    part.add_argument("--student", metavar="NAME")
+    part.add_argument("--student", metavar="NAME", help="default: all")
 
 
 def _log(args: Arguments) -> int:
@@ -204,9 +204,11 @@ def _merge(args: Arguments) -> int:
 
     found = merge(args.root, args.other, args.gradebook, dry_run=args.dry_run)
     done = "to take over" if args.dry_run else "taken over"
-    taken = f"{counted(len(found.submissions), 'submission')} and {counted(len(found.marks), 'mark')} by hand"
-    sums = f"{done}: {taken}; {len(found.conflicts)} differ and stay"
-    say(*found.submissions, *found.marks, *found.conflicts, sums)
+    taken = f"{counted(len(found.submissions), 'submission')}, {counted(len(found.marks), 'mark')} by hand"
+    sums = (
+        f"{done}: {taken}, {len(found.granted)} extended or excused; {len(found.conflicts)} differ and stay"
+    )
+    say(*found.submissions, *found.granted, *found.marks, *found.conflicts, sums)
     return 0
 
 

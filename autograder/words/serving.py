@@ -8,13 +8,21 @@ import sys
 from pathlib import Path
 
 from autograder.words.students import note_unknown
-from autograder.words.verb import Arguments, Verb, at_work, dask_option, gradebook_option, say
+from autograder.words.verb import (
+    Arguments,
+    Verb,
+    at_work,
+    dask_option,
+    gradebook_option,
+    isolation_option,
+    say,
+)
 
 
 def _serve_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all that are released")
     part.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
-    part.add_argument("--port", type=int, default=8000)
+    part.add_argument("--port", type=int, default=8000, help="on which port to listen (default: 8000)")
     part.add_argument(
         "--only",
         default="both",
@@ -22,7 +30,7 @@ def _serve_options(part: argparse.ArgumentParser) -> None:
         help="run only one of its two processes",
     )
     part.add_argument("--jobs", type=int, default=None, help="submissions graded at the same time")
-    part.add_argument("--isolation", default="best", choices=["best", "bwrap", "landlock", "none"])
+    isolation_option(part)
     dask_option(part)
     gradebook_option(part)
 

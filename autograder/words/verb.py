@@ -40,6 +40,15 @@ def gradebook_option(part: argparse.ArgumentParser) -> None:
     )
 
 
+def isolation_option(part: argparse.ArgumentParser) -> None:
+    part.add_argument(
+        "--isolation",
+        default="best",
+        choices=["best", "bwrap", "landlock", "none"],
+        help="the sandbox for students' code (default: the best that works; see `autograder doctor`)",
+    )
+
+
 def dask_option(part: argparse.ArgumentParser) -> None:
     part.add_argument("--dask", metavar="ADDRESS", help="grade on a Dask cluster, such as tls://host:8786")
 

@@ -65,7 +65,7 @@ class NotWritten(Exception):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(say("{name} is not written yet. This is your next step.", name=name))
+        super().__init__(say("`{name}` is not written yet. This is your next step.", name=name))
 
 
 class Unreachable(Exception):

@@ -37,7 +37,7 @@ def test_the_reference_passes_and_the_stub_fails_every_check(source, right):
 
 def test_a_stub_is_told_that_it_is_not_written_yet(source):
     [done, *_] = run_checks(source, LocalLink(stubs(source)))
-    assert done.message == "moving_average is not written yet. This is your next step."
+    assert done.message == "`moving_average` is not written yet. This is your next step."
 
 
 def test_the_verdict_is_the_one_the_notebook_gives(source):

@@ -73,7 +73,11 @@ def test_what_is_missing_is_taken_over_with_marks_by_hand_files_records_and_deci
         gradebook.update_or_create_student("cy", email="cy@example.org")
     theirs, before = totals(second), totals(first)
     found = merge(first, second)
-    assert (found.submissions, found.conflicts) == ((f"{NAME} cy: all marks",), ())
+    assert (found.submissions, found.conflicts) == (
+        (f"{NAME} cy: all marks",),
+        (f"{NAME} bob: not here, excused there; ours stays",),
+    )
+    assert found.granted == (f"{NAME} zoe: excused", f"{NAME} cy: extended by 48 hours")
     excused = {"zoe": (None, False)}
     assert totals(first) == {"bob": before["bob"], "ada": theirs["ada"], "cy": theirs["cy"]} | excused
     with book(first) as gradebook:
@@ -89,6 +93,26 @@ def test_what_is_missing_is_taken_over_with_marks_by_hand_files_records_and_deci
     assert Decisions(first).extensions(NAME) == {"cy": timedelta(hours=48)}
     assert Decisions(first).all(student="cy") == Decisions(second).all(student="cy")
     assert Decisions(first).excused(NAME) == {"zoe"}  # who has handed in nothing; bob is ours
+
+
+def test_attempts_that_do_not_count_come_along(folders):
+    first, second = folders
+    kept = Path("submitted", ".kept", "cy", NAME, "undated-1", f"{NAME}.ipynb")
+    (second / kept).parent.mkdir(parents=True)
+    (second / kept).write_text("{}")
+    merge(first, second)
+    assert (first / kept).read_text() == "{}"
+
+
+def test_another_extension_is_listed_and_ours_stays(folders):
+    first, second = folders
+    for course, hours in ((first, 24.0), (second, 72.0)):
+        Decisions(course).add(Decision(NAME, "cy", "extension in hours", hours))
+    for _ in range(2):
+        assert merge(first, second).conflicts == (
+            f"{NAME} cy: extended by 24 hours here, extended by 72 hours there; ours stays",
+        )
+    assert Decisions(first).extensions(NAME) == {"cy": timedelta(hours=24)}
 
 
 def test_a_merge_that_was_interrupted_is_finished_by_the_next_one(folders, monkeypatch):
@@ -124,7 +148,7 @@ def test_a_second_time_there_is_nothing_and_grading_finds_everything_done(folder
     merge(first, second)
     before = totals(first)
     assert main(["merge", str(second), "--root", str(first)]) == 0
-    said = "taken over: 0 submissions and 0 marks by hand; 0 differ and stay\n"
+    said = "taken over: 0 submissions, 0 marks by hand, 0 extended or excused; 0 differ and stay\n"
     assert capsys.readouterr().out == said
     records = {one.student: one for one in RecordFolder(first / "grades", NAME).all()}
     grade(NAME, first / "submitted", root=first, limits=SHORT, jobs=1)
@@ -137,7 +161,7 @@ def test_what_differs_stays_and_is_listed(folders, capsys):
     mark(first, "ada", 2.0)
     mark(second, "ada", 3.0)
     assert main(["merge", str(second), "--root", str(first)]) == 0
-    assert f"{NAME} ada why_smooth: manual score 2.0 here, 3.0 there; ours stays" in capsys.readouterr().out
+    assert f"{NAME} ada why_smooth: mark by hand 2 here, 3 there; ours stays" in capsys.readouterr().out
     assert totals(first)["ada"] == (6.0, False)
     submit(second, "ada", solved(second, WRONG))
     grade(NAME, second / "submitted", root=second, limits=SHORT, jobs=1)
@@ -148,7 +172,7 @@ def test_a_dry_run_changes_nothing(folders, capsys):
     first, second = folders
     before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
     assert main(["merge", str(second), "--dry-run", "--root", str(first)]) == 0
-    assert capsys.readouterr().out.startswith(f"{NAME} cy: all marks\nto take over: 1 submission and 0 marks")
+    assert capsys.readouterr().out.startswith(f"{NAME} cy: all marks\nto take over: 1 submission, 0 marks")
     after = {path: path.read_bytes() for path in first.rglob("*") if path.is_file() and path.name != ".lock"}
     assert after.items() <= before.items()
 

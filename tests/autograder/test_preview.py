@@ -44,7 +44,7 @@ def test_a_notebook_is_tried_and_its_student_is_shown_what_they_would_read(cours
     assert main(words) == 0
     out = capsys.readouterr().out
     assert "Moving average: 2 of 4" in out
-    assert "✗ averages are right for any width" in out
+    assert "✗ Averages are right for windows of any width." in out
     assert f"seed {str(RecordFolder(course / 'grades', NAME).find('wrong').seed)[:20]}" in out
     assert "isolation" in out
     assert "torch" in out
@@ -54,7 +54,7 @@ def test_a_notebook_is_tried_and_its_student_is_shown_what_they_would_read(cours
 def test_what_a_student_reads_says_nothing_of_how_a_hidden_check_failed(course, capsys):
     main(["try", str(notebook(course, "wrong")), "--root", str(course)])
     lines = capsys.readouterr().out.splitlines()
-    at = lines.index("  ✗ averages are right for any width")
+    at = lines.index("  ✗ Averages are right for windows of any width.")
     assert (
         lines[at + 1].strip() == "This hidden claim does not hold for your answer." or "hold" in lines[at + 1]
     )

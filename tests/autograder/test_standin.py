@@ -101,7 +101,7 @@ def test_errors_carry_the_students_line(stand_in):
 
 
 def test_a_stub_is_not_an_error(stand_in):
-    with pytest.raises(NotWritten, match="stub is not written yet"):
+    with pytest.raises(NotWritten, match="`stub` is not written yet"):
         stand_in("stub")(1)
 
 

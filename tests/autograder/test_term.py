@@ -1,6 +1,7 @@
 """A term's marks follow from the homeworks' marks, their weights, and who is excused."""
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -54,13 +55,29 @@ def test_weights_and_the_lowest_left_out(course):
     assert weighted["ada"] == pytest.approx((100 + 2 * 20 + 100) / 4)
     assert totals(term(course, drop=1))["ada"] == 100
     assert totals(term(course, drop=1))["bo"] == 25
-    assert totals(term(course, drop=9))["bo"] is None
+
+
+def test_however_many_are_dropped_one_mark_remains(course):
+    assert totals(term(course, drop=9)) == {"ada": 100, "bo": 50, "cy": 100}
+    Decisions(course).add(Decision("hw2", "bo", "excused", True), Decision("hw3", "bo", "excused", True))
+    assert totals(term(course, drop=1))["bo"] == 50
 
 
 def test_what_is_excused_does_not_count(course):
     Decisions(course).add(Decision("hw2", "ada", "excused", True), Decision("hw3", "bo", "excused", True))
     found = totals(term(course))
     assert (found["ada"], found["bo"]) == (100, 25)
+
+
+def test_what_is_not_due_yet_is_neither_missing_nor_counted(course):
+    now = datetime.now(UTC).replace(tzinfo=None)
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        book.update_or_create_assignment("hw2", duedate=now + timedelta(days=9))
+        book.update_or_create_assignment("hw3", duedate=now - timedelta(days=1))
+    assert as_csv(term(course).students).splitlines()[2] == "bo,50,,0,25,hw3"
+    assert totals(term(course))["ada"] == pytest.approx((100 + 20 + 100) / 3)  # handed in before it is due
+    Decisions(course).add(Decision("hw3", "bo", "extension in hours", 48.0))
+    assert as_csv(term(course).students).splitlines()[2] == "bo,50,,,50,"
 
 
 def test_the_table_says_what_is_missing_and_what_was_left_out(course):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from autograder.marks.comments import mistakes_of
+from autograder.marks.comments import in_brief
 from autograder.marks.exports.canvas import canvas
 from autograder.marks.exports.github_classroom import github_classroom
 from autograder.marks.exports.gradescope import HIDDEN_UNTIL, gradescope_autograder, gradescope_results
@@ -99,7 +99,7 @@ def _canvas(wanted: Export) -> Exported:
 def _moodle(wanted: Export) -> Exported:
     homework = find(wanted.homework, wanted.root)
     records = RecordFolder(wanted.root / "grades", wanted.homework).all()
-    comments = {record.student: "\n\n".join(mistakes_of(record, homework).values()) for record in records}
+    comments = {record.student: in_brief(record, homework) for record in records}
     return _sheet(wanted, moodle(wanted.marks, wanted.sheet_text(), comments))
 
 

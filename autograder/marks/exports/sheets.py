@@ -84,4 +84,4 @@ def by_name(marks: Iterable[Mark]) -> dict[str, Mark]:
 def missing(found: Iterable[Mark | None], marks: Iterable[Mark]) -> tuple[str, ...]:
     """The students with a mark but no row: some leave, and a sheet may contain only one section."""
     there = {mark.student for mark in found if mark is not None}
-    return tuple(mark.student for mark in marks if mark.has_mark and mark.student not in there)
+    return tuple(sorted(mark.student for mark in marks if mark.has_mark and mark.student not in there))

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from autograder.cli import main
+from autograder.marks.comments import in_brief
 from autograder.marks.exports import (
     Mark,
     canvas,
@@ -229,6 +230,21 @@ def test_what_a_hidden_check_says_stays_hidden():
     text = json.dumps(gradescope_results(by_hidden_inputs, load(MINI)))
     assert "The width is taken to be three." not in text
     assert "77" not in text
+
+
+def test_moodles_comment_names_each_exercise_that_lost_points_and_keeps_what_is_hidden():
+    homework = load(MINI)
+    named = in_brief(RECORD, homework)
+    assert named.startswith("**Moving average**\nThe width is taken to be three.")
+    [exercise] = RECORD.exercises
+    unnamed = replace(RECORD, exercises=(replace(exercise, told=()),))
+    assert in_brief(unnamed, homework) == "**Moving average**\n✗ Averages are right for windows of any width."
+    visible = replace(exercise.checks[2], hidden=False, message="received: 3\nThe result is 3.")
+    shown = replace(RECORD, exercises=(replace(exercise, told=(), checks=(visible,)),))
+    assert in_brief(shown, homework) == "**Moving average**\nThe result is 3."
+    assert in_brief(SubmissionRecord("bo", 0.0, 4.0, "could_not_run", "It is no notebook."), homework) == (
+        "It is no notebook."
+    )
 
 
 def test_what_could_not_be_run_says_why_and_has_no_tests():

@@ -73,12 +73,17 @@ class Course:
     token: str
 
     @property
+    def grader(self):
+        return f"grader-{self.name}"
+
+    @property
     def environment(self):
         return self.hub.environment | {
+            "HOME": str(self.hub.home(self.grader)),
             "COURSE_ID": self.name,
             "EXCHANGE_ROOT": f"{self.hub.folder}/exchange",
             "JUPYTER_CONFIG_PATH": f"{self.hub.folder}/etc",
-            "JUPYTERHUB_USER": f"grader-{self.name}",
+            "JUPYTERHUB_USER": self.grader,
             "JUPYTERHUB_API_TOKEN": self.token,
             "JUPYTERHUB_API_URL": f"http://127.0.0.1:{self.hub.ports[1]}/hub/api",
         }
@@ -86,7 +91,7 @@ class Course:
     def type(self, module, *words):
         """Run a command in the course's folder, which must end well; what it says."""
         done = subprocess.run(
-            [sys.executable, "-m", module, *words],
+            self.hub.words_of(self.grader, [sys.executable, "-m", module, *words]),
             cwd=self.folder,
             env=self.environment,
             capture_output=True,
@@ -99,7 +104,9 @@ class Course:
     def watching(self):
         """`autograder watch submitted/`, until the end of this block."""
         (self.folder / "submitted").mkdir(exist_ok=True)
-        words = [sys.executable, "-m", "autograder", "watch", "submitted", "--jobs", "1"]
+        self.hub.give_to(self.grader, self.folder / "submitted")
+        watch = [sys.executable, "-m", "autograder", "watch", "submitted", "--jobs", "1"]
+        words = self.hub.words_of(self.grader, watch)
         with (
             open(self.folder / "watch.log", "ab") as log,
             subprocess.Popen(words, cwd=self.folder, env=self.environment, stdout=log, stderr=log) as process,
@@ -112,7 +119,9 @@ class Course:
 
 @dataclass
 class Hub:
-    """The hub in a process of its own."""
+    """The hub in a process of its own. All people, and the graders, share the account of the test."""
+
+    has_accounts = False
 
     folder: Path
     proxy: Path
@@ -130,6 +139,16 @@ class Hub:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
         path = os.pathsep.join([str(Path(sys.executable).parent), kept["PATH"]])
         return kept | {"PATH": path, "HUB_OF_A_TEST": f"{self.folder}/hub.json", "PYTHONSAFEPATH": "1"}
+
+    def words_of(self, person, words):
+        """The command as this person gives it."""
+        return words
+
+    def give_to(self, person, folder):
+        """Make it theirs."""
+
+    def home(self, person):
+        return self.folder / "homes" / person
 
     def prepare(self, monkeypatch):
         """Two courses with the same homework, an exchange that all can write, and homes."""
@@ -152,20 +171,16 @@ class Hub:
                 "students": students,
                 "staff": staff,
             }
-            for person in (*students, *staff, f"grader-{name}"):
-                (self.folder / "homes" / person).mkdir(exist_ok=True)
+            for person in (*students, *staff, course.grader):
+                self.home(person).mkdir(exist_ok=True)
         places = {"folder": str(self.folder), "proxy": str(self.proxy), "ports": self.ports[:3]}
-        (self.folder / "hub.json").write_text(json.dumps(places | {"courses": said}))
+        about = places | {"courses": said, "has_accounts": self.has_accounts}
+        (self.folder / "hub.json").write_text(json.dumps(about))
 
     @contextmanager
     def running(self):
-        words = [
-            sys.executable,
-            "-m",
-            "jupyterhub",
-            "-f",
-            str(Path(__file__).with_name("jupyterhub_config.py")),
-        ]
+        settings = Path(__file__).with_name("jupyterhub_config.py")
+        words = self.words_of("root", [sys.executable, "-m", "jupyterhub", "-f", str(settings)])
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 words, cwd=self.folder, env=self.environment, stdout=log, stderr=log, start_new_session=True

@@ -28,13 +28,16 @@ c.ConfigurableHTTPProxy.pid_file = f"{FOLDER}/proxy.pid"
 c.JupyterHub.db_url = f"sqlite:///{FOLDER}/hub.sqlite"
 c.JupyterHub.cookie_secret_file = f"{FOLDER}/cookie_secret"
 
-# Anybody of these names may sign in; they share the account of the test and differ in their homes.
+# Anybody of these names may sign in. Without accounts they share that of the test, and differ in their homes.
 c.JupyterHub.authenticator_class = "dummy"
 c.Authenticator.allowed_users = PEOPLE | {f"grader-{course}" for course in COURSES}
-c.JupyterHub.spawner_class = "simple"
-c.SimpleLocalProcessSpawner.home_dir_template = f"{FOLDER}/homes/{{username}}"
+if SAID["has_accounts"]:
+    c.Spawner.environment = AS_EVERYBODY
+else:
+    c.JupyterHub.spawner_class = "simple"
+    c.SimpleLocalProcessSpawner.home_dir_template = f"{FOLDER}/homes/{{username}}"
+    c.Spawner.environment = AS_EVERYBODY | {"JUPYTER_CONFIG_PATH": f"{FOLDER}/students:{FOLDER}/etc"}
 c.Spawner.cmd = SINGLE_USER
-c.Spawner.environment = AS_EVERYBODY | {"JUPYTER_CONFIG_PATH": f"{FOLDER}/students:{FOLDER}/etc"}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180
 
 c.JupyterHub.load_groups = {
@@ -48,6 +51,7 @@ c.JupyterHub.services = [
     {
         "name": name,
         "url": f"http://127.0.0.1:{course['port']}",
+        **({"user": f"grader-{name}"} if SAID["has_accounts"] else {}),
         "command": [*SINGLE_USER, f"--config={FOLDER}/service_config.py"],
         "cwd": course["folder"],
         "environment": AS_EVERYBODY

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 import requests
+from closed_homes import NAMES, HubOfAccounts, a_folder, why_not
 from grading import NAME, RIGHT, catalogue, named
 from hub_of_two_courses import Hub, Person, proxy_in
 from interrupted import records
@@ -20,18 +21,21 @@ ANSWERS = {("first", "ada"): RIGHT, ("first", "bob"): WRONG, ("second", "bob"): 
 POINTS = {RIGHT: 4, WRONG: 1}
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory):
-    proxy, problem = proxy_in(tmp_path_factory.mktemp("npm"))
-    if proxy is None:
+@pytest.fixture(scope="module", params=[Hub, HubOfAccounts], ids=["one account", "closed homes"])
+def hub(request):
+    if request.param is HubOfAccounts and (problem := why_not()):
         pytest.skip(problem)
-    hub = Hub(tmp_path_factory.mktemp("hub"), proxy)
-    with pytest.MonkeyPatch.context() as patch:
-        hub.prepare(patch)
-    with hub.running():
-        for course in hub.courses.values():
-            course.type("nbgrader", "release_assignment", NAME)
-        yield hub
+    with a_folder() as npm, a_folder() as folder:
+        proxy, problem = proxy_in(npm)
+        if proxy is None:
+            pytest.skip(problem)
+        hub = request.param(folder, proxy)
+        with pytest.MonkeyPatch.context() as patch:
+            hub.prepare(patch)
+        with hub.running():
+            for course in hub.courses.values():
+                course.type("nbgrader", "release_assignment", NAME)
+            yield hub
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +135,17 @@ def test_nobody_reaches_another_persons_server_or_enters_by_another_name(hub, pe
     [token] = [one.value for one in stranger.cookies if one.name == "_xsrf"]
     said = {"username": "mallory", "password": "any", "_xsrf": token}
     assert stranger.post(f"{hub.address}/hub/login", data=said).status_code == 403
+
+
+def test_where_everybody_has_an_account_nobody_reads_what_is_anothers(hub, handed_in):
+    """Homes, courses, and in the exchange what others handed in and were told; graders need none of it."""
+    if not hub.has_accounts:
+        pytest.skip("all people of this hub share an account")
+    exchange = hub.folder / "exchange"
+    closed = {hub.home(name): name for name in NAMES}
+    closed |= {course.folder: course.grader for course in hub.courses.values()}
+    closed |= {folder: f"grader-{folder.parts[-2]}" for folder in exchange.glob("*/inbound")}
+    closed |= {folder: f"grader-{folder.parts[-2]}" for folder in exchange.glob("*/feedback")}
+    assert len(closed) == len(NAMES) + 3 * len(hub.courses)
+    for folder, owner in closed.items():
+        assert [name for name in NAMES if hub.can_list(name, folder)] == [owner]

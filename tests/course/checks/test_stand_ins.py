@@ -148,7 +148,7 @@ def test_a_stub_is_not_written_yet_whichever_function_it_is():
         return softmax(scores)
 
     function, trace = stand_in(attention_weights, "attention_weights")
-    with pytest.raises(NotWritten, match=r"^softmax is not written yet\."):
+    with pytest.raises(NotWritten, match=r"^`softmax` is not written yet\."):
         function(1)
     assert trace.events[0].outcome.kind == "not_written"
 

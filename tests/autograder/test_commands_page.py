@@ -1,0 +1,35 @@
+"""Every command and option is explained: by a line of help, on a page made from the parser, and by a word."""
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.cli import VERBS, parser
+from autograder.words.commands_page import PAGE, page
+
+ROOT = Path(__file__).parents[2]
+[COMMANDS] = (one for one in parser(VERBS)._actions if isinstance(one, argparse._SubParsersAction))
+
+
+def test_the_page_is_what_the_parser_says():
+    said = (ROOT / PAGE).read_text(encoding="utf-8")
+    assert said == page(parser(VERBS)), "run `python -m autograder.words.commands_page`"
+
+
+@pytest.mark.parametrize("name", COMMANDS.choices)
+def test_every_option_has_its_line_of_help_and_is_on_the_page(name):
+    part = COMMANDS.choices[name]
+    [section] = re.findall(rf"^## `autograder {name}\b.*?(?=^## |\Z)", page(parser(VERBS)), re.M | re.S)
+    for action in part._actions:
+        assert action.help or not action.option_strings, f"{name} {action.option_strings}"
+        if not set(action.option_strings) & {"--help", "--root", "--traceback"}:
+            assert all(f"`{option}" in section for option in action.option_strings[-1:])
+
+
+@pytest.mark.parametrize("name", COMMANDS.choices)
+def test_every_command_is_explained_to_those_who_use_it(name):
+    """Instructors find it on their page; what only concerns translators, in CONTRIBUTING."""
+    place = "CONTRIBUTING.md" if name == "localise" else "site/instructors.md"
+    assert re.search(rf"`autograder [\w`, ]*\b{name}\b|autograder {name}\b", (ROOT / place).read_text()), name
