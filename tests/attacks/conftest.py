@@ -1,16 +1,19 @@
 import pytest
-from warm_levels import CONFINED, LEVELS, warm_or_skip
+from starts import EACH, shared
+from warm_levels import warm_or_skip
+
+UNCONFINED = "none"
 
 
-@pytest.fixture(params=CONFINED)
+@pytest.fixture(params=EACH)
 def warm(request):
-    """A warm process at each level that confines."""
-    return warm_or_skip(request.param)
+    """A warm process at each level that confines, in a nightly run whoever starts it on whatever kernel."""
+    return shared(request.param)
 
 
-@pytest.fixture(params=LEVELS)
+@pytest.fixture(params=[*EACH, UNCONFINED])
 def warm_at_any_level(request):
-    return warm_or_skip(request.param)
+    return warm_or_skip(UNCONFINED) if request.param == UNCONFINED else shared(request.param)
 
 
 @pytest.fixture

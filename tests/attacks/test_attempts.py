@@ -14,7 +14,7 @@ import pytest
 from attempts_inside import INSIDE
 from attempts_outside import OUTSIDE
 from leftovers import left_over, processes_with, unique_seconds, wait_until
-from warm_levels import CONFINED, SMALL, warm_or_skip
+from warm_levels import SMALL, warm_or_skip
 
 from autograder.grading import judge as judging
 from autograder.grading.plan import Plan
@@ -89,20 +89,20 @@ def desk():
     shutil.rmtree(desk)
 
 
-@pytest.fixture(params=CONFINED)
-def trial(request, trial_at):
-    return trial_at(request.param)
+@pytest.fixture
+def trial(warm, trial_at):
+    return trial_at(warm)
 
 
 @pytest.fixture
 def trial_without(trial_at):
     """A trial on which nothing is kept in."""
-    return trial_at("none")
+    return trial_at(warm_or_skip("none"))
 
 
 @pytest.fixture
 def trial_at(notebook, listener, desk, monkeypatch):
-    """A trial at a level: trial_at(level)."""
+    """A trial with a warm process: trial_at(warm)."""
     inputs, run_check = [], judging.run_check
 
     def listening(homework, check, *rest):
@@ -113,7 +113,7 @@ def trial_at(notebook, listener, desk, monkeypatch):
 
     monkeypatch.setattr(judging, "run_check", listening)
     plan = Plan(load(HOMEWORK), source_cells(notebook), LIMITS)
-    return lambda level: Trial(plan, released(notebook), warm_or_skip(level), desk, listener, inputs)
+    return lambda warm: Trial(plan, released(notebook), warm, desk, listener, inputs)
 
 
 def contents(folder):

@@ -1,7 +1,8 @@
 """System calls that lead out of the sandbox or deep into the kernel, made directly."""
 
 import pytest
-from warm_levels import CONFINED, PATIENT, warm_or_skip
+from starts import EACH, shared
+from warm_levels import PATIENT
 
 PREAMBLE = """
 import ctypes, errno, os, platform
@@ -48,10 +49,10 @@ CALLS = {
 }
 
 
-@pytest.fixture(scope="module", params=CONFINED)
+@pytest.fixture(scope="module", params=EACH)
 def student(request):
     """One process for all: none of these attacks changes anything, or it has worked."""
-    with warm_or_skip(request.param).student(limits=PATIENT) as student:
+    with shared(request.param).student(limits=PATIENT) as student:
         yield student
 
 

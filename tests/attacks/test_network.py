@@ -6,13 +6,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from warm_levels import CONFINED, PATIENT, warm_or_skip
+from starts import EACH, shared
+from warm_levels import PATIENT
 
 
-@pytest.fixture(scope="module", params=CONFINED)
+@pytest.fixture(scope="module", params=EACH)
 def student(request):
     """One process for all: none of these attacks changes anything, or it has worked."""
-    with warm_or_skip(request.param).student(limits=PATIENT) as student:
+    with shared(request.param).student(limits=PATIENT) as student:
         yield student
 
 

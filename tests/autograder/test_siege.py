@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from besiegers import besiegers
 from grading import NAME, RIGHT, catalogue, new_course, solved, submit
-from warm_levels import CONFINED, warm_or_skip
+from starts import STARTS, Start
 
 from autograder.isolation import Limits
 from autograder.isolation.limits import GIGABYTE, MEGABYTE
@@ -35,8 +35,8 @@ GRADE = """
 import sys
 from pathlib import Path
 from autograder.grade import grade
-from autograder.isolation import Limits
-name, course, level, limits = sys.argv[1:]
+from autograder.isolation import Limits, Warm
+name, course, level, limits, *Warm.program = sys.argv[1:]
 course = Path(course)
 grade(name, course / "submitted", root=course, isolation=level, jobs=2, limits=Limits.from_text(limits))
 """
@@ -48,9 +48,10 @@ def honest():
     return {f"honest{number}": answers[number % len(answers)] for number in range(10)}
 
 
-def graded(course, level):
+def graded(course, start):
     """Grade a course as the command does; student → record, the seconds it took, the most memory in use."""
-    command = [sys.executable, "-c", GRADE, NAME, str(course), level, LIMITS.as_text()]
+    arguments = NAME, str(course), start.level, LIMITS.as_text(), *start.program
+    command = [sys.executable, "-c", GRADE, *arguments]
     begun, most = time.monotonic(), [0]
     with subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}) as grader:
         watch = threading.Thread(target=watch_memory, args=(grader, most))
@@ -83,9 +84,9 @@ def own_processes(pid):
     return [pid, *(found for child in children_of(pid) for found in own_processes(child))]
 
 
-def besieged(folder, level, chosen=None):
+def besieged(folder, start, chosen=None):
     """Grade ten honest submissions alone, then beside attackers."""
-    warm_or_skip(level)
+    start.warm()  # or the test is skipped
     alone, together = new_course(folder / "alone"), new_course(folder / "together")
     attackers = besiegers(together, find(NAME, together))
     attackers = {name: attackers[name] for name in chosen or attackers}
@@ -94,7 +95,7 @@ def besieged(folder, level, chosen=None):
             submit(course, student, solved(course, answer))
     for place, content in enumerate(attackers.values()):
         submit(together, f"attacker{place:02}", json.dumps(content))
-    return list(attackers), graded(alone, level), graded(together, level)
+    return list(attackers), graded(alone, start), graded(together, start)
 
 
 def assert_withstood(attackers, alone, together):
@@ -114,12 +115,12 @@ ALLOWED = {"sleeps in every call": 4, "changes its argument": 1}  # what is righ
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("level", CONFINED)
-def test_ten_honest_submissions_beside_all_attackers_keep_every_point(tmp_path, level):
-    attackers, alone, together = besieged(tmp_path, level)
-    print(level, len(attackers), "attackers:", alone[1:], together[1:])
+@pytest.mark.parametrize("start", STARTS, ids=str)
+def test_ten_honest_submissions_beside_all_attackers_keep_every_point(tmp_path, start):
+    attackers, alone, together = besieged(tmp_path, start)
+    print(start, len(attackers), "attackers:", alone[1:], together[1:])
     assert_withstood(attackers, alone, together)
 
 
 def test_ten_honest_submissions_beside_some_attackers_keep_every_point(tmp_path):
-    assert_withstood(*besieged(tmp_path, "landlock", SOME))
+    assert_withstood(*besieged(tmp_path, Start("landlock", os.geteuid() == 0), SOME))

@@ -1,25 +1,20 @@
 """Warm processes as other machines have them: an ordinary user starts the grader, the kernel is older."""
 
+import atexit
+import functools
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from warm_levels import SMALL
+from warm_levels import SMALL, warm_or_skip
 
 from autograder.isolation import IsolationUnavailable, Warm, choose, landlock
+from autograder.isolation.settings import DEFAULT_IMPORTS
 
 ORDINARY = 60577  # beside the ids that submissions get
 SCRIPT = Path(__file__).with_name("start_zygote.py")
-
-
-class WarmAsElsewhere(Warm):
-    """A warm process of another user, or with another Landlock."""
-
-    def __init__(self, level, version, user):
-        super().__init__(level, SMALL, imports=())
-        self.program = (sys.executable, str(SCRIPT), version, user)
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,12 @@ class Start:
         version = "" if self.version is None else f"-{self.version}"
         return f"{self.level}-{'root' if self.root else 'ordinary'}{version}"
 
-    def warm(self) -> Warm:
+    @property
+    def is_here(self) -> bool:
+        """Whether the user who runs the tests starts the grader, and the kernel is this one."""
+        return self.version is None and self.root == (os.geteuid() == 0)
+
+    def warm(self, imports: tuple[str, ...] = ()) -> Warm:
         """Not started yet; the test is skipped where this machine cannot have it."""
         if self.root and os.geteuid() != 0:
             pytest.skip("only root can start as root")
@@ -44,8 +44,16 @@ class Start:
             level = choose(self.level)
         except IsolationUnavailable as problem:
             pytest.skip(str(problem))
+        warm = Warm(level, SMALL, imports)
+        warm.program = self.program
+        return warm
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """What starts the warm process."""
+        version = "" if self.version is None else str(self.version)
         user = "" if self.owner == os.geteuid() else str(self.owner)
-        return WarmAsElsewhere(level, "" if self.version is None else str(self.version), user)
+        return sys.executable, str(SCRIPT), version, user
 
     @property
     def owner(self) -> int:
@@ -57,3 +65,17 @@ STARTS = [
     *(Start("bwrap", root) for root in (True, False)),
     *(Start("landlock", root, version) for root in (True, False) for version in (None, 1, 3, 5)),
 ]
+# As parameters: a quick run tries what this machine is.
+EACH = [
+    pytest.param(start, id=str(start), marks=() if start.is_here else pytest.mark.nightly) for start in STARTS
+]
+
+
+@functools.cache
+def shared(start: Start) -> Warm:
+    """One warm process for all tests; the test is skipped where this machine cannot have it."""
+    if start.is_here:
+        return warm_or_skip(start.level)
+    warm = start.warm(DEFAULT_IMPORTS).__enter__()
+    atexit.register(warm.close)
+    return warm
