@@ -31,6 +31,7 @@ Example = tuple[Tensor, ...]  # (inputs, targets) or (inputs, targets, mask), or
 Batches = Callable[[int], Example]  # a function of the step
 Loss = Callable[[nn.Module, Example], Tensor]
 
+OF_THE_DEVICE = ("lr", "fused", "capturable")  # options of an optimiser that a GPU needs otherwise
 N_STEPS_UNREAD = 50  # on a GPU, where reading a number waits for every step before it
 
 
@@ -264,12 +265,19 @@ class Training:
                 f"{path}: expected a checkpoint of this configuration, got {'; '.join(differing)}"
             )
         self.model.load_state_dict(state["model"])
-        for saved, own in zip(state["optimizer"]["param_groups"], self.optimizer.param_groups, strict=True):
-            saved.update({option: own[option] for option in ("lr", "fused", "capturable")})  # of this device
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.load_optimizer(state["optimizer"])
         self.scaler.load_state_dict(state["scaler"])
         self.history = History(**state["history"])
         torch.set_rng_state(state["random"].cpu())
+
+    def load_optimizer(self, state: dict) -> None:
+        """Take over an optimiser's averages, but not the options of the device on which it was saved."""
+        own = [{option: group[option] for option in OF_THE_DEVICE} for group in self.optimizer.param_groups]
+        for saved, options in zip(state["param_groups"], own, strict=True):
+            saved.update(options)  # they say where the averages go
+        self.optimizer.load_state_dict(state)
+        for group, options in zip(self.optimizer.param_groups, own, strict=True):
+            group.update(options)  # the learning rate's own tensor, and not a copy
 
 
 def train(

@@ -1,4 +1,4 @@
-"""Several matrices applied to one input by one product, which keeps a GPU busier than several smaller ones."""
+"""Several matrices applied to one input by one product: a GPU is faster with one large matrix than three."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from torch.nn import functional as F
 from course.shapes import Tensor
 
 
-def is_one_input_on_gpu(maps: Sequence[nn.Linear], inputs: Sequence[Tensor]) -> bool:
-    """Whether all maps are plain ones with a bias, and read the same tensor, on a GPU."""
+def is_one_input_on_gpu(maps: Sequence[nn.Module], inputs: Sequence[Tensor]) -> bool:
+    """Whether all maps add a bias and read the same tensor, on a GPU."""
     first, *others = inputs
-    return (
-        first.is_cuda
-        and all(each is first for each in others)
-        and all(each.bias is not None for each in maps)
-    )
+    has_biases = all(getattr(each, "bias", None) is not None for each in maps)
+    return first.is_cuda and has_biases and all(each is first for each in others)
 
 
 def in_one_product(maps: Sequence[nn.Linear], inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:

@@ -39,8 +39,13 @@ def merge_heads(x: Float[Tensor, "batch heads time d_head"]) -> Float[Tensor, "b
     return x.transpose(1, 2).flatten(start_dim=2)  # (B, H, T, d_k) → (B, T, H, d_k) → (B, T, D)
 
 
-@faster_by(in_one_product, where=is_one_input_on_gpu)
-def applied(maps: tuple[Linear, ...], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def are_plain(maps: tuple[nn.Module, ...], inputs: tuple[Tensor, ...]) -> bool:
+    """Whether one product does what these maps do: none was replaced, and all read one input on a GPU."""
+    return all(type(each) is Linear for each in maps) and is_one_input_on_gpu(maps, inputs)
+
+
+@faster_by(in_one_product, where=are_plain)
+def applied(maps: tuple[nn.Module, ...], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """Each map applied to its input."""
     return tuple(W(x) for W, x in zip(maps, inputs, strict=True))
 
