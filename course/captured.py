@@ -27,20 +27,22 @@ Example = tuple[Tensor, ...]
 Step = Callable[[Example], Example]  # changes a model, and returns some numbers about the step
 Shapes = tuple[tuple[torch.Size, torch.dtype], ...]
 
-MOST_PARAMETERS = 5_000_000  # of a small model
+MOST_PARAMETERS = 20_000_000  # beyond, kernels take longer than their launch
 WIDTH_MULTIPLE = 16  # batches are padded to multiples of this, so that few shapes occur
 N_AS_WRITTEN = 2  # steps of each shape before it is recorded: libraries and optimisers set themselves up
 MOST_GRAPHS = 32  # each keeps its own batch; rarer shapes than these are run as written
 
 
-def is_small(n_parameters: int) -> bool:
-    """Whether a GPU spends less time on a model's kernels than Python needs to launch them."""
-    return n_parameters <= MOST_PARAMETERS
+def is_worth_capturing(
+    device_type: str, n_parameters: int, precision: torch.dtype, *, is_compiled: bool, n_processes: int
+) -> bool:
+    """Whether training captures its steps: those of a small model, on one CUDA device, as they are written.
 
-
-def is_worth_capturing(device_type: str, n_parameters: int, *, is_compiled: bool, n_processes: int) -> bool:
-    """Whether training captures its steps: those of a small model, on one CUDA device, not compiled."""
-    return device_type == "cuda" and is_small(n_parameters) and not is_compiled and n_processes == 1
+    torch.compile and several processes bring machinery of their own, and so does float16, whose steps may be
+    skipped.
+    """
+    is_plain = not is_compiled and n_processes == 1 and precision != torch.float16
+    return device_type == "cuda" and n_parameters <= MOST_PARAMETERS and is_plain
 
 
 @dataclass(frozen=True)

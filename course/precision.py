@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import torch
 
-from course.captured import is_small
-
 Capability = tuple[int, int]  # NVIDIA's number for a generation of GPUs: (7, 5) is a T4, (9, 0) an H100
 
 TURING_AND_VOLTA: Capability = (7, 0)  # from here on matrices are multiplied fast in float16
+FEWEST_PARAMETERS = 5_000_000  # below, products are so small that casts cost more than they save
 AMPERE: Capability = (8, 0)  # from here on in bfloat16, too
 
 
 def step_precision(device_type: str, n_parameters: int, capability: Capability | None = None) -> torch.dtype:
     """The precision of a step's large products; parameters and their updates are float32 in any case.
 
-    float32 without CUDA, for small models, whose time goes into launching kernels, so that casts would cost
-    more than they save, and on GPUs before Volta. bfloat16 has the range of float32, so it is taken where the
-    GPU has it. float16 has not: gradients below 6e-8 would be 0, so the loss is multiplied by a large number
-    before the backward pass, and the gradients are divided by it before the step (Micikevicius et al. 2018).
+    float32 without CUDA, for small models, and on GPUs before Volta. bfloat16 has the range of float32, so it
+    is taken where the GPU has it. float16 has not: gradients below 6e-8 would be 0, so the loss is multiplied
+    by a large number before the backward pass, and the gradients are divided by it before the step
+    (Micikevicius et al. 2018).
     """
-    if device_type != "cuda" or capability is None or is_small(n_parameters):
+    if device_type != "cuda" or capability is None or n_parameters < FEWEST_PARAMETERS:
         return torch.float32
     if capability >= AMPERE:
         return torch.bfloat16

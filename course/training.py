@@ -150,6 +150,7 @@ class Training:
         self.is_captured = config.is_captured and is_worth_capturing(
             device.type,
             n_parameters,
+            self.precision,
             is_compiled=config.is_compiled,
             n_processes=distributed.get_world_size() if is_joined() else 1,
         )
@@ -214,7 +215,8 @@ class Training:
         """A context in which large products have the precision of this training."""
         if self.precision == torch.float32:
             return nullcontext()
-        return torch.autocast(self.device.type, self.precision)
+        # a copy of a weight in another precision must not outlive the recording of a step
+        return torch.autocast(self.device.type, self.precision, cache_enabled=not self.is_captured)
 
     def check(self, example: Example) -> None:
         """Let the model look at the values of an example, once per source: on a GPU, steps do not."""

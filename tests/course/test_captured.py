@@ -97,22 +97,26 @@ def test_rare_shapes_do_not_fill_the_memory(monkeypatch):
     assert recorder.did.count("record") == 2
 
 
+USUAL = {"precision": torch.float32, "is_compiled": False, "n_processes": 1}
+
+
 @pytest.mark.parametrize(
-    ("device_type", "n_parameters", "is_compiled", "n_processes", "expected"),
+    ("device_type", "n_parameters", "otherwise", "expected"),
     [
-        ("cuda", 110_000, False, 1, True),
-        ("cuda", 124_000_000, False, 1, False),  # its kernels take longer than their launch
-        ("cuda", 110_000, True, 1, False),  # compiled: torch.compile has graphs of its own
-        ("cuda", 110_000, False, 2, False),  # gradients come from other processes
-        ("cpu", 110_000, False, 1, False),
-        ("mps", 110_000, False, 1, False),
+        ("cuda", 110_000, {}, True),
+        ("cuda", 10_700_000, {"precision": torch.bfloat16}, True),
+        ("cuda", 124_000_000, {}, False),  # its kernels take longer than their launch
+        ("cuda", 110_000, {"is_compiled": True}, False),
+        ("cuda", 110_000, {"n_processes": 2}, False),
+        ("cuda", 10_700_000, {"precision": torch.float16}, False),
+        ("cpu", 110_000, {}, False),
+        ("mps", 110_000, {}, False),
     ],
 )
 def test_steps_of_small_models_on_one_cuda_device_are_captured(
-    device_type, n_parameters, is_compiled, n_processes, expected
+    device_type, n_parameters, otherwise, expected
 ):
-    chosen = is_worth_capturing(device_type, n_parameters, is_compiled=is_compiled, n_processes=n_processes)
-    assert chosen is expected
+    assert is_worth_capturing(device_type, n_parameters, **(USUAL | otherwise)) is expected
 
 
 def stories():
