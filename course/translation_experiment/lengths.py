@@ -70,8 +70,8 @@ SCALES = {
         n_steps=20_000,
         batch_size=80,  # as in the paper
         learning_rate=2e-3,
-        d_embedding=192,
-        d_hidden=384,
+        d_embedding=224,
+        d_hidden=448,
     ),
 }
 

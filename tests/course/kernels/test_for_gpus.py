@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from course.kernels import without_kernels
 from course.kernels.one_product import in_one_product, is_one_input_on_gpu
 from course.kernels.recurrence_on_gpu import is_on_gpu, recurrence_on_gpu
 from course.models import GRUCell, Linear, LSTMCell, RNNCell
@@ -22,7 +23,9 @@ class Elsewhere:
 def results(compute, cell, x, state):
     """What a way to compute the recurrence returns, and the gradients of everything it read."""
     hidden, last = compute(cell, x, state)
-    total = (hidden * torch.arange(1, T + 1)[:, None, None]).sum() + sum(part.square().sum() for part in last)
+    total = (hidden * torch.arange(1, T + 1, device=x.device)[:, None, None]).sum() + sum(
+        part.square().sum() for part in last
+    )
     return hidden, *last, *torch.autograd.grad(total, [x, *state, *cell.parameters()])
 
 
@@ -74,6 +77,21 @@ def test_weights_lie_in_one_piece_in_the_order_of_pytorchs_layers(cell_type):
     places = [piece.data_ptr() for piece in pieces]
     sizes = [8 * piece.numel() for piece in pieces]
     assert [place + size for place, size in zip(places, sizes, strict=True)][:-1] == places[1:]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="runs cuDNN's kernels")
+@CELLS
+def test_on_a_gpu_the_kernel_is_taken_and_gives_the_numbers_of_our_own_steps(cell_type, monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
+    cell = cell_type(D_INPUT, D).cuda()
+    x = torch.randn(T, B, D_INPUT, device="cuda", requires_grad=True)
+    state = tuple(torch.randn(B, D, device="cuda", requires_grad=True) for _ in range(cell_type.n_states))
+    assert is_on_gpu(cell, x, state)
+    theirs = results(lambda cell, *given: cell.read(*given), cell, x, state)
+    with without_kernels():
+        ours = results(lambda cell, *given: cell.read(*given), cell, x, state)
+    for mine, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(other, mine, rtol=1e-4, atol=1e-5)
 
 
 def test_one_product_gives_what_three_give():
