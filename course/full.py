@@ -167,9 +167,10 @@ def page(tasks: Sequence[Task], records: Sequence[Done | None]) -> str:
 
     python -m course.full
 
-runs every command below that is not measured yet, on a machine with a GPU, and writes this page. What a GPU
-does otherwise is in `course/captured.py` (steps of small models are replayed), `course/precision.py` (bfloat16;
-float16 with a scaled loss on cards without it, such as Colab's T4; float32 for small models), and in
+runs every command below that is not measured yet, on a machine with a GPU, and writes this page.
+
+What differs on a GPU is in `course/captured.py` (steps of small models are replayed), `course/precision.py`
+(bfloat16; float16 with a scaled loss on cards without it, such as Colab's T4; float32 for small models) and
 `course/kernels/`. All of it is tested on the CPU, except CUDA's own part, which the first command tests.
 
 | command | is to show | seconds |
@@ -198,6 +199,10 @@ def main(words: Sequence[str]) -> int:
         for task in tasks:
             print(f"{task.name:<28}{state(read(task, asked.to)):<14}{task.command}")
         return 0
+    if asked.scale == "full" and not torch.cuda.is_available():
+        parser.error(
+            "expected an NVIDIA GPU; --plan says what would be run, --scale smallest tries the command"
+        )
     for task in tasks:
         done = read(task, asked.to)
         is_open = done is None or not done.is_right or asked.again

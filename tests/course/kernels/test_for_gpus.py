@@ -23,9 +23,8 @@ class Elsewhere:
 def results(compute, cell, x, state):
     """What a way to compute the recurrence returns, and the gradients of everything it read."""
     hidden, last = compute(cell, x, state)
-    total = (hidden * torch.arange(1, T + 1, device=x.device)[:, None, None]).sum() + sum(
-        part.square().sum() for part in last
-    )
+    weights = torch.arange(1, T + 1, device=x.device)[:, None, None]
+    total = (hidden * weights).sum() + sum(part.square().sum() for part in last)
     return hidden, *last, *torch.autograd.grad(total, [x, *state, *cell.parameters()])
 
 
