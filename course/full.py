@@ -200,9 +200,7 @@ def main(words: Sequence[str]) -> int:
             print(f"{task.name:<28}{state(read(task, asked.to)):<14}{task.command}")
         return 0
     if asked.scale == "full" and not torch.cuda.is_available():
-        parser.error(
-            "expected an NVIDIA GPU; --plan says what would be run, --scale smallest tries the command"
-        )
+        parser.error("expected an NVIDIA GPU; without one, try --plan or --scale smallest")
     for task in tasks:
         done = read(task, asked.to)
         is_open = done is None or not done.is_right or asked.again
