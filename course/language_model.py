@@ -34,12 +34,20 @@ class LanguageModel(Protocol):
     def __call__(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]: ...
 
 
+def values_may_be_read(given: Tensor) -> bool:
+    """Whether a check may look at the numbers of an input, and not only at its shape.
+
+    On a GPU, looking means waiting for it, so training does not: `course.training.train` checks the values
+    before the first step. In a compiled model, looking would split what is compiled.
+    """
+    return not torch.compiler.is_compiling() and (given.device.type == "cpu" or not torch.is_grad_enabled())
+
+
 def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = None) -> None:
     """Check that `tokens` is a (B, T) int64 tensor that a model of this size can read.
 
     Raises TypeError for anything but an int64 tensor, ValueError for a wrong shape, too many positions
-    or a token outside 0 … vocab_size − 1. The values are not checked in a compiled model, nor during training
-    on a GPU, because every step would then have to wait for the GPU.
+    or a token outside 0 … vocab_size − 1. The values are only looked at where `values_may_be_read` says so.
     """
     if not isinstance(tokens, Tensor):
         raise TypeError(f"tokens: expected an int64 tensor of shape (B, T), got a {type(tokens).__name__}")
@@ -52,9 +60,13 @@ def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = N
         )
     if context_length is not None and tokens.shape[1] > context_length:
         raise ValueError(f"tokens: expected at most {context_length} positions, got T = {tokens.shape[1]}")
-    if torch.compiler.is_compiling() or (tokens.device.type != "cpu" and torch.is_grad_enabled()):
-        return
-    smallest, largest = (extreme.item() for extreme in tokens.aminmax())
-    if smallest < 0 or largest >= vocab_size:
+    if values_may_be_read(tokens):
+        check_values("tokens", tokens, vocab_size)
+
+
+def check_values(name: str, given: Tensor, n_values: int) -> None:
+    """Raise ValueError unless every integer lies in 0 … n_values − 1."""
+    smallest, largest = (extreme.item() for extreme in given.aminmax())
+    if smallest < 0 or largest >= n_values:
         outside = smallest if smallest < 0 else largest
-        raise ValueError(f"tokens: expected values in 0 … {vocab_size - 1}, got {outside}")
+        raise ValueError(f"{name}: expected values in 0 … {n_values - 1}, got {outside}")

@@ -4,6 +4,9 @@
 
 A batch is a function of the step number alone, so an interrupted run continues from its checkpoint exactly
 as if nothing had happened. On a CPU, two runs with the same seed give the same numbers, bit for bit.
+
+On a GPU the loop never waits for a step: batches are made there, the steps of a small model are replayed (see
+`captured`), and losses and gradient norms are fetched every N_STEPS_UNREAD steps.
 """
 
 from __future__ import annotations
@@ -11,19 +14,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, distributed, nn
 
+from course.captured import WIDTH_MULTIPLE, CapturedStep, CudaRecorder, is_worth_capturing
 from course.distributed import Share, WeightedLoss, is_first, is_joined, mean_of_all, replicated
-from course.evaluation import target_nll
+from course.evaluation import evaluating, target_nll
+from course.precision import capability_of, step_precision
 
 Example = tuple[Tensor, ...]  # (inputs, targets) or (inputs, targets, mask), or what the loss expects
+Batches = Callable[[int], Example]  # a function of the step
 Loss = Callable[[nn.Module, Example], Tensor]
 
+OF_THE_DEVICE = ("lr", "fused", "capturable")  # options of an optimiser that a GPU needs otherwise
 N_STEPS_UNREAD = 50  # on a GPU, where reading a number waits for every step before it
 
 
@@ -40,6 +48,7 @@ class TrainingConfig:
     clip_norm: float = 1.0  # largest gradient norm, over all parameters together
     seed: int = 0  # of dropout; batches have their own seed
     is_compiled: bool = False  # torch.compile: slow to start, then faster on a GPU
+    is_captured: bool = True  # on CUDA, steps of a small model are recorded and replayed; see `captured`
     n_steps_between_checkpoints: int = 0  # 0: only after the last step
 
     def __post_init__(self) -> None:
@@ -74,6 +83,17 @@ class History:
         return len(self.losses)
 
 
+@runtime_checkable
+class Placeable(Protocol):
+    """Batches that can be made on the device; `ShuffledStories` in `course.data.shuffling` is an example."""
+
+    def placed(self, device: torch.device, width_multiple: int) -> Batches:
+        """The same batches, made on this device, with widths rounded up to a multiple."""
+
+    def extremes(self) -> Example:
+        """An example with the smallest and the largest token: a model that can read it can read all."""
+
+
 class TrainingDiverged(ArithmeticError):
     """The loss is no longer a finite number."""
 
@@ -92,8 +112,11 @@ def next_token_loss(model: nn.Module, example: Example) -> Tensor:
     return (losses * mask[0]).sum() / mask[0].sum() if mask else losses.mean()
 
 
-def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW with weight decay on matrices, but not on biases and norms."""
+def adamw(model: nn.Module, config: TrainingConfig, is_captured: bool = False) -> torch.optim.AdamW:
+    """AdamW with weight decay on matrices, but not on biases and norms.
+
+    If its steps are captured, the learning rate is a tensor, whose value each replayed step reads.
+    """
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     matrices = [parameter for parameter in parameters if parameter.ndim >= 2]
     vectors = [parameter for parameter in parameters if parameter.ndim < 2]
@@ -101,8 +124,13 @@ def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
         {"params": matrices, "weight_decay": config.weight_decay},
         {"params": vectors, "weight_decay": 0.0},
     ]
-    fused = {"fused": True} if any(parameter.is_cuda for parameter in parameters) else {}  # one kernel a step
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, config.beta2), **fused)
+    options: dict[str, bool] = {}
+    if any(parameter.is_cuda for parameter in parameters):
+        options["fused"] = True  # one kernel a step
+    rate: float | Tensor = config.learning_rate
+    if is_captured:
+        rate, options["capturable"] = torch.tensor(rate, device=parameters[0].device), True
+    return torch.optim.AdamW(groups, lr=rate, betas=(0.9, config.beta2), **options)
 
 
 def require_finite(loss: float, step: int) -> None:
@@ -117,9 +145,21 @@ class Training:
     def __init__(self, model: nn.Module, config: TrainingConfig, loss: Loss, device: torch.device) -> None:
         self.model, self.config, self.loss, self.device = model.to(device), config, loss, device
         self.runs = self.runnable(model)
-        self.optimizer = adamw(model, config)
+        n_parameters = sum(parameter.numel() for parameter in model.parameters())
+        self.precision = step_precision(device.type, n_parameters, capability_of(device))
+        self.is_captured = config.is_captured and is_worth_capturing(
+            device.type,
+            n_parameters,
+            self.precision,
+            is_compiled=config.is_compiled,
+            n_processes=distributed.get_world_size() if is_joined() else 1,
+        )
+        self.optimizer = adamw(model, config, self.is_captured)
+        self.scaler = torch.amp.GradScaler(device.type, enabled=self.precision == torch.float16)
+        self.descend = CapturedStep(self.step, CudaRecorder(device)) if self.is_captured else self.step
         self.history = History()
         self.unread: list[tuple[Tensor, Tensor]] = []  # losses and norms that are still on the device
+        self.is_checked = device.type == "cpu"  # there every step looks at the values it gets
         self.reads_every = 1 if device.type == "cpu" else N_STEPS_UNREAD
 
     def runnable(self, model: nn.Module) -> nn.Module:
@@ -129,26 +169,60 @@ class Training:
         return replicated(model) if is_joined() else model
 
     def take_step(self, example: Example) -> None:
-        """One step down the gradient, clipped to `clip_norm`; in bfloat16 where there is CUDA.
+        """One step down the gradient, at the learning rate of its number.
 
         A loss that is not finite raises TrainingDiverged: on a CPU before any parameter changes, on a GPU
         when the loss is read.
         """
-        step, began = self.history.n_steps + len(self.unread), time.perf_counter()
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.config.learning_rate_at(step)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            loss = self.loss(self.runs, tuple(part.to(self.device) for part in example))
-        if self.reads_every == 1:
-            require_finite(loss.item(), step)
-        self.optimizer.zero_grad()
-        loss.backward()
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
-        self.optimizer.step()
-        self.unread.append((loss.detach(), norm))
+        if not self.is_checked:
+            self.check(example)
+        began = time.perf_counter()
+        self.set_learning_rate(self.config.learning_rate_at(self.n_steps_taken))
+        loss, norm = self.descend(tuple(part.to(self.device) for part in example))
+        self.unread.append((loss, norm))
         self.history.seconds += time.perf_counter() - began
         if len(self.unread) >= self.reads_every:
             self.read()
+
+    @property
+    def n_steps_taken(self) -> int:
+        """The steps so far, with those that were not read yet."""
+        return self.history.n_steps + len(self.unread)
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Change the learning rate, in place if it is a tensor."""
+        for group in self.optimizer.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
+
+    def step(self, example: Example) -> tuple[Tensor, Tensor]:
+        """Forward, backward, clip, update; the loss and the norm of the gradients before clipping."""
+        with self.in_its_precision():
+            loss = self.loss(self.runs, example)
+        if self.reads_every == 1:
+            require_finite(loss.item(), self.n_steps_taken)
+        self.optimizer.zero_grad()
+        self.scaler.scale(loss).backward()
+        self.scaler.unscale_(self.optimizer)
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
+        self.scaler.step(self.optimizer)  # skipped if a scaled gradient was too large for float16
+        self.scaler.update()
+        return loss.detach(), norm
+
+    def in_its_precision(self) -> AbstractContextManager:
+        """A context in which large products have the precision of this training."""
+        if self.precision == torch.float32:
+            return nullcontext()
+        # a copy of a weight in another precision must not outlive the recording of a step
+        return torch.autocast(self.device.type, self.precision, cache_enabled=not self.is_captured)
+
+    def check(self, example: Example) -> None:
+        """Let the model look at the values of an example, once per source: on a GPU, steps do not."""
+        with evaluating(self.model), torch.no_grad():
+            self.loss(self.model, tuple(part.to(self.device) for part in example))
+        self.is_checked = True
 
     def read(self) -> None:
         """Add the steps since the last reading to the history, after waiting for the device.
@@ -173,6 +247,7 @@ class Training:
             "config": asdict(self.config),
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
+            "scaler": self.scaler.state_dict(),
             "history": asdict(self.history),
             "random": torch.get_rng_state(),
         }
@@ -192,14 +267,24 @@ class Training:
                 f"{path}: expected a checkpoint of this configuration, got {'; '.join(differing)}"
             )
         self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.load_optimizer(state["optimizer"])
+        self.scaler.load_state_dict(state["scaler"])
         self.history = History(**state["history"])
         torch.set_rng_state(state["random"].cpu())
+
+    def load_optimizer(self, state: dict) -> None:
+        """Take over an optimiser's averages, but not the options of the device on which it was saved."""
+        own = [{option: group[option] for option in OF_THE_DEVICE} for group in self.optimizer.param_groups]
+        for saved, options in zip(state["param_groups"], own, strict=True):
+            saved.update(options)  # they say where the averages go
+        self.optimizer.load_state_dict(state)
+        for group, options in zip(self.optimizer.param_groups, own, strict=True):
+            group.update(options)  # the learning rate's own tensor, and not a copy
 
 
 def train(
     model: nn.Module,
-    batches: Callable[[int], Example],
+    batches: Batches,
     config: TrainingConfig,
     *,
     loss: Loss = next_token_loss,
@@ -216,9 +301,9 @@ def train(
     when the loss is NaN or infinite.
     """
     if is_joined():
-        batches = Share(batches, distributed.get_rank(), distributed.get_world_size())
         loss = WeightedLoss(loss)
     training = Training(model, config, loss, best_device() if device is None else torch.device(device))
+    batches = ready(batches, training)
     path = None if checkpoint is None else Path(checkpoint)
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
@@ -237,6 +322,15 @@ def train(
     if is_joined():
         training.history.losses = mean_of_all(training.history.losses, training.device)
     return training.history
+
+
+def ready(batches: Batches, training: Training) -> Batches:
+    """Batches as this training needs them: on a GPU made and checked there, of several processes a share."""
+    if training.device.type != "cpu" and isinstance(batches, Placeable):
+        batches = batches.placed(training.device, WIDTH_MULTIPLE if training.is_captured else 1)
+        if not is_joined():
+            training.check(batches.extremes())
+    return Share(batches, distributed.get_rank(), distributed.get_world_size()) if is_joined() else batches
 
 
 def steps_left(training: Training, has_progress_bar: bool) -> Iterable[int]:

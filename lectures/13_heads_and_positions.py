@@ -495,7 +495,9 @@ floor = score(language, test_stories).bits_per_token
 for name, value in (bits | {"floor": floor}).items():
     print(f"{name:19} {value:.2f} bits per token")
 assert bits["4 heads, none"] < bits["1 head, none"]
-assert max(bits[f"4 heads, {kind}"] for kind in ("learned", "sinusoidal", "relative")) < bits["4 heads, none"]
+assert max(bits["4 heads, relative"], bits["4 heads, rotary"]) < bits["4 heads, none"]
+if not is_full:  # with four times the steps, having none catches up
+    assert max(bits["4 heads, learned"], bits["4 heads, sinusoidal"]) < bits["4 heads, none"]
 assert bits["4 heads, rotary"] == min(bits.values())
 
 # %%
@@ -521,7 +523,7 @@ figures.still(
 figures.rungs("self-attention")
 
 # %% [markdown]
-# Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) That RoPE comes first holds for this one layer and these 300 steps; others have found other orders on other texts.
+# Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) That RoPE comes first holds for this one layer and these 300 steps; others have found other orders on other texts. (At full scale, 1,200 steps on the same stories, those that know distances still gain, 1.64 and 1.60 bits against 1.67 without positions; the sines, with 1.69, do not. One seed.)
 #
 # ## What heads look at
 #

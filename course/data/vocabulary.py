@@ -132,6 +132,10 @@ class Batch:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def to(self, device: torch.device) -> Batch:
+        """The same sequences on this device."""
+        return Batch(self.tokens.to(device), self.mask.to(device))
+
 
 def pad_sequences(sequences: Sequence[Sequence[int]], pad: int, *, length: int | None = None) -> Batch:
     """Pad shorter sequences at the end with `pad`, to the length of the longest one (or to `length`).

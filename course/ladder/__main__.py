@@ -12,12 +12,12 @@ import torch
 from course.distributed import is_first, join, leave
 from course.ladder.climb import Result, climb
 from course.ladder.records import (
-    RECORDED,
     as_table,
     joined_with,
-    page,
+    page_of_records,
     read_recorded,
     record,
+    recorded_at,
     summaries,
     write_record,
 )
@@ -62,8 +62,8 @@ def main(words: list[str]) -> None:
             results.append(result)
             print(line(result), file=sys.stderr, flush=True)
             if asked.record is not None and is_first():
-                keep(results, asked.record, command)
-                if seed == SEED and result.curve:
+                keep(results, asked.record, command, asked.scale, device)
+                if seed == SEED and result.curve and asked.scale == "default":
                     save_weights(model, name)
     if is_first():
         show(results, asked)
@@ -95,13 +95,14 @@ def draw(results: list[Result], picture: Path) -> None:
     print(f"drawn: {picture}", file=sys.stderr)
 
 
-def keep(results: list[Result], folder: Path, command: str) -> None:
-    """Write the record, its page and its figure; the record's other rungs and seeds stay."""
-    together = joined_with(results, read_recorded())
-    recorded = record(together, command)
-    write_record(recorded, RECORDED)
-    draw(together, folder / "ladder" / "ladder.png")
-    (folder / "ladder.md").write_text(page(recorded, "ladder/ladder.png"))
+def keep(results: list[Result], folder: Path, command: str, scale: str, device: torch.device) -> None:
+    """Write the record of this scale, the page and the figure; the record's other rungs and seeds stay."""
+    path = recorded_at(scale)
+    together = joined_with(results, read_recorded(path) if path.exists() else [])
+    write_record(record(together, command, device), path)
+    name = "ladder.png" if scale == "default" else f"ladder_{scale}.png"
+    draw(together, folder / "ladder" / name)
+    (folder / "ladder.md").write_text(page_of_records())
 
 
 if __name__ == "__main__":

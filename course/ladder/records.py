@@ -16,7 +16,16 @@ import torch
 from course.ladder.climb import Result
 from course.ladder.rungs import RUNGS
 
-RECORDED = Path(__file__).with_name("recorded.json")
+RECORDED = Path(__file__).with_name("recorded.json")  # at the default scale
+AT_FULL_SCALE = "python -m course.ladder --scale full --seeds 0 1 2 --record docs"
+
+
+NOT_MEASURED = f"Not measured yet. On a machine with a GPU:\n\n    {AT_FULL_SCALE}\n"
+
+
+def recorded_at(scale: str) -> Path:
+    """The record of a scale; each has its own."""
+    return RECORDED if scale == "default" else RECORDED.with_name(f"recorded_{scale}.json")
 
 
 @dataclass(frozen=True)
@@ -109,11 +118,14 @@ def as_markdown(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in (header, ruler, *lines))
 
 
-def record(results: Sequence[Result], command: str) -> dict:
+def record(results: Sequence[Result], command: str, device: torch.device | None = None) -> dict:
     """Everything that was measured, and where."""
+    machine = f"{os.cpu_count()} cores ({platform.machine()}), {torch.get_num_threads()} used by torch"
+    if device is not None and device.type == "cuda":
+        machine = f"{torch.cuda.get_device_name(device)}; {machine}"
     return {
         "command": command,
-        "machine": f"{os.cpu_count()} cores ({platform.machine()}), {torch.get_num_threads()} used by torch",
+        "machine": machine,
         "torch": torch.__version__.split("+")[0],
         "results": [asdict(result) for result in results],
     }
@@ -159,20 +171,37 @@ possible: a model that expects a kind too often gains at these places, and pays 
 """
 
 
-def page(recorded: dict, picture: str) -> str:
-    """The page of the documentation, made from a record alone."""
-    results = [Result(**result) for result in recorded["results"]]
-    rungs, floor = summaries(results), mean(result.floor for result in results)
-    seeds = sorted({result.seed for result in results})
-    gap_lines = [(names, f"{gap:.4f}", f"{spread:.4f}") for names, gap, spread in gaps(rungs)]
-    alt_text = ", ".join(f"{rung.title} {rung.bits_per_token:.2f}" for rung in rungs)
+def page(recorded: dict, picture: str, full: dict | None = None) -> str:
+    """The page of the documentation, made from the records alone: at the default scale, and at full scale."""
     return f"""# The ladder, measured
 
 Every model of the course is trained on the same stories by the same loop and scored, in bits per token, on
 held-out stories. The floor (entropy) is exact: it is the score of the true model of the language on the same
 held-out stories.
 
-    {recorded["command"]}
+{section(recorded, picture)}
+## At full scale
+
+Ten times as many stories, eight times as many steps, networks twice as wide; for a GPU.
+
+{NOT_MEASURED if full is None else section(full, picture.replace(".png", "_full.png"))}"""
+
+
+def page_of_records() -> str:
+    """The page of the records that come with the course."""
+    default, full = (recorded_at(scale) for scale in ("default", "full"))
+    whole = json.loads(full.read_text()) if full.exists() else None
+    return page(json.loads(default.read_text()), "ladder/ladder.png", whole)
+
+
+def section(recorded: dict, picture: str) -> str:
+    """What the page says about one scale."""
+    results = [Result(**result) for result in recorded["results"]]
+    rungs, floor = summaries(results), mean(result.floor for result in results)
+    seeds = sorted({result.seed for result in results})
+    gap_lines = [(names, f"{gap:.4f}", f"{spread:.4f}") for names, gap, spread in gaps(rungs)]
+    alt_text = ", ".join(f"{rung.title} {rung.bits_per_token:.2f}" for rung in rungs)
+    return f"""    {recorded["command"]}
 
 {as_markdown(HEADINGS, map(cells, rungs))}
 

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.language_model import check_tokens
+from course.language_model import check_tokens, check_values, values_may_be_read
 from course.models.layer_norm import LayerNorm
 from course.models.linear import Linear, linear
 from course.models.transformer import Encoder, TransformerConfig
@@ -88,10 +88,8 @@ class BERT(nn.Module):
         for name, given in (("mask", mask), ("segments", segments)):
             if given is not None and given.shape != tokens.shape:
                 raise ValueError(f"{name}: expected {tuple(tokens.shape)} (B, T), got {tuple(given.shape)}")
-        smallest, largest = (extreme.item() for extreme in segments.aminmax())
-        if smallest < 0 or largest >= self.config.n_segments:
-            outside = smallest if smallest < 0 else largest
-            raise ValueError(f"segments: expected values in 0 … {self.config.n_segments - 1}, got {outside}")
+        if values_may_be_read(segments):
+            check_values("segments", segments, self.config.n_segments)
         x = self.embedding(tokens) + self.positions.weight[:T] + self.segments(segments)  # (B, T, D)
         attendable = None if mask is None else mask[:, None, None, :]  # (B, 1, 1, T)
         return self.encoder(self.dropout(self.norm(x)), attendable)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import torch
 
+from course.language_model import values_may_be_read
 from course.shapes import Bool, Int, Tensor
 
 
@@ -35,7 +36,8 @@ def padding_mask(tokens: Int[Tensor, "batch keys"], pad: int) -> Bool[Tensor, "b
 def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
     """Check that `mask` is boolean, broadcasts to the scores and leaves every query at least one key.
 
-    Raises TypeError for a mask that is not boolean, ValueError for a wrong shape or a row without a key.
+    Raises TypeError for a mask that is not boolean, ValueError for a wrong shape or, where
+    `values_may_be_read`, a row without a key.
     """
     if mask.dtype != torch.bool:
         raise TypeError(f"mask: expected dtype torch.bool (True = may be attended to), got {mask.dtype}")
@@ -45,6 +47,8 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
             f"mask: expected a shape that broadcasts to the scores {tuple(scores_shape)} "
             f"(…, queries, keys), got {tuple(mask.shape)}"
         )
+    if not values_may_be_read(mask):
+        return
     has_key = mask.any(dim=-1)
     if not has_key.all():
         row = tuple((~has_key).nonzero()[0].tolist())

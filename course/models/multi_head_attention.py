@@ -13,6 +13,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course.kernels import faster_by
+from course.kernels.one_product import in_one_product, is_one_input_on_gpu
 from course.models.attention import attention_weights, dot_scores
 from course.models.linear import Linear
 from course.models.masks import causal_mask, check_mask
@@ -35,6 +37,17 @@ def split_heads(
 def merge_heads(x: Float[Tensor, "batch heads time d_head"]) -> Float[Tensor, "batch time d_model"]:
     """Concatenate the heads' outputs: the inverse of `split_heads`."""
     return x.transpose(1, 2).flatten(start_dim=2)  # (B, H, T, d_k) → (B, T, H, d_k) → (B, T, D)
+
+
+def are_plain(maps: tuple[nn.Module, ...], inputs: tuple[Tensor, ...]) -> bool:
+    """Whether one product does what these maps do: none was replaced, and all read one input on a GPU."""
+    return all(type(each) is Linear for each in maps) and is_one_input_on_gpu(maps, inputs)
+
+
+@faster_by(in_one_product, where=are_plain)
+def applied(maps: tuple[nn.Module, ...], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Each map applied to its input."""
+    return tuple(W(x) for W, x in zip(maps, inputs, strict=True))
 
 
 @dataclass
@@ -126,9 +139,8 @@ class MultiHeadAttention(nn.Module):
     def _heads(
         self, query: Tensor, key: Tensor, value: Tensor, cache: LayerCache | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, d_k)
-        k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, d_k)
-        v = split_heads(self.W_value(value), self.n_heads)  # (B, H, keys, d_k)
+        projected = applied((self.W_query, self.W_key, self.W_value), (query, key, value))
+        q, k, v = (split_heads(each, self.n_heads) for each in projected)  # (B, H, queries or keys, d_k)
         if self.has_rotation:
             first = 0 if cache is None else cache.length
             q, k = rotate(q, first), rotate(k, first)

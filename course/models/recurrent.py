@@ -17,6 +17,7 @@ from torch import nn
 
 from course.kernels import faster_by
 from course.kernels.lstm_through_time import lstm_through_time
+from course.kernels.recurrence_on_gpu import is_on_gpu, recurrence_on_gpu
 from course.models.linear import linear
 from course.shapes import Bool, Float, Tensor
 
@@ -60,6 +61,7 @@ class RNNCell(nn.Module):
 
     n_gates = 1  # how many blocks of D rows are stacked in W, U and b
     n_states = 1
+    kernel = "rnn_tanh"  # PyTorch's layer with the same equation
 
     def __init__(self, d_input: int, d_hidden: int) -> None:
         super().__init__()
@@ -95,6 +97,22 @@ class RNNCell(nn.Module):
             states.append(state)
         return tuple(torch.stack(parts) for parts in zip(*states, strict=True))
 
+    @faster_by(recurrence_on_gpu, where=is_on_gpu)
+    def read(
+        self, x: Float[Tensor, "time batch d_input"], state: State
+    ) -> tuple[Float[Tensor, "time batch d_hidden"], State]:
+        """The hidden states after every step, and the whole state after the last one."""
+        states = self.run(x, state)
+        return states[0], tuple(part[-1] for part in states)
+
+    def all_states(self, x: Float[Tensor, "time batch d_input"], state: State) -> State:
+        """As `run`; where the state is the hidden state alone, `read` has all of it."""
+        return self.read(x, state)[:1] if self.n_states == 1 else self.run(x, state)
+
+    def two_biases(self) -> tuple[Float[Tensor, " gates"], Float[Tensor, " gates"]]:
+        """PyTorch's two biases: one is added to W x, the other to U h."""
+        return self.b, torch.zeros_like(self.b)
+
     @torch.no_grad()
     def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
         """Copy weights in PyTorch's layout, which splits b into two vectors that are always added."""
@@ -108,6 +126,7 @@ class LSTMCell(RNNCell):
 
     n_gates = 4
     n_states = 2
+    kernel = "lstm"
 
     def reset_parameters(self) -> None:
         """As for the RNN, with a forget bias of 1, so that a new cell remembers (Jozefowicz et al. 2015)."""
@@ -127,6 +146,7 @@ class GRUCell(RNNCell):
     """One step of a GRU; W, U and b hold the rows of r, z and n, and b_candidate is added to U_n h."""
 
     n_gates = 3
+    kernel = "gru"
 
     def __init__(self, d_input: int, d_hidden: int) -> None:
         super().__init__(d_input, d_hidden)
@@ -134,6 +154,11 @@ class GRUCell(RNNCell):
 
     def step(self, projected: Tensor, state: State) -> State:
         return gru_step(projected, state, self.U, self.b_candidate)
+
+    def two_biases(self) -> tuple[Float[Tensor, " gates"], Float[Tensor, " gates"]]:
+        """As for the RNN, but only U_n h has a bias of its own."""
+        gates = self.b_candidate.new_zeros(2 * self.d_hidden)
+        return self.b, torch.cat([gates, self.b_candidate])
 
     @torch.no_grad()
     def copy_from_torch(self, W: Tensor, U: Tensor, b_input: Tensor, b_hidden: Tensor) -> None:
@@ -151,7 +176,7 @@ def skip_padding(
     Real steps are moved to the front, so that no padding precedes them; their states are then moved back.
     """
     order = mask.logical_not().to(torch.uint8).argsort(dim=0, stable=True)[:, :, None]  # (T, B, 1)
-    states = cell.run(x.gather(0, order.expand_as(x)), state)  # each part (T, B, D)
+    states = cell.all_states(x.gather(0, order.expand_as(x)), state)  # each part (T, B, D)
     hidden = states[0].gather(0, order.argsort(dim=0).expand_as(states[0]))  # (T, B, D)
     n_real = mask.sum(dim=0)  # (B,)
     rows = torch.arange(len(n_real), device=x.device)
@@ -173,8 +198,7 @@ def unroll(
     if is_backward:
         steps, mask = steps.flip(0), None if mask is None else mask.flip(0)
     if mask is None:
-        states = cell.run(steps, state)
-        hidden, last = states[0], tuple(part[-1] for part in states)
+        hidden, last = cell.read(steps, state)
     else:
         hidden, last = skip_padding(cell, steps, state, mask)
     hidden = hidden.flip(0) if is_backward else hidden

@@ -19,6 +19,7 @@ from course.models.seq2seq import Seq2Seq
 from course.models.translator import Translator, TranslatorConfig
 from course.training import TrainingConfig, train
 from course.translation_experiment.lengths import (
+    SCALES,
     LengthsConfig,
     LengthsData,
     lengths_data,
@@ -50,6 +51,19 @@ class BudgetsConfig(LengthsConfig):
 
 
 BUDGETS = {"1x": BudgetsConfig(), "4x": BudgetsConfig(n_steps=2400), "16x": BudgetsConfig(n_steps=9600)}
+BUDGETS["paper"] = BudgetsConfig(  # sentences as long as in the paper; for a GPU
+    trained_up_to=(50,),
+    measured=SCALES["paper"].measured,
+    n_pairs=100_000,
+    n_steps=20_000,
+    batch_size=80,
+    learning_rate=2e-3,
+    d_embedding=224,
+    d_hidden=448,
+    d_model=256,
+    d_ff=1024,
+    learning_rate_of_transformers=1e-3,
+)
 
 
 def budgets_model(kind: Positioned, config: BudgetsConfig, data: LengthsData) -> Seq2Seq | Translator:

@@ -63,6 +63,16 @@ SCALES = {
         trained_up_to=(30, 50),
         measured=(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60),
     ),
+    "paper": LengthsConfig(  # trained until the long sentences are learnt, too; for a GPU
+        trained_up_to=(30, 50),
+        measured=(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60),
+        n_pairs=100_000,
+        n_steps=20_000,
+        batch_size=80,  # as in the paper
+        learning_rate=2e-3,
+        d_embedding=224,
+        d_hidden=448,
+    ),
 }
 
 

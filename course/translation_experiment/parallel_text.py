@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from course.data.shuffling import ShuffledStories
+from course.data.shuffling import ShuffledStories, rounded_up, rows_with_extremes
 from course.data.vocabulary import Batch, Vocabulary, pad_sequences
 from course.evaluation import target_nll
 from course.training import Example
@@ -26,9 +27,15 @@ class ParallelText:
     def __len__(self) -> int:
         return len(self.source)
 
-    def example(self, chosen: Tensor) -> Example:
-        """(source, inputs, targets, mask) of the chosen pairs, as wide as the longest of them."""
-        S, T = int(self.source.lengths[chosen].max()), int(self.target.lengths[chosen].max())
+    def to(self, device: torch.device) -> ParallelText:
+        """The same sentences on this device."""
+        return ParallelText(self.source.to(device), self.target.to(device))
+
+    def example(self, chosen: Tensor, widths: tuple[int, int] | None = None) -> Example:
+        """(source, inputs, targets, mask) of the chosen pairs, by default as wide as the longest of them."""
+        if widths is None:
+            widths = int(self.source.lengths[chosen].max()), int(self.target.lengths[chosen].max())
+        S, T = widths
         tokens, mask = self.target.tokens[chosen], self.target.mask[chosen]
         return self.source.tokens[chosen, :S], tokens[:, : T - 1], tokens[:, 1:T], mask[:, 1:T]
 
@@ -57,10 +64,39 @@ class ShuffledPairs:
     def __init__(self, text: ParallelText, batch_size: int, seed: int = 0) -> None:
         self.text = text
         self.targets = ShuffledStories(text.target, batch_size, seed, n_batches_in_pool=32)
+        self.source_lengths = text.source.lengths  # stay on the CPU, where widths are decided
+        self.width_multiple = 1
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
+        self._widths: list[tuple[int, int]] = []
+
+    def placed(self, device: torch.device, width_multiple: int = 1) -> ShuffledPairs:
+        """The same batches, made on this device; S and T rounded up to multiples, as far as columns go."""
+        there = copy(self)
+        there.text, there.width_multiple, there._epoch = self.text.to(device), width_multiple, -1
+        return there
 
     def __call__(self, step: int) -> Example:
         epoch, position = divmod(step, self.targets.n_batches)
         if epoch != self._epoch:
-            self._epoch, self._order = epoch, self.targets.order(epoch)
-        return self.text.example(self._order[position])
+            order = self.targets.order(epoch)
+            self._epoch, self._order = epoch, order.to(self.text.source.tokens.device)
+            self._widths = self.widths(order)
+        return self.text.example(self._order[position], self._widths[position])
+
+    def widths(self, order: Tensor) -> list[tuple[int, int]]:
+        """The columns of source and target in every batch of an epoch."""
+        both = (self.source_lengths, self.targets.lengths)
+        S, T = (lengths[order].amax(dim=1).tolist() for lengths in both)
+        most_S, most_T = (side.tokens.shape[1] for side in (self.text.source, self.text.target))
+        return [
+            (
+                rounded_up(longest_source, self.width_multiple, most_S),
+                1 + rounded_up(longest_target - 1, self.width_multiple, most_T - 1),
+            )
+            for longest_source, longest_target in zip(S, T, strict=True)
+        ]
+
+    def extremes(self) -> Example:
+        """An example of pairs with the smallest and largest tokens of both sides: who reads it reads all."""
+        sides = (self.text.source.tokens, self.text.target.tokens)
+        return self.text.example(torch.cat([rows_with_extremes(tokens) for tokens in sides]))

@@ -11,8 +11,8 @@ import torch
 from course.data.story_rules import StoryConfig
 from course.evaluation import score
 from course.ladder import RUNGS, SCALES, Corpus, Result, as_table, climb, climb_all, read_recorded, summaries
-from course.ladder.__main__ import main
-from course.ladder.records import RECORDED, gaps, page, record
+from course.ladder.__main__ import keep, main
+from course.ladder.records import AT_FULL_SCALE, RECORDED, gaps, page, page_of_records, record
 from course.language_model import LanguageModel
 
 TINY = replace(SCALES["tiny"], n_train_stories=200, n_test_stories=60)
@@ -138,6 +138,29 @@ def test_the_recorded_ladder_keeps_what_the_course_promises():
     assert all(each.bits_per_token > each.floor - 3 * each.error for each in results)
 
 
-def test_the_documentation_shows_the_record_that_ships_with_the_course():
+def test_the_documentation_shows_the_records_that_ship_with_the_course():
     docs = Path(__file__).parents[2] / "docs" / "ladder.md"
-    assert docs.read_text() == page(json.loads(RECORDED.read_text()), "ladder/ladder.png")
+    assert docs.read_text() == page_of_records()
+
+
+def test_full_scale_has_a_record_of_its_own_and_leaves_the_default_one_alone(tmp_path, monkeypatch):
+    from course.ladder import records
+
+    shipped = RECORDED.read_text()
+    (tmp_path / "recorded.json").write_text(shipped)
+    monkeypatch.setattr(records, "RECORDED", tmp_path / "recorded.json")
+    full = [result("rnn", 0, 2.0), result("gpt", 0, 1.25)]
+    keep(full, tmp_path, "the command", "full", torch.device("cpu"))
+    keep([result("gpt", 1, 1.5)], tmp_path, "another", "full", torch.device("cpu"))
+    assert (tmp_path / "recorded.json").read_text() == shipped
+    assert len(read_recorded(tmp_path / "recorded_full.json")) == 3
+    assert (tmp_path / "ladder" / "ladder_full.png").exists()
+    assert not (tmp_path / "ladder" / "ladder.png").exists()
+    written = (tmp_path / "ladder.md").read_text()
+    assert "| RNN → GPT | 0.6250 | 0.2500 |" in written
+
+
+def test_a_scale_that_was_not_measured_says_how():
+    recorded = record([result("rnn", 0, 2.0)], "the command")
+    assert AT_FULL_SCALE in page(recorded, "picture.png")
+    assert AT_FULL_SCALE not in page(recorded, "picture.png", recorded)
