@@ -74,12 +74,12 @@ def of_training_table(runs: Sequence[Record]) -> str:
 
 def captions_table(runs: Sequence[Record]) -> str:
     """One row per model: size, training, BLEU."""
-    header = ["model", "parameters", "d_hidden", "steps", "seconds of training", "BLEU"]
+    header = ["model", "parameters", "width", "steps", "seconds of training", "BLEU"]
     rows = [
         [
             f"{run['model']}, seed {run['seed']}",
             f"{run['n_parameters']:,}",
-            str(run["d_hidden"]),
+            str(run["width"]),
             f"{run['n_steps']:,}",
             f"{run['seconds_of_training']:.0f}",
             f"{run['bleu']:.1f}",
