@@ -32,6 +32,7 @@ RECORDED = Path(__file__).with_suffix(".json")
 MOMENTS = (0.01, 0.1, 1.0)  # of the steps
 START = "\n"  # a new name, a new line
 
+Reader = GPT | RecurrentLanguageModel
 Text = Literal["names", "shakespeare"]
 TEXTS: dict[Text, Callable[[], str]] = {"names": lambda: "\n".join(names()), "shakespeare": tiny_shakespeare}
 
@@ -78,7 +79,7 @@ class Run:
     moments: tuple[Moment, ...]
 
 
-def new_model(writer: Writer, n_symbols: int) -> nn.Module:
+def new_model(writer: Writer, n_symbols: int) -> Reader:
     """An untrained model of this kind; random numbers come from PyTorch's generator."""
     if writer.model == "rnn":
         return RecurrentLanguageModel(RecurrentConfig(n_symbols, "rnn", 32, writer.width))
@@ -110,7 +111,7 @@ def trained(name: str, text: str, writer: Writer, seed: int = 0) -> Run:
         piece = numbers[starts[:, None] + torch.arange(writer.n_characters + 1)]
         return piece[:, :-1], piece[:, 1:]
 
-    def look(step: int, model: nn.Module) -> None:
+    def look(step: int, _: nn.Module) -> None:
         if step in {max(1, round(share * writer.n_steps)) for share in MOMENTS}:
             written = written_by(model, alphabet, writer.n_written, seed)
             moments.append(Moment(step, held_out_bits(model, numbers[n_read:], writer.n_characters), written))
@@ -123,7 +124,7 @@ def trained(name: str, text: str, writer: Writer, seed: int = 0) -> Run:
 
 
 @torch.no_grad()
-def held_out_bits(model: nn.Module, held_out: Tensor, n_characters: int) -> float:
+def held_out_bits(model: Reader, held_out: Tensor, n_characters: int) -> float:
     """Bits per character, in pieces read from an empty state; the first 10,000 characters at most."""
     rows = held_out[: min(10_000, len(held_out) - 1) // n_characters * n_characters + 1]
     inputs, targets = rows[:-1].view(-1, n_characters), rows[1:].view(-1, n_characters)
@@ -133,7 +134,7 @@ def held_out_bits(model: nn.Module, held_out: Tensor, n_characters: int) -> floa
     return nats / math.log(2)
 
 
-def written_by(model: nn.Module, alphabet: list[str], n_characters: int, seed: int) -> str:
+def written_by(model: Reader, alphabet: list[str], n_characters: int, seed: int) -> str:
     """Characters drawn from the model one by one, after a line feed."""
     draw = partial(sample_next_token, generator=torch.Generator().manual_seed(seed))
     start = torch.tensor([[alphabet.index(START)]])

@@ -50,7 +50,12 @@ def forward(kind: Kind, n_words: int, device: torch.device) -> Callable[[], obje
         return lambda: network(text)
     if kind == "attention":
         matrices, text = random(3, 1, 64, 64), random(1, n_words, 64)
-        return lambda: F.scaled_dot_product_attention(*(text @ matrices), is_causal=True)
+
+        def attention() -> torch.Tensor:
+            query, key, value = text @ matrices
+            return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+        return attention
     if kind == "reading":
         encoder, source = GRU(48, 96, is_bidirectional=True).to(device), random(1, n_words, 48)
         return lambda: encoder(source)
