@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from course.characters import WRITERS, held_out_bits, new_model, read_recorded, trained
+from course.letters import WRITERS, held_out_bits, read_recorded, trained
+from course.models import RecurrentConfig, RecurrentLanguageModel
 
 TEXT = "ab\n" * 400
 
 
-@pytest.fixture(scope="module", params=("rnn_names", "gpt_shakespeare"))
-def quick(request):
-    writer = WRITERS[request.param]
-    return replace(writer, n_steps=30, n_characters=12, batch_size=4, width=16, n_written=9)
+@pytest.fixture(scope="module")
+def quick():
+    return replace(WRITERS["names"], n_steps=30, n_characters=12, batch_size=4, d_hidden=16, n_written=9)
 
 
 def test_a_run_writes_and_is_measured_at_three_moments(quick):
@@ -39,7 +39,7 @@ def test_held_out_text_is_not_trained_on(quick):
 
 def test_held_out_bits_of_a_new_model_are_about_those_of_the_uniform_distribution():
     torch.manual_seed(0)
-    model = new_model(WRITERS["rnn_names"], 27)
+    model = RecurrentLanguageModel(RecurrentConfig(27, "rnn"))
     text = torch.randint(27, (500,), generator=torch.Generator().manual_seed(1))
     assert abs(held_out_bits(model, text, 64) - torch.tensor(27.0).log2()) < 0.3
 

@@ -1,8 +1,8 @@
-"""Real text, letter by letter: `python -m course.characters` trains models on it and keeps what they write.
+"""Real text, letter by letter: `python -m course.letters` trains RNNs on it and keeps what they write.
 
-Three trainings: an RNN on names, an RNN and a GPT on scenes of Shakespeare (Tiny Shakespeare). Each is
-measured and writes after 1, 10 and 100 % of its steps. The last tenth of a text is held out: it is scored,
-never trained on. Both texts are downloaded on the first run; the record that lectures show needs neither.
+One reads names, the other scenes of Shakespeare (Tiny Shakespeare). Each is measured and writes after 1, 10
+and 100 % of its steps. The last tenth of a text is held out: it is scored, never trained on. Both texts are
+downloaded on the first run; the record that lecture 07 shows needs neither.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from course.data.corpora import names, tiny_shakespeare
 from course.evaluation import target_nll
-from course.models import GPT, GPTConfig, RecurrentConfig, RecurrentLanguageModel
+from course.models import RecurrentConfig, RecurrentLanguageModel
 from course.sampling.generation import generate
 from course.sampling.next_token import sample_next_token
 from course.training import TrainingConfig, train
@@ -32,29 +32,26 @@ RECORDED = Path(__file__).with_suffix(".json")
 MOMENTS = (0.01, 0.1, 1.0)  # of the steps
 START = "\n"  # a new name, a new line
 
-Reader = GPT | RecurrentLanguageModel
-Text = Literal["names", "shakespeare"]
-TEXTS: dict[Text, Callable[[], str]] = {"names": lambda: "\n".join(names()), "shakespeare": tiny_shakespeare}
+Name = Literal["names", "shakespeare"]
+TEXTS: dict[Name, Callable[[], str]] = {"names": lambda: "\n".join(names()), "shakespeare": tiny_shakespeare}
 
 
 @dataclass(frozen=True)
 class Writer:
-    """One training: a text, a model, and how long."""
+    """One training."""
 
-    text: Text
-    model: Literal["rnn", "gpt"]
     n_steps: int
-    n_characters: int  # of each piece that is read, and the most that a GPT can look back
-    batch_size: int
+    d_hidden: int
     learning_rate: float
-    width: int
-    n_written: int = 240
+    n_written: int  # characters
+    d_embedding: int = 32
+    batch_size: int = 32
+    n_characters: int = 64  # of each piece that is read, from an empty state
 
 
-WRITERS = {
-    "rnn_names": Writer("names", "rnn", 2000, 64, 32, 4e-3, 128, 80),
-    "rnn_shakespeare": Writer("shakespeare", "rnn", 3000, 64, 32, 3e-3, 256),
-    "gpt_shakespeare": Writer("shakespeare", "gpt", 2000, 256, 8, 3e-3, 128),
+WRITERS: dict[Name, Writer] = {
+    "names": Writer(2000, 128, 4e-3, n_written=80),
+    "shakespeare": Writer(3000, 256, 3e-3, n_written=240),
 }
 
 
@@ -79,30 +76,14 @@ class Run:
     moments: tuple[Moment, ...]
 
 
-def new_model(writer: Writer, n_symbols: int) -> Reader:
-    """An untrained model of this kind; random numbers come from PyTorch's generator."""
-    if writer.model == "rnn":
-        return RecurrentLanguageModel(RecurrentConfig(n_symbols, "rnn", 32, writer.width))
-    return GPT(
-        GPTConfig(
-            n_symbols,
-            writer.n_characters,
-            writer.width,
-            n_heads=4,
-            n_layers=4,
-            positions="rotary",
-            initial_deviation=writer.width**-0.5,
-        )
-    )
-
-
 def trained(name: str, text: str, writer: Writer, seed: int = 0) -> Run:
     """Train one writer on a text and keep its moments."""
     alphabet = sorted(set(text))
     numbers = torch.tensor([alphabet.index(c) for c in text])
     n_read = len(numbers) * 9 // 10
     torch.manual_seed(seed)
-    model = new_model(writer, len(alphabet))
+    sizes = RecurrentConfig(len(alphabet), "rnn", writer.d_embedding, writer.d_hidden)
+    model = RecurrentLanguageModel(sizes)
     moments: list[Moment] = []
 
     def pieces(step: int) -> tuple[Tensor, Tensor]:
@@ -124,7 +105,7 @@ def trained(name: str, text: str, writer: Writer, seed: int = 0) -> Run:
 
 
 @torch.no_grad()
-def held_out_bits(model: Reader, held_out: Tensor, n_characters: int) -> float:
+def held_out_bits(model: RecurrentLanguageModel, held_out: Tensor, n_characters: int) -> float:
     """Bits per character, in pieces read from an empty state; the first 10,000 characters at most."""
     rows = held_out[: min(10_000, len(held_out) - 1) // n_characters * n_characters + 1]
     inputs, targets = rows[:-1].view(-1, n_characters), rows[1:].view(-1, n_characters)
@@ -134,7 +115,7 @@ def held_out_bits(model: Reader, held_out: Tensor, n_characters: int) -> float:
     return nats / math.log(2)
 
 
-def written_by(model: Reader, alphabet: list[str], n_characters: int, seed: int) -> str:
+def written_by(model: RecurrentLanguageModel, alphabet: list[str], n_characters: int, seed: int) -> str:
     """Characters drawn from the model one by one, after a line feed."""
     draw = partial(sample_next_token, generator=torch.Generator().manual_seed(seed))
     start = torch.tensor([[alphabet.index(START)]])
@@ -156,14 +137,14 @@ def as_run(record: dict[str, Any]) -> Run:
 
 def main(words: list[str]) -> None:
     """Train all of them; what is finished is in the record, should the next be interrupted."""
-    parser = ArgumentParser(prog="python -m course.characters", description=__doc__.splitlines()[0])
+    parser = ArgumentParser(prog="python -m course.letters", description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, default=RECORDED, help="file of the record")
     asked = parser.parse_args(words)
     torch.set_num_threads(1)
     runs: list[dict[str, Any]] = []
     for name, writer in WRITERS.items():
-        runs.append(asdict(trained(name, TEXTS[writer.text](), writer)))
-        record = {"command": "python -m course.characters", "torch": torch.__version__, "runs": runs}
+        runs.append(asdict(trained(name, TEXTS[name](), writer)))
+        record = {"command": "python -m course.letters", "torch": torch.__version__, "runs": runs}
         asked.to.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
