@@ -163,7 +163,7 @@ print("of the 4 backwards", moved[:, 4:].sum(1).tolist())
 # %% [markdown]
 # ## Which state is the query: $s_{t-1}$ or $s_t$
 #
-# The paper takes the *previous* state as the query, and feeds the context into the next state:
+# Bahdanau and others take the *previous* state as the query, and feed the context into the next state:
 #
 # $$e_{ti} = \text{score}(s_{t-1}, h_i), \qquad s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_t), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
 #

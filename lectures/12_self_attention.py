@@ -52,7 +52,7 @@ loss
 #
 # 1. Replace $h_3$ by $\sum_j \alpha_{3j}\, h_j$, a weighted mean of the network's *own* states. Anything far back is now one step away. But the states still wait for each other.
 # 2. Replace it by $\sum_j \alpha_{3j}\, c_j$: look at the *words* instead of the states. All words are there from the beginning; nothing waits.
-# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, and it is no noun itself.
+# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, but is no noun itself.
 #
 # $$q_i = W_q c_i, \qquad k_i = W_k c_i, \qquad v_i = W_v c_i$$
 #
@@ -308,7 +308,7 @@ assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])  # â
 # %% [markdown]
 # All of them. The weights on the future are 0, but the future still counts in the sum that everything is divided by. So rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way can exploit it.
 #
-# Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave the sum of every row at 1. How would you notice those?
+# Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four mistakes leave the sum of every row at 1. How would you notice those?
 
 # %%
 query = torch.stack([torch.tensor([0.5, -0.5]), q_2, q_3, torch.tensor([0.8, 0.4])]) * math.sqrt(2)
