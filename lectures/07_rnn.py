@@ -538,6 +538,24 @@ bits = [losses[0] / math.log(2), sum(losses[-20:]) / 20 / math.log(2)]
 print(f"bits per letter: {bits[0]:.2f} before training, {bits[1]:.2f} at the end")
 
 # %% [markdown]
+# That was a minute on a manual. The record of `python -m course.letters` shows longer training on livelier texts: an RNN of 128 units
+# on 32,000 first names, one a line, and one of 256 units on scenes of Shakespeare. Both wrote after 1, 10 and 100 % of their steps.
+# **Predict, then run:** what is right first, the lengths of words, their spelling, or the turns of speakers?
+
+# %%
+from course.letters import read_recorded
+
+for name, run in read_recorded().items():
+    print(f"{name}: {run.n_parameters:,} weights, {run.n_read:,} characters of training text")
+    for moment in run.moments:
+        written = moment.written.replace("\n", " / ") if name == "names" else moment.written
+        print(
+            f"\nafter {moment.step:,} steps, {moment.bits:.2f} bits per character of held-out text:\n{written}"
+        )
+    print("-" * 88)
+    assert run.moments[0].bits > run.moments[1].bits > run.moments[2].bits
+
+# %% [markdown]
 # The figure shows the trained writer at work on a sentence: 24 of its 160 units, and what it expects next. Move the step and watch how the state changes after a
 # space, and how the prediction sharpens within a word. It takes any model's states and probabilities: pass your own.
 

@@ -18,7 +18,6 @@
 # %%
 import math
 import os
-import time
 from collections import Counter
 from random import Random
 
@@ -164,7 +163,7 @@ print("of the 4 backwards", moved[:, 4:].sum(1).tolist())
 # %% [markdown]
 # ## Which state is the query: $s_{t-1}$ or $s_t$
 #
-# The paper takes the *previous* state as the query, and feeds the context into the next state:
+# Bahdanau and others take the *previous* state as the query, and feed the context into the next state:
 #
 # $$e_{ti} = \text{score}(s_{t-1}, h_i), \qquad s_t = \text{decoder}(s_{t-1}, y_{t-1}, c_t), \qquad P(y_t \mid y_{<t}, x) = \text{softmax}(R\,[s_t; c_t] + b).$$
 #
@@ -559,35 +558,23 @@ for mine, theirs in list(zip(*(run["examples"] for run in captions["runs"]), str
 # %% [markdown]
 # ## Where it breaks
 #
-# **Attention does not make the networks faster.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention shortened the path of the *information*, not the chain of *computation*. Measure what still has to run in sequence:
-
+# **Attention does not make the networks faster.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention shortened the path of the *information*, not the chain of *computation*. The record of `python -m course.clocks` has the time of one core for two passes: *reading*, the encoder of this lecture, and *looking*, the additive attention of $S$ steps of the decoder over $S$ words. If time grows as a power of $S$, the power is the slope between two lengths in logarithmic axes:
 
 # %%
-def milliseconds(call, n_times: int = 5) -> float:
-    """The fastest of a few calls."""
-    best = math.inf
-    for _ in range(n_times):
-        began = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - began)
-    return 1000 * best
+from course.clocks import read_recorded, slope
 
-
-with torch.no_grad():
-    for S in (10, 40, 160):
-        source = torch.randint(4, len(english), (1, S), generator=generator)
-        memory, states = model.encoder(source).memory, torch.randn(1, S, 96)
-        reading = milliseconds(lambda source=source: model.encoder(source))
-        looking = milliseconds(
-            lambda states=states, memory=memory: model.scores(states, memory).softmax(-1) @ memory
-        )
-        print(
-            f"{S:3} words: reading, one after another, {reading:.2f} ms; "
-            f"all looks of {S} steps at once, {looking:.2f} ms"
-        )
+clock = read_recorded()
+for S in clock["reading"]:
+    print(
+        f"{S:3} words: reading, one after another, {clock['reading'][S]:.2f} ms; all looks at once, {clock['looking'][S]:.2f} ms"
+    )
+slopes = {kind: slope(clock[kind], 64, 256) for kind in ("reading", "looking")}
+print(f"from 64 to 256 words: reading has slope {slopes['reading']:.2f}, looking {slopes['looking']:.2f}")
+assert abs(slopes["reading"] - 1) < 0.2
+assert abs(slopes["looking"] - 2) < 0.3
 
 # %% [markdown]
-# (The milliseconds are those of the machine that ran this page last.) Reading grows with the length and cannot be spread over more cores, because each step waits; the looks are a few products that can. (They grow with $S \cdot T$, the number of pairs, which will matter later.) And why should only a decoder look, and only at another sentence? Lecture 12 asks what remains if *everything* looks and *nothing* waits.
+# Reading grows in proportion to the length and cannot be spread over more cores, because each step waits. The looks are a few products that can be spread, but they grow with $S \cdot T$, the number of pairs, here with the square of $S$; that will matter later. And why should only a decoder look, and only at another sentence? Lecture 12 asks what remains if *everything* looks and *nothing* waits.
 #
 # ## The ladder
 #

@@ -18,9 +18,8 @@
 # %%
 import math
 import os
-import time
-from collections.abc import Callable
 
+import matplotlib.pyplot as plt
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -53,7 +52,7 @@ loss
 #
 # 1. Replace $h_3$ by $\sum_j \alpha_{3j}\, h_j$, a weighted mean of the network's *own* states. Anything far back is now one step away. But the states still wait for each other.
 # 2. Replace it by $\sum_j \alpha_{3j}\, c_j$: look at the *words* instead of the states. All words are there from the beginning; nothing waits.
-# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, and it is no noun itself.
+# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, but is no noun itself.
 #
 # $$q_i = W_q c_i, \qquad k_i = W_k c_i, \qquad v_i = W_v c_i$$
 #
@@ -309,7 +308,7 @@ assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])  # â
 # %% [markdown]
 # All of them. The weights on the future are 0, but the future still counts in the sum that everything is divided by. So rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way can exploit it.
 #
-# Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four leave the sum of every row at 1. How would you notice those?
+# Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four mistakes leave the sum of every row at 1. How would you notice those?
 
 # %%
 query = torch.stack([torch.tensor([0.5, -0.5]), q_2, q_3, torch.tensor([0.8, 0.4])]) * math.sqrt(2)
@@ -403,42 +402,49 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
 #
 # Now the clock, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
 
-
 # %%
-def seconds(run: Callable[[], object], n_times: int = 20) -> float:
-    """The shortest of several runs."""
-    best = math.inf
-    for _ in range(n_times):
-        began = time.perf_counter()
-        run()
-        if device.type == "cuda":
-            torch.cuda.synchronize()  # a GPU answers before it has finished
-        best = min(best, time.perf_counter() - began)
-    return best
+from course.clocks import forward, milliseconds, read_recorded, slope
 
-
-lengths, width = (32, 64, 128, 256, 512, 1024), 64
-matrices = torch.randn(3, width, width, device=device) / 8
-network = nn.RNN(width, width, batch_first=True).to(device)
-
-
-def look(text: torch.Tensor) -> torch.Tensor:
-    return F.scaled_dot_product_attention(*(text @ matrices[:, None]), is_causal=True)
-
-
-clock = {"RNN": [], "attention": []}
-with torch.no_grad():
-    for n_words in lengths:
-        text = torch.randn(1, n_words, width, device=device)
-        clock["RNN"].append(1000 * seconds(lambda text=text: network(text)))
-        clock["attention"].append(1000 * seconds(lambda text=text: look(text)))
-for n_words, rnn, attention in zip(lengths, *clock.values(), strict=True):
-    print(
-        f"T = {n_words:4}: RNN {rnn:.2f} ms, attention {attention:.2f} ms: the RNN takes {rnn / attention:.1f} times as long"
-    )
+for n_words in (64, 256, 1024):
+    rnn, attention = (milliseconds(forward(kind, n_words, device), device) for kind in ("rnn", "attention"))
+    print(f"T = {n_words:4}: RNN {rnn:.2f} ms, attention {attention:.2f} ms")
 
 # %% [markdown]
-# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
+# These are the milliseconds of the machine that ran this page last. For a claim, take the record of `python -m course.clocks`, which has more lengths. **Predict, then run:** where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. Which two slopes do you expect for long texts?
+
+# %%
+clock = read_recorded()
+drawing, axes = plt.subplots(figsize=(5.6, 3.2))
+for kind, style, colour in (("rnn", "s--", "#0072B2"), ("attention", "o-", "#D55E00")):
+    axes.loglog(list(clock[kind]), list(clock[kind].values()), style, color=colour, label=kind)
+axes.set(xlabel="words, T", ylabel="milliseconds of one core")
+axes.set_xticks(list(clock["rnn"]), list(map(str, clock["rnn"])))
+axes.minorticks_off()
+axes.legend(frameon=False)
+slopes = {kind: slope(clock[kind], 512, 2048) for kind in ("rnn", "attention")}
+short = slope(clock["attention"], 32, 64)
+slower = [n for n in clock["rnn"] if clock["attention"][n] > clock["rnn"][n]]
+print(
+    f"from 512 to 2048 words: slope {slopes['rnn']:.2f} for the RNN, {slopes['attention']:.2f} for attention"
+)
+print(f"from 32 to 64 words attention has slope {short:.2f}; it is slower from {min(slower)} words on")
+assert abs(slopes["rnn"] - 1) < 0.2
+assert abs(slopes["attention"] - 2) < 0.2
+assert short < 1.2
+assert clock["attention"][32] < clock["rnn"][32]
+figures.still(
+    drawing,
+    alt="Milliseconds of one core by words: "
+    + "; ".join(
+        f"{kind} " + ", ".join(f"{n} words {value:.2f}" for n, value in clock[kind].items())
+        for kind in ("rnn", "attention")
+    )
+    + ".",
+    caption="One text, width 64, recorded. For long texts the RNN's line has slope 1, that of attention slope 2.",
+)
+
+# %% [markdown]
+# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$, and for short texts its projections cost more than that. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
 #
 # Memory grows as well: written out, the weights of one text need $T^2$ numbers per layer, at 100,000 words $4 \cdot 10^{10}$ bytes in float32. Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
 #

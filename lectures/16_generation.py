@@ -4,7 +4,7 @@
 # **You will be able to**
 #
 # - write the loop that makes a model write, and choose a word greedily, at random, or by search;
-# - write twenty samplers in a line or two each, with their formulas and sources, and say what they leave of a real model's distribution;
+# - write twenty-one samplers in a line or two each, with their formulas and sources, and say what they leave of a real model's distribution;
 # - say which samplers commute, and what changes with the order of the others;
 # - measure what a sampler does to the quality and to the diversity of a text, against a language that is known exactly.
 #
@@ -19,7 +19,6 @@ import math
 import os
 import textwrap
 from functools import partial
-from itertools import product
 
 import matplotlib.pyplot as plt
 import torch
@@ -120,13 +119,13 @@ for name, choose in (("greedy", greedy), ("draw", draw)):
 #
 # ## Searching: the best text is not made of best words
 #
-# Greedy does not even find the most probable *text*: suppose one first word has probability 0.6 and two equally likely successors, and another has 0.4 and a successor with 0.9. Greedy takes the first and ends at 0.6 · 0.5 = 0.30, but the second leads to 0.4 · 0.9 = 0.36.
+# Greedy does not even find the most probable *text*. Suppose that one first word has probability 0.6 and two equally likely successors, and that another has 0.4 and a successor with 0.9. Greedy takes the first and ends at 0.6 · 0.5 = 0.30, but the second leads to 0.4 · 0.9 = 0.36.
 #
 # **Beam search** (Lowerre, 1976, for speech; Graves, 2012, and Sutskever, Vinyals and Le, 2014, for neural networks) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
 #
 # $$\text{score}(x_{1 \dots t}) = \sum_{i=1}^{t} \log P(x_i \mid x_{<i}).$$
 #
-# With $k = 1$ it is greedy; with $k = V^{t}$ it compares all texts. Longer texts have smaller products, so finished texts are usually compared by $\text{score} / t^{\lambda}$, with a length penalty $\lambda$ between 0 and 1. Try it on a random table of $P(\text{next} \mid \text{last})$ for five words: three steps make 125 texts, and a beam that is wide enough must find the best of them.
+# With $k = 1$ it is greedy; with $k = V^{t}$ it compares all texts. Longer texts have smaller products, so finished texts are usually compared by $\text{score} / t^{\lambda}$, with a length penalty $\lambda$ between 0 and 1. Here it is on the example above.
 
 
 # %%
@@ -145,15 +144,11 @@ def beam_search(next_log_probs, prompt: list[int], n_tokens: int, width: int, eo
 
 
 # %%
-table = torch.randn(5, 5, generator=torch.Generator().manual_seed(3), dtype=torch.float64).log_softmax(-1)
-log_p_of = {
-    text: sum(table[a, b].item() for a, b in zip((0, *text), text, strict=False))
-    for text in product(range(5), repeat=3)
-}
-for width in (1, 2, 5):
-    (log_p, text), *_ = beam_search(lambda text: table[text[-1]], [0], 3, width)
-    print(f"width {width}: {text[1:]} log P {log_p:.3f}; the best of all has {max(log_p_of.values()):.3f}")
-assert tuple(text[1:]) == max(log_p_of, key=log_p_of.get)
+first, second = torch.tensor([0.6, 0.4]), torch.tensor([[0.5, 0.5], [0.1, 0.9]])
+for width, best in ((1, 0.30), (2, 0.36)):
+    found = beam_search(lambda text: (second[text[-1]] if len(text) > 1 else first).log(), [0], 2, width)
+    print(f"width {width}: the words {found[0][1][1:]}, P = {math.exp(found[0][0]):.2f}")
+    assert math.isclose(math.exp(found[0][0]), best, rel_tol=1e-5)
 
 # %% [markdown]
 # Now search with the model. The introductions of twenty test stories have thirteen tokens each, `<s>` included. After the first of them, search writes a few phrases again and again, and one that is impossible: nobody in this language does the same thing twice in one sentence.
@@ -229,7 +224,7 @@ for context, z_next in real.items():
     print(f"{context} …: {bits:.1f} bits; the best token has {best[0]:.0%}, the best ten {best.sum():.0%}")
 
 # %% [markdown]
-# Here are twenty ways to choose the next word, by family:
+# Here are twenty-one ways to choose the next word, by family:
 #
 # | | sampler | $z'_v$, or which $v$ stay | parameter | its danger | proposed by |
 # |---|---|---|---|---|---|
@@ -250,6 +245,7 @@ for context, z_next in real.items():
 # | | **frequency** | $z_v - \alpha\, c_v$ | $\alpha$ | grows with the text | OpenAI API |
 # | | **repetition** | $z_v / \rho$ if $z_v > 0$, else $\rho z_v$, where $c_v > 0$ | $\rho$ | changes if a constant is added to $z$ | Keskar and others, 2019 |
 # | | **DRY** | $z_v - m \cdot b^{\,n_v - n_0}$, where $n_v \ge n_0$ | $m$ | names are repeats too | Weidmann, 2024 |
+# | | **no repeat** | $-\infty$ where $n_v \ge n - 1$ | $n$ | a name of $n$ tokens is used up after once | Paulus and others, 2018 |
 # | control | **Mirostat** | $-\log_2 P(v) \le \mu$, and $\mu$ is steered to a mean of $\tau$ bits | $\tau$ | evens out what is uneven by nature | Basu and others, 2021 |
 # | search | **beam** | the $k$ most probable beginnings | $k$ | what is probable is not typical | Lowerre, 1976 |
 # | | **contrastive** | the best of $k$, less $\alpha$ times its likeness to the past | $\alpha$ | one reading for each of $k$ candidates | Su and others, 2022 |
@@ -377,26 +373,16 @@ same = [name for name, change in filters.items() if n_left(change(real[PEAKED]))
 alone = [name for name, change in filters.items() if n_left(change(real[PEAKED])) == 1]
 assert same == ["top-k 20"]
 print("as many in both places:", *same, "; one word after the first:", *alone)
+capitals = predict(PEAKED).likely  # the best first
+rank, london = next((rank, each) for rank, each in enumerate(capitals, 1) if each.text == " London")
+print(f"London is number {rank} after the first, with {london.probability:.1%}")
+assert rank <= 20  # top-k 20 keeps it,
+assert london.probability < 0.1 * capitals[0].probability  # and min-p 0.1 does not
+assert n_left(filters["top-p 0.9"](flat)) > 10 * 20
 compare(filters)
 
 # %% [markdown]
-# Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Take top-k. Which words does it keep beside *Paris*, and how many of those that could begin a story does it lose?
-
-# %%
-capitals = predict(PEAKED).likely  # the best first
-rank, london = next((rank, each) for rank, each in enumerate(capitals, 1) if each.text == " London")
-n_words = n_left(top_p(flat, 0.9))
-print(
-    f"London is number {rank}, with {london.probability:.1%}; {n_words} words hold nine tenths of the second"
-)
-assert rank <= 20  # top-k 20 keeps it,
-assert london.probability < 0.1 * capitals[0].probability  # and min-p 0.1 does not
-assert n_words > 10 * 20
-
-# %% [markdown]
-# Top-k keeps *London*, and only twenty of hundreds of words that could begin a story. Epsilon does not consider how many words share the probability either. Top-p follows the shape, but lets in a long tail where no word stands out.
-#
-# The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
+# Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Top-k keeps *London* beside *Paris*, and only twenty of the hundreds of words that could begin a story. Epsilon does not consider how many words share the probability either. Top-p follows the shape, but lets in a long tail where no word stands out. The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
 #
 # ## Filters that look at the whole curve
 #
@@ -469,13 +455,9 @@ print(f"P(loved): {first.probability:.0%} at first, now {z_loop.exp().max():.0%}
 assert z_loop.exp().max() > 10 * first.probability
 
 # %% [markdown]
-# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history:
+# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history. **Presence** asks whether a word has occurred, **frequency** how often. **Repetition** divides positive logits and multiplies negative ones, so that both fall. **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat, and **no repeat** forbids them: no sequence of $n$ words comes twice.
 #
-# - **presence** asks whether a word has occurred, **frequency** how often;
-# - **repetition** divides positive logits and multiplies negative ones, so that both fall;
-# - **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat.
-#
-# **Predict, then run:** which of the four stop *loved* at the end of this text?
+# **Predict, then run:** which of the five stop *loved* at the end of this text?
 
 
 # %%
@@ -506,6 +488,10 @@ def dry(z, history, m, b=1.75, n0=2):
     return z
 
 
+def no_repeat_ngram(z, history, n):
+    return dry(z, history, m=math.inf, n0=n - 1)
+
+
 # %%
 def penalties(history: torch.Tensor) -> dict:
     return {
@@ -513,6 +499,7 @@ def penalties(history: torch.Tensor) -> dict:
         "frequency 1": partial(frequency_penalty, history=history, alpha=1.0),
         "repetition 1.3": partial(repetition_penalty, history=history, rho=1.3),
         "DRY 2": partial(dry, history=history, m=2.0),
+        "no repeat 3": partial(no_repeat_ngram, history=history, n=3),
     }
 
 
@@ -524,7 +511,7 @@ for name, change in penalties(said).items():
 compare(penalties(said), {"at the end of the text": z_loop})
 
 # %% [markdown]
-# Frequency and DRY break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop.
+# Frequency, DRY and no repeat break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop.
 #
 # The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no penalty. So its text falls into another loop.
 #
@@ -573,33 +560,23 @@ for alpha in (0.0, 0.6):
     assert alpha > 0 or text.equal(write(greedy, prompts[:1], 30)[0])
 
 # %% [markdown]
-# ## All twenty on real language
-#
-# The next picture shows the same settings side by side; here the penalties have read both beginnings. **Predict, then run:** which of the twenty keeps fewest after *Once upon a time there was a*, not counting the searches, which look at four or five?
+# On SmolLM2's two distributions these look as follows: what Mirostat for 3 bits may draw at its first step, and which candidates a beam of four and contrastive search with five consider. With that, you have seen all twenty-one on real language.
 
 # %%
-has_read = torch.tensor(encoded(PEAKED) + encoded(FLAT))
-twenty = heats | filters | curves | penalties(has_read)
-twenty |= {
-    "Mirostat 3, at first": lambda z: keep(z, -z / math.log(2) <= 6),
-    "beam 4, beginnings": partial(top_k, k=4),
-    "contrastive 5, candidates": partial(top_k, k=5),
-}
-fewest = sorted(twenty, key=lambda name: n_left(twenty[name](flat)))
-print("fewest:", *(f"{name}: {n_left(twenty[name](flat))}" for name in fewest[:5]), sep="  ")
-assert fewest[2] == "epsilon 0.02"  # after the two searches
-compare(twenty)
+compare(
+    {
+        "Mirostat 3, at first": lambda z: keep(z, -z / math.log(2) <= 6),
+        "beam 4, beginnings": partial(top_k, k=4),
+        "contrastive 5, candidates": partial(top_k, k=5),
+    }
+)
 
 # %% [markdown]
 # ## The pipeline, and what order changes
 #
 # Where the model is sure, each filter keeps few tokens; where it is not, one keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw.
 #
-# They disagree about whether filters or temperature come first:
-#
-# - by default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does;
-# - [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face divides before top-k, top-p, min-p, typical, epsilon and eta;
-# - [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divides before min-p, top-k and top-p.
+# They disagree about whether filters or temperature come first. By default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does. [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face and [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divide before top-k, top-p and min-p.
 #
 # **Predict, then run:** take a temperature of 1.5 and top-p 0.9 after *Once upon a time there was a*. In which order do more tokens stay, and how many times as many? And what does a penalty still do *after* the filter?
 
@@ -647,6 +624,7 @@ writers = {name: lambda z, history, change=change: change(z) for name, change in
     "frequency 1": partial(sampling.frequency_penalty, penalty=1.0),
     "repetition 1.3": partial(sampling.repetition_penalty, penalty=1.3),
     "DRY 2": partial(sampling.dry, multiplier=2.0),
+    "no repeat 3": partial(sampling.no_repeat_ngram, n=3),
 }
 steps = [partial(sampling.min_p, p=0.1), partial(sampling.temperature, t=1.5)]
 writers |= {"min-p, then hot": sampling.Pipeline(steps), "hot, then min-p": sampling.Pipeline(steps[::-1])}
@@ -748,7 +726,7 @@ for ours, settings in same_as:
     assert torch.allclose(ours(random_z, *settings.values()), theirs), ours.__name__
 for ours, settings in (
     (presence_penalty, {"penalty": 0.7}), (frequency_penalty, {"penalty": 0.7}),
-    (repetition_penalty, {"penalty": 1.3}), (dry, {"multiplier": 0.8}),
+    (repetition_penalty, {"penalty": 1.3}), (dry, {"multiplier": 0.8}), (no_repeat_ngram, {"n": 3}),
 ):  # fmt: skip
     theirs = getattr(sampling, ours.__name__)(random_z[0], once, **settings)
     assert torch.allclose(ours(random_z[0], once, *settings.values()), theirs), ours.__name__
@@ -861,4 +839,4 @@ print("we have just built course.sampling")
 # - David H. Ackley, Geoffrey E. Hinton and Terrence J. Sejnowski, ["A Learning Algorithm for Boltzmann Machines"](https://doi.org/10.1207/s15516709cog0901_7), *Cognitive Science* 9 (1985), 147–169.
 # - Written for and by practitioners: Phénix and Egan, ["Tail Free Sampling"](https://www.trentonbricken.com/Tail-Free-Sampling/) (2019); Kalomaze on dynamic temperature and quadratic sampling (2023, 2024); P. E. Weidmann on DRY and XTC (2024, pull requests [5677](https://github.com/oobabooga/text-generation-webui/pull/5677) and [6335](https://github.com/oobabooga/text-generation-webui/pull/6335) of text-generation-webui); ["Dummy's Guide to Modern LLM Sampling"](https://rentry.co/samplers).
 # - Beam search: Bruce Lowerre, [*The HARPY Speech Recognition System*](https://stacks.stanford.edu/file/druid:rq916rn6924/rq916rn6924.pdf), thesis, Carnegie Mellon University, 1976; Alex Graves, ["Sequence Transduction with Recurrent Neural Networks"](https://arxiv.org/abs/1211.3711), arXiv 1211.3711 (2012); Ilya Sutskever, Oriol Vinyals and Quoc V. Le, ["Sequence to Sequence Learning with Neural Networks"](https://arxiv.org/abs/1409.3215), NeurIPS 2014.
-# - Patrick von Platen, ["How to generate text"](https://huggingface.co/blog/how-to-generate), 2020.
+# - Romain Paulus, Caiming Xiong and Richard Socher, ["A Deep Reinforced Model for Abstractive Summarization"](https://arxiv.org/abs/1705.04304), ICLR 2018.

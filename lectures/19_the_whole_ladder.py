@@ -6,9 +6,10 @@
 # - tell the history of language models as a sequence of single ideas, and say what each was worth in bits;
 # - read the whole ladder: quality, parameters, and time;
 # - run a small scaling study, and say what may and may not be concluded from one;
-# - translate the Transformer of 2017 into one of today, line by line.
+# - translate the Transformer of 2017 into one of today, line by line;
+# - say what instruction tuning and preferences add to a model that predicts, and what they do not.
 #
-# *35 minutes to read, about two minutes to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
+# *45 minutes to read, about two minutes to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
 #
 # **The question of the day:** which idea saved how many bits, and how many would more of everything save?
 
@@ -338,6 +339,84 @@ for name, n_used in {"all": 8, "per token": 2}.items():
 
 # %% [markdown]
 # (Not $8 \times 7 = 56$: the experts share everything but the MLP.)
+
+# %% [markdown]
+# ## From a predictor to an assistant
+#
+# A pre-trained model continues texts. The assistants that people have talked to since ChatGPT (2022) are such models, trained further. What was added, in order:
+#
+# **1. The task in the prompt.** Lecture 15 showed one case of in-context learning; here it is measured. SmolLM2 reads pairs of opposites and then a new word, as in `hot → cold`, `young →`. **Predict, then run:** how many bits does the right answer cost without an example, after one, and after six?
+
+# %%
+from course.pretrained.assistant import ASKED, INSTRUCTIONS, bits_by_examples, reply
+
+in_bits = torch.tensor(bits_by_examples())  # (examples 0 to 6, words asked)
+for n, bits in enumerate(in_bits):
+    print(
+        f"{n} examples: {bits.mean():5.2f} bits, from {bits.min():.2f} to {bits.max():.2f} over {len(ASKED)} words"
+    )
+assert (in_bits[1] < in_bits[0] - 3).all()
+assert (in_bits[6] < in_bits[1]).all()
+assert in_bits[6].mean() < 1
+
+# %% [markdown]
+# No weight has changed. One example tells the model which form the text has, and a few more which relation is meant: then the answer costs less than a bit. (The numbers are recorded, as are the replies below; where the package of SmolLM2 is installed, `reply` takes any instruction.)
+#
+# **2. Instruction tuning.** Who asks a question wants an answer, but a likely continuation of a question can be another question. So the model is trained further on instructions with good answers that people wrote (Wei and others, 2021; Ouyang and others, 2022). The loss is that of lecture 01, counted on the tokens of the answer alone. A conversation is one text, with special tokens around each message:
+
+# %%
+from course.pretrained import Message, as_text
+
+print(as_text([Message("user", INSTRUCTIONS[0]), Message("assistant", "Rome.")], begins_answer=False))
+
+# %% [markdown]
+# The SmolLM2 that the course has is tuned in this way; its untuned weights are not in the package, so they cannot be shown beside it. What can be shown is what its tuning depends on: the same weights read the same instruction, once as bare text and once in the format of a conversation.
+
+# %%
+for instruction in INSTRUCTIONS:
+    told = reply(instruction)
+    print(f"{instruction}\n  as bare text: {told.plain!r}\n  in a chat:    {told.chat!r}\n")
+assert reply(INSTRUCTIONS[0]).plain.startswith("<|im_end|>")
+
+# %% [markdown]
+# After the first bare instruction the model itself closes the message and opens an answer: tuning has taught it what follows a question. The second runs into a loop. In the format of a chat, both get an answer of the right form. The facts are another matter. After *The capital of Italy is* the same weights write *Rome* (recorded with lecture 15), and in the chat they invent a name. Tuning teaches how to answer; what a model knows comes mostly from pre-training, and 135 million parameters in about four bits each know little.
+#
+# **3. Preferences.** It is easier to say which of two answers is better than to write a good one. People compare pairs of answers, and a network learns a **reward** $r$ from their choices, by $P(a \text{ preferred to } b) = \sigma(r(a) - r(b))$ (Bradley and Terry, 1952; Christiano and others, 2017). Then the probabilities of answers are moved from $P_0$, those of the tuned model, towards a higher reward. Each nat of distance costs $\beta$:
+#
+# $$\max_P\ \sum_a P(a)\, r(a) - \beta\, \text{KL}(P \,\|\, P_0), \qquad\text{with the solution}\qquad P(a) \propto P_0(a)\, e^{r(a) / \beta}.$$
+#
+# Large models come near this by reinforcement learning. DPO (Rafailov and others, 2023) reads the solution backwards, $r(a) = \beta \ln \frac{P(a)}{P_0(a)} + \text{constant}$, and trains $P$ on the choices directly. For a handful of answers it can be computed. Let the answers be the ten likeliest words after *Once upon a time there was a*, and let the raters like long words: $r$ is the number of letters. **Predict, then run:** what remains of the ten when $\beta$ goes to zero?
+
+# %%
+from course.pretrained import predict
+from course.pretrained.recorded import FLAT
+
+likely = predict(FLAT).likely[:10]
+names = [token.text.strip() for token in likely]
+P_0 = torch.tensor([token.probability for token in likely], dtype=torch.float64)
+P_0 = P_0 / P_0.sum()
+r = torch.tensor([len(name) for name in names], dtype=torch.float64)
+
+
+def gain(P: torch.Tensor, beta: float) -> torch.Tensor:
+    """Mean reward less β times the divergence from P_0."""
+    return P @ r - beta * (P * (P / P_0).log()).sum()
+
+
+for beta in (100.0, 2.0, 0.5, 0.1):
+    P = (P_0.log() + r / beta).softmax(0)
+    print(
+        f"β = {beta:5}: reward {P @ r:.2f}, favourite {names[P.argmax()]} with {P.max():.0%}, entropy {torch.special.entr(P).sum() / math.log(2):.2f} bits"
+    )
+    others = torch.randn(1000, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64).softmax(
+        -1
+    )
+    assert gain(P, beta) > max(gain(other, beta) for other in others)  # no other is better
+
+# %% [markdown]
+# One word remains. A reward is a measurement of what people want, not the thing itself; pushed far enough, the model finds what is measured, here length, and loses its variety. $\beta$ decides how far to go.
+#
+# **4. Tools and reasoning.** A model that writes text can write a call: a search, a calculation, a line of code. The program around it runs the call and puts the result into the context, where the model reads it (Schick and others, 2023). And a model that writes its steps before its answer is more often right (Wei and others, 2022). One reason is known from this course: each token gets a fixed amount of computation, but written steps add tokens, and all of them can be looked back at. Since 2024 such steps are trained themselves, by reinforcement learning where the answer can be checked, as in mathematics and programs (DeepSeek-AI, 2025). The loop is still that of lecture 16.
 #
 # ## Where it breaks
 #
@@ -375,6 +454,7 @@ print("the ladder of this page is course.ladder's")
 # - Loss above the floor falls with parameters, text and computation, and each helps only while the others suffice.
 # - A power law is a description of the range in which it was measured.
 # - RoPE, RMSNorm, SwiGLU, GQA and experts replace parts of the block; the block stays.
+# - Examples in the prompt show the task, instruction tuning the form of an answer, preferences which answers are wanted: $P \propto P_0\, e^{r/\beta}$.
 #
 # **In the homework:** there is none of its own; [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb) and [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb) build the two upper ends of the ladder.
 #
@@ -447,4 +527,12 @@ print("the ladder of this page is course.ladder's")
 # - Joshua Ainslie and others, ["GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints"](https://arxiv.org/abs/2305.13245), EMNLP 2023.
 # - Biao Zhang and Rico Sennrich, ["Root Mean Square Layer Normalization"](https://arxiv.org/abs/1910.07467), NeurIPS 2019.
 # - Ruibin Xiong and others, ["On Layer Normalization in the Transformer Architecture"](https://arxiv.org/abs/2002.04745), ICML 2020.
+# - Jason Wei and others, ["Finetuned Language Models Are Zero-Shot Learners"](https://arxiv.org/abs/2109.01652), ICLR 2022 (first 2021).
+# - Long Ouyang and others, ["Training Language Models to Follow Instructions with Human Feedback"](https://arxiv.org/abs/2203.02155), NeurIPS 2022.
+# - Ralph A. Bradley and Milton E. Terry, ["Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons"](https://doi.org/10.2307/2334029), *Biometrika* 39 (1952), 324–345.
+# - Paul F. Christiano and others, ["Deep Reinforcement Learning from Human Preferences"](https://arxiv.org/abs/1706.03741), NIPS 2017.
+# - Rafael Rafailov and others, ["Direct Preference Optimization: Your Language Model is Secretly a Reward Model"](https://arxiv.org/abs/2305.18290), NeurIPS 2023.
+# - Timo Schick and others, ["Toolformer: Language Models Can Teach Themselves to Use Tools"](https://arxiv.org/abs/2302.04761), NeurIPS 2023.
+# - Jason Wei and others, ["Chain-of-Thought Prompting Elicits Reasoning in Large Language Models"](https://arxiv.org/abs/2201.11903), NeurIPS 2022.
+# - DeepSeek-AI, ["DeepSeek-R1: Incentivizing Reasoning Capability in LLMs via Reinforcement Learning"](https://arxiv.org/abs/2501.12948), arXiv 2501.12948 (2025).
 # - Noam Shazeer and others, ["Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer"](https://arxiv.org/abs/1701.06538), ICLR 2017.

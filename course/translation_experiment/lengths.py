@@ -59,6 +59,7 @@ class LengthsConfig:
 
 SCALES = {
     "small": LengthsConfig(),
+    "learnt": LengthsConfig(trained_up_to=(15,), n_steps=16_000),  # until RNNenc knows its training sentences
     "full": LengthsConfig(
         trained_up_to=(30, 50),
         measured=(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60),
@@ -92,6 +93,12 @@ class LengthsData:
     def encode(self, pairs: Sequence[SentencePair]) -> ParallelText:
         """Pairs as tokens."""
         return parallel_text([(pair.source, pair.target) for pair in pairs], *self.vocabularies)
+
+    @property
+    def longest_of_training(self) -> list[SentencePair]:
+        """Training pairs of the greatest length, as many as there are test pairs of a length."""
+        n_pairs = max(map(len, self.test.values()))
+        return [pair for pair in self.training if len(pair.source) == self.limit][:n_pairs]
 
     @property
     def test_within_limit(self) -> list[SentencePair]:
@@ -169,6 +176,7 @@ def train_and_measure(
         "seed": seed,
         "n_parameters": n_parameters(model),
         **training_summary(history),
+        "of_training": {"length": data.limit, **quality_of(model, data.longest_of_training, data)},
         **measured(model, data),
     }
 

@@ -56,7 +56,7 @@ def read_results(path: Path) -> Record:
 
 
 def recorded_results(name: str) -> Record:
-    """The results that come with the course: "lengths_small", "lengths_full", "budgets_1x", "captions_small".
+    """The results that come with the course: as "lengths_small" or "budgets_1x".
 
     Raises ValueError for another name.
     """

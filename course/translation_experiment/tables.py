@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course.translation_experiment.pictures import by_model, mean_by_length
+from course.translation_experiment.pictures import by_model
 from course.translation_experiment.records import Record
 
 
@@ -20,40 +20,66 @@ def mean(runs: Sequence[Record], key: str) -> float:
 
 
 def lengths_table(runs: Sequence[Record], measure: str = "bleu", factor: float = 1.0) -> str:
-    """One row per model: one measure, by source length."""
-    models = by_model(runs)
-    lengths = sorted({point["length"] for run in runs for point in run["by_length"]})
-    rows = []
-    for model, same in models.items():
-        curve = mean_by_length(same, measure)
-        rows.append([model, *(f"{factor * curve[length]:.0f}" for length in lengths)])
+    """One row per model: one measure, by source length, over the seeds."""
+    lengths = lengths_of(runs)
+    rows = [
+        [model, *(with_range([factor * value for value in at_length(same, n, measure)]) for n in lengths)]
+        for model, same in by_model(runs).items()
+    ]
     return markdown(["model", *map(str, lengths)], rows)
+
+
+def lengths_of(runs: Sequence[Record]) -> list[int]:
+    """The lengths that were measured, in order."""
+    return sorted({point["length"] for run in runs for point in run["by_length"]})
+
+
+def at_length(runs: Sequence[Record], length: int, measure: str) -> list[float]:
+    """One measure at one length, for each run."""
+    return [point[measure] for run in runs for point in run["by_length"] if point["length"] == length]
 
 
 def models_table(runs: Sequence[Record]) -> str:
     """One row per model: size, training, alignment error rate within the trained lengths."""
-    header = ["model", "parameters", "steps", "seconds of training", "alignment error rate, %"]
+    header = ["model", "parameters", "steps", "seconds of training", "loss", "alignment error rate, %"]
     rows = [
         [
             model,
             f"{same[0]['n_parameters']:,}",
             f"{same[0]['n_steps']:,}",
             f"{mean(same, 'seconds_of_training'):.0f}",
-            f"{100 * mean(same, 'alignment_error_rate'):.1f}" if "alignment_error_rate" in same[0] else "–",
+            with_range([run["final_loss"] for run in same], 4),
+            with_range([100 * run["alignment_error_rate"] for run in same], 1)
+            if "alignment_error_rate" in same[0]
+            else "–",
         ]
         for model, same in by_model(runs).items()
     ]
     return markdown(header, rows)
 
 
+def of_training_table(runs: Sequence[Record]) -> str:
+    """One row per model: quality on training sentences and on new ones of the greatest trained length."""
+    header = ["model", "words", "BLEU, training", "BLEU, new", "exact, training, %", "exact, new, %"]
+    rows = []
+    for model, same in by_model(runs).items():
+        limit = same[0]["trained_up_to"]
+        row = [model, str(limit)]
+        for measure, factor in (("bleu", 1), ("exact_match", 100)):
+            known, new = [run["of_training"][measure] for run in same], at_length(same, limit, measure)
+            row += [with_range([factor * value for value in values]) for values in (known, new)]
+        rows.append(row)
+    return markdown(header, rows)
+
+
 def captions_table(runs: Sequence[Record]) -> str:
     """One row per model: size, training, BLEU."""
-    header = ["model", "parameters", "d_hidden", "steps", "seconds of training", "BLEU"]
+    header = ["model", "parameters", "width", "steps", "seconds of training", "BLEU"]
     rows = [
         [
             f"{run['model']}, seed {run['seed']}",
             f"{run['n_parameters']:,}",
-            str(run["d_hidden"]),
+            str(run["width"]),
             f"{run['n_steps']:,}",
             f"{run['seconds_of_training']:.0f}",
             f"{run['bleu']:.1f}",
@@ -73,19 +99,15 @@ def with_range(values: Sequence[float], digits: int = 0) -> str:
 
 def budgets_table(runs: Sequence[Record]) -> str:
     """One row per model, over its seeds: size, processor time, loss, alignment error, BLEU by length."""
-    lengths = sorted({point["length"] for run in runs for point in run["by_length"]})
+    lengths = lengths_of(runs)
     header = ["model", "seeds", "steps", "parameters", "ms of CPU per step", "loss", "alignment error, %"]
     rows = []
     for model, same in by_model(runs).items():
-        bleu = {
-            length: [point["bleu"] for run in same for point in run["by_length"] if point["length"] == length]
-            for length in lengths
-        }
         row = [model, str(len(same)), f"{same[0]['n_steps']:,}", f"{same[0]['n_parameters']:,}"]
         row.append(f"{min(run['cpu_milliseconds_per_step'] for run in same):.0f}")
         row.append(with_range([run["final_loss"] for run in same], 4))
         row.append(with_range([100 * run["alignment_error_rate"] for run in same], 1))
-        rows.append([*row, *(with_range(bleu[length]) for length in lengths)])
+        rows.append([*row, *(with_range(at_length(same, length, "bleu")) for length in lengths)])
     return markdown([*header, *(f"BLEU {length}" for length in lengths)], rows)
 
 
@@ -97,4 +119,9 @@ def report(runs: Sequence[Record]) -> str:
         return captions_table(runs)
     blocks = [models_table(runs), "BLEU by words in the source:", lengths_table(runs)]
     blocks += ["Exact matches in percent, by words in the source:", lengths_table(runs, "exact_match", 100)]
+    if all("of_training" in run for run in runs):
+        blocks += [
+            "On training sentences and on new ones, at the greatest trained length:",
+            of_training_table(runs),
+        ]
     return "\n\n".join(blocks)

@@ -12,6 +12,7 @@ from course.models.seq2seq import Seq2Seq, Seq2SeqConfig
 
 Kind = Literal["RNNenc", "RNNsearch"]
 KINDS: tuple[Kind, ...] = ("RNNenc", "RNNsearch")
+WIDTHS = range(8, 1025, 8)  # that a model can be widened to
 
 
 def config_of(kind: Kind, common: Seq2SeqConfig) -> Seq2SeqConfig:
@@ -29,10 +30,9 @@ def n_parameters(model: nn.Module) -> int:
 
 def widened_to(budget: int, config: Seq2SeqConfig) -> Seq2SeqConfig:
     """The same model with the largest d_hidden (a multiple of 8) that fits a budget of parameters."""
-    widths = range(8, 1025, 8)
     n_fitting = bisect_right(
-        widths, budget, key=lambda width: n_parameters(Seq2Seq(replace(config, d_hidden=width)))
+        WIDTHS, budget, key=lambda width: n_parameters(Seq2Seq(replace(config, d_hidden=width)))
     )
     if n_fitting == 0:
         raise ValueError(f"budget: {budget:,} parameters are too few for d_hidden = 8")
-    return replace(config, d_hidden=widths[n_fitting - 1])
+    return replace(config, d_hidden=WIDTHS[n_fitting - 1])

@@ -7,9 +7,11 @@ import pytest
 from course.models.seq2seq import Seq2Seq
 from course.translation_experiment import captions as captions_module
 from course.translation_experiment.captions import (
+    CAPTION_KINDS,
     CaptionsConfig,
     caption_bleu,
     caption_model,
+    caption_translator,
     captions,
     join_caption,
     split_caption,
@@ -60,6 +62,15 @@ def test_both_models_have_nearly_as_many_parameters():
     assert 0.85 < enc / search <= 1  # widths go up in steps of 8
 
 
+def test_the_transformer_has_about_as_many_parameters_as_rnnsearch():
+    config = replace(CONFIG, d_embedding=32, d_hidden=96)
+    data = captions(config, LINES, LINES)
+    transformer, search = (
+        n_parameters(caption_translator(kind, config, data)) for kind in ("Transformer", "RNNsearch")
+    )
+    assert 0.85 < transformer / search < 1.15
+
+
 def test_bleu_is_taken_against_the_lines_themselves(monkeypatch):
     data = captions(CONFIG, LINES, LINES)
     right = [split_caption(french) for _, french in LINES]
@@ -69,8 +80,9 @@ def test_bleu_is_taken_against_the_lines_themselves(monkeypatch):
     assert written == [french.lower() for _, french in LINES]
 
 
-def test_a_record_says_what_was_trained_and_what_it_wrote(tmp_path):
+@pytest.mark.parametrize("kind", CAPTION_KINDS)
+def test_a_record_says_what_was_trained_and_what_it_wrote(kind, tmp_path):
     data = captions(CONFIG, LINES, LINES)
-    record = train_on_captions("RNNsearch", CONFIG, data, seed=1, device="cpu", checkpoints=tmp_path)
-    assert (record["model"], record["seed"], record["n_steps"]) == ("RNNsearch", 1, 4)
+    record = train_on_captions(kind, CONFIG, data, seed=1, device="cpu", checkpoints=tmp_path)
+    assert (record["model"], record["seed"], record["n_steps"]) == (kind, 1, 4)
     assert [one["reference"] for one in record["examples"]] == [french.lower() for _, french in LINES]

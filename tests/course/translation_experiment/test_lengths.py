@@ -69,6 +69,19 @@ def test_every_length_is_measured_for_every_model(runs):
     assert {tuple(point["length"] for point in run["by_length"]) for run in runs.values()} == {(5, 8, 12)}
 
 
+def test_training_sentences_are_measured_at_the_limit(runs):
+    assert {name: run["of_training"]["length"] for name, run in runs.items()} == {
+        "RNNenc-6": 6,
+        "RNNsearch-6": 6,
+        "RNNenc-8": 8,
+        "RNNsearch-8": 8,
+    }
+    data = lengths_data(CONFIG, 8, seed=0)
+    assert len(data.longest_of_training) == CONFIG.n_test_pairs
+    assert {len(pair.source) for pair in data.longest_of_training} == {8}
+    assert set(data.longest_of_training) <= set(data.training)
+
+
 def test_the_example_map_has_a_row_for_each_target_word_that_sums_to_one(runs):
     example = runs["RNNsearch-8"]["example"]
     weights = torch.tensor(example["weights"])

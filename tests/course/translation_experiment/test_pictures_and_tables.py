@@ -3,7 +3,7 @@
 import pytest
 
 from course.translation_experiment.pictures import bleu_by_steps, map_beside_gold, quality_against_length
-from course.translation_experiment.tables import lengths_table, models_table
+from course.translation_experiment.tables import lengths_table, models_table, report
 
 
 def run(kind, limit, seed, bleu):
@@ -17,7 +17,7 @@ def run(kind, limit, seed, bleu):
         "seed": seed,
         "by_length": points,
     }
-    record |= {"n_parameters": 12345, "n_steps": 1000, "seconds_of_training": 20.0}
+    record |= {"n_parameters": 12345, "n_steps": 1000, "seconds_of_training": 20.0, "final_loss": 0.1}
     return record | ({"alignment_error_rate": 0.031} if kind == "RNNsearch" else {})
 
 
@@ -65,6 +65,18 @@ def test_a_table_row_holds_one_model_by_length():
     header, _, first, *_ = lengths_table(RUNS, "exact_match", 100).splitlines()
     assert header == "| model | 10 | 20 | 30 |"
     assert first == "| RNNenc-15 | 25 | 25 | 25 |"
+
+
+def test_a_table_gives_the_range_over_the_seeds():
+    *_, row = lengths_table([run("RNNenc", 15, 0, 90.0), run("RNNenc", 15, 1, 70.0)]).splitlines()
+    assert row == "| RNNenc-15 | 70 (60–80) | 60 (50–70) | 50 (40–60) |"
+
+
+def test_quality_on_training_sentences_stands_beside_that_on_new_ones_where_it_was_measured():
+    known = {"of_training": {"length": 20, "bleu": 99.0, "exact_match": 0.5}}
+    runs = [run("RNNenc", 20, 0, 90.0) | known]
+    assert report(runs).splitlines()[-1] == "| RNNenc-20 | 20 | 99 | 70 | 50 | 25 |"
+    assert "training sentences" not in report(RUNS)
 
 
 def test_a_model_without_attention_has_a_dash_for_its_alignment_error():
