@@ -26,11 +26,11 @@ from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
 from autograder.website.site_figures import site_figures
 from autograder.website.social import social_picture
-from autograder.website.translated import index, prompts, translated
+from autograder.website.translated import index, settings, translated
 from autograder.website.whole_site import not_found, sitemap
-from course.language import ENGLISH, Language
+from course.language import ENGLISH, Language, say
 
-TITLE = "Language models from scratch"
+TITLE = say("Language models from scratch")
 STATIC = ("site.css", "site.js", "favicon.svg")
 ONLY_IN_COLAB = ("badge", "setup")
 # A figure on a page need not wait until the page's own scripts have run.
@@ -115,7 +115,9 @@ def _start(root: Path, source: Path, destination: Path, language: Language = ENG
     if missing:
         raise SiteError(f"{', '.join(missing)} missing; install the package with its [site] extra.")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
-    command += [f"-D{name}={value}" for name, value in prompts(language).items() if language != ENGLISH]
+    command += [
+        f"-D{name}={value}" for name, value in settings(language, TITLE).items() if language != ENGLISH
+    ]
     environment = os.environ | {"COURSE_ROOT": str(root.resolve()), "SITE_LANGUAGE": language.name}
     process = subprocess.Popen(
         [*command, str(source), str(destination)],

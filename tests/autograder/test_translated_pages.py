@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from autograder.languages.catalogues import language_of
-from autograder.website.translated import index, prompts, translated
+from autograder.website.site import TITLE
+from autograder.website.translated import index, settings, translated
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,5 +44,10 @@ def test_a_link_to_what_is_not_translated_leads_to_the_english_page(tmp_path):
 
 def test_what_sphinx_writes_is_german_too():
     german = language_of(ROOT, "de")
-    assert set(prompts(german).values()) == {"Aufklappen", "Zuklappen"}
-    assert "Was bisher übersetzt ist." in index(german, "Title", ["lectures/00_welcome"])
+    said = settings(german, TITLE)
+    assert said["nb_code_prompt_show"] == "Aufklappen"
+    assert said["author"].startswith("die Autor")
+    assert said["project"] == said["html_title"] == "Sprachmodelle von Grund auf"
+    page = index(german, TITLE, ["lectures/00_welcome"])
+    assert page.startswith("# Sprachmodelle von Grund auf")
+    assert "Was bisher übersetzt ist." in page
