@@ -41,6 +41,12 @@ const STYLE = `
 const DARK = "body[data-jp-theme-light=false], html[data-theme=dark], html[theme=dark], html.dark, body[data-vscode-theme-kind*=dark]";
 const LIGHT = "body[data-jp-theme-light=true], html[data-theme=light], html[theme=light], html.light, body[data-vscode-theme-kind*=light]";
 
+const PHRASES = {}; // in another language: what is said for each English phrase
+
+/** A phrase in the page's language, with its places such as {n} filled in. */
+const phrase = (template, values = {}) =>
+  (PHRASES[template] ?? template).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
 function isDark() {
   if (document.querySelector(DARK)) return true;
   if (document.querySelector(LIGHT)) return false;
@@ -87,11 +93,11 @@ function frame(el, { width, height, label, name }) {
   const table = node("div", { class: "numbers" });
   const saved = node("div", { class: "lmf-row" });
   for (const kind of ["SVG", "PNG"]) {
-    const button = node("button", { type: "button" }, `Save ${kind}`);
+    const button = node("button", { type: "button" }, phrase("Save {kind}", { kind }));
     button.addEventListener("click", () => save(picture, root, `${name}.${kind.toLowerCase()}`));
     saved.append(button);
   }
-  const opener = node("summary", { "aria-label": "Save the picture, or read its numbers" }, "⋯");
+  const opener = node("summary", { "aria-label": phrase("Save the picture, or read its numbers") }, "⋯");
   const more = node("details", { class: "more" }, opener, saved, table);
   root.append(node("style", {}, STYLE), controls, scrolled, spoken, more);
   // JupyterLab takes arrow keys for itself, except from an element that bears this mark.
@@ -261,4 +267,4 @@ function download(address, filename) {
 /** Blue at 1, the panel's colour at 0: legible on light and dark. */
 const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
 
-export { choose, dragged, frame, node, put, room, shape, slider, strength, toggle };
+export { choose, dragged, frame, node, phrase, put, room, shape, slider, strength, toggle };
