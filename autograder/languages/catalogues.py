@@ -1,7 +1,7 @@
 """Catalogues in gettext's format: `languages/de/checks.po` and others, one for each part of the course.
 
 checks      what checks say in notebooks and in feedback
-figures     what interactive figures say
+figures     what interactive figures say, and the site's pages
 grader      what else a student is told about a submission
 NAME        a homework or a lecture
 """

@@ -18,11 +18,12 @@ from babel.messages.extract import extract
 from course.language import Language
 
 PIECES = re.compile(r"(<(script|style)\b.*?</\2>|<[^>]*>)", re.DOTALL)
+SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
 ALT = re.compile(r'(?<=\salt=")[^"]*')
 WORD = re.compile(r"[^\W\d_]{2,}")
 PHRASES = {"phrase": None}  # what a figure's module says
 DATA = "const values = { data: "  # what course.figures puts in front of a figure's data
-NO_PHRASES = "const PHRASES = {};"  # in course/figures/frame.mjs
+NO_PHRASES = "const PHRASES = {};"  # in course/figures/frame.mjs and site/site.js
 
 
 def shown(cell: Mapping, say: Callable[[str, bool], str]) -> list[dict]:
@@ -45,16 +46,16 @@ def said(cell: Mapping) -> Iterator[tuple[str, bool]]:
 
 def in_figures(page: str, language: Language) -> str:
     """A piece of HTML whose figures say their phrases in the language."""
+    return SCRIPT.sub(lambda script: in_script(script[0], language), page)
 
-    def fill(script: re.Match[str]) -> str:
-        if NO_PHRASES not in script[0]:
-            return script[0]
-        module = io.BytesIO(script[0].encode())
-        found = (text for _, text, _, _ in extract("javascript", module, keywords=PHRASES))
-        table = json.dumps({text: language(text) for text in found}).replace("</", "<\\/")
-        return script[0].replace(NO_PHRASES, f"const PHRASES = {table};")
 
-    return re.sub(r"<script\b.*?</script>", fill, page, flags=re.DOTALL)
+def in_script(script: str, language: Language) -> str:
+    """A script that says its phrases in the language."""
+    if NO_PHRASES not in script:
+        return script
+    found = extract("javascript", io.BytesIO(script.encode()), keywords=PHRASES)
+    table = json.dumps({text: language(text) for _, text, _, _ in found}).replace("</", "<\\/")
+    return script.replace(NO_PHRASES, f"const PHRASES = {table};")
 
 
 def _output(output: Mapping, strings: set[str], say: Callable[[str, bool], str]) -> dict:

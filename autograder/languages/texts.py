@@ -22,6 +22,7 @@ WRITTEN = {
     ".py": ("python", SAID),
     ".j2": ("jinja2.ext:babel_extract", SAID),
     ".mjs": ("javascript", PHRASES),
+    ".js": ("javascript", PHRASES),
 }
 ASSERTIONS = {"assert_true": 1}  # the place of the message; `what` is always given by its name
 

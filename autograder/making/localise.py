@@ -42,7 +42,7 @@ ROOMS = (
 FOLDERS = {
     CHECKS: ("course/checks", "course/mine"),
     GRADER: tuple(f"autograder/{room}" for room in ROOMS),
-    FIGURES: ("course/figures",),
+    FIGURES: ("course/figures", "site"),
 }
 
 

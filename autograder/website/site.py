@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder.languages.outputs import in_script
 from autograder.source.loading import load, names
 from autograder.website.building import building, homework_cards
 from autograder.website.front import citation, facts
@@ -107,6 +108,8 @@ def _translations(root: Path, destination: Path) -> Iterator[Pages]:
         for page, notebook in notebooks.items():
             _write(notebook, source / f"{page}.ipynb")
         (source / "index.md").write_text(index(language, TITLE, notebooks), encoding="utf-8")
+        script = source / "_static" / "site.js"
+        script.write_text(in_script(script.read_text(encoding="utf-8"), language), encoding="utf-8")
         yield _start(root, source, destination / language.name, language)
 
 
