@@ -249,7 +249,7 @@ print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 # | experts | one MLP for every token | MoE: a router picks 2 of 8 (Shazeer and others, 2017; Jiang and others, 2024) | more parameters at equal cost |
 # | biases | everywhere | nearly nowhere | not needed |
 #
-# The drawing shows all of these except the experts; compare it with those of lectures 14 and 18.
+# The drawing shows all of these except the experts, which have their own below; compare it with those of lectures 14 and 18.
 
 # %%
 figures.machine("llama_block")
@@ -324,6 +324,12 @@ for expert in range(n_experts):  # over all the tokens that chose it, as is done
     mixed[b, t] += gates[b, t, place, None] * (x[b, t] @ experts[expert].T)
 assert torch.allclose(mixed, loop, atol=1e-5)
 print("tokens per expert:", torch.bincount(chosen.flatten(), minlength=n_experts).tolist())
+
+# %% [markdown]
+# In a layer of Mixtral, the experts stand where the MLP was. For one token:
+
+# %%
+figures.machine("mixtral_layer")
 
 # %% [markdown]
 # Nothing here keeps the router from sending every token to the same two experts. The others would then never learn, so training adds a penalty for unequal use (exercise 4).

@@ -148,8 +148,9 @@ def describe(app, page, template, context, doctree):
     """What a message with a link to a page shows of it."""
     root = context["pathto"]("", resource=True) + ("" if language == "en" else "../")
     address = f"{SITE_ADDRESS}/" if SITE_ADDRESS else root
+    title = app.config.html_title
     said = {
-        "og:title": html_title if page == "index" else f"{context.get('title', project)} · {project}",
+        "og:title": title if page == "index" else f"{context.get('title', title)} · {title}",
         "og:type": "website",
         "og:description": DESCRIPTION,
         "og:image": f"{address}_static/social.png",

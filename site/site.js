@@ -1,3 +1,6 @@
+const PHRASES = {}; // in another language: what is said for each English phrase
+const phrase = (template, values = {}) => (PHRASES[template] ?? template).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
 // A formula wider than its column scrolls; tabIndex lets the keyboard reach and scroll it too.
 const formulas = new ResizeObserver((seen) => seen.forEach(({ target }) => {
   if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
@@ -21,7 +24,8 @@ for (const cell of document.querySelectorAll(".cell_input")) {
   const lines = cell.querySelector("pre")?.textContent.trimEnd().split("\n").length ?? 0;
   if (lines <= LINES || cell.closest("details")) continue;
   const button = document.createElement("button");
-  const label = (isFolded) => (isFolded ? `Show all ${lines} lines` : `Show the first ${SHOWN} lines`);
+  const label = (isFolded) => (isFolded ? phrase("Show all {lines} lines", { lines })
+    : phrase("Show the first {lines} lines", { lines: SHOWN }));
   const fold = (isFolded) => {
     cell.classList.toggle("is-folded", isFolded);
     button.setAttribute("aria-expanded", String(!isFolded));
@@ -49,7 +53,7 @@ if (lecture) {
     try { localStorage.setItem(READ, JSON.stringify([...read])); } catch { /* a browser that keeps nothing */ }
   });
   const label = Object.assign(document.createElement("label"), { className: "reading" });
-  label.append(box, "I have read this lecture (kept in this browser only)");
+  label.append(box, phrase("I have read this lecture (kept in this browser only)"));
   document.querySelector("article")?.append(label);
 }
 for (const card of document.querySelectorAll("[data-lecture]")) {
@@ -60,5 +64,5 @@ addEventListener("beforeprint", () => document.querySelectorAll(".bd-article det
 
 // What unfolds a part of the navigation has a name for who cannot see its arrow.
 for (const summary of document.querySelectorAll(".bd-links summary")) {
-  summary.setAttribute("aria-label", `Pages of ${summary.closest("li").querySelector("a").textContent.trim()}`);
+  summary.setAttribute("aria-label", phrase("Pages of {name}", { name: summary.closest("li").querySelector("a").textContent.trim() }));
 }

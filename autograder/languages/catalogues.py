@@ -1,6 +1,7 @@
 """Catalogues in gettext's format: `languages/de/checks.po` and others, one for each part of the course.
 
 checks      what checks say in notebooks and in feedback
+figures     what interactive figures say, and the site's pages
 grader      what else a student is told about a submission
 NAME        a homework or a lecture
 """
@@ -8,6 +9,7 @@ NAME        a homework or a lecture
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -25,8 +27,10 @@ from autograder.languages.code import same_code
 from autograder.languages.texts import FIXED, Text
 from course.language import ENGLISH, Language
 
-CHECKS, GRADER = "checks", "grader"
-EVERYWHERE = (CHECKS, GRADER)  # catalogues that every language has
+CHECKS, GRADER, FIGURES = "checks", "grader", "figures"
+EVERYWHERE = (CHECKS, GRADER, FIGURES)  # catalogues that every language has
+FLAGS = ("code", "output", "template")  # of a text, that decide how its translation is compared with it
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WIDTH = 100
 NO_DATE = datetime.fromtimestamp(0, UTC)  # of a file that depends on nothing but its content
 
@@ -82,7 +86,7 @@ def template(texts: Iterable[Text]) -> Catalog:
         known = made.get(text.english)
         ids = (text.english, text.many) if text.many else text.english
         where: Any = (text.where, None)  # a place without the number of a line, which changes with every edit
-        flags = {"code"} if text.is_code else {"template"} if text.is_template else set()
+        flags = {flag for flag in FLAGS if getattr(text, f"is_{flag}")}
         if known is None:
             made.add(ids, locations=[where], flags=flags)
         elif where not in known.locations:
@@ -149,6 +153,11 @@ def _problem(english: Message, known: Message | None) -> str:
     ids = _forms(english.id)
     if "code" in english.flags:
         return "" if all(same_code(one, _key(english)) for one in said) else "other code than the original"
+    if "output" in english.flags:
+        numbers = NUMBER.findall(_key(english))
+        return (
+            "" if all(NUMBER.findall(one) == numbers for one in said) else "other numbers than the original"
+        )
     if "template" in english.flags:
         needed, known_places = places(ids[-1]), set().union(*map(places, ids))
         fits = all(needed - {"count"} <= places(one) <= known_places for one in said)

@@ -1,4 +1,4 @@
-"""A notebook in another language: its texts are translated, its graded cells stay as they are."""
+"""A notebook in another language: texts, free cells and outputs are translated, graded cells are not."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.languages.texts import outside_solutions
-from autograder.source.notebook import ALIVE
+from autograder.languages.outputs import in_figures, shown
+from autograder.languages.texts import is_free, outside_solutions
 from course.language import BETWEEN, ENGLISH, Language, paragraphs
 
 KEY = "language"  # of a notebook's metadata; English notebooks have none
@@ -16,10 +16,10 @@ SESSION = re.compile(r'^(check = homework\("\w+")\)$', re.MULTILINE)
 
 
 def in_language(notebook: Mapping, language: Language) -> dict:
-    """The notebook with translated text cells, whose checks speak the language; English as it is."""
+    """The notebook with translated cells, whose checks and figures speak the language; English as it is."""
     if language.translations is None:
         return dict(notebook)
-    cells = [{**cell, "source": _translated(cell, language)} for cell in notebook["cells"]]
+    cells = [_translated(cell, language) for cell in notebook["cells"]]
     return {**notebook, "cells": cells, "metadata": {**notebook["metadata"], **in_metadata(language)}}
 
 
@@ -41,11 +41,25 @@ def language_of_release(root: Path, name: str) -> str:
     return language_in(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else ENGLISH.name
 
 
-def _translated(cell: Mapping, language: Language) -> str:
+def _translated(cell: Mapping, language: Language) -> dict:
+    made = {**cell, "source": _source(cell, language)}
+    return made | {"outputs": _outputs(cell, language)} if cell.get("outputs") else made
+
+
+def _outputs(cell: Mapping, language: Language) -> list[dict]:
+    outputs = shown(cell, lambda text, _: language(text))
+    pages = [output.get("data", {}) for output in outputs]
+    for data in pages:
+        if "text/html" in data:
+            data["text/html"] = in_figures(data["text/html"], language)
+    return outputs
+
+
+def _source(cell: Mapping, language: Language) -> str:
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         told = set(outside_solutions(source))
         return BETWEEN.join(language(one) if one in told else one for one in paragraphs(source))
-    if cell["metadata"].get(ALIVE):
-        return language(source)
-    return SESSION.sub(rf'\1, language="{language.name}")', source) if cell["id"] == "setup" else source
+    if cell["id"] != "setup" and is_free(cell):
+        source = language(source)
+    return SESSION.sub(rf'\1, language="{language.name}")', source)

@@ -11,18 +11,24 @@ from pathlib import Path
 
 from babel.messages.extract import extract_from_file
 
+from autograder.languages.outputs import PHRASES, WORD, said
 from autograder.source.homework import Check, Exercise, HomeworkSource
 from autograder.source.notebook import ALIVE
 from course.language import paragraphs
 
-# How sentences are written in the code, and where their templates stand among the arguments.
+# How sentences are written in the code and in figures, and where their templates stand among the arguments.
 SAID = {"say": None, "say_count": (1, 2)}
+WRITTEN = {
+    ".py": ("python", SAID),
+    ".j2": ("jinja2.ext:babel_extract", SAID),
+    ".mjs": ("javascript", PHRASES),
+    ".js": ("javascript", PHRASES),
+}
 ASSERTIONS = {"assert_true": 1}  # the place of the message; `what` is always given by its name
 
 # What is the same in every language: formulas, code, markup, addresses.
 FIXED = re.compile(r"\$\$.*?\$\$|\$[^$]+\$|```.*?```|`[^`]+`|<[^>]*>|\]\([^)]*\)|https?://\S+", re.DOTALL)
 THE_SAME = ("badge", "setup")  # cells that the builder writes
-WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True)
@@ -34,29 +40,38 @@ class Text:
     many: str = ""
     is_template: bool = False  # whether places like {name} are filled in
     is_code: bool = False
+    is_output: bool = False  # what a cell printed, with its numbers
 
 
 def said_in(folders: Iterable[Path], root: Path) -> Iterator[Text]:
-    """The sentences that Python files and templates of pages say."""
-    for path in chain.from_iterable(
-        sorted([*folder.rglob("*.py"), *folder.rglob("*.j2")]) for folder in folders
-    ):
-        method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
-        for _, found, _, _ in extract_from_file(method, path, keywords=SAID):
+    """The sentences that Python files, templates of pages and modules of figures say."""
+    for path in chain.from_iterable(sorted(folder.rglob("*")) for folder in folders):
+        if path.suffix not in WRITTEN:
+            continue
+        method, functions = WRITTEN[path.suffix]
+        for _, found, _, _ in extract_from_file(method, path, keywords=functions):
             one, many = found if isinstance(found, tuple) else (found, "")
             yield Text(one, path.relative_to(root).as_posix(), many, is_template=True)
 
 
 def in_notebook(notebook: Mapping) -> Iterator[Text]:
-    """The paragraphs of a notebook's text cells, and its cells of code that students may change."""
+    """The paragraphs of text cells, the cells of code that students may change, and what these show."""
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["id"] in THE_SAME:
             continue
         if cell["cell_type"] == "markdown":
             yield from (Text(one, cell["id"]) for one in outside_solutions(source) if is_prose(one))
-        elif cell["metadata"].get(ALIVE) and has_words(source):
-            yield Text(source, cell["id"], is_code=True)
+        elif is_free(cell):
+            if has_words(source):
+                yield Text(source, cell["id"], is_code=True)
+            for text, is_printed in said(cell):
+                yield Text(text, cell["id"], is_output=is_printed)
+
+
+def is_free(cell: Mapping) -> bool:
+    """Whether students may change all of a cell: in a lecture, or at a homework's living end."""
+    return bool(cell["metadata"].get(ALIVE)) or "nbgrader" not in cell["metadata"]
 
 
 def outside_solutions(source: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from autograder.checking.fingerprints import shipped
 from autograder.languages.catalogues import (
     CHECKS,
     EVERYWHERE,
+    FIGURES,
     GRADER,
     CatalogueError,
     as_text,
@@ -22,6 +23,7 @@ from autograder.languages.catalogues import (
     template,
 )
 from autograder.languages.texts import Text, in_notebook, known_to_students, of_homework, said_in
+from autograder.making.lectures import keep_outputs
 from autograder.making.products import build_homework, build_lecture, lecture_names
 from autograder.source.address import Address
 from autograder.source.loading import find, names, require_source
@@ -37,7 +39,11 @@ ROOMS = (
     "submissions",
     "website",
 )  # that speak to students
-FOLDERS = {CHECKS: ("course/checks", "course/mine"), GRADER: tuple(f"autograder/{room}" for room in ROOMS)}
+FOLDERS = {
+    CHECKS: ("course/checks", "course/mine"),
+    GRADER: tuple(f"autograder/{room}" for room in ROOMS),
+    FIGURES: ("course/figures", "site"),
+}
 
 
 def localise(root: Path, language: str = "", wanted: Sequence[str] = ()) -> list[Path]:
@@ -77,7 +83,9 @@ def texts(root: Path, name: str) -> Iterator[Text]:
         yield from in_notebook(build_homework(homework, Address.read(root)))
         yield from of_homework(homework)
     elif name in lecture_names(root):
-        yield from in_notebook(build_lecture(root / "lectures" / f"{name}.py", Address.read(root)))
+        path = root / "lectures" / f"{name}.py"
+        built = build_lecture(path, Address.read(root))
+        yield from in_notebook(keep_outputs(built, path.with_suffix(".ipynb")))
     else:
         raise CatalogueError(f"There is no homework or lecture called {name}.")
 

@@ -28,6 +28,7 @@ def building(homework: HomeworkSource) -> str:
     ]
     return "\n".join(
         [
+            "---\nnosearch: true  # its notebook, which has the same title, is found\n---",
             f"# {title_of(homework)}",
             "",
             introduction(homework),
@@ -85,4 +86,4 @@ def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
             f'<li><a href="building/{homework.name}.html">{escape(subject or number)}</a>'
             f"<span>{escape(number)}</span><small>{escape(_amount(homework))}</small></li>"
         )
-    return "\n".join(['<ol class="path">', *cards, "</ol>", ""])
+    return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder.languages.outputs import in_script
 from autograder.source.loading import load, names
 from autograder.website.building import building, homework_cards
 from autograder.website.front import citation, facts
@@ -26,11 +27,11 @@ from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
 from autograder.website.site_figures import site_figures
 from autograder.website.social import social_picture
-from autograder.website.translated import index, prompts, translated
+from autograder.website.translated import index, settings, translated
 from autograder.website.whole_site import not_found, sitemap
-from course.language import ENGLISH, Language
+from course.language import ENGLISH, Language, say
 
-TITLE = "Language models from scratch"
+TITLE = say("Language models from scratch")
 STATIC = ("site.css", "site.js", "favicon.svg")
 ONLY_IN_COLAB = ("badge", "setup")
 # A figure on a page need not wait until the page's own scripts have run.
@@ -107,6 +108,8 @@ def _translations(root: Path, destination: Path) -> Iterator[Pages]:
         for page, notebook in notebooks.items():
             _write(notebook, source / f"{page}.ipynb")
         (source / "index.md").write_text(index(language, TITLE, notebooks), encoding="utf-8")
+        script = source / "_static" / "site.js"
+        script.write_text(in_script(script.read_text(encoding="utf-8"), language), encoding="utf-8")
         yield _start(root, source, destination / language.name, language)
 
 
@@ -115,7 +118,9 @@ def _start(root: Path, source: Path, destination: Path, language: Language = ENG
     if missing:
         raise SiteError(f"{', '.join(missing)} missing; install the package with its [site] extra.")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
-    command += [f"-D{name}={value}" for name, value in prompts(language).items() if language != ENGLISH]
+    command += [
+        f"-D{name}={value}" for name, value in settings(language, TITLE).items() if language != ENGLISH
+    ]
     environment = os.environ | {"COURSE_ROOT": str(root.resolve()), "SITE_LANGUAGE": language.name}
     process = subprocess.Popen(
         [*command, str(source), str(destination)],

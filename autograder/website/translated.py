@@ -63,13 +63,27 @@ def _linked(notebook: dict, pages: Mapping[str, object]) -> dict:
 
 def index(language: Language, title: str, pages: Mapping[str, object]) -> str:
     """The first page of a language, in Markdown."""
-    lines = [f"# {title}", "", language(INDEX), "", "```{toctree}", ":maxdepth: 1", "", *pages, "```", ""]
+    lines = [
+        f"# {language(title)}",
+        "",
+        language(INDEX),
+        "",
+        "```{toctree}",
+        ":maxdepth: 1",
+        "",
+        *pages,
+        "```",
+        "",
+    ]
     return "\n".join(lines)
 
 
-def prompts(language: Language) -> dict[str, str]:
-    """What Sphinx writes on folded cells."""
+def settings(language: Language, title: str) -> dict[str, str]:
+    """What Sphinx writes on every page and on folded cells."""
     return {
+        "project": language(title),
+        "html_title": language(title),
+        "author": language(say("the authors of the course")),
         "nb_code_prompt_show": language(say("Show")),
         "nb_code_prompt_hide": language(say("Hide")),
     }

@@ -41,6 +41,12 @@ const STYLE = `
 const DARK = "body[data-jp-theme-light=false], html[data-theme=dark], html[theme=dark], html.dark, body[data-vscode-theme-kind*=dark]";
 const LIGHT = "body[data-jp-theme-light=true], html[data-theme=light], html[theme=light], html.light, body[data-vscode-theme-kind*=light]";
 
+const PHRASES = {}; // in another language: what is said for each English phrase
+
+/** A phrase in the page's language, with its places such as {n} filled in. */
+const phrase = (template, values = {}) =>
+  (PHRASES[template] ?? template).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
 function isDark() {
   if (document.querySelector(DARK)) return true;
   if (document.querySelector(LIGHT)) return false;
@@ -54,7 +60,15 @@ function node(tag, attributes = {}, ...children) {
   return made;
 }
 
+// Lines as paths, because browsers let no other line glide.
+const PATHS = {
+  line: ({ x1, y1, x2, y2, ...rest }) => ({ d: `M${x1},${y1} ${x2},${y2}`, ...rest }),
+  polyline: ({ points, ...rest }) => ({ d: `M${points}`, ...rest }),
+};
+
+/** An element of SVG; a `line` or `polyline` becomes a path. */
 function shape(tag, attributes = {}, text = null) {
+  if (tag in PATHS) return shape("path", PATHS[tag](attributes), text);
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   if (text !== null) made.textContent = text;
@@ -79,11 +93,11 @@ function frame(el, { width, height, label, name }) {
   const table = node("div", { class: "numbers" });
   const saved = node("div", { class: "lmf-row" });
   for (const kind of ["SVG", "PNG"]) {
-    const button = node("button", { type: "button" }, `Save ${kind}`);
+    const button = node("button", { type: "button" }, phrase("Save {kind}", { kind }));
     button.addEventListener("click", () => save(picture, root, `${name}.${kind.toLowerCase()}`));
     saved.append(button);
   }
-  const opener = node("summary", { "aria-label": "Save the picture, or read its numbers" }, "⋯");
+  const opener = node("summary", { "aria-label": phrase("Save the picture, or read its numbers") }, "⋯");
   const more = node("details", { class: "more" }, opener, saved, table);
   root.append(node("style", {}, STYLE), controls, scrolled, spoken, more);
   // JupyterLab takes arrow keys for itself, except from an element that bears this mark.
@@ -154,11 +168,50 @@ function put(input, value) {
 const GEOMETRY = ["x", "y", "width", "height", "cx", "cy", "r"];
 const FOLLOWED = 250; // milliseconds: what is painted again sooner follows a hand, and does so at once
 
-/** Let what is painted anew glide from where it was: the part of the same `data-key`, or the same part among as many. */
+/** How a path is drawn or a text is turned, without the numbers. */
+const outline = (part) => (part.getAttribute("d") ?? part.getAttribute("transform") ?? "").replace(/[\d.e+-]+/g, "0");
+
+/** Which part each new part was before: the one of its `data-key`, of its words, or of its place among as many of its kind. */
+function paired(gone, made) {
+  const pairs = new Map(), done = new Set();
+  const nameOf = (part) => part.dataset.key ?? (part.tagName === "text" ? part.textContent : null);
+  const kindOf = (part) => (part.dataset.key || done.has(part) ? null : part.tagName + outline(part));
+  for (const groupOf of [nameOf, kindOf]) {
+    const [before, now] = [gone, made].map((parts) => Map.groupBy(parts, groupOf));
+    for (const [group, parts] of now)
+      if (group !== null && before.get(group)?.length === parts.length)
+        parts.forEach((part, i) => { pairs.set(part, before.get(group)[i]); done.add(part).add(before.get(group)[i]); });
+  }
+  return pairs;
+}
+
+/** Where a text stands, in the coordinates of what holds it, however it is turned. */
+function anchor(text) {
+  const turns = text.transform.baseVal;
+  let place = new DOMPoint(Number(text.getAttribute("x")), Number(text.getAttribute("y")));
+  for (let i = turns.numberOfItems - 1; i >= 0; i--) place = place.matrixTransform(turns.getItem(i).matrix);
+  return place;
+}
+
+/** The frames of the glide from one part to another; none if a line has more points now, or a text is turned. */
+function frames(was, part) {
+  if (outline(was) !== outline(part)) return {};
+  if (part.tagName === "text") {
+    const [from, to] = [was, part].map(anchor);
+    return from.x === to.x && from.y === to.y ? {} : { translate: [`${from.x - to.x}px ${from.y - to.y}px`, "0px 0px"] };
+  }
+  const changed = (names, css) => names.map((name) => [name, [was, part].map((each) => each.getAttribute(name))])
+    .filter(([, [from, to]]) => from !== to && from !== null && to !== null).map(([name, ends]) => [name, ends.map(css)]);
+  return Object.fromEntries([...changed(GEOMETRY, (end) => `${end}px`), ...changed(["fill", "stroke"], String),
+    ...changed(["d"], (end) => `path("${end}")`)]);
+}
+
+/** Let what is painted anew glide from where it was. */
 function glide(picture) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const partsIn = (nodes) => new Set(nodes.filter((each) => each instanceof Element)
-    .flatMap((each) => [each, ...each.querySelectorAll("*")]).filter((each) => ["rect", "circle"].includes(each.tagName)));
+    .flatMap((each) => [each, ...each.querySelectorAll("*")])
+    .filter((each) => ["rect", "circle", "path", "text"].includes(each.tagName)));
   let last = 0;
   new MutationObserver((records) => {
     const isFollowing = performance.now() - last < FOLLOWED;
@@ -166,16 +219,10 @@ function glide(picture) {
     if (still.matches || isFollowing) return;
     const [removed, added] = ["removedNodes", "addedNodes"].map((key) => partsIn(records.flatMap((record) => [...record[key]])));
     const gone = [...removed].filter((part) => !added.has(part)), made = [...added].filter((part) => picture.contains(part));
-    const keyOf = (part, i) => part.dataset.key ?? (gone.length === made.length ? part.tagName + i : null);
-    const before = new Map(gone.map((part, i) => [keyOf(part, i), part]));
-    made.forEach((part, i) => {
-      const was = before.get(keyOf(part, i) ?? {});
-      if (!was) return;
-      const frames = [...GEOMETRY, "fill"].map((name) => [name, [was, part].map((each) => each.getAttribute(name))])
-        .filter(([, [from, to]]) => from !== to && from !== null && to !== null)
-        .map(([name, ends]) => [name, name === "fill" ? ends : ends.map((end) => `${end}px`)]);
-      if (frames.length) part.animate(Object.fromEntries(frames), { duration: 220, easing: "ease-out" });
-    });
+    for (const [part, was] of paired(gone, made)) {
+      const glided = frames(was, part);
+      if (Object.keys(glided).length) part.animate(glided, { duration: 220, easing: "ease-out" });
+    }
   }).observe(picture, { childList: true, subtree: true });
 }
 
@@ -220,4 +267,4 @@ function download(address, filename) {
 /** Blue at 1, the panel's colour at 0: legible on light and dark. */
 const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
 
-export { choose, dragged, frame, node, put, room, shape, slider, strength, toggle };
+export { choose, dragged, frame, node, phrase, put, room, shape, slider, strength, toggle };

@@ -1,12 +1,12 @@
 // The imitation game on a small scale: of two texts, which one is real?
 
-import { frame, node, shape } from "./frame.mjs";
+import { frame, node, phrase, shape } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
     const { rounds, imitator } = model.get("data");
     const size = 34, width = Math.max(360, size * rounds.length), height = 56;
-    const view = frame(el, { width, height, label: "Your answers, round by round", name: "imitation" });
+    const view = frame(el, { width, height, label: phrase("Your answers, round by round"), name: "imitation" });
     const question = node("p", { style: "margin:.2rem 0" });
     const texts = node("div", { class: "lmf-row", style: "align-items:stretch" });
     view.controls.replaceWith(question, texts);
@@ -23,13 +23,13 @@ export default {
       if (answers.length === rounds.length) return;
       const { real } = rounds[answers.length];
       answers.push(side === real);
-      draw(side === real ? "Yes, that one was real." : "No: that one was the imitation.");
+      draw(side === real ? phrase("Yes, that one was real.") : phrase("No: that one was the imitation."));
     }
 
     function draw(verdict) {
       const round = rounds[answers.length], right = answers.filter(Boolean).length;
-      question.textContent = round ? `Round ${answers.length + 1} of ${rounds.length}. Which text is real? The other is by ${imitator}.`
-        : "That was the last one.";
+      question.textContent = round ? phrase("Round {n} of {all}. Which text is real? The other is by {imitator}.",
+        { n: answers.length + 1, all: rounds.length, imitator }) : phrase("That was the last one.");
       texts.style.display = round ? "" : "none";
       if (round) buttons.forEach((button, side) => { button.textContent = round.texts[side]; });
       view.picture.replaceChildren();
@@ -42,9 +42,11 @@ export default {
           { x: index * size + size / 2 - 1, y: 23, "text-anchor": "middle", style: "fill:var(--paper);font-weight:bold" },
           answers[index] ? "✓" : "✗"));
       });
-      view.picture.append(shape("text", { x: 2, y: 52, class: "quiet" }, `${right} of ${answers.length} right; guessing gives half`));
+      view.picture.append(shape("text", { x: 2, y: 52, class: "quiet" },
+        phrase("{right} of {n} right; guessing gives half", { right, n: answers.length })));
       view.say(verdict);
-      view.numbers(["round", "your answer"], answers.map((good, index) => [index + 1, good ? "right" : "wrong"]));
+      view.numbers([phrase("round"), phrase("your answer")],
+        answers.map((good, index) => [index + 1, good ? phrase("right") : phrase("wrong")]));
     }
     draw("");
   },

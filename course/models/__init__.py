@@ -16,6 +16,7 @@ cached_decoder              the cache, and all else that GPT and Llama share
 gpt, bert, translator       decoder, encoder, encoder-decoder
 grouped_query_attention     heads that share keys and values
 llama                       the architecture of today's open language models
+mixture_of_experts          a feed-forward of which each token runs a part
 masked_tokens               the training objective of BERT
 attention_maps              the attention weights inside a model
 checkpoints, torch_weights  weights from Hugging Face's layout and from torch.nn
@@ -45,6 +46,7 @@ from course.models.linear import Linear, linear
 from course.models.llama import Llama, LlamaConfig, SwiGLU
 from course.models.masked_tokens import hide_tokens
 from course.models.masks import causal_mask, padding_mask
+from course.models.mixture_of_experts import MixtureOfExperts
 from course.models.multi_head_attention import MultiHeadAttention
 from course.models.positions import (
     LearnedPositions,
@@ -97,6 +99,7 @@ __all__ = [
     "Llama",
     "LlamaConfig",
     "MaskedLanguageModel",
+    "MixtureOfExperts",
     "MultiHeadAttention",
     "NGram",
     "NGramCounts",

@@ -15,6 +15,7 @@ from autograder.website.site import make_site
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(f"{ROOT}/tests/autograder")  # whose hostile words are shown here, too
+sys.path.append(f"{ROOT}/tests/course/figures")  # whose models run here, too
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 REFUSED = "net::ERR_FAILED"  # how the browser reports a request that `answer` refused

@@ -2,6 +2,8 @@
 
 # Each text has a box that turns with it. Boxes are taller than letters: they may meet by 3 pixels.
 OVERLAPS = """(figure) => {
+  const glides = document.getAnimations().filter((each) => each.effect.target instanceof SVGElement);
+  glides.forEach((glide) => glide.finish());
   const boxOf = (text) => {
     const { x, y, width, height } = text.getBBox(), matrix = text.getScreenCTM();
     const [slim, flat] = [0.5, 1.5].map((pixels) => pixels / Math.hypot(matrix.a, matrix.b));

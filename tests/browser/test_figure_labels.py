@@ -14,6 +14,23 @@ WIDTHS = (400, 1280, 1920)
 LECTURES = sorted((Path(__file__).parents[2] / "lectures").glob("*.ipynb"))
 PAGES = ["index", "break_it", *(f"lectures/{path.stem}" for path in LECTURES)]
 GLIDING = "document.getAnimations().filter(each => each.effect.target instanceof SVGElement).length"
+# Where each gliding line and word is at first, halfway and in the end.
+GLIDES = """() => document.getAnimations().flatMap((glide) => {
+  const part = glide.effect.target;
+  const place = () => { const { x, y } = part.getBoundingClientRect(); return [x, y]; };
+  if (!['path', 'text'].includes(part.tagName)) return [];
+  glide.pause();
+  glide.currentTime = 0;
+  const start = place();
+  glide.currentTime = 110;
+  const halfway = place();
+  glide.cancel();
+  return { name: part.tagName === 'text' ? part.textContent : 'line', start, halfway, end: place() };
+})"""
+PLACES = """() => [...document.querySelectorAll('.lmf .picture text, .lmf .picture path')].map((part) => {
+  const { x, y } = part.getBoundingClientRect();
+  return { name: part.tagName === 'text' ? part.textContent : 'line', place: [x, y] };
+})"""
 
 
 def words_in_a_plane():
@@ -85,3 +102,40 @@ def test_what_changes_glides_unless_the_reader_wants_no_motion(shown, page):
         page.wait_for_timeout(300)  # what changes sooner follows a hand
         figure.get_by_label("along").select_option(label="seconds of training")
         assert (page.evaluate(GLIDING) > 0) == glides
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_lines_and_words_glide_from_where_they_were(shown, page):
+    page.emulate_media(reduced_motion="no-preference")
+    figure = shown(ladder())
+    figure.get_by_label("along").select_option(label="parameters or counts")
+    page.wait_for_timeout(600)
+    before = page.evaluate(PLACES)
+    figure.get_by_label("along").select_option(label="seconds of training")
+    glides = page.evaluate(GLIDES)
+    assert {"line", "GRU", "Transformer"} <= {glide["name"] for glide in glides}
+    for glide in glides:
+        places = [part["place"] for part in before if part["name"] == glide["name"]]
+        assert any(glide["start"] == pytest.approx(place, abs=0.5) for place in places), glide
+        for start, halfway, end in zip(glide["start"], glide["halfway"], glide["end"], strict=True):
+            assert min(start, end) - 0.5 <= halfway <= max(start, end) + 0.5
+    for glide in glides:
+        assert glide["halfway"] != pytest.approx(glide["end"], abs=0.01)
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_turned_words_are_compared_as_they_stand(shown, page):
+    figure = shown(words_in_a_plane())
+    put = """([first, second, angle, apart]) => {
+      const picture = document.querySelector('.lmf .picture > svg');
+      picture.replaceChildren();
+      for (const [words, x] of [[first, 200], [second, 200 + apart]]) {
+        const text = document.createElementNS(picture.namespaceURI, 'text');
+        text.textContent = words;
+        text.setAttribute('transform', `translate(${x},200) rotate(${angle})`);
+        picture.append(text);
+      }
+    }"""
+    for angle, apart, lie_on_each_other in ((-45, 30, False), (-45, 8, True), (0, 30, True)):
+        page.evaluate(put, ["a long label", "another one", angle, apart])
+        assert bool(figure.evaluate(OVERLAPS)) == lie_on_each_other, (angle, apart)

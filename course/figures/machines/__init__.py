@@ -11,6 +11,7 @@ from course.figures.machines.gru_cell import GRU_CELL
 from course.figures.machines.heads import HEADS
 from course.figures.machines.llama_block import LLAMA_BLOCK
 from course.figures.machines.lstm_cell import LSTM_CELL
+from course.figures.machines.mixtral_layer import MIXTRAL_LAYER
 from course.figures.machines.queries_keys_values import QUERIES_KEYS_VALUES
 from course.figures.machines.rnn import RNN
 from course.figures.machines.seq2seq import SEQ2SEQ
@@ -31,4 +32,5 @@ MACHINES: Mapping[str, Machine] = {
     "gpt": GPT,
     "transformer": TRANSFORMER,
     "llama_block": LLAMA_BLOCK,
+    "mixtral_layer": MIXTRAL_LAYER,
 }

@@ -15,6 +15,7 @@ from course.models import (
     FeedForwardLanguageModel,
     GPTConfig,
     MaskedLanguageModel,
+    MixtureOfExperts,
     MultiHeadAttention,
     RecurrentConfig,
     RecurrentLanguageModel,
@@ -100,11 +101,17 @@ def llama_block(B, T, D, H, G, F, d_k, R):
     Llama(LlamaConfig(9, T, **sizes, is_fused=False))(tokens(9, B, T))
 
 
+def mixtral_layer(B, T, D, E, K):
+    model = Llama(LlamaConfig(9, T, D, n_heads=4, n_groups=2, n_layers=1, d_ff=6, is_fused=False))
+    model.blocks[0].feed_forward = MixtureOfExperts(D, 6, E, K)
+    model(tokens(9, B, T))
+
+
 RUNS = {
     run.__name__: run
     for run in (
         *(feedforward, rnn, lstm_cell, gru_cell, seq2seq, seq2seq_attention, queries_keys_values),
-        *(heads, block, bert, gpt, transformer, llama_block),
+        *(heads, block, bert, gpt, transformer, llama_block, mixtral_layer),
     )
 }
 SIZES = {
@@ -121,6 +128,7 @@ SIZES = {
     "gpt": {"B": 3, "H": 2},
     "transformer": {"S": 5, "V": 11},
     "llama_block": {"T": 3, "D": 12, "H": 6},
+    "mixtral_layer": {"B": 3, "E": 7, "K": 3},
 }
 
 
