@@ -189,10 +189,11 @@ def top_n_sigma_ignores_the_temperature(limited):
     """Whatever the logits are divided by and whatever is added, top-n-sigma leaves the same tokens."""
     rows = [[1.0, -1.0, 0.5, 2.0, 0.0, -2.0, 1.5], [0.3, -1.0, 2.0, 0.0, 2.5, 1.0, -4.0]]
     logits, kept = torch.tensor(rows, dtype=torch.float64), only(7, [0, 2, 3, 6], [0, 2, 3, 4, 5])
-    for t, constant in ((1.0, 0.0), (0.2, 0.0), (5.0, 30.0), (1.0, -300.0)):
-        changed = logits / t + constant
-        expected = renormalised(changed.softmax(-1), kept)
-        assert_probs(limited(changed, "top-n-sigma", 1.2), expected, what=f"t = {t}, {constant:+.0f}")
+    cases = ((1.0, 0.0), (0.2, 0.0), (5.0, 30.0), (1.0, -300.0))
+    answers = [limited(logits / t + constant, "top-n-sigma", 1.2) for t, constant in cases]
+    for (t, constant), answer in zip(cases, answers, strict=True):
+        expected = renormalised((logits / t).softmax(-1), kept)
+        assert_probs(answer, expected, what=f"t = {t}, {constant:+.0f}")
 
 
 # %% check="what_was_cut_before_moves_no_limit" points=1
