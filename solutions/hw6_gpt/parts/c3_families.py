@@ -737,15 +737,16 @@ def a_repeat_may_overlap_its_end(unrepeated):
 def no_ngram_comes_twice(unrepeated):
     """With `ngram` from 2 to 6 a token is forbidden that would repeat so many tokens, and no other."""
     never = math.inf
-    for ngram, rows in (
-        (2, ({4: never, 6: never, 9: never}, {8: never})),
-        (3, ({4: never, 6: never}, {8: never})),
-        (4, ({4: never}, {8: never})),
-        (5, ({}, {8: never})),
-        (6, ({}, {})),
-    ):
-        answer = taken(unrepeated, REPEATING, ngram=ngram)
-        assert_close(answer, losses(13, *rows), what=f"what 13 tokens lose with ngram = {ngram}")
+    cases = {
+        2: ({4: never, 6: never, 9: never}, {8: never}),
+        3: ({4: never, 6: never}, {8: never}),
+        4: ({4: never}, {8: never}),
+        5: ({}, {8: never}),
+        6: ({}, {}),
+    }
+    answers = {ngram: taken(unrepeated, REPEATING, ngram=ngram) for ngram in cases}
+    for ngram, rows in cases.items():
+        assert_close(answers[ngram], losses(13, *rows), what=f"what 13 tokens lose with ngram = {ngram}")
 
 
 # %% check="penalties_add_up" points=1
@@ -755,6 +756,9 @@ def penalties_add_up(unrepeated):
     expected = losses(13, {1: 0.4, 2: -0.3 + 0.35 + 1.2, 3: 0.4}, {0: 0.4, 1: 0.4, 2: -0.3 + 0.35})
     answer = taken(unrepeated, history, presence=-0.3, frequency=0.35, dry=1.2)
     assert_close(answer, expected, what="what 13 tokens lose")
+    answer = taken(unrepeated, history, presence=-0.3, frequency=0.35, dry=1.2, ngram=3)
+    expected[0, 2] = math.inf  # 3 1 2 would come twice
+    assert_close(answer, expected, what="what 13 tokens lose with ngram = 3 besides")
 
 
 # %% check="a_real_loop_is_broken" points=1
