@@ -52,7 +52,7 @@ class _GPT(nn.Module):
 
 @misconception(of="GPT")
 class EmbeddingsOfSizeOne(_GPT):
-    """The embeddings keep the large numbers with which PyTorch makes them, so a new model is sure, and wrong.
+    """The embeddings of a new model are too large, as those are that PyTorch makes: it is sure, and wrong.
 
     What is the loss of your model before its first step, and what is ln V? How large should `wte` be?
     """

@@ -67,7 +67,7 @@ def old_gradients_kept(table, batches, learning_rate, max_norm):
 
 @misconception(of="train_steps")
 def clipped_too_late(table, batches, learning_rate, max_norm):
-    """The step uses a gradient that is not clipped, or is clipped only after the step.
+    """The step is made with a gradient longer than `max_norm`: what shortens it comes too late, or never.
 
     In which line is the gradient used? What can a line after it still change?
     """

@@ -33,7 +33,7 @@ def _distances(logits):
 
 @misconception(of="cut_by_curve")
 def most_probable_first(logits, rule, x):
-    """Typical walks from the most probable token down, which is top-p.
+    """The entropy does not decide: typical walks from the most probable token down, as top-p does.
 
     The example's surprises are 2.30, 0.92, 3.00, 1.39, 1.61, and the entropy is 1.415. At which token
     does the walk begin?

@@ -189,10 +189,11 @@ def top_n_sigma_ignores_the_temperature(limited):
     """Whatever the logits are divided by and whatever is added, top-n-sigma leaves the same tokens."""
     rows = [[1.0, -1.0, 0.5, 2.0, 0.0, -2.0, 1.5], [0.3, -1.0, 2.0, 0.0, 2.5, 1.0, -4.0]]
     logits, kept = torch.tensor(rows, dtype=torch.float64), only(7, [0, 2, 3, 6], [0, 2, 3, 4, 5])
-    for t, constant in ((1.0, 0.0), (0.2, 0.0), (5.0, 30.0), (1.0, -300.0)):
-        changed = logits / t + constant
-        expected = renormalised(changed.softmax(-1), kept)
-        assert_probs(limited(changed, "top-n-sigma", 1.2), expected, what=f"t = {t}, {constant:+.0f}")
+    cases = ((1.0, 0.0), (0.2, 0.0), (5.0, 30.0), (1.0, -300.0))
+    answers = [limited(logits / t + constant, "top-n-sigma", 1.2) for t, constant in cases]
+    for (t, constant), answer in zip(cases, answers, strict=True):
+        expected = renormalised((logits / t).softmax(-1), kept)
+        assert_probs(answer, expected, what=f"t = {t}, {constant:+.0f}")
 
 
 # %% check="what_was_cut_before_moves_no_limit" points=1
@@ -736,15 +737,16 @@ def a_repeat_may_overlap_its_end(unrepeated):
 def no_ngram_comes_twice(unrepeated):
     """With `ngram` from 2 to 6 a token is forbidden that would repeat so many tokens, and no other."""
     never = math.inf
-    for ngram, rows in (
-        (2, ({4: never, 6: never, 9: never}, {8: never})),
-        (3, ({4: never, 6: never}, {8: never})),
-        (4, ({4: never}, {8: never})),
-        (5, ({}, {8: never})),
-        (6, ({}, {})),
-    ):
-        answer = taken(unrepeated, REPEATING, ngram=ngram)
-        assert_close(answer, losses(13, *rows), what=f"what 13 tokens lose with ngram = {ngram}")
+    cases = {
+        2: ({4: never, 6: never, 9: never}, {8: never}),
+        3: ({4: never, 6: never}, {8: never}),
+        4: ({4: never}, {8: never}),
+        5: ({}, {8: never}),
+        6: ({}, {}),
+    }
+    answers = {ngram: taken(unrepeated, REPEATING, ngram=ngram) for ngram in cases}
+    for ngram, rows in cases.items():
+        assert_close(answers[ngram], losses(13, *rows), what=f"what 13 tokens lose with ngram = {ngram}")
 
 
 # %% check="penalties_add_up" points=1
@@ -754,6 +756,9 @@ def penalties_add_up(unrepeated):
     expected = losses(13, {1: 0.4, 2: -0.3 + 0.35 + 1.2, 3: 0.4}, {0: 0.4, 1: 0.4, 2: -0.3 + 0.35})
     answer = taken(unrepeated, history, presence=-0.3, frequency=0.35, dry=1.2)
     assert_close(answer, expected, what="what 13 tokens lose")
+    answer = taken(unrepeated, history, presence=-0.3, frequency=0.35, dry=1.2, ngram=3)
+    expected[0, 2] = math.inf  # 3 1 2 would come twice
+    assert_close(answer, expected, what="what 13 tokens lose with ngram = 3 besides")
 
 
 # %% check="a_real_loop_is_broken" points=1
