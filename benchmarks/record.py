@@ -45,6 +45,7 @@ COMMANDS = {
     "How grading grows": ["grading_growth.py", "--picture", "docs/benchmarks/grading_growth.png"],
     "The lectures": ["lectures.py"],
     "Marks on a busy machine": ["busy.py"],
+    "A class hands in, and its server is killed": ["serving.py", "--minutes", "5", "--kill", "--postgresql"],
     "The slowest places in the tests": ["slowest_tests.py"],
     "The slowest places in the lectures": ["slowest_in_lectures.py"],
     "The slowest places in grading": ["slowest_in_grading.py"],

@@ -40,9 +40,9 @@ def _described(data: bytes) -> Mapping[str, Mapping[str, Any]]:
     try:
         found = yaml.load(data, PlainLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise CollectingError(f"{METADATA} cannot be read: {error}") from error
+        raise CollectingError(f"{METADATA} cannot be read ({error}). Download the export again.") from error
     if not isinstance(found, dict):
-        raise CollectingError(f"{METADATA} does not describe submissions.")
+        raise CollectingError(f"{METADATA} does not describe submissions. Download the export again.")
     return {str(folder): facts if isinstance(facts, dict) else {} for folder, facts in found.items()}
 
 

@@ -179,7 +179,7 @@ def _require_sound(path: Path, source: Path) -> None:
     except sqlite3.Error as error:
         said = str(error)
     if said != "ok":
-        raise BackupError(f"{path.name} in {source} is damaged ({said}).")
+        raise BackupError(f"{path.name} in {source} is damaged ({said}). Use another backup.")
 
 
 def _records(archive: zipfile.ZipFile, root: Path) -> Iterator[tuple[Path, bytes]]:

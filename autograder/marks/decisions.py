@@ -87,7 +87,10 @@ class Decisions:
             try:
                 found.append(Decision(**json.loads(line)))
             except (ValueError, TypeError) as error:
-                raise DecisionError(f"{self.path}, line {number}, is not a decision ({error}).") from None
+                raise DecisionError(
+                    f"{self.path}, line {number}, is not a decision ({error}). Restore the file "
+                    "from a backup, or remove this line."
+                ) from None
         return [
             entry
             for entry in found

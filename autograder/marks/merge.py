@@ -136,7 +136,10 @@ class Merge:
             ) from None
         if ours != theirs:
             names = sorted({f"{cell}" for _, cell in dict(ours.items() ^ theirs.items())})
-            raise MergeError(f"{homework} was released there in another version ({', '.join(names[:5])}).")
+            raise MergeError(
+                f"{homework} was released there in another version ({', '.join(names[:5])}). Release "
+                "it in both folders from the same source, grade again, and merge then."
+            )
 
     def _add(self, submission: SubmittedAssignment) -> None:
         session, student = self.ours.db, submission.student_id

@@ -214,7 +214,10 @@ def _read(path: Path, build: Callable[[Mapping], Record]) -> Record:
     try:
         return build(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{path} is not a record that this grader wrote: {error}") from error
+        raise RecordError(
+            f"{path} is not a record that this grader wrote ({error}). Restore it from a backup, or "
+            "remove it: the next `autograder grade` makes it again."
+        ) from error
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import quantiles
 
 from nbgrader.coursedir import CourseDirectory
 
@@ -164,3 +165,30 @@ def _row(student: Student) -> Iterator[str]:
     yield from map(student.cell, student.percents)
     yield "" if student.total is None else number(student.total)
     yield " ".join(student.missing)
+
+
+def statistics_as_csv(students: Sequence[Student]) -> str:
+    """A table with a line for each homework: how many handed in, and the spread of their percentages."""
+    header = [
+        "homework",
+        "handed in",
+        "missing",
+        "excused",
+        "lowest",
+        "quartile",
+        "median",
+        "upper quartile",
+        "highest",
+    ]
+    names = list(students[0].percents) if students else []
+    rows = (dict(zip(header, _statistics(name, students), strict=True)) for name in names)
+    return write_sheet(header, rows)
+
+
+def _statistics(homework: str, students: Sequence[Student]) -> Iterator[str]:
+    percents = [one.percents[homework] for one in students if homework not in one.excused]
+    held = sorted(percent for percent in percents if percent is not None)
+    missing = sum(homework in one.missing for one in students)
+    yield from (homework, str(len(held)), str(missing), str(sum(homework in one.excused for one in students)))
+    middle = quantiles(held, n=4, method="inclusive") if len(held) > 1 else 3 * held
+    yield from map(number, (held[0], *middle, held[-1])) if held else 5 * [""]

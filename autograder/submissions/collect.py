@@ -55,7 +55,9 @@ class NothingHandedIn(FileNotFoundError):
 def collect(submissions: Path, homework: str) -> list[Found]:
     """Every student under a directory, in alphabetical order; raises NothingHandedIn when there is none."""
     if not submissions.is_dir():
-        raise NothingHandedIn(f"There is no directory {submissions}.")
+        raise NothingHandedIn(
+            f"There is no directory {submissions}; name the one that holds the submissions."
+        )
     found = [_found(entry, homework) for entry in _directories_first(submissions) if _is_student(entry)]
     if not found:
         raise NothingHandedIn(

@@ -155,7 +155,8 @@ class _Compared:
 
     recognised: Sequence[tuple[HandedCell, SourceCell]]
     changed: Sequence[tuple[HandedCell, SourceCell]]
-    earlier: Sequence[SourceCell]  # as they are in an earlier release, or not there as they were not in it
+    earlier: Sequence[SourceCell]  # as they are in an earlier release
+    absent_before: Sequence[SourceCell]  # not there, as in an earlier release, or because they were deleted
     unrecorded: Sequence[SourceCell]  # as nbgrader once released them, going by their checksum
     missing: Sequence[SourceCell]
     gone: Sequence[HandedCell] = ()  # what earlier releases had and this one has not
@@ -173,7 +174,8 @@ def _compared(
     return _Compared(
         recognised,
         changed=[pair for pair in differing if pair not in earlier and pair not in unrecorded],
-        earlier=[*(cell for _, cell in earlier), *(cell for cell in absent if None in cell.earlier)],
+        earlier=[cell for _, cell in earlier],
+        absent_before=[cell for cell in absent if None in cell.earlier],
         unrecorded=[cell for _, cell in unrecorded],
         missing=[cell for cell in absent if None not in cell.earlier],
     )
@@ -222,9 +224,11 @@ def _kind_differs(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:
 
 
 def _notes(compared: _Compared) -> Iterator[str]:
-    if compared.earlier:
-        cells = _counted(compared.earlier)
+    cells = _counted([*compared.earlier, *compared.absent_before])
+    if compared.earlier or (compared.gone and compared.absent_before):
         yield say("Made from an earlier release; brought up to date: {cells}.", cells=cells)
+    elif compared.absent_before:
+        yield say("Missing, as from earlier releases of the homework, and restored: {cells}.", cells=cells)
     if compared.unrecorded:
         yield say(
             "Made from a release that is not on record, judging by nbgrader's checksums; "

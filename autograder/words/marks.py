@@ -146,23 +146,27 @@ def _term_options(part: argparse.ArgumentParser) -> None:
         metavar="HOMEWORK=N",
         help="the homework's weight (default: 1); may be repeated",
     )
+    part.add_argument(
+        "--statistics", action="store_true", help="a line for each homework instead: how the class did"
+    )
     part.add_argument("--drop", type=int, default=0, metavar="N", help="drop each student's N lowest marks")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
     gradebook_option(part)
 
 
 def _term(args: Arguments) -> int:
-    from autograder.marks.term import as_csv, read_weights, term
+    from autograder.marks.term import as_csv, read_weights, statistics_as_csv, term
 
     weights = read_weights(args.weight)
     found = term(args.root, args.homeworks, weights=weights, drop=args.drop, gradebook=args.gradebook)
     if found.left_out:
         names = ", ".join(found.left_out)
         say(f"Note: left out, because nobody has handed it in: {names}.", file=sys.stderr)
+    table = (statistics_as_csv if args.statistics else as_csv)(found.students)
     if args.to is None:
-        say(as_csv(found.students).rstrip("\n"))
+        say(table.rstrip("\n"))
     else:
-        args.to.write_text(as_csv(found.students), encoding="utf-8")
+        args.to.write_text(table, encoding="utf-8")
         say(f"written: {args.to}")
     return 0
 

@@ -190,6 +190,17 @@ def test_an_earlier_release_is_known_without_metadata_too(handed_in, rebuilt_on_
     )
 
 
+def test_a_cell_that_came_with_a_later_release_is_missing_and_nobody_is_said_to_have_an_old_one(
+    corrected, rebuilt_on_correction
+):
+    """It may have been deleted: nothing else of the submission is of an earlier release."""
+    submission = answered(released(corrected), {"moving_average": ANSWER})
+    submission["cells"].remove(named(submission, "one_more"))
+    repaired = rebuilt_on_correction(submission)
+    said = "Missing, as from earlier releases of the homework, and restored: 1 cell (one_more)."
+    assert (repaired.flags, repaired.notes) == ((), (said,))
+
+
 def test_a_question_left_as_an_earlier_release_had_it_is_not_answered(built, corrected, tmp_path):
     why = named(corrected, "why_smooth")
     why["source"] = why["source"].replace("Why does", "Why, in your words, does")

@@ -88,6 +88,17 @@ def test_the_table_says_what_is_missing_and_what_was_left_out(course):
     assert lines[2] == "bo,50,(0),EX,50,hw2"
 
 
+def test_statistics_have_a_line_for_each_homework(course, capsys):
+    Decisions(course).add(Decision("hw3", "bo", "excused", True))
+    assert main(["term", "--statistics", "--root", str(course)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "homework,handed in,missing,excused,lowest,quartile,median,upper quartile,highest",
+        "hw1,3,0,0,50,75,100,100,100",
+        "hw2,2,1,0,20,40,60,80,100",
+        "hw3,2,0,1,100,100,100,100,100",
+    ]
+
+
 def test_some_homeworks_can_be_named(course, capsys):
     assert main(["term", "hw1", "--weight", "hw1=3", "--root", str(course)]) == 0
     assert capsys.readouterr().out.splitlines()[2] == "bo,50,50,"

@@ -32,7 +32,7 @@ def read_sheet(text: str, needed: Iterable[str], platform: str) -> tuple[list[st
     missing = [column for column in needed if column not in header]
     if missing:
         columns = f"no column {', '.join(missing)}, but {', '.join(header)}"
-        raise ExportError(f"This is not a sheet from {platform}: it has {columns}.")
+        raise ExportError(f"This is not a sheet from {platform}: it has {columns}. Export it there again.")
     return header, [{column: row[column] or "" for column in header} for row in reader]
 
 

@@ -63,6 +63,7 @@ c.JupyterHub.services = [
             "HOME": f"{FOLDER}/homes/grader-{name}",
         },
         "api_token": course["token"],
+        "timeout": 180,  # seconds until it must answer; by default few, after which the whole hub ends
         "oauth_no_confirm": True,
     }
     for name, course in COURSES.items()
