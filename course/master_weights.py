@@ -19,7 +19,7 @@ class MasterWeights:
     def __init__(self, model: nn.Module, make_optimizer: Callable[[list[Tensor]], Optimizer]) -> None:
         masters = [parameter.detach().float().clone() for parameter in model.parameters()]
         model.to(torch.bfloat16)
-        self.parameters = list(model.parameters())
+        self.parameters: list[Tensor] = list(model.parameters())
         self.masters = [master.requires_grad_() for master in masters]
         self.optimizer = make_optimizer(self.masters)
 

@@ -52,11 +52,21 @@ class Setting:
     dropout: float
     n_steps_between_scores: int
     published_loss: float | None = None  # nats per character, the best of a run
+    initial_deviation: float = 0.02  # of matrices; nanoGPT's
 
     def model(self, vocab_size: int) -> GPT:
         """An untrained GPT of this size."""
-        sizes = (self.d_model, self.n_heads, self.n_layers)
-        return GPT(GPTConfig(vocab_size, self.context_length, *sizes, dropout=self.dropout))
+        return GPT(
+            GPTConfig(
+                vocab_size,
+                self.context_length,
+                self.d_model,
+                self.n_heads,
+                self.n_layers,
+                dropout=self.dropout,
+                initial_deviation=self.initial_deviation,
+            )
+        )
 
 
 def published(n_steps: int) -> TrainingConfig:
@@ -74,7 +84,9 @@ def published(n_steps: int) -> TrainingConfig:
 
 SETTINGS = {
     "gpu": Setting(published(5000), 6, 6, 384, 256, 64, 0.2, 250, published_loss=1.4697),
-    "cpu": Setting(published(2000), 4, 4, 128, 64, 12, 0.0, 250, published_loss=1.88),
+    "cpu": Setting(
+        published(2000), 4, 4, 128, 64, 12, 0.0, 250, published_loss=1.88, initial_deviation=128**-0.5
+    ),
     "smallest": Setting(TrainingConfig(40, n_warmup_steps=4), 1, 2, 16, 16, 4, 0.0, 20),
 }
 
@@ -199,8 +211,8 @@ def main(words: list[str]) -> None:
     found = run(setting, tiny_shakespeare(), device, has_progress_bar=True)
     for step, loss, seconds in found.scores:
         print(f"step {step:>5}  validation loss {loss:.4f}  {seconds:6.1f} s")
-    for step, sample in found.samples.items():
-        print(f"\n--- after {step} steps\n{sample}")
+    for n_steps, sample in found.samples.items():
+        print(f"\n--- after {n_steps} steps\n{sample}")
     if asked.record is not None:
         command = shlex.join([*PROGRAM.split(), *words])
         recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
