@@ -9,7 +9,7 @@
 # - translate the Transformer of 2017 into one of today, line by line;
 # - say what instruction tuning and preferences add to a model that predicts, and what they do not.
 #
-# *45 minutes to read, about two minutes to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
+# *45 minutes to read, about a minute to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
 #
 # **The question of the day:** which idea saved how many bits, and how many would more of everything save?
 
