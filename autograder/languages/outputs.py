@@ -54,7 +54,8 @@ def in_script(script: str, language: Language) -> str:
     if NO_PHRASES not in script:
         return script
     found = extract("javascript", io.BytesIO(script.encode()), keywords=PHRASES)
-    table = json.dumps({text: language(text) for _, text, _, _ in found}).replace("</", "<\\/")
+    phrases = (str(text) for _, text, _, _ in found)
+    table = json.dumps({text: language(text) for text in phrases}).replace("</", "<\\/")
     return script.replace(NO_PHRASES, f"const PHRASES = {table};")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from babel.messages.extract import extract_from_file
 
@@ -18,7 +19,7 @@ from course.language import paragraphs
 
 # How sentences are written in the code and in figures, and where their templates stand among the arguments.
 SAID = {"say": None, "say_count": (1, 2)}
-WRITTEN = {
+WRITTEN: Mapping[str, tuple[str, Any]] = {
     ".py": ("python", SAID),
     ".j2": ("jinja2.ext:babel_extract", SAID),
     ".mjs": ("javascript", PHRASES),

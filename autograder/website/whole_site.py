@@ -16,8 +16,13 @@ NOT_FOUND = """\
 <title>Not found · Language models from scratch</title>
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ max-width: 36rem; margin: 15vh auto; padding: 0 1.5rem; font: 1.1rem/1.6 Charter, Georgia, serif; }}
-
+body {{ max-width: 36rem; margin: 15vh auto; padding: 0 1.5rem; font: 1.1rem/1.6 Charter, Georgia, serif;
+  background: #fff; color: #1f2328; }}
+a {{ color: #176de8; }}
+@media (prefers-color-scheme: dark) {{
+  body {{ background: #121212; color: #ced6dd; }}
+  a {{ color: #5c9eff; }}
+}}
 </style>
 </head>
 <body>
@@ -39,10 +44,15 @@ def not_found(address: str) -> str:
     return NOT_FOUND.format(first=escape(address or "/", quote=True))
 
 
+def pages(site: Path) -> list[str]:
+    """The site's pages in every language, without what the theme keeps in folders such as `de/_static`."""
+    paths = (path.relative_to(site) for path in site.rglob("*.html"))
+    return sorted(path.as_posix() for path in paths if not any(part.startswith("_") for part in path.parts))
+
+
 def sitemap(site: Path, address: str) -> str:
     """The full addresses of all pages that search engines should find, in sitemaps.org's format."""
-    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    listed = [page for page in pages if not page.startswith(("_", "404", "search"))]
+    listed = [page for page in pages(site) if not page.endswith(("404.html", "search.html"))]
     urls = "".join(f"<url><loc>{escape(address.rstrip('/') + '/' + page)}</loc></url>\n" for page in listed)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -112,6 +112,9 @@ def test_the_readers_navigation_has_no_page_for_developers_or_of_mistakes_at_its
 def test_a_search_engine_and_a_lost_reader_find_the_site(site, tmp_path):
     address = "https://course.example/pages"
     assert f"<loc>{address}/lectures/00_welcome.html</loc>" in sitemap(site, address)
+    assert f"<loc>{address}/de/lectures/00_welcome.html</loc>" in sitemap(site, address)
+    assert "_static" not in sitemap(site, address)
+    assert "search.html" not in sitemap(site, address)
     assert f'href="{address}"' in not_found(address)
     assert (site / "404.html").is_file()
     assert (site / "_static" / "social.png").is_file()

@@ -2,6 +2,8 @@
 
 import pytest
 
+from autograder.website.whole_site import pages
+
 # A colour of code belongs to its class: thousands of words of each class would be asked the same thing.
 LEAVE_ONE_OF_EACH_COLOUR = """() => {
   const seen = new Set();
@@ -33,8 +35,7 @@ NARROW_MEANINGS = """() => [...document.querySelectorAll('table')].flatMap(table
 
 @pytest.fixture(scope="session")
 def names(site):
-    pages = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    return [*sorted(name for name in pages if not name.startswith("_static/")), "search.html?q=attention"]
+    return [*pages(site), "search.html?q=attention"]
 
 
 def test_no_page_asks_others_for_anything_or_reports_an_error(page, address, names):
