@@ -4,7 +4,7 @@
 # **You will be able to**
 #
 # - write the loop that makes a model write, and choose a word greedily, at random, or by search;
-# - write twenty samplers in a line or two each, with their formulas and sources, and say what they leave of a real model's distribution;
+# - write twenty-one samplers in a line or two each, with their formulas and sources, and say what they leave of a real model's distribution;
 # - say which samplers commute, and what changes with the order of the others;
 # - measure what a sampler does to the quality and to the diversity of a text, against a language that is known exactly.
 #
@@ -229,7 +229,7 @@ for context, z_next in real.items():
     print(f"{context} …: {bits:.1f} bits; the best token has {best[0]:.0%}, the best ten {best.sum():.0%}")
 
 # %% [markdown]
-# Here are twenty ways to choose the next word, by family:
+# Here are twenty-one ways to choose the next word, by family:
 #
 # | | sampler | $z'_v$, or which $v$ stay | parameter | its danger | proposed by |
 # |---|---|---|---|---|---|
@@ -250,6 +250,7 @@ for context, z_next in real.items():
 # | | **frequency** | $z_v - \alpha\, c_v$ | $\alpha$ | grows with the text | OpenAI API |
 # | | **repetition** | $z_v / \rho$ if $z_v > 0$, else $\rho z_v$, where $c_v > 0$ | $\rho$ | changes if a constant is added to $z$ | Keskar and others, 2019 |
 # | | **DRY** | $z_v - m \cdot b^{\,n_v - n_0}$, where $n_v \ge n_0$ | $m$ | names are repeats too | Weidmann, 2024 |
+# | | **no repeat** | $-\infty$ where $n_v \ge n - 1$ | $n$ | a name of $n$ tokens is used up after once | Paulus and others, 2018 |
 # | control | **Mirostat** | $-\log_2 P(v) \le \mu$, and $\mu$ is steered to a mean of $\tau$ bits | $\tau$ | evens out what is uneven by nature | Basu and others, 2021 |
 # | search | **beam** | the $k$ most probable beginnings | $k$ | what is probable is not typical | Lowerre, 1976 |
 # | | **contrastive** | the best of $k$, less $\alpha$ times its likeness to the past | $\alpha$ | one reading for each of $k$ candidates | Su and others, 2022 |
@@ -469,13 +470,9 @@ print(f"P(loved): {first.probability:.0%} at first, now {z_loop.exp().max():.0%}
 assert z_loop.exp().max() > 10 * first.probability
 
 # %% [markdown]
-# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history:
+# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history. **Presence** asks whether a word has occurred, **frequency** how often. **Repetition** divides positive logits and multiplies negative ones, so that both fall. **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat, and **no repeat** forbids them: no sequence of $n$ words comes twice.
 #
-# - **presence** asks whether a word has occurred, **frequency** how often;
-# - **repetition** divides positive logits and multiplies negative ones, so that both fall;
-# - **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat.
-#
-# **Predict, then run:** which of the four stop *loved* at the end of this text?
+# **Predict, then run:** which of the five stop *loved* at the end of this text?
 
 
 # %%
@@ -506,6 +503,10 @@ def dry(z, history, m, b=1.75, n0=2):
     return z
 
 
+def no_repeat_ngram(z, history, n):
+    return dry(z, history, m=math.inf, n0=n - 1)
+
+
 # %%
 def penalties(history: torch.Tensor) -> dict:
     return {
@@ -513,6 +514,7 @@ def penalties(history: torch.Tensor) -> dict:
         "frequency 1": partial(frequency_penalty, history=history, alpha=1.0),
         "repetition 1.3": partial(repetition_penalty, history=history, rho=1.3),
         "DRY 2": partial(dry, history=history, m=2.0),
+        "no repeat 3": partial(no_repeat_ngram, history=history, n=3),
     }
 
 
@@ -524,7 +526,7 @@ for name, change in penalties(said).items():
 compare(penalties(said), {"at the end of the text": z_loop})
 
 # %% [markdown]
-# Frequency and DRY break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop.
+# Frequency, DRY and no repeat break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop.
 #
 # The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no penalty. So its text falls into another loop.
 #
@@ -573,33 +575,29 @@ for alpha in (0.0, 0.6):
     assert alpha > 0 or text.equal(write(greedy, prompts[:1], 30)[0])
 
 # %% [markdown]
-# ## All twenty on real language
+# ## All twenty-one on real language
 #
-# The next picture shows the same settings side by side; here the penalties have read both beginnings. **Predict, then run:** which of the twenty keeps fewest after *Once upon a time there was a*, not counting the searches, which look at four or five?
+# The next picture shows the same settings side by side; here the penalties have read both beginnings. **Predict, then run:** which of the twenty-one keeps fewest after *Once upon a time there was a*, not counting the searches, which look at four or five?
 
 # %%
 has_read = torch.tensor(encoded(PEAKED) + encoded(FLAT))
-twenty = heats | filters | curves | penalties(has_read)
-twenty |= {
+everything = heats | filters | curves | penalties(has_read)
+everything |= {
     "Mirostat 3, at first": lambda z: keep(z, -z / math.log(2) <= 6),
     "beam 4, beginnings": partial(top_k, k=4),
     "contrastive 5, candidates": partial(top_k, k=5),
 }
-fewest = sorted(twenty, key=lambda name: n_left(twenty[name](flat)))
-print("fewest:", *(f"{name}: {n_left(twenty[name](flat))}" for name in fewest[:5]), sep="  ")
+fewest = sorted(everything, key=lambda name: n_left(everything[name](flat)))
+print("fewest:", *(f"{name}: {n_left(everything[name](flat))}" for name in fewest[:5]), sep="  ")
 assert fewest[2] == "epsilon 0.02"  # after the two searches
-compare(twenty)
+compare(everything)
 
 # %% [markdown]
 # ## The pipeline, and what order changes
 #
 # Where the model is sure, each filter keeps few tokens; where it is not, one keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw.
 #
-# They disagree about whether filters or temperature come first:
-#
-# - by default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does;
-# - [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face divides before top-k, top-p, min-p, typical, epsilon and eta;
-# - [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divides before min-p, top-k and top-p.
+# They disagree about whether filters or temperature come first. By default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does. [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face and [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divide before top-k, top-p and min-p.
 #
 # **Predict, then run:** take a temperature of 1.5 and top-p 0.9 after *Once upon a time there was a*. In which order do more tokens stay, and how many times as many? And what does a penalty still do *after* the filter?
 
@@ -647,6 +645,7 @@ writers = {name: lambda z, history, change=change: change(z) for name, change in
     "frequency 1": partial(sampling.frequency_penalty, penalty=1.0),
     "repetition 1.3": partial(sampling.repetition_penalty, penalty=1.3),
     "DRY 2": partial(sampling.dry, multiplier=2.0),
+    "no repeat 3": partial(sampling.no_repeat_ngram, n=3),
 }
 steps = [partial(sampling.min_p, p=0.1), partial(sampling.temperature, t=1.5)]
 writers |= {"min-p, then hot": sampling.Pipeline(steps), "hot, then min-p": sampling.Pipeline(steps[::-1])}
@@ -748,7 +747,7 @@ for ours, settings in same_as:
     assert torch.allclose(ours(random_z, *settings.values()), theirs), ours.__name__
 for ours, settings in (
     (presence_penalty, {"penalty": 0.7}), (frequency_penalty, {"penalty": 0.7}),
-    (repetition_penalty, {"penalty": 1.3}), (dry, {"multiplier": 0.8}),
+    (repetition_penalty, {"penalty": 1.3}), (dry, {"multiplier": 0.8}), (no_repeat_ngram, {"n": 3}),
 ):  # fmt: skip
     theirs = getattr(sampling, ours.__name__)(random_z[0], once, **settings)
     assert torch.allclose(ours(random_z[0], once, *settings.values()), theirs), ours.__name__
@@ -861,4 +860,4 @@ print("we have just built course.sampling")
 # - David H. Ackley, Geoffrey E. Hinton and Terrence J. Sejnowski, ["A Learning Algorithm for Boltzmann Machines"](https://doi.org/10.1207/s15516709cog0901_7), *Cognitive Science* 9 (1985), 147–169.
 # - Written for and by practitioners: Phénix and Egan, ["Tail Free Sampling"](https://www.trentonbricken.com/Tail-Free-Sampling/) (2019); Kalomaze on dynamic temperature and quadratic sampling (2023, 2024); P. E. Weidmann on DRY and XTC (2024, pull requests [5677](https://github.com/oobabooga/text-generation-webui/pull/5677) and [6335](https://github.com/oobabooga/text-generation-webui/pull/6335) of text-generation-webui); ["Dummy's Guide to Modern LLM Sampling"](https://rentry.co/samplers).
 # - Beam search: Bruce Lowerre, [*The HARPY Speech Recognition System*](https://stacks.stanford.edu/file/druid:rq916rn6924/rq916rn6924.pdf), thesis, Carnegie Mellon University, 1976; Alex Graves, ["Sequence Transduction with Recurrent Neural Networks"](https://arxiv.org/abs/1211.3711), arXiv 1211.3711 (2012); Ilya Sutskever, Oriol Vinyals and Quoc V. Le, ["Sequence to Sequence Learning with Neural Networks"](https://arxiv.org/abs/1409.3215), NeurIPS 2014.
-# - Patrick von Platen, ["How to generate text"](https://huggingface.co/blog/how-to-generate), 2020.
+# - Romain Paulus, Caiming Xiong and Richard Socher, ["A Deep Reinforced Model for Abstractive Summarization"](https://arxiv.org/abs/1705.04304), ICLR 2018.

@@ -49,15 +49,16 @@ def test_a_sampler_is_the_packages(homework, exercise, rule, settings, theirs):
 
 
 @pytest.mark.parametrize(
-    ("presence", "frequency", "dry", "theirs"),
+    ("presence", "frequency", "dry", "ngram", "theirs"),
     [
-        (0.7, 0.0, 0.0, lambda z: sampling.presence_penalty(z, HISTORY, penalty=0.7)),
-        (0.0, 0.4, 0.0, lambda z: sampling.frequency_penalty(z, HISTORY, penalty=0.4)),
-        (0.0, 0.0, 0.8, lambda z: sampling.dry(z, HISTORY, multiplier=0.8)),
+        (0.7, 0.0, 0.0, 0, lambda z: sampling.presence_penalty(z, HISTORY, penalty=0.7)),
+        (0.0, 0.4, 0.0, 0, lambda z: sampling.frequency_penalty(z, HISTORY, penalty=0.4)),
+        (0.0, 0.0, 0.8, 0, lambda z: sampling.dry(z, HISTORY, multiplier=0.8)),
+        (0.0, 0.0, 0.0, 3, lambda z: sampling.no_repeat_ngram(z, HISTORY, n=3)),
     ],
-    ids=["presence", "frequency", "dry"],
+    ids=["presence", "frequency", "dry", "ngram"],
 )
-def test_a_penalty_is_the_packages(homework, presence, frequency, dry, theirs):
-    ours = homework["unrepeated"](LOGITS, HISTORY, presence, frequency, dry, 0)
+def test_a_penalty_is_the_packages(homework, presence, frequency, dry, ngram, theirs):
+    ours = homework["unrepeated"](LOGITS, HISTORY, presence, frequency, dry, ngram)
     assert not torch.allclose(ours, LOGITS)
     assert_same_distribution(ours, theirs(LOGITS))

@@ -24,7 +24,13 @@ from course.pretrained.predictions import loaded
 from course.pretrained.smollm2 import Pretrained
 from course.sampling.generation import stream
 from course.sampling.next_token import most_probable
-from course.sampling.penalties import dry, frequency_penalty, presence_penalty, repetition_penalty
+from course.sampling.penalties import (
+    dry,
+    frequency_penalty,
+    no_repeat_ngram,
+    presence_penalty,
+    repetition_penalty,
+)
 from course.sampling.pipeline import Transform
 from course.sampling.temperatures import temperature
 from course.shapes import Float, Tensor
@@ -89,6 +95,7 @@ PENALTIES: dict[str, Transform] = {
     "frequency 1": partial(frequency_penalty, penalty=1.0),
     "repetition 1.3": partial(repetition_penalty, penalty=1.3),
     "DRY 2": partial(dry, multiplier=2.0),
+    "no repeat 3": partial(no_repeat_ngram, n=3),
 }
 
 

@@ -3,7 +3,7 @@
 temperatures: temperature, dynamic temperature, quadratic (smooth) sampling
 filters: top-k, top-p, min-p, top-a, top-n-sigma, epsilon cutoff, XTC
 entropy_filters: eta cutoff, locally typical, tail-free, top-h
-penalties: presence, frequency, repetition, DRY
+penalties: presence, frequency, repetition, DRY, no repeated n-grams
 pipeline: several samplers in a stated order, and a report of what each one removed
 mirostat: a controller with a state, versions 1 and 2
 generation: greedy decoding and sampling
@@ -20,7 +20,13 @@ from course.sampling.generation import generate, greedy, stream, without_ending
 from course.sampling.mirostat import Mirostat, at_most_surprise, first_mu, next_mu, zipf_top_k
 from course.sampling.next_token import most_probable, sample_next_token
 from course.sampling.padded_prompts import IgnorePadding, pad_prompts
-from course.sampling.penalties import dry, frequency_penalty, presence_penalty, repetition_penalty
+from course.sampling.penalties import (
+    dry,
+    frequency_penalty,
+    no_repeat_ngram,
+    presence_penalty,
+    repetition_penalty,
+)
 from course.sampling.pipeline import Pipeline, Sampler, StepReport
 from course.sampling.temperatures import dynamic_temperature, quadratic, temperature
 
@@ -47,6 +53,7 @@ __all__ = [
     "min_p",
     "most_probable",
     "next_mu",
+    "no_repeat_ngram",
     "pad_prompts",
     "presence_penalty",
     "quadratic",

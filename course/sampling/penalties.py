@@ -84,6 +84,16 @@ def repeated_lengths(history: History, breakers: Sequence[int] = ()) -> Int[Tens
     return lengths
 
 
+def continued_lengths(
+    logits: Logits, history: History, breakers: Sequence[int] = ()
+) -> Int[Tensor, "*batch vocab"]:
+    """For each token, the length of the longest end of the history that it followed before, or 0."""
+    expect_history(history, logits)
+    lengths = repeated_lengths(history, breakers)
+    longest = torch.zeros(logits.shape, dtype=lengths.dtype, device=logits.device)
+    return longest.scatter_reduce(-1, history[..., 1:].clamp(min=0), lengths, "amax")
+
+
 def dry(
     logits: Logits,
     history: History,
@@ -103,9 +113,18 @@ def dry(
     expect_count("allowed_length", allowed_length, 10**9, "any length")
     if base < 1:
         raise ValueError(f"base: expected at least 1, so that longer repeats cost more; got {base}")
-    expect_history(history, logits)
-    lengths = repeated_lengths(history, breakers)
-    longest = torch.zeros(logits.shape, dtype=lengths.dtype, device=logits.device)
-    longest = longest.scatter_reduce(-1, history[..., 1:].clamp(min=0), lengths, "amax")
+    longest = continued_lengths(logits, history, breakers)
     penalty = multiplier * base ** (longest - allowed_length).to(logits.dtype)
     return torch.where(longest >= allowed_length, logits - penalty, logits)
+
+
+def no_repeat_ngram(logits: Logits, history: History, *, n: int) -> Logits:
+    """−∞ for each token with which n tokens in a row would come a second time.
+
+    From n = 2 on this is DRY with an infinite multiplier and an allowed length of n − 1. A small vocabulary
+    may be left without any token. Paulus, Xiong, Socher 2018, "A deep reinforced model for abstractive
+    summarization", section 2.5.
+    """
+    expect_count("n", n, 10**9, "any length")
+    has_occurred = token_counts(history, logits) > 0
+    return logits.masked_fill(has_occurred & (continued_lengths(logits, history) >= n - 1), -torch.inf)

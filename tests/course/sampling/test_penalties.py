@@ -5,9 +5,12 @@ from functools import partial
 
 import pytest
 import torch
-from transformers.generation.logits_process import RepetitionPenaltyLogitsProcessor
+from transformers.generation.logits_process import (
+    NoRepeatNGramLogitsProcessor,
+    RepetitionPenaltyLogitsProcessor,
+)
 
-from course.sampling import dry, frequency_penalty, presence_penalty, repetition_penalty
+from course.sampling import dry, frequency_penalty, no_repeat_ngram, presence_penalty, repetition_penalty
 from course.sampling.penalties import repeated_lengths, token_counts
 
 
@@ -67,6 +70,25 @@ def test_dry_equals_comparing_all_ends_with_all_beginnings(breakers):
         assert penalised == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_no_repeat_ngram_equals_the_processor_of_transformers(n):
+    generator = torch.Generator().manual_seed(4)
+    history = torch.randint(0, 3, (40, 14), generator=generator)
+    logits = torch.randn(40, 5, generator=generator, dtype=torch.float64)
+    left = no_repeat_ngram(logits, history, n=n)
+    assert left.isinf().any(dim=-1).sum() > 10
+    assert torch.equal(left, NoRepeatNGramLogitsProcessor(n)(history, logits))
+
+
+def test_no_repeat_ngram_is_dry_without_mercy():
+    generator = torch.Generator().manual_seed(4)
+    history = torch.randint(0, 3, (40, 14), generator=generator)
+    logits = torch.randn(40, 5, generator=generator, dtype=torch.float64)
+    for n in (2, 3, 4):
+        merciless = dry(logits, history, multiplier=torch.inf, allowed_length=n - 1)
+        assert torch.equal(no_repeat_ngram(logits, history, n=n), merciless)
+
+
 def test_the_lengths_of_repeats_are_those_of_the_docstring():
     assert repeated_lengths(torch.tensor([1, 2, 3, 1, 2])).tolist() == [0, 2, 0, 0]
 
@@ -83,7 +105,10 @@ def test_dry_does_not_reach_across_a_breaker_or_padding():
     assert penalised(torch.tensor([[-1, 1, 2, 3, -1, 1, 2]]))[0, 3] == -2.0
 
 
-@pytest.mark.parametrize("step", [partial(dry, multiplier=1.0), partial(repetition_penalty, penalty=1.5)])
+@pytest.mark.parametrize(
+    "step",
+    [partial(dry, multiplier=1.0), partial(repetition_penalty, penalty=1.5), partial(no_repeat_ngram, n=1)],
+)
 def test_a_short_or_empty_history_costs_nothing(step):
     logits = torch.tensor([[1.0, -2.0, 3.0]])
     assert torch.equal(step(logits, torch.zeros(1, 0, dtype=torch.long)), logits)
@@ -103,6 +128,7 @@ def test_axes_before_the_last_are_free(logits, history):
         (partial(dry, multiplier=-1.0), "multiplier: expected a number of at least 0"),
         (partial(dry, multiplier=1.0, base=0.5), "base: expected at least 1, .* got 0.5"),
         (partial(dry, multiplier=1.0, allowed_length=0), "allowed_length: expected 1 to"),
+        (partial(no_repeat_ngram, n=0), "n: expected 1 to"),
     ],
 )
 def test_a_setting_out_of_range_is_explained(step, message, logits, history):
