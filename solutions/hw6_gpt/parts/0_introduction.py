@@ -14,13 +14,17 @@
 # | C | from logits to a text | 120 |
 # | C, more | the other samplers, and the order of the steps | 130 |
 # | D | searching, and remembering | 100 |
+# | E | what SmolLM2 has and GPT-2 has not | 10 |
+#
+# These are about ten hours, more than in any other homework, and two of them are *C, more*. No other exercise
+# needs those of *C, more* (18 to 22), and neither does the end, where your parts run SmolLM2: they may well be
+# your last.
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. Exercise 3 needs your class of
 # exercise 2, exercise 7 those of 2 and 3, and the last check of exercise 4 loads weights into your class of
-# exercise 3. All others stand alone, so take them in any order; no other exercise needs those of *C, more*
-# (18 to 22), so they may well be your last. You may use your solution to one exercise in any other, for
-# instance `top_k` in exercise 15: grading runs all your cells first. If that other
+# exercise 3. All others stand alone, so take them in any order. You may use your solution to one exercise in
+# any other, for instance `top_k` in exercise 15: grading runs all your cells first. If that other
 # function is wrong, the exercise that uses it is judged once more with a right one in its place.
 #
 # Letters: B sequences at once, T positions, V tokens in the vocabulary (`vocab_size`), C positions that a
