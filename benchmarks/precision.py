@@ -126,9 +126,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=[1, 16])
     parser.add_argument("--prompt", type=int, default=32, help="tokens of each prompt")
-    parser.add_argument("--tokens", type=int, default=32, help="tokens to generate for the clock")
-    parser.add_argument("--said", type=int, default=50, help="tokens of each continuation")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=16, help="tokens to generate for the clock")
+    parser.add_argument("--said", type=int, default=30, help="tokens of each continuation")
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     torch.manual_seed(0)
     pretrained = smollm2()
@@ -139,6 +139,7 @@ def main() -> None:
     headings = [f"batch {size}, /s" for size in options.batch_sizes]
     print(row("", "MB", *headings, "says the same", "same best", "|Δ logit|", "KL, bits"))
     speeds = [tokens_per_second(variants, size, options) for size in options.batch_sizes]
+    better = []
     for name, model in variants.items():
         said = beside(pretrained.model, model, texts)
         fast = [f"{speed[name]:.1f} ({speed[name] / speed['float32']:.2f})" for speed in speeds]
@@ -154,6 +155,9 @@ def main() -> None:
             ),
             flush=True,
         )
+        is_faster = all(speed[name] > speed["float32"] for speed in speeds)
+        better += [name] if is_faster and said.n_same == len(texts) else []
+    print(f"Faster than float32 and equal in what it says: {', '.join(better) or 'none'}.")
 
 
 def row(name: str, *cells: str) -> str:

@@ -1,5 +1,6 @@
 """What goes wrong in homework 6, exercise 27: the feed-forward layer with a gate."""
 
+import torch
 from torch.nn import functional
 
 from autograder.catalogue import misconception
@@ -90,3 +91,13 @@ def gate_not_used(x, W_gate, W_expand, W_contract):
     Change W_gate. Does your output change?
     """
     return _gated(x, W_expand, W_expand, W_contract, passed=lambda gates, wide: gates)
+
+
+@misconception(of="gated")
+def three_axes_assumed(x, W_gate, W_expand, W_contract):
+    """The layer is written for a batch (B, T, D), and a single vector stops it.
+
+    How many axes has (…, D)? Which product takes any number of them?
+    """
+    gate, wide = (torch.einsum("btd,fd->btf", x, W) for W in (W_gate, W_expand))
+    return torch.einsum("btf,df->btd", functional.silu(gate) * wide, W_contract)

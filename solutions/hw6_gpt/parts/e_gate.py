@@ -70,12 +70,13 @@ def a_closed_gate_lets_nothing_through(gated, draw):
     assert_depends(gated(x, gate, expand, contract), closed)
 
 
-# %% check="twice_the_gate_lets_twice_as_much_through" points=1
-def twice_the_gate_lets_twice_as_much_through(gated, draw):
-    """What passes a gate far above 0 is multiplied by it: with twice the gate, the output is twice as large."""
+# %% check="an_open_gate_multiplies" points=1
+def an_open_gate_multiplies(gated, draw):
+    """Where all gates are far above 0, silu changes nothing: each multiplies what passes it, here negative numbers."""
     _, expand, contract = matrices_of_a_gate(draw, 3, 5)
-    x, gate = 1 + draw.uniform(2, 4, 3), 20 + draw.uniform(5, 3)
-    assert_close(gated(x, 2 * gate, expand, contract), 2 * gated(x, gate, expand, contract))
+    x, gate, expand = 1 + draw.uniform(2, 4, 3), 20 + draw.uniform(5, 3), -1 - expand.abs()
+    passed = (x @ gate.T) * (x @ expand.T)
+    assert_close(gated(x, gate, expand, contract), passed @ contract.T)
 
 
 # %% check="a_vector_has_the_same_output_alone" points=1
