@@ -61,7 +61,7 @@ def test_who_asks_the_language_itself_gets_no_rank(compared):
     places, _ = compared(honest=UNIFORM, everything=TRUE_MODEL, ready=ready)
     name = "course.data.story_language.StoryLanguage"
     assert places["everything"].problem == f"asks what knows the answers: {name}, line 9"
-    assert places["ready"].problem == "asks what knows the answers: course.ladder.Corpus, line 5"
+    assert places["ready"].problem == "asks what knows the answers: course.ladder.Corpus, line 6"
     assert places["honest"].problem == ""
 
 
