@@ -37,6 +37,7 @@ COMMANDS = {
     "Models against torch.nn, nanoGPT's formulation and nltk": ["models.py"],
     "GPT training, tokens per second": ["gpt_throughput.py"],
     "SmolLM2 against transformers": ["real_model.py"],
+    "SmolLM2 in 32, 16 and 8 bits": ["precision.py"],
     "BPE training against tokenizers": ["bpe_training.py"],
     "How time grows": ["growth.py", "--picture", "docs/benchmarks/growth.png"],
     "A sandboxed student process": ["sandbox.py"],

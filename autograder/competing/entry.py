@@ -5,6 +5,8 @@
 
 For the score, each word is predicted from the words before it and nothing else, so no entry gains by looking
 ahead. An entry that predicts differently when it is given whole stories does look ahead, and is disqualified.
+So is one whose text uses what knows the answers: the language of the stories, or a model trained on it. Its
+text is searched for that as an exercise's is; anyone who wants to hide it can.
 """
 
 from __future__ import annotations
@@ -17,8 +19,20 @@ from torch import Tensor
 
 from autograder.grading.standin import Cell, RemoteLink, Sitting
 from course.checks import NotWritten, StudentError, Unreachable
+from course.checks.forbidden import forbidden_uses
 from course.data.vocabulary import Batch
 
+ANSWERS = (
+    "course.data.story_filter",
+    "course.data.story_grammar",
+    "course.data.story_language",
+    "course.data.story_memory",
+    "course.data.story_sampling",
+    "course.data.story_sources",
+    "course.figures",
+    "course.ladder",
+    "course.mine",
+)
 TOLERANCE = 1e-3  # of a probability: rounding differs with the length of what is read
 LOOKS_AHEAD = "looks ahead: its prediction of a word changes with the words that come later"
 NO_PROBABILITIES = (
@@ -65,6 +79,8 @@ def place(name: str, source: str, sitting: Sitting, task: Task) -> Place:
 
 
 def _measured(name: str, source: str, sitting: Sitting, task: Task) -> Place:
+    for use in forbidden_uses(source, ANSWERS, allows=["course"]):
+        raise Disqualified(f"asks what knows the answers: {use.name}, line {use.line}")
     ran = sitting.run(Cell(source, name))
     if ran.error is not None:
         raise Disqualified(f"could not be run: {ran.error.sentence()}")

@@ -60,6 +60,7 @@ def _readme(root: Path, stated: Mapping, address: Address, notebooks: list[str])
         python=project["requires-python"].lstrip(">=").replace(",<", " or later, below "),
         repository=address.repository,
         folder=address.repository.rpartition("/")[2],
+        weights=_template("weights") if (root / "course" / "pretrained").is_dir() else "",
     )
 
 

@@ -26,10 +26,12 @@ if importlib.util.find_spec("course") is None:
             "without one, put the notebook into a downloaded copy of the course. Or open it in Colab."
         ) from None
     importlib.invalidate_caches()
-if importlib.util.find_spec("torch") is None:
+needed = ("torch", "numpy", "matplotlib", "safetensors")
+missing = [name for name in needed if importlib.util.find_spec(name) is None]
+if missing:
     raise ImportError(
-        "The course needs PyTorch, which is not installed here. In a terminal: "
-        "pip install torch numpy matplotlib. Or open this notebook in Colab, which has it."
+        f"The course needs {{', '.join(missing)}}, not installed here. In a terminal: "
+        f"pip install {{' '.join(missing)}}. Or open this notebook in Colab, which has everything."
     )"""
 
 BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({address})"

@@ -1,5 +1,6 @@
 """Notebooks are made from their sources alone and carry what nbgrader and Colab need."""
 
+import ast
 import importlib.util
 import json
 import os
@@ -242,9 +243,24 @@ def test_without_a_network_the_setup_cell_says_what_to_do(built, without, monkey
 
 
 def test_without_torch_the_setup_cell_says_how_to_get_it(built, installed, without):
-    without("torch")
-    with pytest.raises(ImportError, match=r"needs PyTorch.*pip install torch.*Colab"):
+    without("torch", "safetensors")
+    with pytest.raises(ImportError, match=r"needs torch, safetensors,.*pip install torch safetensors\."):
         exec(cell(built, "setup")["source"], {})
+
+
+def test_the_setup_cell_asks_for_whatever_the_package_imports(built, without):
+    imported = set()
+    for path in Path(course.__file__).parent.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            imported |= {name.partition(".")[0] for name in names}
+    needed = imported - sys.stdlib_module_names - {"course"}
+    without(*needed)
+    with pytest.raises(ImportError) as said:
+        exec(cell(built, "setup")["source"], {})
+    listed = str(said.value).partition("pip install ")[2].partition(". ")[0]
+    assert set(listed.split()) == needed
 
 
 def test_a_new_address_restamps_every_notebook_and_keeps_a_lectures_outputs(course_folder, edit):

@@ -6,7 +6,7 @@ from shutil import copy
 import pytest
 
 from autograder.cli import main
-from autograder.competing import Competition, compete
+from autograder.competing import Competition, compete, entry
 from autograder.competing.compete import NoEntries
 
 SAMPLES = Path(__file__).parents[2] / "autograder" / "sample" / "competition"
@@ -42,15 +42,27 @@ def compared(tmp_path):
     return compare
 
 
-def test_knowing_nothing_and_knowing_everything_are_the_ends_of_the_scale(compared):
-    true_model = UNIFORM.replace(
-        "    return torch.full((*tokens.shape, 160), 1 / 160).log()",
-        "    from course.data.story_language import StoryLanguage\n    return StoryLanguage()(tokens)",
-    )
-    places, task = compared(nothing=UNIFORM, everything=true_model)
+TRUE_MODEL = UNIFORM.replace(
+    "    return torch.full((*tokens.shape, 160), 1 / 160).log()",
+    "    from course.data.story_language import StoryLanguage\n    return StoryLanguage()(tokens)",
+)
+
+
+def test_knowing_nothing_and_knowing_everything_are_the_ends_of_the_scale(compared, monkeypatch):
+    monkeypatch.setattr(entry, "ANSWERS", ())
+    places, task = compared(nothing=UNIFORM, everything=TRUE_MODEL)
     assert places["nothing"].share_known == pytest.approx(0, abs=1e-6)
     assert places["everything"].share_known == pytest.approx(1, abs=1e-4)
     assert places["everything"].bits_per_token == pytest.approx(task.floor, abs=1e-4)
+
+
+def test_who_asks_the_language_itself_gets_no_rank(compared):
+    ready = "from course.ladder import Corpus\n" + UNIFORM.replace("return 0", "Corpus; return 0")
+    places, _ = compared(honest=UNIFORM, everything=TRUE_MODEL, ready=ready)
+    name = "course.data.story_language.StoryLanguage"
+    assert places["everything"].problem == f"asks what knows the answers: {name}, line 9"
+    assert places["ready"].problem == "asks what knows the answers: course.ladder.Corpus, line 6"
+    assert places["honest"].problem == ""
 
 
 def test_a_single_look_ahead_costs_the_rank(compared):

@@ -27,7 +27,8 @@ PROMISED = {
     "hw3_recurrent": "found['my LSTM'][32] > 0.9 and found[\"PyTorch's RNN\"][32] < 0.3",
     "hw4_attention": "error < 0.15 and right > 0.9",
     "hw5_transformer": "rung.beats('GRU') and rung.percent_above_floor < 31",
-    "hw6_gpt": "standing.beats('LSTM') and difference < 1e-3 and not built_of.ready_made",
+    "hw6_gpt": "standing.beats('LSTM') and difference < 1e-3 and not built_of.ready_made"
+    " and 'gated' in mine.own and len(talk.messages[-1].content) > 100",
     "hw7_bert_and_translation": "n_right > len(places) / 3 and not built_of.ready_made",
 }
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from course.models.multi_head_attention import merge_heads, split_heads
 from course.sampling import filters, penalties, temperatures
 
-__all__ = ["GPT", "combined_filters", "gpt2_weights", "repetition_penalty", "temperature"]
+__all__ = ["GPT", "combined_filters", "gated", "gpt2_weights", "repetition_penalty", "temperature"]
 
 
 class Block(nn.Module):
@@ -74,16 +74,21 @@ def gpt2_weights(checkpoint: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def temperature(logits: Tensor, t: float) -> Tensor:
-    """As in exercise 10."""
+    """As in exercise 11."""
     return temperatures.temperature(logits, t=t)
 
 
 def combined_filters(logits: Tensor, t: float, k: int, p: float, least: float) -> Tensor:
-    """As in exercise 14."""
+    """As in exercise 15."""
     kept = filters.top_k(logits, k=k), filters.top_p(logits, p=p), filters.min_p(logits, p=least)
     return torch.stack(kept).amin(dim=0) / t
 
 
 def repetition_penalty(logits: Tensor, history: Tensor, penalty: float) -> Tensor:
-    """As in exercise 15."""
+    """As in exercise 16."""
     return penalties.repetition_penalty(logits, history, penalty=penalty)
+
+
+def gated(x: Tensor, W_gate: Tensor, W_expand: Tensor, W_contract: Tensor) -> Tensor:
+    """As in exercise 27."""
+    return F.linear(F.linear(x, W_expand) * F.silu(F.linear(x, W_gate)), W_contract)

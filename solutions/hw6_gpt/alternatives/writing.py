@@ -312,3 +312,18 @@ def row_after_row(weights, tokens, cache):
         shares = (keys @ query[:, :, None] / D**0.5).softmax(1)  # (B, S, 1)
         logits.append((x + (shares * values).sum(1)) @ weights["wte"].T)
     return torch.stack(logits, dim=1), {"keys": keys, "values": values}
+
+
+@alternative(of="gated")
+def hidden_number_after_hidden_number(x, W_gate, W_expand, W_contract):
+    answer = torch.zeros_like(x)
+    for gate, expand, contract in zip(W_gate, W_expand, W_contract.T, strict=True):
+        opened = x @ gate
+        answer = answer + (opened * torch.sigmoid(opened) * (x @ expand))[..., None] * contract
+    return answer
+
+
+@alternative(of="gated")
+def both_layers_by_one_matrix(x, W_gate, W_expand, W_contract):
+    gate, wide = functional.linear(x, torch.cat([W_gate, W_expand])).chunk(2, dim=-1)
+    return functional.linear(wide * functional.silu(gate), W_contract)

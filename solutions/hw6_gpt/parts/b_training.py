@@ -578,14 +578,7 @@ def stories_drawn_for_grading_cost_little_more_than_the_floor(story_log_probs, d
 # For the next exercise. The vocabulary has 6 tokens, ln 6 = 1.79; all losses are in nats.
 FLOOR = 0.94  # the entropy of the language
 TRAINING_LOSS = {0: 1.79, 10: 0.16, 50: 0.03, 200: 0.01}  # after so many steps
-LOSS_BY_POSITION = [
-    0.01,
-    0.01,
-    0.01,
-    0.01,
-    0.01,
-    0.01,
-]  # the training loss after the last step, position by position
+LOSS_BY_POSITION = [0.01, 0.01, 0.01, 0.01, 0.01, 0.01]  # the same at the end, position by position
 NEXT_TOKEN_LOSS = 5.4  # what the finished model pays for new text, token by token as it comes
 START, CONTINUATION = [0, 2], [2, 2, 2, 2, 2]  # what it writes after START if the best token is always taken
 
