@@ -265,7 +265,14 @@ def main() -> int:
 
     results, chosen = Results(), sys.argv[1:]
     kept = rows_of(PAGE.read_text()) if chosen else {}
-    options = ["-q", "-m", "", "-p", "no:cacheprovider", f"--ignore={HERE / 'test_table.py'}"]  # it compares the page
+    options = [
+        "-q",
+        "-m",
+        "",
+        "-p",
+        "no:cacheprovider",
+        f"--ignore={HERE / 'test_table.py'}",
+    ]  # it compares the page
     status = pytest.main([*options, *(str(HERE / name) for name in chosen or [""])], plugins=[results])
     PAGE.write_text(page(results, kept))
     return int(status)
