@@ -26,7 +26,8 @@ from autograder.isolation import landlock  # noqa: E402
 PAGE = HERE.parents[1] / "docs" / "attacks.md"
 LEVELS = ("bwrap", "landlock")
 DEFEATED, COSTS, STAYS_OPEN = "defeated", "costs the attacker only", "open"
-START = re.compile(r"\b(?:bwrap|landlock)-(root|ordinary)(?:-(\d+))?")  # as `Start` calls itself
+NOT_TRIED = "not tried here"
+START = re.compile(r"\b(?:bwrap|landlock)-(root|ordinary)(?:-([135])\b)?")  # as `Start` calls itself
 WHOLE = "test_attempts.py"
 ATTEMPT = "test_an_attempt_gains_nothing_tells_nothing_and_leaves_nothing"
 ALL_FAMILIES = FAMILIES | {
@@ -125,7 +126,7 @@ REMAINS = """## What remains
   own network may hold more memory than is counted, up to what the kernel gives to all connections.
 - At `landlock` before Linux 6.12 (Landlock below 6), *costs the attacker only*: a submission signals nobody
   but its first process, so that it cannot end a program it started. Tried with the version capped on a newer
-  kernel, never on an older one; and never on AArch64, whose filter is only interpreted by a test.
+  kernel; on an older one, which SECURITY.md names, without torch.
 - A shared kernel is the border: a fault in it is not defended against. A class to be distrusted that far
   is graded in a virtual machine.
 - The student's function is given the inputs of hidden checks. Whoever reads the feedback learns whether each
@@ -168,7 +169,7 @@ class Results:
         name, _, variant = test.partition("[")
         level = next((level for level in LEVELS if re.search(rf"\b{level}\b", variant)), "")
         attempt = next((n for n in INSIDE | OUTSIDE if re.search(rf"\b{n}\b", variant)), name)
-        outcome = "passed" if report.passed else "not tried here" if report.skipped else "succeeds"
+        outcome = "passed" if report.passed else NOT_TRIED if report.skipped else "succeeds"
         key = file, attempt if file == WHOLE else name
         self.ended[*key, level].add(outcome)
         if report.passed:
@@ -179,6 +180,8 @@ class Results:
         ended = self.ended.get((attack.file, attack.test, level), set())
         if level == LEVELS[0]:  # what is tried at the best level only
             ended = ended | self.ended.get((attack.file, attack.test, ""), set())
+        if ended == {"passed", NOT_TRIED}:  # where it was tried
+            ended = {"passed"}
         return "; ".join(sorted(ended - {"passed"})) or (verdict(attack.test, level) if ended else "–")
 
     def has(self, attack: Attack) -> bool:
