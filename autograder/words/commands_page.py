@@ -1,4 +1,4 @@
-"""The page `site/commands.md`, made from the parser: `python -m autograder.words.commands_page` writes it."""
+"""The page `site/commands.md`, made from the parser; `tests/autograder/test_commands_page.py` renews it."""
 
 from __future__ import annotations
 
@@ -60,9 +60,3 @@ def _shown(action: argparse.Action) -> str:
 def _plain(text: str) -> str:
     """Help as Markdown, in which a star is a star."""
     return re.sub(r"([*<])(?=[^`]*(?:`[^`]*`[^`]*)*$)", r"\\\1", text)
-
-
-if __name__ == "__main__":
-    from autograder.cli import VERBS, parser
-
-    PAGE.write_text(page(parser(VERBS)), encoding="utf-8")
