@@ -8,7 +8,7 @@
 # - put encoder and decoder together and train them to translate;
 # - compare the result with the recurrent translator of lecture 11, on the same data and on equal terms.
 #
-# *30 minutes to read, about a minute and a half to run, most of it two trainings. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
+# *30 minutes to read, under 90 seconds to run, most of it two trainings. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
 #
 # **The question of the day:** the recurrent translator with attention works. What do we gain if nothing in it is recurrent any more?
 
@@ -469,7 +469,7 @@ for scale in runs:
     )
 
 # %% [markdown]
-# After 600 steps the order is the same with every seed, within the trained lengths and beyond. After 2,400 steps nothing separates the three within the trained lengths: at 15 words each is at 99 BLEU or more, and their alignment errors overlap. (Of the rotary model, this record has two seeds.) What the Transformer lacked there was training. Beyond, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps. It has learned the positions that it meets better, and only those. Rotations gain at 20 words, with a wide spread between the seeds, and not at 30. What sixteen times the steps do is not recorded; the paper's Transformer took 100,000.
+# After 600 steps the order beyond the trained lengths is the same with every seed, and within them RNNsearch is slightly ahead. After 2,400 steps nothing separates the three within the trained lengths: at 15 words every run is above 98 BLEU, and their alignment errors overlap. (Of the rotary model, this record has two seeds.) What the Transformer lacked there was training. Beyond, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps. It has learned the positions that it meets better, and only those. Rotations gain at 20 words, with a wide spread between the seeds, and not at 30. What sixteen times the steps do is not recorded; the paper's Transformer took 100,000.
 #
 # Why beyond them? Here is a suspicion: it knows a position by its sines and cosines, and has never met those beyond the trained lengths. Test this with short sentences, of ten words, whose positions do not start at 1.
 
