@@ -36,7 +36,7 @@ from autograder.source.homework import (
 from course.checks import LocalLink, Trace, replay
 from course.checks.diagnosis import candidates as recognised
 from course.checks.diagnosis import spoken
-from course.checks.fingerprints import Fingerprint, has_answer, known
+from course.checks.fingerprints import BY_CHANCE, Fingerprint, has_answer, known
 
 # What a function returns that ignores its input, or whose `return` is forgotten: no claim may hold for it.
 CONSTANTS: tuple[object, ...] = (None, 0.0, 1.0, "", [])
@@ -198,16 +198,12 @@ class Bench:
             return
         for name, done in self.wrong.items():
             recorded = [
-                (one.trace, own.trace, self.fingerprints[own.check.name].wrong[name])
+                (known_answers(one.trace, own.trace), self.fingerprints[own.check.name].wrong[name])
                 for one, own in zip(done, self.own, strict=True)
                 if name in self.fingerprints[own.check.name].wrong
             ]
-            if recorded and all(self._right_bears(*one) for one in recorded):
+            if recorded and all(_bears_all(right, fingerprint) for right, fingerprint in recorded):
                 yield name
-
-    def _right_bears(self, asked: Trace, own: Trace, fingerprint: Fingerprint) -> bool:
-        right = known_answers(asked, own) or replay(asked, self.references)
-        return all(map(has_answer, right.events, fingerprint))
 
     def shipped_otherwise(self, digest: str) -> Iterator[str]:
         """The checks whose answers in the student's package differ, although it was built from this code."""
@@ -232,6 +228,12 @@ def _is_written(there: Fingerprint, here: Fingerprint, run: Trace) -> bool:
     """Whether two fingerprints agree about this run, even if they were made with different rounding."""
     alike = [one.is_right for one in there] == [one.is_right for one in here]
     return alike and all(has_answer(event, one) for event, one in zip(run.events, there, strict=False))
+
+
+def _bears_all(right: Trace | None, fingerprint: Fingerprint) -> bool:
+    """Whether right code, asked the same, gave all these answers, none of which is left to chance."""
+    is_by_chance = any(one.seal == BY_CHANCE for one in fingerprint)
+    return right is not None and not is_by_chance and all(map(has_answer, right.events, fingerprint))
 
 
 def _undecided(visible: Sequence[Examined], drawn: Mapping[int, Sequence[Examined]]) -> Iterator[Undecided]:

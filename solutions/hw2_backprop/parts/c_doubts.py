@@ -102,11 +102,14 @@ def both_sides_see_the_same_dropout(numerical_gradient, draw):
 
 # %% check="every_entry_has_its_slope" points=1
 def every_entry_has_its_slope(numerical_gradient, draw):
-    """For the products of neighbours, the slope of each number is the sum of its neighbours."""
-    x = 1 + draw.uniform(2, 3)
+    """For the products of neighbours, all near a thousandth, the slope of each number is the sum of its neighbours."""
+    x = (1 + draw.uniform(2, 3)) / 1000
     padded = torch.cat([torch.zeros(1), x.flatten(), torch.zeros(1)])
     assert_close(
-        numerical_gradient("neighbours", x, 0), (padded[2:] + padded[:-2]).reshape(2, 3), tolerance=1e-6
+        1000 * numerical_gradient("neighbours", x, 0),
+        1000 * (padded[2:] + padded[:-2]).reshape(2, 3),
+        tolerance=1e-6,
+        what="1,000 times the slopes",
     )
 
 
