@@ -128,7 +128,7 @@ def perform(task: Task) -> Done:
             text = line.decode(errors="replace")
             print(text, end="", flush=True)
             lines.append(text.rstrip("\n").rpartition("\r")[2])  # of a progress bar, its last state
-    seconds = round(time.perf_counter() - began, 1)
+    seconds = time.perf_counter() - began
     today = f"{date.today():%d %B %Y}"
     return Done(task.command, process.returncode == 0, seconds, machine(), today, "\n".join(lines[-60:]))
 

@@ -1,25 +1,36 @@
-"""Several matrices applied to one input by one product: a GPU is faster with one large matrix than three."""
+"""Queries, keys and values by one product: a GPU is faster with one large matrix than with three."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.shapes import Tensor
+from course.shapes import Float, Tensor
+
+Heads = Float[Tensor, "batch heads time d_head"]
 
 
-def is_one_input_on_gpu(maps: Sequence[nn.Module], inputs: Sequence[Tensor]) -> bool:
-    """Whether all maps add a bias and read the same tensor, on a GPU."""
-    first, *others = inputs
-    has_biases = all(getattr(each, "bias", None) is not None for each in maps)
-    return first.is_cuda and has_biases and all(each is first for each in others)
+@runtime_checkable
+class Projections(Protocol):
+    """The three maps of an attention layer, and into how many heads their results are cut."""
+
+    n_heads: int
+    W_query: nn.Linear
+    W_key: nn.Linear
+    W_value: nn.Linear
 
 
-def in_one_product(maps: Sequence[nn.Linear], inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """What each map makes of the first input, which is that of all, (…, width of the map) each."""
-    W = torch.cat([each.weight for each in maps])  # (all widths together, d_input)
+def heads_in_one_product(
+    layer: Projections, query: Float[Tensor, "batch time d_model"], key: Tensor, value: Tensor
+) -> tuple[Heads, Heads, Heads]:
+    """The heads' queries, keys and values of a sequence that attends to itself: all three read `query`."""
+    maps = (layer.W_query, layer.W_key, layer.W_value)
+    W = torch.cat([each.weight for each in maps])  # (3D, D)
     b = torch.cat([each.bias for each in maps])
-    return F.linear(inputs[0], W, b).split([each.out_features for each in maps], dim=-1)
+    B, T, _ = query.shape
+    split = F.linear(query, W, b).view(B, T, 3, layer.n_heads, -1)  # (B, T, 3, H, d_k)
+    q, k, v = split.permute(2, 0, 3, 1, 4)  # (B, H, T, d_k) each
+    return q, k, v

@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.kernels import faster_by
-from course.kernels.one_product import in_one_product, is_one_input_on_gpu
+from course.kernels.one_product import heads_in_one_product
 from course.models.attention import attention_weights, dot_scores
 from course.models.linear import Linear
 from course.models.masks import causal_mask, check_mask
@@ -39,15 +39,11 @@ def merge_heads(x: Float[Tensor, "batch heads time d_head"]) -> Float[Tensor, "b
     return x.transpose(1, 2).flatten(start_dim=2)  # (B, H, T, d_k) → (B, T, H, d_k) → (B, T, D)
 
 
-def are_plain(maps: tuple[nn.Module, ...], inputs: tuple[Tensor, ...]) -> bool:
-    """Whether one product does what these maps do: none was replaced, and all read one input on a GPU."""
-    return all(type(each) is Linear for each in maps) and is_one_input_on_gpu(maps, inputs)
-
-
-@faster_by(in_one_product, where=are_plain)
-def applied(maps: tuple[nn.Module, ...], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Each map applied to its input."""
-    return tuple(W(x) for W, x in zip(maps, inputs, strict=True))
+def is_self_attention_on_gpu(layer: MultiHeadAttention, query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Whether one product does what the three do: they read one input on a GPU, and none was replaced."""
+    maps = (layer.W_query, layer.W_key, layer.W_value)
+    are_plain = all(type(each) is Linear and each.bias is not None for each in maps)
+    return are_plain and query.is_cuda and query is key and key is value
 
 
 @dataclass
@@ -139,12 +135,18 @@ class MultiHeadAttention(nn.Module):
     def _heads(
         self, query: Tensor, key: Tensor, value: Tensor, cache: LayerCache | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        projected = applied((self.W_query, self.W_key, self.W_value), (query, key, value))
-        q, k, v = (split_heads(each, self.n_heads) for each in projected)  # (B, H, queries or keys, d_k)
+        q, k, v = self._projected(query, key, value)
         if self.has_rotation:
             first = 0 if cache is None else cache.length
             q, k = rotate(q, first), rotate(k, first)
         return (q, k, v) if cache is None else (q, *cache.extend(k, v))
+
+    @faster_by(heads_in_one_product, where=is_self_attention_on_gpu)
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q = split_heads(self.W_query(query), self.n_heads)  # (B, H, queries, d_k)
+        k = split_heads(self.W_key(key), self.n_heads)  # (B, H, keys, d_k)
+        v = split_heads(self.W_value(value), self.n_heads)  # (B, H, keys, d_k)
+        return q, k, v
 
     def _scores(self, q: Queries, k: Keys) -> Float[Tensor, "batch heads queries keys"]:
         scores = dot_scores(q, k) / math.sqrt(q.shape[-1])

@@ -5,6 +5,7 @@ not wrong costs nothing; what is told names the function or the cell, and the li
 """
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -72,6 +73,18 @@ CLASS_SIZE = 200
 HONEST = [f"{chr(ord('a') + i % 26)}_honest_{i}" for i in range(CLASS_SIZE - len(GRADED) - len(NOT_RUN))]
 
 
+def as_handed_in(file, course):
+    """The file here, with the set-up cell of today's release in the place of the one it was kept with."""
+    return file.read_bytes().replace(
+        set_up_of(HERE / "reference.ipynb"), set_up_of(course / "homeworks" / NAME / f"{NAME}.ipynb")
+    )
+
+
+def set_up_of(file):
+    """The lines of the set-up cell, as they stand in the file."""
+    return re.search(rb'"# Set-up: .*?\n   \]', file.read_bytes(), re.DOTALL)[0]
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     course = tmp_path_factory.mktemp("bad_input") / "course"
@@ -80,10 +93,10 @@ def course(tmp_path_factory):
     for file in HERE.glob("*.ipynb"):
         folder = submitted / file.stem / NAME
         folder.mkdir(parents=True)
-        shutil.copy(file, folder / f"{NAME}.ipynb")
+        (folder / f"{NAME}.ipynb").write_bytes(as_handed_in(file, course))
     renamed = submitted / "renamed" / NAME
     renamed.mkdir(parents=True)
-    shutil.copy(HERE / "reference.ipynb", renamed / f"{NAME} (1).ipynb")
+    shutil.copy(submitted / "reference" / NAME / f"{NAME}.ipynb", renamed / f"{NAME} (1).ipynb")
     huge = submitted / "a_file_of_200_megabytes" / NAME
     huge.mkdir(parents=True)
     with open(huge / f"{NAME}.ipynb", "wb") as file:
@@ -154,4 +167,5 @@ def test_a_hundred_megabytes_of_printing_leave_a_small_notebook(course, graded):
 
 def test_what_was_handed_in_is_left_as_it_was(course, graded):
     for file in HERE.glob("*.ipynb"):
-        assert (course / "submitted" / file.stem / NAME / f"{NAME}.ipynb").read_bytes() == file.read_bytes()
+        handed_in = course / "submitted" / file.stem / NAME / f"{NAME}.ipynb"
+        assert handed_in.read_bytes() == as_handed_in(file, course)

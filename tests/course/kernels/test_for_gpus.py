@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from course.kernels import without_kernels
-from course.kernels.one_product import in_one_product, is_one_input_on_gpu
+from course.kernels.one_product import heads_in_one_product
 from course.kernels.recurrence_on_gpu import is_on_gpu, recurrence_on_gpu
 from course.models import GRUCell, Linear, LSTMCell, RNNCell
-from course.models.multi_head_attention import MultiHeadAttention, applied, are_plain
+from course.models.multi_head_attention import MultiHeadAttention, is_self_attention_on_gpu
 
 T, B, D_INPUT, D = 7, 3, 5, 4
 CELLS = pytest.mark.parametrize("cell_type", [RNNCell, LSTMCell, GRUCell])
@@ -95,20 +95,21 @@ def test_on_a_gpu_the_kernel_is_taken_and_gives_the_numbers_of_our_own_steps(cel
 
 def test_one_product_gives_what_three_give():
     torch.manual_seed(0)
-    maps, x = tuple(Linear(6, width).double() for width in (6, 4, 8)), torch.randn(2, 5, 6).double()
-    for one, each in zip(in_one_product(maps, (x, x, x)), applied(maps, (x, x, x)), strict=True):
+    attention, x = MultiHeadAttention(6, 2).double(), torch.randn(3, 5, 6).double()
+    three = attention._projected(x, x, x)
+    for one, each in zip(heads_in_one_product(attention, x, x, x), three, strict=True):
         torch.testing.assert_close(one, each)
 
 
 def test_one_product_is_for_one_input_on_a_gpu():
-    maps, there = (Linear(6, 6),) * 3, Elsewhere()
-    assert is_one_input_on_gpu(maps, (there,) * 3)
-    assert not is_one_input_on_gpu(maps, (there, Elsewhere(), there))
-    assert not is_one_input_on_gpu((Linear(6, 6, bias=False),) * 3, (there,) * 3)
-    assert not is_one_input_on_gpu(maps, (torch.ones(2, 6),) * 3)
-
-
-def test_a_matrix_that_was_replaced_is_not_left_out():
     attention, there = MultiHeadAttention(6, 2), Elsewhere()
-    assert are_plain((attention.W_query, attention.W_key, attention.W_value), (there,) * 3)
-    assert not are_plain((nn.Sequential(attention.W_query), attention.W_key, attention.W_value), (there,) * 3)
+    assert is_self_attention_on_gpu(attention, there, there, there)
+    assert not is_self_attention_on_gpu(attention, there, Elsewhere(), there)
+    assert not is_self_attention_on_gpu(attention, *(torch.ones(2, 5, 6),) * 3)
+
+
+@pytest.mark.parametrize("other", [Linear(6, 6, bias=False), nn.Sequential(Linear(6, 6))])
+def test_a_matrix_that_was_replaced_is_not_left_out(other):
+    attention, there = MultiHeadAttention(6, 2), Elsewhere()
+    attention.W_key = other
+    assert not is_self_attention_on_gpu(attention, there, there, there)
