@@ -15,7 +15,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograder.isolation import kernel
-from autograder.isolation.system_calls import ALLOWED, ATTRIBUTES, CHMOD, CHOWN, EXAMINED, SOCKETS, Calls
+from autograder.isolation.system_calls import (
+    ALLOWED,
+    ATTRIBUTES,
+    CHMOD,
+    CHOWN,
+    EXAMINED,
+    GROUPS,
+    SOCKETS,
+    Calls,
+)
 
 LOAD, MASK, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
@@ -242,6 +251,7 @@ def verdicts(strictness: Strictness, own: int) -> dict[str, list[bytes]]:
 def answers(strictness: Strictness) -> Iterable[tuple[Calls, bytes]]:
     """The calls that get the same answer whatever their arguments."""
     yield ALLOWED, allow()
+    yield GROUPS, pretend()
     yield CHOWN, refuse(errno.EPERM)
     yield ATTRIBUTES, refuse(errno.EOPNOTSUPP)
     yield CHMOD, allow() if strictness.namespaces else pretend()

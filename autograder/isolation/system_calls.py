@@ -109,8 +109,6 @@ ALLOWED: Calls = {
     "getpgid": (121, 155),
     "getpgrp": (111, None),
     "getsid": (124, 156),
-    "setsid": (112, 157),
-    "setpgid": (109, 154),
     "set_tid_address": (218, 96),
     "set_robust_list": (273, 99),
     "rseq": (334, 293),
@@ -222,6 +220,12 @@ CHOWN: Calls = {
     "fchown": (93, 55),
     "lchown": (94, None),
     "fchownat": (260, 54),
+}
+
+# Answered as if done: a submission stays one process group, which the kernel can signal as a whole.
+GROUPS: Calls = {
+    "setsid": (112, 157),
+    "setpgid": (109, 154),
 }
 
 # Answered as by a file system without these attributes, for which programs that copy files are prepared.

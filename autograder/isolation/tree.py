@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -84,17 +83,16 @@ class Descendants(Tree):
         return found
 
     def kill(self) -> None:
-        """Stop them all first, then kill, however fast they multiply."""
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            seen: set[int] = set()
-            while new := [pid for pid in self.pids() if pid not in seen]:
-                seen.update(new)
-                for pid in new:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, number)
-        while self.pids():
+        """End them a process group at a time, however fast they multiply or follow one another.
+
+        The kernel starts no process of a group while it signals that group, so none slips through. A group's
+        number is given to nobody else while a process of it, even an ended one, is among those found here.
+        """
+        while found := self.pids():
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError):
+                    kill_group_of(pid)
             self.reap()
-            time.sleep(0.001)
 
 
 class Inhabitants(Tree):
@@ -113,6 +111,15 @@ class Inhabitants(Tree):
             while True:
                 pid, status, usage = os.wait4(-1, 0)
                 self.ended[pid] = (status, usage.ru_utime + usage.ru_stime)
+
+
+def kill_group_of(pid: int) -> None:
+    """Kill a process and all of its group; only itself while it is in the group of this process."""
+    group = os.getpgid(pid)
+    if group == os.getpgrp():
+        os.kill(pid, signal.SIGKILL)
+    else:
+        os.killpg(group, signal.SIGKILL)
 
 
 def children_of(pid: int) -> list[int]:

@@ -34,9 +34,12 @@ def unique_seconds():
 
 def left_over(warm):
     """What is left of submissions: keepers, and what has the warm process's directory in its environment."""
-    found = set(children_of(warm.process.pid))
-    found |= {int(path.name) for path in Path("/proc").glob("[0-9]*") if warm.home.name in environment(path)}
-    return found - {warm.process.pid}
+    return (set(children_of(warm.process.pid)) | at_home_in(warm.home.name)) - {warm.process.pid}
+
+
+def at_home_in(directory):
+    """The processes that have a directory in their environment."""
+    return {int(path.name) for path in Path("/proc").glob("[0-9]*") if directory in environment(path)}
 
 
 def environment(process):

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 
 import pytest
-from leftovers import left_over, processes_with, unique_seconds, wait_until
-from warm_levels import SMALL
+from leftovers import at_home_in, left_over, processes_with, unique_seconds, wait_until
+from warm_levels import SMALL, warm_or_skip
 
 from autograder.isolation import Died, IsolationUnavailable, Warm, choose
 
@@ -75,10 +77,10 @@ def has_died(student):
 
 GRADER = """
 from autograder.isolation import Warm, choose
-warm = Warm(choose(), imports=()).__enter__()
+warm = Warm(choose({!r}), imports=()).__enter__()
 student = warm.student()
-student.run({!r})
 print(warm.process.pid, warm.home.name, flush=True)
+student.run({!r})
 student.run("while True: pass", seconds=60)
 """
 
@@ -86,7 +88,7 @@ student.run("while True: pass", seconds=60)
 def test_nothing_outlives_a_grader_that_is_killed():
     """The warm process and its directory included."""
     seconds = unique_seconds()
-    source = GRADER.format(DAEMONS.format(count=2, seconds=seconds))
+    source = GRADER.format("best", DAEMONS.format(count=2, seconds=seconds))
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as grader:
         zygote, home = grader.stdout.readline().split()
         assert wait_until(lambda: len(processes_with(seconds)) == 2)
@@ -94,6 +96,45 @@ def test_nothing_outlives_a_grader_that_is_killed():
     assert wait_until(lambda: not processes_with(seconds))
     assert wait_until(lambda: not cmdline(zygote))
     assert wait_until(lambda: not os.path.exists(home))
+
+
+CHAIN = """
+import os, time
+end = time.monotonic() + 60
+if os.fork() == 0:
+    while time.monotonic() < end:
+        {}
+        if os.fork(): os._exit(0)
+print("started")
+"""
+CHAINS = {
+    "in one group": CHAIN.format("pass"),
+    "in a group each": CHAIN.format("os.setpgid(0, 0)"),
+    "in a session each": CHAIN.format("os.setsid()"),
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS.keys())
+def test_a_chain_of_processes_that_start_the_next_and_end_is_cut(warm, chain):
+    """Whoever lists processes and signals them one by one comes too late for each of these."""
+    with warm.student() as student:
+        assert student.run(chain).output == "started\n"
+    assert wait_until(lambda: not left_over(warm), seconds=15)
+
+
+@pytest.mark.parametrize("level", ["bwrap", "landlock"])
+def test_nothing_outlives_a_grader_that_is_killed_beside_chains_and_bombs(level):
+    warm_or_skip(level)
+    bombing = "\n".join([CHAINS["in one group"], "if os.fork() == 0:", indent(BOMBS["forks"], "    ")])
+    with subprocess.Popen(
+        [sys.executable, "-c", GRADER.format(level, bombing)], stdout=subprocess.PIPE, text=True
+    ) as grader:
+        zygote, home = grader.stdout.readline().split()
+        assert wait_until(lambda: len(at_home_in(home)) > 1)
+        time.sleep(1.0)  # they multiply
+        grader.kill()
+    assert wait_until(lambda: not at_home_in(home), seconds=15)
+    assert wait_until(lambda: not cmdline(zygote))
 
 
 def cmdline(process):

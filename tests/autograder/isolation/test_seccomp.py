@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation import seccomp
-from autograder.isolation.system_calls import ALLOWED, ATTRIBUTES, CHMOD, CHOWN, EXAMINED, SOCKETS
+from autograder.isolation.system_calls import ALLOWED, ATTRIBUTES, CHMOD, CHOWN, EXAMINED, GROUPS, SOCKETS
 
-TABLES = (ALLOWED, SOCKETS, CHMOD, CHOWN, ATTRIBUTES, EXAMINED)
+TABLES = (ALLOWED, GROUPS, SOCKETS, CHMOD, CHOWN, ATTRIBUTES, EXAMINED)
 ALL = {name: numbers for table in TABLES for name, numbers in table.items()}
 OWN = 4321
 IN_SANDBOX = seccomp.Strictness(namespaces=True)
@@ -195,6 +195,12 @@ def test_limits_and_scheduling_are_changed_for_oneself_only(machine, strictness)
     assert answer(strictness, machine, "setpriority", 0, OWN) == ALLOWED_ANSWER
     for which, who in ((0, 1), (1, 0), (1, OWN), (2, 0), (2, OWN)):
         assert answer(strictness, machine, "setpriority", which, who) == error(errno.EPERM)
+
+
+@pytest.mark.parametrize("machine", COLUMN)
+@pytest.mark.parametrize("strictness", STRICTNESSES, ids=str)
+def test_nobody_leaves_the_process_group_by_which_all_are_ended(machine, strictness):
+    assert {answer(strictness, machine, call) for call in GROUPS} == {error(0)}
 
 
 @pytest.mark.parametrize("machine", COLUMN)
