@@ -36,13 +36,13 @@ def repair_notebook(path: Path, homework: str, root: Path, to: Path | None = Non
     to = to or path.with_name(f"{path.stem}.repaired.ipynb")
     if to.exists() or to.is_symlink():
         raise WouldOverwrite(f"{to} exists already; give another name with --to.")
-    handed, flags = parse(read(path))
+    handed = parse(read(path))
     source = source_cells(json.loads(release.read_text(encoding="utf-8")))
     folder = root / "solutions" / homework
     source = with_earlier(source, folder)
-    repaired = repair(handed, source, retired(source, folder))
+    repaired = repair(handed.cells, source, retired(source, folder))
     write_text(to, to_json(notebook(_cells(repaired.cells))))
-    return to, [*flags, *repaired.flags, *repaired.notes] or [NOTHING]
+    return to, [*handed.flags, *repaired.flags, *repaired.notes] or [NOTHING]
 
 
 def _cells(cells: Sequence[RepairedCell]) -> list[dict]:

@@ -23,7 +23,7 @@ from autograder.marks.records import (
 )
 from autograder.source.released import SourceCell
 from autograder.submissions.collect import Unreadable
-from autograder.submissions.handed_in import HandedCell, language_of, parse
+from autograder.submissions.handed_in import HandedCell, parse
 from autograder.submissions.repair import Repaired, mix_up, repair
 from course.language import Language
 
@@ -60,12 +60,12 @@ def grade_submission(
     """
     begun = time.monotonic()
     try:
-        handed, flags = parse(data)
+        handed = parse(data)
     except Unreadable as problem:
         return not_run(student, problem.sentence, plan)
-    edition = plan.edition(language_of(data))
-    repaired = repair(handed, edition.source, plan.retired)
-    if mixed_up := mix_up(handed, repaired, plan.homework.name):
+    edition = plan.edition(handed.language)
+    repaired = repair(handed.cells, edition.source, plan.retired)
+    if mixed_up := mix_up(handed.cells, repaired, plan.homework.name):
         return not_run(student, mixed_up, plan, edition)
     if plan.homework.in_place:
         judgement = judge_in_place(plan, repaired, start)
@@ -76,7 +76,7 @@ def grade_submission(
         points=sum(exercise.points for exercise in judgement.exercises),
         max_points=sum(exercise.max_points for exercise in judgement.exercises),
         status="graded",
-        flags=(*flags, *repaired.flags, *judgement.flags),
+        flags=(*handed.flags, *repaired.flags, *judgement.flags),
         notes=repaired.notes,
         seconds=round(time.monotonic() - begun, 3),
         exercises=judgement.exercises,

@@ -28,7 +28,7 @@ from autograder.marks.records import RecordFolder
 from autograder.software import code_on_disk, contents, digest, software
 from autograder.source.notebook import notebook, notebook_cell
 from autograder.submissions.collect import Found, collect
-from autograder.submissions.handed_in import language_of, parse
+from autograder.submissions.handed_in import parse
 from autograder.submissions.repair import RepairedCell, repair
 
 LOADED = software()  # the software with which this process judges until it ends
@@ -46,11 +46,11 @@ class Repair(NbGraderPreprocessor):
         paper = paper_of(handed_in(resources, self.config))
         if paper.data is None:
             raise CouldNotJudge(paper.problem)
-        handed, flags = parse(paper.data)
+        handed = parse(paper.data)
         plan = plan_of(resources)
-        edition = plan.edition(language_of(paper.data))
-        repaired = repair(handed, edition.source, plan.retired)
-        for said in (*paper.flags, *flags, *repaired.flags, *repaired.notes):
+        edition = plan.edition(handed.language)
+        repaired = repair(handed.cells, edition.source, plan.retired)
+        for said in (*paper.flags, *handed.flags, *repaired.flags, *repaired.notes):
             self.log.warning("%s: %s", paper.student, said)
         cells = [_cell(position, cell) for position, cell in enumerate(repaired.cells)]
         return from_dict(notebook(cells, in_metadata(edition.language))), resources

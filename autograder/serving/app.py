@@ -289,10 +289,10 @@ class Door:
     def require_notebook(self, content: bytes, name: str) -> None:
         """Raise NotHandedIn unless this can be read as a notebook, and is not that of another homework."""
         try:
-            cells, _ = parse(content)
+            handed = parse(content)
         except Unreadable as problem:
             raise NotHandedIn(str(problem)) from None
-        if other := mistaken_for(cells, self.root, name, self.homeworks):
+        if other := mistaken_for(handed.cells, self.root, name, self.homeworks):
             theirs, ours = self.heading(other), self.heading(name)
             raise NotHandedIn(f"This is the notebook of “{theirs}”, and it contains nothing of “{ours}”.")
 

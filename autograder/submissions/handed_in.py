@@ -29,8 +29,17 @@ class HandedCell:
     attachments: Mapping[str, Any] = field(default_factory=dict)
 
 
-def parse(data: bytes) -> tuple[list[HandedCell], list[str]]:
-    """The cells of a submitted file, and flags about its format; raises Unreadable with a sentence."""
+@dataclass(frozen=True)
+class HandedNotebook:
+    """A notebook as handed in: its cells, flags about its format, and the language that it says it is in."""
+
+    cells: list[HandedCell]
+    flags: list[str]
+    language: str
+
+
+def parse(data: bytes) -> HandedNotebook:
+    """The notebook in a submitted file; raises Unreadable with a sentence."""
     content = _json(data)
     if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
         raise Unreadable(say("The file is not a notebook: it has no notebook format number."))
@@ -53,12 +62,7 @@ def parse(data: bytes) -> tuple[list[HandedCell], list[str]]:
         raise Unreadable(
             say("The notebook has {count} cells; at most {most} are read.", count=len(cells), most=MOST_CELLS)
         )
-    return [_handed(cell) for cell in cells], flags
-
-
-def language_of(data: bytes) -> str:
-    """The language that a readable submission says it is in."""
-    return language_in(_json(data))
+    return HandedNotebook([_handed(cell) for cell in cells], flags, language_in(content))
 
 
 def _json(data: bytes) -> Any:

@@ -35,7 +35,7 @@ def built(homework):
 def handed_in(built, change=lambda cells: None):
     content = answered(released(built), {"moving_average": RIGHT})
     change({cell["id"]: cell for cell in content["cells"]})
-    return repair(parse(json.dumps(content).encode())[0], source_cells(built))
+    return repair(parse(json.dumps(content).encode()).cells, source_cells(built))
 
 
 def test_students_may_change_it(built):
@@ -54,7 +54,7 @@ def test_what_students_make_of_it_is_kept_and_not_flagged(built, text):
 def test_one_that_is_missing_is_put_back_without_a_flag(built):
     content = answered(released(built), {"moving_average": RIGHT})
     content["cells"] = [cell for cell in content["cells"] if cell["id"] != "the_curve"]
-    repaired = repair(parse(json.dumps(content).encode())[0], source_cells(built))
+    repaired = repair(parse(json.dumps(content).encode()).cells, source_cells(built))
     assert (repaired.flags, repaired.cell("the_curve").source) == ((), ENDLESS)
 
 

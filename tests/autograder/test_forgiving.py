@@ -135,7 +135,7 @@ def judged(request, homework):
 
     def run(centred=WRONG, power=CALLS, spread=RIGHT):
         content = answered(released(built), {"centred": centred, "power": power, "spread": spread})
-        cells, _ = parse(json.dumps(content).encode())
+        cells = parse(json.dumps(content).encode()).cells
         found = judge(plan, repair(cells, plan.source), start, seed=1)
         return {exercise.name: exercise for exercise in found.exercises}
 

@@ -19,7 +19,7 @@ def released(name):
 
 def said(notebook, homework):
     built = json.loads((ROOT / "solutions" / homework / f"{homework}.ipynb").read_text())
-    handed, _ = parse(json.dumps(notebook).encode())
+    handed = parse(json.dumps(notebook).encode()).cells
     return mix_up(handed, repair(handed, source_cells(built)), homework)
 
 

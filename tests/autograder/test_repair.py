@@ -34,7 +34,7 @@ def handed_in(built):
 
 
 def rebuilt(notebook, built):
-    cells, _ = parse(json.dumps(notebook).encode())
+    cells = parse(json.dumps(notebook).encode()).cells
     return repair(cells, source_cells(built))
 
 
@@ -134,7 +134,7 @@ def rebuilt_on_correction(built, corrected, tmp_path):
     keep(tmp_path, released(built), released(corrected))
 
     def rebuild(notebook):
-        cells, _ = parse(json.dumps(notebook).encode())
+        cells = parse(json.dumps(notebook).encode()).cells
         return repair(cells, with_earlier(source_cells(corrected), tmp_path))
 
     return rebuild
@@ -205,7 +205,7 @@ def test_a_question_left_as_an_earlier_release_had_it_is_not_answered(built, cor
     why = named(corrected, "why_smooth")
     why["source"] = why["source"].replace("Why does", "Why, in your words, does")
     keep(tmp_path, released(built), released(corrected))
-    cells, _ = parse(json.dumps(released(built)).encode())
+    cells = parse(json.dumps(released(built)).encode()).cells
     repaired = repair(cells, with_earlier(source_cells(corrected), tmp_path))
     assert repaired.cell("why_smooth").is_untouched
 
@@ -214,7 +214,7 @@ def test_what_nbgrader_released_before_there_was_a_record_is_not_called_a_change
     before = as_nbgrader_releases(built)
     notebook = answered(before, {"moving_average": ANSWER})
     named(notebook, "imports")["source"] = "pass"
-    cells, _ = parse(json.dumps(notebook).encode())
+    cells = parse(json.dumps(notebook).encode()).cells
     repaired = repair(cells, source_cells(corrected))
     assert repaired.flags[-1] == ("Changed by the student and restored: 1 cell (imports).")
     [note] = repaired.notes
@@ -258,7 +258,7 @@ def test_a_cell_that_earlier_releases_had_and_this_one_has_not_is_left_out(built
         for cell in () if metadata else before["cells"]:
             cell["metadata"] = {}
             del cell["id"]
-        cells, _ = parse(json.dumps(before).encode())
+        cells = parse(json.dumps(before).encode()).cells
         repaired = repair(cells, source, gone)
         assert order(repaired) == [cell.name for cell in source]
         assert not any("_claim" in cell.source for cell in repaired.cells)
@@ -349,6 +349,6 @@ def test_format_3_is_converted_and_reported():
         "metadata": {"name": ""},
         "worksheets": [{"cells": [cell], "metadata": {}}],
     }
-    cells, flags = parse(json.dumps(old).encode())
-    assert [cell.source for cell in cells] == ["x = 1"]
-    assert flags == ["The notebook was in the old format 3 and was converted."]
+    handed = parse(json.dumps(old).encode())
+    assert [cell.source for cell in handed.cells] == ["x = 1"]
+    assert handed.flags == ["The notebook was in the old format 3 and was converted."]
