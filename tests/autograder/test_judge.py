@@ -56,7 +56,7 @@ def judged(plan, notebook, warm):
         own = [{"cell_type": "code", "metadata": {}, "source": text} for text in (*before, *after)]
         content["cells"][place:place] = own[: len(before)]
         content["cells"] += own[len(before) :]
-        cells, _ = parse(json.dumps(content).encode())
+        cells = parse(json.dumps(content).encode()).cells
         return judge(plan, repair(cells, plan.source), warm.student, seed)
 
     return run

@@ -71,8 +71,8 @@ def test_damage_is_repaired_and_named_and_the_original_kept(damage, course, tmp_
 def test_a_repaired_notebook_needs_no_repair_and_is_valid(damage, course, tmp_path):
     to, _ = repair_notebook(damaged(course, tmp_path, damage), NAME, course)
     nbformat.validate(nbformat.read(to, as_version=4))
-    handed, flags = parse(to.read_bytes())
-    assert [*flags, *repair(handed, source_cells(released(course))).flags] == []
+    handed = parse(to.read_bytes())
+    assert [*handed.flags, *repair(handed.cells, source_cells(released(course))).flags] == []
 
 
 def test_no_hidden_check_is_put_into_it(course, tmp_path):

@@ -17,7 +17,7 @@ def cells(name):
 
 
 def taken_for(found, name):
-    handed, _ = parse(json.dumps({"nbformat": 4, "cells": found}).encode())
+    handed = parse(json.dumps({"nbformat": 4, "cells": found}).encode()).cells
     return mistaken_for(handed, ROOT, name, NAMES)
 
 
