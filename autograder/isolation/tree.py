@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -90,9 +91,11 @@ class Descendants(Tree):
         """
         while found := self.pids():
             for pid in found:
-                with contextlib.suppress(ProcessLookupError):
+                # macOS permits no signal to a group of which all processes have ended
+                with contextlib.suppress(ProcessLookupError, PermissionError):
                     kill_group_of(pid)
             self.reap()
+            time.sleep(0.001)
 
 
 class Inhabitants(Tree):
