@@ -11,7 +11,7 @@ from autograder.catalogue import misconception
 def probabilities_multiplied(log_probs, tokens):
     """The logarithm is taken of the product of the probabilities, which is 0 for a long sentence.
 
-    Print your product after 100, 200 and 300 tokens of probability 1/50. What is the smallest positive float,
+    Print your product after 300, 400 and 500 tokens of probability 1/5. What is the smallest positive float,
     and which operation on logarithms corresponds to multiplying what they are logarithms of?
     """
     return log_probs[:-1].exp().gather(1, tokens[1:, None]).prod().log().item()
@@ -21,7 +21,7 @@ def probabilities_multiplied(log_probs, tokens):
 def probabilities_multiplied_one_by_one(log_probs, tokens):
     """The probabilities are multiplied, and `math.log` refuses the product of a long sentence, 0.0.
 
-    Print your product after 100, 200 and 300 tokens of probability 1/50. When does it become 0.0, and do you
+    Print your product after 300, 400 and 500 tokens of probability 1/5. When does it become 0.0, and do you
     need the product at all to know its logarithm?
     """
     prob = 1.0

@@ -325,7 +325,7 @@ def entropy_of_the_predictions(distributions, tokens):
 def probability_of_the_text_first(distributions, tokens):
     """The probabilities are multiplied first, and their product is 0.0 for a long text.
 
-    What is 1/2 to the power 1200 as a float? Was any of the tokens impossible?
+    What is 1/1024 to the power 120 as a float? Was any of the tokens impossible?
     """
     prob = math.prod(_probs(distributions, tokens))
     return -math.log2(prob) / len(tokens) if prob else math.inf
