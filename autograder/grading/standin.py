@@ -265,8 +265,9 @@ class RemoteLink:
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
         """Call a method of the target; raises StudentError, NotWritten or Unreachable."""
-        far = replaced((target, args, kwargs), Object, self._far_side)
-        target, args, kwargs = cast("tuple[str | Object, tuple, dict]", far)
+        if self._handles:  # otherwise nothing can refer to an object
+            far = replaced((target, args, kwargs), Object, self._far_side)
+            target, args, kwargs = cast("tuple[str | Object, tuple, dict]", far)
         reply = self._sitting.ask(target, method, args, kwargs, seed=seed)
         near = replaced((reply.value, reply.left), Object, self._near_side)
         value, left = cast("tuple[object, object]", near)

@@ -15,6 +15,7 @@ WRAPPED = 16  # further levels, for what is wrapped around it on its way
 LONGEST_RANGE = 10**6
 WIDEST = 10**8  # of one dimension; a tensor without entries may claim any size
 IMMUTABLE = frozenset({type(None), bool, int, float, complex, str, bytes, torch.dtype, type(Ellipsis)})
+CONTAINERS = (tuple, list, set, frozenset)
 
 TENSOR_DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -59,7 +60,7 @@ def mapped(value: Any, leaf: Callable[[object], object], levels: int = DEEPEST +
     if issubclass(kind, dict):
         keys, entries = [*dict.keys(value)], [*dict.values(value)]
         return dict(zip(_entries(keys, leaf, levels), _entries(entries, leaf, levels), strict=True))
-    for base in (tuple, list, set, frozenset):
+    for base in CONTAINERS:
         if issubclass(kind, base):
             return base(_entries(value if kind is base else [*base.__iter__(value)], leaf, levels))
     return leaf(value)
@@ -94,14 +95,15 @@ def _gather(value: object, found: list[object], levels: int) -> None:
         raise ValueError(f"a value nested more than {DEEPEST} levels deep")
     if isinstance(value, dict):
         parts: tuple[Collection, ...] = (value, value.values())
-    elif isinstance(value, tuple | list | set | frozenset):
+    elif isinstance(value, CONTAINERS):
         parts = (value,)
     else:
         found.append(value)
         return
     for part in parts:
-        for entry in () if _flat(part) else part:
-            _gather(entry, found, levels - 1)
+        if not _flat(part):
+            for entry in part:
+                _gather(entry, found, levels - 1)
 
 
 @overload
