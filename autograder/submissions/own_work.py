@@ -128,6 +128,7 @@ class OwnWork:
     submission: Repaired
     exercises: Sequence[Exercise]
     unread: list[str] = field(default_factory=list)  # answers longer than anybody writes
+    told: dict[Rule, set[str]] = field(default_factory=dict)  # the words that tell, by rule
 
     def __post_init__(self) -> None:
         answers = {exercise.name for exercise in self.exercises}
@@ -165,8 +166,9 @@ class OwnWork:
                 aliases |= _given(cell.source)
         for statement in self.statements:
             code = statement.code
-            means = _imports(code.tree, code.known(aliases)) if code.is_searchable else {}
-            aliases |= {name: means.get(name, "") for name in code.binds}
+            if code.binds:
+                means = _imports(code.tree, code.known(aliases)) if code.is_searchable else {}
+                aliases |= {name: means.get(name, "") for name in code.binds}
         return aliases
 
     def uses(self, exercise: Exercise) -> list[str]:
@@ -178,8 +180,7 @@ class OwnWork:
         path = self.aliases.get(exercise.name, "")
         if path and rule.breaks(path):
             found.append(say("`{name}` is `{path}`.", name=exercise.name, path=path))
-        telling = {name.rpartition(".")[2] for name in rule.forbids} | {"*"}
-        telling |= {name for name, path in self.aliases.items() if rule.breaks(path)}
+        telling = self.telling(rule)
         for statement in self.reached(exercise.name):
             code = statement.code
             if not code.is_searchable:
@@ -202,6 +203,13 @@ class OwnWork:
                     for use in uses_in(ast.Module([code.tree], []), rule, code.known(self.aliases))
                 ]
         return list(dict.fromkeys(found))
+
+    def telling(self, rule: Rule) -> set[str]:
+        """The words without which code uses nothing that a rule forbids."""
+        if rule not in self.told:
+            names = {name for name, path in self.aliases.items() if rule.breaks(path)}
+            self.told[rule] = names | {name.rpartition(".")[2] for name in rule.forbids} | {"*"}
+        return self.told[rule]
 
     def reached(self, exercise: str) -> Iterator[Statement]:
         """The statements of an answer and those it depends on, without the other exercises' functions."""
