@@ -249,7 +249,7 @@ def test_a_disk_cannot_be_filled_with_files_that_are_removed(student, keep, forg
 
 
 @pytest.mark.parametrize("name", ["a\x0cb", "a\rb", "a\nb", "a\u2028 (deleted)", "a\udcff"])
-def test_nor_with_removed_files_whose_names_are_odd(student, name):
+def test_a_disk_cannot_be_filled_with_removed_files_of_odd_names(student, name):
     """/proc escapes only line feeds in names; Python takes other characters for the end of a line, too."""
     keep, forget = WAYS_TO_KEEP["mapped"]
     sentences = ("wrote more than 32 MB of files", "hid files where they cannot be counted")
