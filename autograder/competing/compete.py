@@ -13,6 +13,8 @@ from autograder.competing.entry import Place, Task, place
 from autograder.grading.standin import Sitting
 from autograder.isolation import Limits, Warm, choose
 from autograder.isolation.limits import GIGABYTE
+from autograder.markup import one_line
+from autograder.submissions.collect import Unreadable, read
 from course.data.story_language import StoryLanguage
 from course.data.vocabulary import Batch
 from course.evaluation import score
@@ -78,9 +80,13 @@ def compete(
     task, places = competition.task(), []
     with Warm(choose(isolation), competition.limits) as warm:
         for path in paths:
-            tell(f"Training and evaluating {path.stem}.")
+            name = one_line(path.stem)
+            tell(f"Training and evaluating {name}.")
             with closing(Sitting(warm.student, competition.limits)) as sitting:
-                places.append(place(path.stem, path.read_text(encoding="utf-8"), sitting, task))
+                try:
+                    places.append(place(name, read(path).decode(), sitting, task))
+                except (Unreadable, UnicodeDecodeError) as problem:
+                    places.append(Place(name, problem=f"could not be read: {problem}"))
     return sorted(places, key=_rank), task
 
 

@@ -4,9 +4,9 @@
     def log_probs(tokens): ...                (B, T) → (B, T, V), the next word at every position
 
 For the score, each word is predicted from the words before it and nothing else, so no entry gains by looking
-ahead. An entry that predicts differently when it is given whole stories does look ahead, and is disqualified.
-So is one whose text uses what knows the answers: the language of the stories, or a model trained on it. Its
-text is searched for that as an exercise's is; anyone who wants to hide it can.
+ahead. Only afterwards is it given whole stories: an entry that predicts differently then does look ahead, and
+is disqualified. So is one whose text uses what knows the answers: the language of the stories, or a model
+trained on it. Its text is searched for that as an exercise's is; anyone who wants to hide it can.
 """
 
 from __future__ import annotations
@@ -98,18 +98,22 @@ def _measured(name: str, source: str, sitting: Sitting, task: Task) -> Place:
 
 
 def _bits_per_token(link: RemoteLink, task: Task) -> float:
-    """The mean over the hidden words, each predicted from the preceding words of its story alone."""
+    """The mean over the hidden words, each predicted from the preceding words of its story alone.
+
+    Whole stories come last, because an entry can remember what it was given.
+    """
     tokens, mask = task.hidden.tokens, task.hidden.mask
-    whole = _asked(link, tokens[:, :-1], task.vocab_size)
-    bits, n_words = 0.0, 0
+    bits, predictions = 0.0, []
     for last in range(tokens.shape[1] - 1):
         rows = mask[:, last + 1].nonzero()[:, 0]
         said = _asked(link, tokens[rows, : last + 1], task.vocab_size)[:, last]  # (rows, V)
-        if not torch.allclose(said.exp(), whole[rows, last].exp(), atol=TOLERANCE):
-            raise Disqualified(LOOKS_AHEAD)
         bits -= float(said.gather(1, tokens[rows, last + 1, None]).sum()) / math.log(2)
-        n_words += len(rows)
-    return bits / n_words
+        predictions.append(said)
+    whole = _asked(link, tokens[:, :-1], task.vocab_size)
+    for last, said in enumerate(predictions):
+        if not torch.allclose(said.exp(), whole[mask[:, last + 1], last].exp(), atol=TOLERANCE):
+            raise Disqualified(LOOKS_AHEAD)
+    return bits / sum(map(len, predictions))
 
 
 def _asked(link: RemoteLink, tokens: Tensor, vocab_size: int) -> Tensor:

@@ -122,7 +122,8 @@ def threads_of(pids: list[int]) -> Iterator[tuple[tuple[int, int], Thread]]:
 def stat_of(pid: int, task: str = "") -> list[str]:
     """The fields of /proc/PID/stat after the name, and the PID; nothing if the process has ended."""
     with contextlib.suppress(OSError):
-        return [*Path(f"/proc/{pid}/{task}stat").read_text().rpartition(")")[2].split(), str(pid)]
+        text = Path(f"/proc/{pid}/{task}stat").read_bytes()  # of which the process has chosen its name
+        return [*text.rpartition(b")")[2].decode().split(), str(pid)]
     return []
 
 

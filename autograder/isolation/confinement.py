@@ -65,7 +65,7 @@ def limit_resources(limits: Limits, others: int) -> None:
     """
     ceilings = {
         resource.RLIMIT_CPU: limits.cpu_seconds + 1,
-        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_FSIZE: limits.largest_file_bytes,
         resource.RLIMIT_NOFILE: MOST_DESCRIPTORS,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 64 << 10,

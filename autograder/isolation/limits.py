@@ -19,11 +19,16 @@ class Limits:
     patience: float = 10.0  # times these seconds: the limits on wall time, on however busy a machine
     processes: int = 64  # processes and threads at one time
     files: int = 10_000
-    file_bytes: int = 256 * MEGABYTE  # one file, and all files together
+    file_bytes: int = 256 * MEGABYTE  # all files together
     output_bytes: int = 64 << 10  # printed by one cell
     display_bytes: int = 4 * MEGABYTE  # displayed by one cell
     reply_bytes: int = 64 * MEGABYTE  # one answer
     answers_bytes: int = 256 * MEGABYTE  # everything that its processes tell the grader
+
+    @property
+    def largest_file_bytes(self) -> int:
+        """The size of one file, which leaves room for its folders and for the file system's own blocks."""
+        return self.file_bytes - self.file_bytes // 16
 
     def as_text(self) -> str:
         """The form in which the limits are sent to the process that enforces them."""

@@ -52,12 +52,15 @@ DEVICE_COMMANDS = {
     **{"FIONREAD": 0x541B, "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451},
     **{"FICLONE": 0x40049409, "FICLONERANGE": 0x4020940D},
 }
-# Descriptors, locks and pipes; not who is signalled about a descriptor, nor leases and watches on files.
+# Descriptors, pipes, and whether a file is locked; not who is signalled about a descriptor, nor leases and
+# watches on files.
 DESCRIPTOR_COMMANDS = {
     **{"F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_SETFL": 4, "F_DUPFD_CLOEXEC": 1030},
-    **{"F_GETLK": 5, "F_SETLK": 6, "F_SETLKW": 7, "F_OFD_GETLK": 36, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38},
+    **{"F_GETLK": 5, "F_OFD_GETLK": 36},
     **{"F_SETPIPE_SZ": 1031, "F_GETPIPE_SZ": 1032, "F_ADD_SEALS": 1033, "F_GET_SEALS": 1034},
 }
+# Locks on parts of files: neither their number nor their memory, which counts for no process, is limited.
+LOCKS = {"F_SETLK": 6, "F_SETLKW": 7, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38}
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,12 @@ def socketpair_steps(strictness: Strictness) -> list[bytes]:
     return [load(argument(1)), instruction(MASK, SOCK_KINDS), *kinds]
 
 
+def descriptor_steps() -> list[bytes]:
+    """Commands about descriptors; locks are answered as if got, since no two submissions share a file."""
+    locks = [step for command in LOCKS.values() for step in when(EQUAL, command, pretend())]
+    return [load(argument(1)), *locks, *only(DESCRIPTOR_COMMANDS.values(), refuse(errno.EINVAL))]
+
+
 def option_steps() -> list[bytes]:
     """Settings of a socket, except the size of its buffers, whose memory counts for no process."""
     sizes = [step for size in SIZES_OF_BUFFERS for step in when(EQUAL, size, pretend())]
@@ -233,7 +242,7 @@ def verdicts(strictness: Strictness, own: int) -> dict[str, list[bytes]]:
         "truncate": [opening],
         "utimensat": times_steps(strictness),
         "ioctl": [load(argument(1)), *only(DEVICE_COMMANDS.values(), refuse(errno.ENOTTY))],
-        "fcntl": [load(argument(1)), *only(DESCRIPTOR_COMMANDS.values(), refuse(errno.EINVAL))],
+        "fcntl": descriptor_steps(),
         "mmap": mapping_steps(),
         "setsockopt": option_steps(),
         "clone": clone_steps(),

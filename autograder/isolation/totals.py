@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandboxes import Sandbox
-from autograder.isolation.tree import fields_of, tasks_of
+from autograder.isolation.tree import has_memory, tasks_of
 
 ROUNDS_PER_LOOK_AT_FILES = 10
 BYTES_OF_A_SOCKET = 2 << 20  # of data in transit that the kernel buffers, generously
@@ -87,7 +87,7 @@ def removed_files(processes: Iterable[int], directories: tuple[Path, ...]) -> It
             held.update(held_and_removed(task))
             mapped |= mapped_and_removed(task, directories)
         except PermissionError:
-            if "VmSize" in fields_of(task / "status"):  # it is alive
+            if has_memory(task):
                 raise
         except (FileNotFoundError, ProcessLookupError):
             continue
@@ -108,7 +108,8 @@ def held_and_removed(task: Path) -> Iterator[tuple[tuple[int, int], os.stat_resu
 def mapped_and_removed(task: Path, directories: tuple[Path, ...]) -> set[int]:
     """The inodes of removed files of these directories that a thread maps; semaphores are such files."""
     inodes = set()
-    for line in (task / "maps").read_text(errors="replace").splitlines():
+    text = (task / "maps").read_bytes().decode(errors="replace")
+    for line in text.split("\n"):  # the kernel escapes only line feeds in names
         if line.endswith(" (deleted)"):
             *_, inode, path = line.split(maxsplit=5)
             if any(Path(path).is_relative_to(place) for place in directories if place != SHARED_MEMORY):

@@ -1,6 +1,7 @@
 """All processes that a submission has started: how many, how much memory they hold, and how they end."""
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -52,11 +53,11 @@ class Tree:
         """How many sockets they hold; the most they could hold, if they cannot be inspected."""
         found: set[str] = set()
         hidden = 0
-        for pid in self.pids():
+        for task in itertools.chain(*map(tasks_of, self.pids())):  # each thread may have its own descriptors
             try:
-                found |= {link for task in tasks_of(pid) for link in links_of(task / "fd")}
+                found.update(links_of(task / "fd"))
             except PermissionError:
-                hidden += MOST_DESCRIPTORS
+                hidden += MOST_DESCRIPTORS if has_memory(task) else 0
         return len(found) + hidden
 
     def reap(self) -> None:
@@ -153,6 +154,11 @@ def status_of(pid: int) -> dict[str, int]:
     )
 
 
+def has_memory(task: Path) -> bool:
+    """Whether a thread has not ended; /proc lets nobody but root inspect one that has."""
+    return "VmSize" in fields_of(task / "status")
+
+
 def links_of(descriptors: Path) -> Iterator[str]:
     """The sockets among a thread's open descriptors; raises PermissionError if these cannot be seen."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -179,10 +185,13 @@ def proportional_kilobytes(pid: int) -> int:
 
 
 def fields_of(path: Path) -> dict[str, int]:
-    """The numbers in a /proc file of lines like "RssAnon: 12 kB"; none if the process is gone."""
+    """The numbers in a /proc file of lines like "RssAnon: 12 kB"; none if the process is gone.
+
+    One line holds the name that the process gave itself, any bytes; the kernel escapes only its line feeds.
+    """
     fields: dict[str, int] = {}
     with contextlib.suppress(OSError):
-        for line in path.read_text().splitlines():
+        for line in path.read_bytes().decode(errors="replace").split("\n"):
             name, _, value = line.partition(":")
             number = value.split()[0] if value.strip() else ""
             if number.isdigit():

@@ -4,6 +4,7 @@ It has one thread, no secrets, and never a request in its memory: a submission's
 Started as `python -m autograder.isolation.zygote DESCRIPTOR SETTINGS` by `Warm`.
 """
 
+import contextlib
 import gc
 import json
 import os
@@ -26,12 +27,14 @@ from autograder.isolation.results import IsolationUnavailable
 from autograder.isolation.room import Room, student_room
 from autograder.isolation.sandboxes import SANDBOXES
 from autograder.isolation.settings import Settings
+from autograder.isolation.tree import children_of, kill_group_of
 from autograder.isolation.unprivileged import CannotDescend
 from autograder.isolation.warm_up import has_children, other_threads, steps, take_carefully
 
 # Received descriptors must not be inherited by programs that are started.
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 FINISHED = object()
+LOOK_FOR_ORPHANS_SECONDS = 1.0
 DESCRIPTORS = 3  # to the keeper, to the student and back
 REMEDY = (
     "Forking it would not be safe. Threads that exist from the start come from the build of PyTorch, or from "
@@ -88,10 +91,14 @@ def start_again(listener: socket.socket, settings: Settings) -> NoReturn:
 def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
     """Fork a keeper for each set of descriptors that arrives, until the grader disconnects."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
+    confinement.adopt_orphans()
     at_leisure = large_pages.gather()
     while True:
         while not is_asked(listener) and next(at_leisure, FINISHED) is not FINISHED:
             pass
+        end_orphans()
+        while not select.select([listener], [], [], LOOK_FOR_ORPHANS_SECONDS)[0]:
+            end_orphans()
         word, descriptors, _, _ = socket.recv_fds(listener, 1, DESCRIPTORS, CLOSE_ON_EXEC)
         if not word:
             shutil.rmtree(place, ignore_errors=True)
@@ -100,6 +107,17 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
             keeper.run(listener, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def end_orphans() -> None:
+    """End what a keeper left behind that was killed itself, as the kernel may do when memory runs out.
+
+    Keepers are in the process group of this process, students' processes are not.
+    """
+    for pid in children_of(os.getpid()) if sys.platform == "linux" else ():
+        with contextlib.suppress(ProcessLookupError):
+            if os.getpgid(pid) != os.getpgrp():
+                kill_group_of(pid)
 
 
 def is_asked(listener: socket.socket) -> bool:

@@ -121,6 +121,7 @@ class CannotWrite(OSError):
             f"{path} cannot be written ({error.strerror}). "
             "What is finished is kept; run the same command again."
         )
+        self.errno = error.errno
 
 
 class RecordError(ValueError):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -57,7 +58,10 @@ class NotHandedIn(ValueError):
 
 @dataclass(frozen=True)
 class Door:
-    """The application: its homeworks, its settings and its ways to sign in."""
+    """The application: its homeworks, its settings and its ways to sign in.
+
+    reading: held while a notebook is read; JSON of 20 MB can take 700 MB of memory.
+    """
 
     root: Path
     settings: ServeSettings
@@ -65,6 +69,7 @@ class Door:
     key: str
     homeworks: Sequence[str]
     ways: Sequence[SignIn] = ()
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False)
 
     @cached_property
     def rubrics(self) -> Rubrics:
@@ -280,8 +285,9 @@ class Door:
         """Store one notebook; it is read as data, and only the sandbox runs it."""
         person, name = self.someone(request), self.named(request)
         form = await self.own_form(request)
-        content = await the_notebook(form)
-        await run_in_threadpool(self.require_notebook, content, name)
+        async with self.reading:
+            content = await the_notebook(form)
+            await run_in_threadpool(self.require_notebook, content, name)
         pace = Pace(self.settings.seconds_between, self.settings.each_hour)
         await run_in_threadpool(self.attempts.hand_in, person.name, name, content, pace)
         return see_other(f"/homework/{name}")

@@ -192,10 +192,11 @@ def read(path: Path, *, limit: int = LARGEST_NOTEBOOK) -> bytes:
         raise Unreadable(
             say("{file} cannot be opened ({reason}).", file=_shown(path), reason=reason)
         ) from error
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise Unreadable(say("{file} is not a file.", file=_shown(path)))
     with open(handle, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(say("{file} is not a file.", file=_shown(path)))
         if status.st_nlink > 1:
             raise Unreadable(say("{file} is a hard link to another file; hand in a copy.", file=_shown(path)))
         if status.st_size > limit:

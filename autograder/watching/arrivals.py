@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import time
@@ -19,6 +20,9 @@ from autograder.watching.watch import ByHand
 SECONDS_TO_SETTLE = 1.0  # without a change, after which a file counts as written
 SECONDS_TO_FINISH = 30.0  # after which an incomplete notebook is accepted as the submission
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # of JSON; it always matches, in linear time
+
+# What whoever owns a folder can make of writing to it: a folder in a file's place, no right, nothing there.
+OF_THEIR_FOLDER = {errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ELOOP}
 
 State = tuple[tuple[str, int, int, int], ...]
 
@@ -98,13 +102,17 @@ class Arrivals:
         self._write(*key)
 
     def _write(self, homework: str, student: str) -> None:
-        """Write a student's page, unless the same is there."""
+        """Write a student's page, unless the same is there, or the student has left no place for it."""
         told, tells = self.told[homework, student], self.tells_hidden(homework, student)
         total = self.totals.get((homework, student), "")
         page = feedback_page(told.record, told.homework, hidden=tells, later=AFTER_DUE, total=total)
         path = told.page
-        if not path.is_file() or path.is_symlink() or path.read_text("utf-8", "replace") != page:
-            write_text(path, page)
+        try:
+            if not path.is_file() or path.is_symlink() or path.read_text("utf-8", "replace") != page:
+                write_text(path, page)
+        except OSError as problem:
+            if problem.errno not in OF_THEIR_FOLDER:
+                raise
 
     def marked(self, homework: str, marks: Sequence[Mark]) -> None:
         """Add the gradebook's marks, late penalties included, to the pages that are still there."""

@@ -56,13 +56,17 @@ FAMILY_OF_TEST = {
     "test_files_cannot_be_hidden_at_the_end_of_a_long_path": "l",
     "test_a_disk_cannot_be_filled": "l",
     "test_a_disk_cannot_be_filled_with_files_that_are_removed": "l",
+    "test_a_disk_cannot_be_filled_with_removed_files_of_odd_names": "l",
     "test_a_file_without_a_name_is_counted_as_well": "l",
+    "test_a_database_is_written_and_read_without_locks": None,
     "test_the_listener_of_that_test_can_be_reached": None,
     "test_a_bomb_ends_with_a_sentence_and_leaves_nothing": "l",
     "test_a_bomb_in_one_submission_does_not_stop_another": "l",
     "test_an_honest_neighbour_keeps_every_answer_beside_58_busy_processes": "l",
     "test_busy_processes_end_when_they_have_had_their_share": "l",
     "test_memory_cannot_be_hidden_by_forbidding_others_to_look": "l",
+    "test_memory_cannot_be_hidden_behind_a_name": "l",
+    "test_a_name_that_is_no_text_hides_nothing": "l",
     "test_signals_and_limits_of_ones_own_still_work": None,
     "test_honest_work_goes_on": None,
     "test_an_object_that_equals_everything_stays_there": "d",
@@ -88,7 +92,7 @@ COSTLY = {
     "test_signalling_everyone_ends_oneself_only",
     "test_a_session_that_is_rewritten_from_inside_is_ended",
     "test_an_exit_handler_or_a_thread_does_not_hold_a_submission",
-} - {"test_no_open_file_is_sent_to_the_grader"}
+} - {"test_no_open_file_is_sent_to_the_grader", "test_a_name_that_is_no_text_hides_nothing"}
 # Tests that pass because an attack succeeds, and at which levels.
 OPEN_AT = {
     "test_whether_a_path_exists_and_where_a_link_leads_can_be_asked": {"landlock"},
@@ -118,6 +122,8 @@ REMAINS = """## What remains
 - At `landlock`, where an ordinary user starts the grader, *open*: all submissions are that user to the
   kernel, which counts their processes together, so that one with very many can keep others from starting any
   until it is ended. Started as root, the grader gives each submission a user of its own.
+- Where an ordinary user starts the grader, at both levels, *not tried*: whether submissions can use up what
+  the kernel grants to each user besides, such as pending signals, pages of pipes and watches of `epoll`.
 - At `landlock`, *costs the attacker only*: the size of files, removed ones included, is watched and not
   capped. What is written between two looks is on the disk until the submission has ended.
 - At both levels, *costs the attacker only*: processes that live for less than a quarter of a second can leave

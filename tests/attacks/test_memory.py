@@ -72,3 +72,34 @@ def test_nobody_is_spared_when_memory_runs_out(student):
         "print(open('/proc/self/oom_score_adj').read())"
     )
     assert student.run(source).output.split() == ["True", "True", "1000"]
+
+
+LOCKS = """
+import errno, fcntl, os, struct
+def lock(file, command, start):
+    return fcntl.fcntl(file, command, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, start, 1, 0))
+with open("locked", "wb+") as file:
+    for command in (fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW):
+        lock(file, command, 0)
+    if os.fork() == 0:
+        kind, *_ = struct.unpack("hhqqi4x", lock(file, fcntl.F_GETLK, 0))
+        os._exit(kind == fcntl.F_UNLCK)
+    print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def test_no_memory_is_taken_by_locks_on_parts_of_files(student):
+    """Thousands for each of thousands of open files: gigabytes of the kernel that count for no process."""
+    assert student.run(LOCKS).output == "1\n"
+
+
+def test_a_database_is_written_and_read_without_locks(student):
+    source = (
+        "import sqlite3\n"
+        "for _ in range(2):\n"
+        "    with sqlite3.connect('marks.db') as base:\n"
+        "        base.execute('create table if not exists marks (points)')\n"
+        "        base.execute('insert into marks values (3)')\n"
+        "print(base.execute('select sum(points) from marks').fetchone())"
+    )
+    assert student.run(source).output == "(6,)\n"

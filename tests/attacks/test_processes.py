@@ -16,6 +16,7 @@ from leftovers import at_home_in, left_over, processes_with, unique_seconds, wai
 from warm_levels import SMALL, warm_or_skip
 
 from autograder.isolation import Died, IsolationUnavailable, Warm, choose
+from autograder.isolation.tree import children_of
 
 DAEMONS = """
 import os, time
@@ -137,6 +138,58 @@ def test_nothing_outlives_a_grader_that_is_killed_beside_chains_and_bombs(level)
     assert wait_until(lambda: not cmdline(zygote))
 
 
+PROGRAMS = """
+import subprocess, sys
+for _ in range({count}):
+    subprocess.Popen({command}, stderr=subprocess.DEVNULL)
+print("started")
+"""
+IN_PYTHON = """
+import os, sys, time
+while True:
+    try:
+        if os.fork(): os._exit(0)
+        os.execv(sys.executable, [sys.executable, "-ISc", *sys.argv[1:2], *sys.argv[1:]])
+    except OSError: time.sleep(0.01)
+"""
+IN_THE_SHELL = 'sleep 0.01; sh -c "$1" sh "$1" "$2" &'
+
+
+def programs(count, kind, mark):
+    """Starts so many programs, each of which starts itself anew and ends; the mark is an argument of all."""
+    in_python = ["-ISc", IN_PYTHON, IN_PYTHON, mark]
+    command = {"shell": ["sh", "-c", IN_THE_SHELL, "sh", IN_THE_SHELL, mark], "python": in_python}[kind]
+    text = repr(command) if kind == "shell" else f"[sys.executable, *{command!r}]"
+    return PROGRAMS.format(count=count, command=text)
+
+
+@pytest.mark.parametrize("kind", ["shell", "python"])
+@pytest.mark.parametrize("count", [1, 4, 20, 40])
+def test_a_chain_of_small_programs_is_cut(warm, kind, count):
+    """A few live on until the submission ends; many are one of its ends."""
+    mark = unique_seconds()
+    many = replace(SMALL, processes=64)
+    with warm.student(limits=many) as student, contextlib.suppress(Died if count > 4 else ()):
+        assert student.run(programs(count, kind, mark)).output == "started\n"
+        time.sleep(1.0)  # some hundred generations
+        assert student.run("print('alive')").output == "alive\n"
+        assert wait_until(lambda: processes_with(mark))
+    assert processes_with(mark) == []
+    assert wait_until(lambda: not left_over(warm), seconds=15)
+
+
+def test_nothing_outlives_a_supervisor_that_is_killed(warm):
+    """The kernel does so first when memory runs out; a chain is then cut by the warm process."""
+    mark = unique_seconds()
+    with warm.student() as student, contextlib.suppress(Died):
+        assert student.run(programs(2, "python", mark)).output == "started\n"
+        assert wait_until(lambda: processes_with(mark))
+        for keeper in children_of(warm.process.pid):
+            os.kill(keeper, signal.SIGKILL)
+        student.run("pass")
+    assert wait_until(lambda: not processes_with(mark), seconds=15)
+
+
 def cmdline(process):
     try:
         return Path(f"/proc/{process}/cmdline").read_bytes()
@@ -233,6 +286,37 @@ def test_memory_cannot_be_hidden_by_forbidding_others_to_look(student):
         "time.sleep(60)"
     )
     with pytest.raises(Died, match=r"used more than 600 MB of memory|hid files where they cannot be counted"):
+        student.run(greed)
+
+
+def test_a_name_that_is_no_text_hides_nothing(student):
+    """A process may be called anything, and /proc tells its name among the numbers that are watched."""
+    source = (
+        "import ctypes, time\n"
+        "for name in (b'\\xff\\xfe', b') R 1 (', b'a\\nThreads:9999', b'a\\x0cThreads:9999'):\n"
+        "    ctypes.CDLL(None).prctl(15, name)\n"
+        "    time.sleep(0.6)\n"
+        "print('alive')"
+    )
+    assert student.run(source).output == "alive\n"
+
+
+def test_memory_cannot_be_hidden_behind_a_name(student):
+    """Of a process whose first thread has ended, /proc tells no memory there, but its name as always."""
+    greed = (
+        "import ctypes, os, threading, time\n"
+        "libc = ctypes.CDLL(None)\n"
+        "def hold():\n"
+        "    junk = bytearray(b'x') * (400 << 20)\n"
+        "    time.sleep(60)\n"
+        "for _ in range(4):\n"
+        "    if os.fork() == 0:\n"
+        "        threading.Thread(target=hold).start()\n"
+        "        libc.prctl(15, b'\\x0cRssAnon:0')\n"
+        "        libc.pthread_exit(None)\n"
+        "time.sleep(15)"
+    )
+    with pytest.raises(Died, match="used more than 600 MB of memory"):
         student.run(greed)
 
 

@@ -119,6 +119,11 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         read(tmp_path / "ada.ipynb")
 
 
+def test_a_folder_in_a_files_place_is_not_read(tmp_path):
+    with pytest.raises(Unreadable, match="is not a file"):
+        read(tmp_path)
+
+
 def test_a_file_of_200_megabytes_is_refused_by_its_size_and_not_read(tmp_path):
     with open(tmp_path / "ada.ipynb", "wb") as file:
         file.truncate(200_000_000)

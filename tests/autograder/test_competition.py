@@ -72,6 +72,41 @@ def test_a_single_look_ahead_costs_the_rank(compared):
     assert places["honest"].problem == ""
 
 
+# Looks up in the first stories that it is given what comes next, wherever that is certain.
+REMEMBERING = UNIFORM.replace(
+    "    return torch.full((*tokens.shape, 160), 1 / 160).log()",
+    """    probs = torch.full((*tokens.shape, 160), 1 / 160)
+    places = [tokens.shape[1] - 1] if known else range(tokens.shape[1] - 1)
+    known.append(tokens)
+    for b, story in enumerate(tokens):
+        for t in places:
+            same = known[0][(known[0][:, : t + 1] == story[: t + 1]).all(1)]
+            if len(same) == 1 and t + 1 < same.shape[1]:
+                probs[b, t] = 0.1 / 160
+                probs[b, t, same[0, t + 1]] += 0.9
+    return probs.log()
+
+known = []""",
+)
+
+
+def test_an_entry_that_remembers_whole_stories_gains_nothing(compared):
+    places, _ = compared(remembering=REMEMBERING)
+    assert places["remembering"].problem == ""
+    assert places["remembering"].share_known == pytest.approx(0, abs=1e-6)
+
+
+def test_an_entry_that_cannot_be_read_stops_no_other(compared, tmp_path):
+    (tmp_path / "latin.py").write_bytes("# größer".encode("latin-1"))
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "linked.py").symlink_to(__file__)
+    (tmp_path / "odd\x1b[2J.py").write_text(UNIFORM)
+    places, _ = compared(SMALL, honest=UNIFORM)
+    assert places["honest"].problem == places["odd�[2J"].problem == ""
+    for name in ("latin", "folder", "linked"):
+        assert places[name].problem.startswith("could not be read: ")
+
+
 INCOMPARABLE = {
     "unfinished": ("def train(", "could not be run: "),
     "large": (

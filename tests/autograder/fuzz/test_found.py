@@ -13,7 +13,7 @@ from autograder.collecting.filing import contents
 from autograder.collecting.gather import Row, not_told
 from autograder.collecting.tree import MOST_PARTS, TOO_DEEP, File, Spoilt, Tree, nested, opened
 from autograder.isolation import Died, wire
-from course.checks import Mismatch
+from course.checks import Mismatch, assert_close
 from course.checks.brief import kind_name
 from course.checks.check import values
 
@@ -69,6 +69,12 @@ def test_two_truth_values_without_axes_are_shown():
 
 def test_a_slice_of_long_numbers_is_named_in_few_words():
     assert len(kind_name(slice(10**4000))) <= 300
+
+
+@pytest.mark.parametrize("expected", [torch.zeros(0, 2, dtype=torch.complex64), 1j * torch.ones(2, 2)])
+def test_complex_numbers_of_which_an_axis_is_missing_are_a_mismatch(expected):
+    with pytest.raises(Mismatch, match="shape"):
+        assert_close(torch.zeros(expected.shape[:1]), expected)
 
 
 @pytest.mark.parametrize("setting", ["grade", "solution", "locked"])

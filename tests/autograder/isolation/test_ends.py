@@ -140,6 +140,13 @@ def test_one_file_has_a_largest_size(student):
     error = student.run("open('large', 'wb').write(bytes(33 << 20))").error
     assert error.class_name == "OSError"
     assert "File too large" in error.message or "No space left" in error.message
+    student.run("import time; time.sleep(1)")  # until its files have been looked at
+
+
+def test_memory_is_not_counted_for_processes_that_have_ended(student):
+    """Nobody but root is shown what an ended process had open until its parent asks how it ended."""
+    started = "import subprocess, time\nkept = [subprocess.Popen(['true']) for _ in range(6)]\ntime.sleep(2)"
+    assert student.run(started + "\nprint('alive')").output == "alive\n"
 
 
 def test_a_killed_student_says_so_and_can_be_killed_twice(student):

@@ -2,7 +2,10 @@
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -10,10 +13,11 @@ from doors import ADDRESS, KEY, NAME, Browser, new_door
 
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
+from autograder.serving import app
 from autograder.serving.attempts import Told
 from autograder.serving.clock import how_far
 from autograder.serving.people import Invitations, NoSuchName, Person, name_of
-from autograder.submissions.collect import LARGEST_NOTEBOOK
+from autograder.submissions.collect import LARGEST_NOTEBOOK, Unreadable
 
 MARKUP = "<script>alert(1)</script>"
 
@@ -282,6 +286,26 @@ def test_what_is_no_notebook_is_not_kept_and_it_is_said_why(door, ada, content, 
     done = ada.hand_in(content)
     assert (done.status_code, said in done.text) == (400, True), done.text
     assert door.attempts.of("ada", NAME) == []
+
+
+def test_one_upload_is_read_at_a_time(door, ada, monkeypatch):
+    """JSON that fits into an upload can take 700 MB of memory while it is read."""
+    reading, most = [], []
+
+    def slowly(content):
+        reading.append(content)
+        most.append(len(reading))
+        time.sleep(0.05)
+        reading.pop()
+        raise Unreadable("no notebook")
+
+    monkeypatch.setattr(app, "parse", slowly)
+    data = ada.form(f"/homework/{NAME}")
+    with ThreadPoolExecutor(4) as pool, ada:
+        send = partial(ada.post, f"/homework/{NAME}", data=data)
+        sent = [pool.submit(send, files=[("notebook", ("hw.ipynb", b"{}"))]) for _ in range(8)]
+    assert [one.result().status_code for one in sent] == [400] * 8
+    assert most == [1] * 8
 
 
 @pytest.mark.parametrize("is_honest", [True, False])

@@ -112,6 +112,16 @@ def test_a_watcher_that_is_killed_loses_nothing_and_counts_nothing_twice(course)
     assert sorted(students) == sorted(SECOND)
 
 
+def test_a_student_who_leaves_no_place_for_the_feedback_stops_nobody(course):
+    for student in ("ada", "zoe"):
+        submit(course, student, solved(course, RIGHT))
+    (course / "submitted" / "ada" / f"{NAME}.html" / "mine").mkdir(parents=True)
+    with watcher(course) as process:
+        wait_until(lambda: "4 of 4" in feedback(course, "zoe"), course, process)
+        wait_until(lambda: set(records(course)) == {"ada", "zoe"}, course, process)
+        assert process.poll() is None
+
+
 def test_a_homework_that_is_released_later_is_graded_though_no_file_of_it_changed(course):
     """As in a fresh checkout, where homeworks/ is there and the gradebook is not."""
     submit(course, "ada", solved(course, RIGHT))
