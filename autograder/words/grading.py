@@ -24,6 +24,8 @@ from autograder.words.verb import (
 if TYPE_CHECKING:
     from autograder.marks.records import SubmissionRecord
 
+SUBMITTED = "submitted"  # as nbgrader calls the folder
+
 
 def _grade_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
@@ -110,6 +112,8 @@ def _graded(args: Arguments) -> int:
         say(f"Note: {record.isolation['checks']}.")
     for note in (*record.notes, *late_penalties(args)):
         say(f"Note: {note}")
+    if args.submissions.resolve() != (args.root / SUBMITTED).resolve():
+        say(f"Note: Formgrader counts as submissions only what is in {SUBMITTED}/.")
     say(f"`autograder report {args.homework}` writes the class report.")
     return 0
 
