@@ -57,8 +57,8 @@ class OldGradebook(GradebookUnavailable):
 
     def __init__(self, lacking: str) -> None:
         super().__init__(
-            f"The gradebook was made by an earlier nbgrader: it has no {lacking}. Nothing was changed. Keep a "
-            "copy of the database, run `nbgrader db upgrade` in the course's folder, and this command again."
+            f"The gradebook was made by an earlier nbgrader: it has no {lacking}. Nothing was changed. Copy "
+            "the database, run `nbgrader db upgrade` in the course's folder, and then this command again."
         )
 
 

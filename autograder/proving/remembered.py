@@ -1,4 +1,4 @@
-"""What `autograder verify` last found wrong with a homework, for as long as its folder has not changed since."""
+"""What `autograder verify` last found wrong with a homework, until its folder changes."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from course.language import say
 
 MEGABYTE = 1_000_000
 LARGEST_NOTEBOOK = 20 * MEGABYTE
+SUBMITTED = "submitted"  # the course's folder of them, as nbgrader calls it
 TIMESTAMP = "timestamp.txt"
 KEPT = ".kept"  # the folder beside the students' with the attempts that do not count
 # What nbgrader puts beside a submission: when it arrived, and the secret by which its student finds feedback.

@@ -24,8 +24,6 @@ from autograder.words.verb import (
 if TYPE_CHECKING:
     from autograder.marks.records import SubmissionRecord
 
-SUBMITTED = "submitted"  # as nbgrader calls the folder
-
 
 def _grade_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
@@ -79,6 +77,7 @@ def _graded(args: Arguments) -> int:
     from autograder.marks.records import RecordFolder
     from autograder.sample.demo import table
     from autograder.source.loading import find
+    from autograder.submissions.collect import SUBMITTED
 
     before = RecordFolder(args.root / "grades", args.homework).all()
     record = grade(

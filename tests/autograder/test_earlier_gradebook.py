@@ -1,4 +1,4 @@
-"""A gradebook that an earlier nbgrader made is left as it is until it is upgraded, and then holds every mark."""
+"""A gradebook of an earlier nbgrader stays as it is until it is upgraded, and then holds every mark."""
 
 import sqlite3
 import subprocess
