@@ -113,11 +113,17 @@ def _typed(event: Event) -> str:
 def _answers(theirs: Outcome, right: Outcome | None) -> tuple[str, str]:
     if right is None:
         return _ended(theirs), "(the right answer is not asked this)"
-    if theirs.kind == right.kind == "value":
-        pair = brief_pair(theirs.value, right.value)
-        if pair[0] != pair[1] or same(theirs.value, right.value):
-            return _in_a_row(pair[0]), _in_a_row(pair[1])
-    return _ended(theirs), _ended(right)
+    if not theirs.kind == right.kind == "value":
+        return _ended(theirs), _ended(right)
+    texts = brief_pair(theirs.value, right.value)
+    kinds = ["", ""]
+    if texts[0] == texts[1] and not same(theirs.value, right.value):
+        kinds = [f" ({type(outcome.value).__name__})" for outcome in (theirs, right)]
+    ends = (theirs, right)
+    said = [
+        _in_a_row(text) + kind + _changed(end) for text, kind, end in zip(texts, kinds, ends, strict=True)
+    ]
+    return said[0], said[1]
 
 
 def _ended(outcome: Outcome) -> str:
@@ -127,9 +133,11 @@ def _ended(outcome: Outcome) -> str:
         return f"(no answer: {_in_a_row(outcome.message)})"
     if outcome.kind == "error":
         return _in_a_row(f"{outcome.error}: {outcome.message}")
-    kind = type(outcome.value).__name__
-    changed = "; its arguments were changed" if outcome.changed else ""
-    return f"{_said(outcome.value)} ({kind}{changed})"
+    return _said(outcome.value) + _changed(outcome)
+
+
+def _changed(outcome: Outcome) -> str:
+    return "; its arguments were changed" if outcome.changed else ""
 
 
 def _said(value: object) -> str:
