@@ -99,7 +99,7 @@ def test_only_the_tls_server_is_reached_from_outside_and_everything_has_limits()
 
 def test_the_grader_gets_what_doctor_asks_for():
     asked = set(re.findall(r"--security-opt (\S+)", CONTAINER))
-    assert {*COMPOSE["services"]["grader"]["security_opt"]} == asked
+    assert {*COMPOSE["services"]["grader"]["security_opt"]} == {*asked, "no-new-privileges:true"}
     assert all(f"--security-opt {option}" in PAGE for option in asked)
 
 
