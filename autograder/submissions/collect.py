@@ -100,9 +100,8 @@ def _in_directory(student: str, folder: Path, homework: str) -> Found:
     if not there.is_dir():
         others = ", ".join(sorted(map(_shown, folder.iterdir()))[:5])
         there_is = f"; it holds: {others}." if others else "; it is empty."
-        return Found(
-            student, None, f"{_shown(folder)}/ holds no directory {homework}{there_is}", handed_in=False
-        )
+        said = f"Not handed in: {_shown(folder)}/ holds no directory {homework}{there_is}"
+        return Found(student, None, said, handed_in=False)
     return _attempt(student, there, homework)
 
 
