@@ -109,9 +109,8 @@ def lacking(connection: Connection, tables: MetaData) -> str:
     found = {(name, column["name"]) for (_, name), columns in there.items() for column in columns}
     known = {name for name, _ in found}
     needed = [(table.name, column.name) for table in tables.sorted_tables for column in table.columns]
-    return ", ".join(
-        f"{table}.{name}" for table, name in needed if table in known and (table, name) not in found
-    )
+    missing = sorted(pair for pair in needed if pair[0] in known and pair not in found)
+    return ", ".join(f"{table}.{name}" for table, name in missing)
 
 
 @contextlib.contextmanager
