@@ -11,7 +11,7 @@ from test_repository import PROJECT, ROOT, pinned_versions
 PAGE = (ROOT / "site" / "tried_with.md").read_text()
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if "| `" in line]
 # What is not from the package index: stated by hand, from the machine on which it was tried.
-BY_HAND = {"configurable-http-proxy", "node", "postgresql"}
+BY_HAND = {"buildah", "configurable-http-proxy", "node", "podman", "postgresql", "runc"}
 EXTRAS = ("cluster", "hub", "postgresql")
 NAMED = re.compile(r"([A-Za-z][\w-]*) (\d[\w.]*)")
 

@@ -57,7 +57,7 @@ class Judge:
     plan: Plan
     submission: Repaired
     sitting: Sitting
-    seed: int
+    seed: int | None  # None draws as the notebook does
     kept: Mapping[str, ExerciseRecord] = field(default_factory=dict)  # exercises that need no new verdict
     faults: dict[str, str] = field(default_factory=dict)  # answer cell → what went wrong while it ran
     outputs: dict[int, list[dict]] = field(default_factory=dict)

@@ -96,16 +96,10 @@ def mark(paper: Paper, plan: Plan, level: str, start: Callable[[], Student]) -> 
 
     Each finds the data files of the student and of the course in its work directory.
     """
-    files = side_by_side(paper.files, plan.files)
-
-    def equipped() -> Student:
-        student = start()
-        student.files = files
-        return student
-
     if paper.data is None:
         graded = not_run(paper.student, paper.problem, plan)
     else:
+        equipped = with_files(paper, plan, start)
         with random_numbers_kept():
             seed_everything(paper.seed)  # so that the verdict does not depend on earlier submissions
             graded = grade_submission(paper.student, paper.data, plan, equipped, paper.seed, paper.kept)
@@ -119,3 +113,15 @@ def mark(paper: Paper, plan: Plan, level: str, start: Callable[[], Student]) -> 
         isolation=plan.isolation(level),
     )
     return replace(graded, record=translated(record, language))
+
+
+def with_files(paper: Paper, plan: Plan, start: Callable[[], Student]) -> Callable[[], Student]:
+    """The same start, of processes that find the data files of the student and of the course."""
+    files = side_by_side(paper.files, plan.files)
+
+    def equipped() -> Student:
+        student = start()
+        student.files = files
+        return student
+
+    return equipped

@@ -6,8 +6,9 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 
-from nbgrader.api import Gradebook, InvalidEntry
+from nbgrader.api import Base, Gradebook, InvalidEntry
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import Connection, MetaData, create_engine, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
@@ -51,10 +52,27 @@ class GradebookUnavailable(RuntimeError):
     """The gradebook cannot be opened or written; finished verdicts are recorded, and entered next time."""
 
 
+class OldGradebook(GradebookUnavailable):
+    """The gradebook lacks columns that the installed nbgrader uses; the message says how to add them."""
+
+    def __init__(self, lacking: str) -> None:
+        super().__init__(
+            f"The gradebook was made by an earlier nbgrader: it has no {lacking}. Nothing was changed. Copy "
+            "the database, run `nbgrader db upgrade` in the course's folder, and then this command again."
+        )
+
+
 def opened(course: CourseDirectory) -> Gradebook:
-    """The gradebook of a course; raises GradebookUnavailable."""
+    """The gradebook of a course; raises GradebookUnavailable, OldGradebook."""
     try:
         with in_a_sentence():
+            engine = create_engine(course.db_url)
+            try:
+                with engine.connect() as connection:
+                    if missing := lacking(connection, Base.metadata):
+                        raise OldGradebook(missing)
+            finally:
+                engine.dispose()
             return Gradebook(course.db_url, course.course_id)
     except (ImportError, ValueError, TypeError) as error:  # raised for an address that no driver understands
         raise _unavailable(error) from None
@@ -80,6 +98,19 @@ def with_driver(url: str) -> str:
     # without an encoding, psycopg returns bytes for text from a database made in the locale C
     whole = parsed.set(drivername="postgresql+psycopg").update_query_dict({"client_encoding": "utf8"})
     return whole.render_as_string(hide_password=False)
+
+
+def lacking(connection: Connection, tables: MetaData) -> str:
+    """The columns that these tables have and those of the database lack, as "student.lms_user_id, …".
+
+    A table that is missing as a whole does not count, since whoever opens the database creates it.
+    """
+    there = inspect(connection).get_multi_columns(filter_names=[*tables.tables])
+    found = {(name, column["name"]) for (_, name), columns in there.items() for column in columns}
+    known = {name for name, _ in found}
+    needed = [(table.name, column.name) for table in tables.sorted_tables for column in table.columns]
+    missing = sorted(pair for pair in needed if pair[0] in known and pair not in found)
+    return ", ".join(f"{table}.{name}" for table, name in missing)
 
 
 @contextlib.contextmanager

@@ -54,9 +54,10 @@ class Student:
 
 @dataclass(frozen=True)
 class Term:
-    """Everybody's marks by name, and the homeworks that nobody has handed in yet, which are left out."""
+    """Everybody's marks by name, in these homeworks; those that nobody has handed in yet are left out."""
 
     students: Sequence[Student]
+    homeworks: Sequence[str]
     left_out: Sequence[str] = ()
 
 
@@ -87,7 +88,8 @@ def term(
     students = sorted({student for by_student in marks.values() for student in by_student})
     left_out = [name for name in names if not homeworks and not _is_handed_in(marks[name])]
     counting = [name for name in names if name not in left_out]
-    return Term([_student(student, counting, marks, ahead, weights, drop) for student in students], left_out)
+    found = [_student(student, counting, marks, ahead, weights, drop) for student in students]
+    return Term(found, counting, left_out)
 
 
 def read_weights(words: Sequence[str]) -> dict[str, float]:

@@ -15,9 +15,9 @@ from autograder.reporting.feedback import AFTER_DUE, NEVER
 from autograder.serving.attempts import Attempts
 from autograder.serving.inbox import AttemptInbox
 from autograder.serving.settings import ServeSettings, read_settings, secret_key
+from autograder.submissions.collect import SUBMITTED
 from autograder.watching.watch import watch
 
-SUBMITTED = "submitted"
 SECONDS_UNTIL_RESTART = 2.0
 
 

@@ -18,6 +18,7 @@ from course.language import say
 
 MEGABYTE = 1_000_000
 LARGEST_NOTEBOOK = 20 * MEGABYTE
+SUBMITTED = "submitted"  # the course's folder of them, as nbgrader calls it
 TIMESTAMP = "timestamp.txt"
 KEPT = ".kept"  # the folder beside the students' with the attempts that do not count
 # What nbgrader puts beside a submission: when it arrived, and the secret by which its student finds feedback.
@@ -99,9 +100,8 @@ def _in_directory(student: str, folder: Path, homework: str) -> Found:
     if not there.is_dir():
         others = ", ".join(sorted(map(_shown, folder.iterdir()))[:5])
         there_is = f"; it holds: {others}." if others else "; it is empty."
-        return Found(
-            student, None, f"{_shown(folder)}/ holds no directory {homework}{there_is}", handed_in=False
-        )
+        said = f"Not handed in: {_shown(folder)}/ holds no directory {homework}{there_is}"
+        return Found(student, None, said, handed_in=False)
     return _attempt(student, there, homework)
 
 

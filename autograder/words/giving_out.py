@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from autograder.words.verb import Arguments, Verb, gradebook_option, say
@@ -19,11 +20,18 @@ def _release_options(part: argparse.ArgumentParser) -> None:
 
 def _release(args: Arguments) -> int:
     from autograder.making.release import release
+    from autograder.proving.remembered import still_wrong
 
     for name in args.names:
         say(
             f"released: {os.path.relpath(release(args.root, name, args.gradebook, args.language), args.root)}"
         )
+        if wrong := still_wrong(args.root, name):
+            say(
+                f"Note: `autograder verify {name}` found this, and nothing has changed since:",
+                *wrong,
+                file=sys.stderr,
+            )
     return 0
 
 

@@ -77,6 +77,7 @@ def _graded(args: Arguments) -> int:
     from autograder.marks.records import RecordFolder
     from autograder.sample.demo import table
     from autograder.source.loading import find
+    from autograder.submissions.collect import SUBMITTED
 
     before = RecordFolder(args.root / "grades", args.homework).all()
     record = grade(
@@ -110,6 +111,8 @@ def _graded(args: Arguments) -> int:
         say(f"Note: {record.isolation['checks']}.")
     for note in (*record.notes, *late_penalties(args)):
         say(f"Note: {note}")
+    if args.submissions.resolve() != (args.root / SUBMITTED).resolve():
+        say(f"Note: Formgrader counts as submissions only what is in {SUBMITTED}/.")
     say(f"`autograder report {args.homework}` writes the class report.")
     return 0
 
@@ -177,10 +180,16 @@ def _try_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     part.add_argument("--homework", metavar="NAME", help="default: the notebook's own name")
     part.add_argument("--student", metavar="NAME", help="use the hidden inputs of this student's record")
+    part.add_argument(
+        "--calls",
+        metavar="EXERCISE",
+        help="also list the calls that its checks make, with the student's answer beside the right one",
+    )
     isolation_option(part)
 
 
 def _try(args: Arguments) -> int:
+    from autograder.grading import compared
     from autograder.grading.preview import graded_alone, made_by
     from autograder.grading.told import as_told, in_words
     from autograder.marks.records import RecordFolder
@@ -190,9 +199,12 @@ def _try(args: Arguments) -> int:
     require_name(name, args.root)
     record = RecordFolder(args.root / "grades", name).find(args.student) if args.student else None
     seed = record.seed if record else None
-    graded, homework = graded_alone(args.notebook, name, args.root, args.isolation, seed)
-    say(*in_words(as_told(graded.record, homework)))
-    say(f"\nMade by: {made_by(graded.record)}. Nothing was written.")
+    alone = graded_alone(args.notebook, name, args.root, args.isolation, seed, args.calls)
+    say(*in_words(as_told(alone.graded.record, alone.homework)))
+    if alone.compared:
+        say(f"\nThe calls of {args.calls}. They show hidden inputs, so they are for you:")
+        say(*compared.in_words(alone.compared))
+    say(f"\nMade by: {made_by(alone.graded.record)}. Nothing was written.")
     return 0
 
 

@@ -146,8 +146,14 @@ def _term_options(part: argparse.ArgumentParser) -> None:
         metavar="HOMEWORK=N",
         help="the homework's weight (default: 1); may be repeated",
     )
-    part.add_argument(
+    tables = part.add_mutually_exclusive_group()
+    tables.add_argument(
         "--statistics", action="store_true", help="a line for each homework instead: how the class did"
+    )
+    tables.add_argument(
+        "--mistakes",
+        action="store_true",
+        help="instead, the mistakes that a student made in more than one homework",
     )
     part.add_argument("--drop", type=int, default=0, metavar="N", help="drop each student's N lowest marks")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
@@ -155,6 +161,7 @@ def _term_options(part: argparse.ArgumentParser) -> None:
 
 
 def _term(args: Arguments) -> int:
+    from autograder.marks import persisting
     from autograder.marks.term import as_csv, read_weights, statistics_as_csv, term
 
     weights = read_weights(args.weight)
@@ -162,7 +169,10 @@ def _term(args: Arguments) -> int:
     if found.left_out:
         names = ", ".join(found.left_out)
         say(f"Note: left out, because nobody has handed it in: {names}.", file=sys.stderr)
-    table = (statistics_as_csv if args.statistics else as_csv)(found.students)
+    if args.mistakes:
+        table = persisting.as_csv(persisting.persisting(args.root, found.homeworks))
+    else:
+        table = (statistics_as_csv if args.statistics else as_csv)(found.students)
     if args.to is None:
         say(table.rstrip("\n"))
     else:

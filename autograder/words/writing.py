@@ -66,6 +66,7 @@ def _verify_options(part: argparse.ArgumentParser) -> None:
 def _verify(args: Arguments) -> int:
     from autograder.proving.deviations import accept
     from autograder.proving.proof import summary, table
+    from autograder.proving.remembered import remember
     from autograder.proving.strangers_page import page
     from autograder.proving.verify import verify
     from autograder.source.loading import find, names, require_source
@@ -85,6 +86,8 @@ def _verify(args: Arguments) -> int:
     say(summary(proofs))
     for homework in homeworks if args.accept else ():
         accept(homework, proofs)
+    for homework in homeworks:
+        remember(args.root, homework.name, proofs)
     if args.accept and not args.names and (args.root / "docs").is_dir():
         (args.root / "docs" / "strangers.md").write_text(page(proofs, args.mutants), encoding="utf-8")
     if args.json:

@@ -46,7 +46,7 @@ def test_the_right_name_wins_over_a_copy_beside_it(tmp_path):
             "None of the 2 notebooks is called hw.ipynb: one.ipynb, two.ipynb.",
         ),
         (["ada/hw/answers.pdf"], "ada/hw holds no notebook."),
-        (["ada/hw_9/hw_9.ipynb"], "ada/ holds no directory hw; it holds: hw_9."),
+        (["ada/hw_9/hw_9.ipynb"], "Not handed in: ada/ holds no directory hw; it holds: hw_9."),
     ],
 )
 def test_a_student_without_a_notebook_is_reported_with_what_is_there(tmp_path, files, sentence):
@@ -60,7 +60,10 @@ def test_an_empty_directory_is_a_submission_with_a_problem(tmp_path):
     (tmp_path / "ada" / "hw").mkdir(parents=True)
     (tmp_path / "bob").mkdir()
     problems = [found.problem for found in collect(tmp_path, "hw")]
-    assert problems == ["The directory ada/hw is empty.", "bob/ holds no directory hw; it is empty."]
+    assert problems == [
+        "The directory ada/hw is empty.",
+        "Not handed in: bob/ holds no directory hw; it is empty.",
+    ]
 
 
 def test_a_student_who_is_there_twice_is_graded_once(tmp_path):

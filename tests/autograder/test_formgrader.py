@@ -13,6 +13,7 @@ import urllib.request
 import pytest
 from grading import NAME, RIGHT, SHORT, catalogue, named, new_course, released, solved, submit
 
+from autograder.cli import main
 from autograder.grade import grade
 from autograder.source.sample_submissions import answered
 
@@ -117,3 +118,18 @@ def test_the_mistake_is_in_the_comment_that_a_person_can_edit(formgrader):
     comments = json.loads(formgrader(f"api/comments?submission_id={identity}"))
     by_name = {comment["name"]: comment["auto_comment"] for comment in comments}
     assert by_name["moving_average"].startswith("The sum of each window is divided by the number")
+
+
+def test_what_lies_in_another_folder_is_not_counted_as_submitted_and_grading_says_so(
+    course, formgrader, capsys
+):
+    """Last in this file, because it adds a student to the gradebook."""
+    note = "Note: Formgrader counts as submissions only what is in submitted/."
+    for folder, is_noted in (("submitted", False), ("elsewhere", True)):
+        submit(course, "right" if folder == "submitted" else "third", solved(course, RIGHT), folder)
+        words = ["grade", NAME, "--submissions", str(course / folder), "--root", str(course), "--jobs", "1"]
+        assert main(words) == 0
+        assert (note in capsys.readouterr().out.splitlines()) is is_noted
+    [assignment] = json.loads(formgrader("api/assignments"))
+    assert assignment["num_submissions"] == 2
+    assert "third" in submissions(formgrader)

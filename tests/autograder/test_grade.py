@@ -118,7 +118,7 @@ def test_what_cannot_be_read_is_no_failure(graded):
 
 
 def test_a_student_without_a_submission_has_a_record_and_no_marks(course, graded):
-    assert graded["absent"].problem == f"absent/ holds no directory {NAME}; it is empty."
+    assert graded["absent"].problem == f"Not handed in: absent/ holds no directory {NAME}; it is empty."
     assert "absent" not in marks(course)
 
 

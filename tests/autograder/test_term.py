@@ -9,6 +9,8 @@ from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.marks.decisions import Decision, Decisions
+from autograder.marks.persisting import one_spelling, persisting
+from autograder.marks.records import ExerciseRecord, RecordFolder, SubmissionRecord
 from autograder.marks.settings import course_config
 from autograder.marks.term import TermError, as_csv, read_weights, term
 
@@ -127,3 +129,56 @@ def test_a_homework_that_nobody_has_handed_in_is_left_out_and_named(course, caps
     assert printed.err == "Note: left out, because nobody has handed it in: hw4.\n"
     assert printed.out.splitlines()[0] == "student,hw1,hw2,hw3,percent,missing"
     assert totals(term(course, ["hw1", "hw4"])) == pytest.approx({"ada": 100, "bo": 25, "cy": 50})
+
+
+MISTAKES = {
+    "hw1": {"ada": ["logits_for_probabilities"], "bo": ["off_by_one"], "cy": ["summed"]},
+    "hw2": {"ada": ["LogitsForProbabilities", "summed"], "cy": ["summed", "LogitsForProbabilities"]},
+    "hw3": {"ada": ["logits_for_probabilities"], "cy": ["LogitsForProbabilities"]},
+}
+
+
+@pytest.fixture
+def with_records(course):
+    """The course, with what each student did wrong."""
+    for homework, students in MISTAKES.items():
+        for student, names in students.items():
+            exercises = tuple(ExerciseRecord(f"e{n}", 0, 1, (name,)) for n, name in enumerate(names))
+            record = SubmissionRecord(student, 0, len(names), "graded", exercises=exercises)
+            RecordFolder(course / "grades", homework).add(record)
+    return course
+
+
+def test_a_mistake_persists_if_a_student_made_it_in_two_homeworks(with_records):
+    found = persisting(with_records, ["hw1", "hw2", "hw3"])
+    assert [(one.mistake, one.homeworks) for one in found] == [
+        ("logits_for_probabilities", {"ada": ["hw1", "hw2", "hw3"], "cy": ["hw2", "hw3"]}),
+        ("summed", {"cy": ["hw1", "hw2"]}),
+    ]
+
+
+def test_a_mistake_of_two_students_in_one_homework_each_does_not_persist(with_records):
+    assert "off_by_one" not in {one.mistake for one in persisting(with_records, ["hw1", "hw2", "hw3"])}
+    assert persisting(with_records, ["hw2"]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "spelt"),
+    [
+        ("ScoresNotScaled", "scores_not_scaled"),
+        ("scores_not_scaled", "scores_not_scaled"),
+        ("GPT2Tied", "gpt2_tied"),
+    ],
+)
+def test_a_class_and_a_function_of_one_name_are_one_mistake(name, spelt):
+    assert one_spelling(name) == spelt
+
+
+def test_the_word_lists_who_made_which_mistake_again(with_records, capsys):
+    assert main(["term", "--mistakes", "--root", str(with_records)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "mistake,student,homeworks",
+        "logits_for_probabilities,ada,hw1 hw2 hw3",
+        "logits_for_probabilities,cy,hw2 hw3",
+        "summed,cy,hw1 hw2",
+    ]
