@@ -80,7 +80,7 @@ def compete(
         for path in paths:
             tell(f"Training and evaluating {path.stem}.")
             with closing(Sitting(warm.student, competition.limits)) as sitting:
-                places.append(place(path.stem, path.read_text(encoding="utf-8"), sitting, task))
+                places.append(place(path.stem, path.read_bytes(), sitting, task))
     return sorted(places, key=_rank), task
 
 

@@ -68,10 +68,12 @@ class Task:
     most_parameters: int
 
 
-def place(name: str, source: str, sitting: Sitting, task: Task) -> Place:
+def place(name: str, content: bytes, sitting: Sitting, task: Task) -> Place:
     """The place of one entry; errors in its code become its `problem`."""
     try:
-        return _measured(name, source, sitting, task)
+        return _measured(name, content.decode(), sitting, task)
+    except UnicodeDecodeError:
+        return Place(name, problem="is not a text in UTF-8")
     except Disqualified as problem:
         return Place(name, problem=str(problem))
     except (StudentError, NotWritten, Unreachable) as problem:

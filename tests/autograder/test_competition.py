@@ -35,7 +35,7 @@ SELDOM = UNIFORM.replace(
 def compared(tmp_path):
     def compare(competition=SMALL, **entries):
         for name, source in entries.items():
-            (tmp_path / f"{name}.py").write_text(source)
+            (tmp_path / f"{name}.py").write_bytes(source if isinstance(source, bytes) else source.encode())
         places, task = compete(tmp_path, competition)
         return {place.name: place for place in places}, task
 
@@ -74,6 +74,7 @@ def test_a_single_look_ahead_costs_the_rank(compared):
 
 INCOMPARABLE = {
     "unfinished": ("def train(", "could not be run: "),
+    "elsewhere": ("# Müller\n".encode("latin-1"), "is not a text in UTF-8"),
     "large": (
         UNIFORM.replace("return 0", "return 10**9"),
         "has 1,000,000,000 parameters; 500,000 are allowed",
