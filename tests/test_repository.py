@@ -1,6 +1,7 @@
 """The repository describes itself in several places; none of them may drift from the disk."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -148,3 +149,10 @@ def test_notebooks_install_the_version_that_this_is_and_the_changes_begin_with_i
     assert whole["tool"]["course"]["ref"] == f"v{PROJECT['version']}"
     newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.M).group(1)
     assert newest == PROJECT["version"]
+
+
+def test_the_page_of_benchmarks_is_what_its_sections_make(monkeypatch):
+    """So that running one script again keeps what the others found."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    record = importlib.import_module("record")
+    assert record.PAGE.read_text(encoding="utf-8") == record.page()
