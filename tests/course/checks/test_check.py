@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from course.checks import Points, assert_depends, homework
+from course.checks import Mismatch, Points, assert_depends, homework
+from course.checks.check import values
 
 ROWS, LARGER = "Each query's weights sum to one.", "A weight is proportional to the exponential of its score."
 
@@ -204,3 +205,9 @@ def test_a_homework_without_fingerprints_checks_all_the_same(toy, shown):
     assert "✓" in shown(check, toy.each_row_sums_to_one, attention_weights=toy.reference)
     said = shown(check, toy.each_row_sums_to_one, attention_weights=toy.softmax_over_queries)
     assert "All 10 values differ" in said
+
+
+def test_two_long_values_that_look_the_same_where_they_are_cut_off_are_not_shown():
+    names = {f"layers.0.weight_{i:03}" for i in range(60)}
+    assert values(Mismatch(received=names - {"layers.0.weight_059"}, expected=names)) == ("", "")
+    assert values(Mismatch(received=names - {"layers.0.weight_000"}, expected=names)) != ("", "")
