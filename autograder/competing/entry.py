@@ -3,10 +3,11 @@
     def train(tokens, mask, seconds): ...     learns from stories (N, T); returns its number of parameters
     def log_probs(tokens): ...                (B, T) → (B, T, V), the next word at every position
 
-For the score, each word is predicted from the words before it and nothing else, so no entry gains by looking
-ahead. An entry that predicts differently when it is given whole stories does look ahead, and is disqualified.
-So is one whose text uses what knows the answers: the language of the stories, or a model trained on it. Its
-text is searched for that as an exercise's is; anyone who wants to hide it can.
+For the score, each word is predicted from the words before it and nothing else, before any later word has been
+shown, so no entry gains by looking ahead or by remembering what it was shown. An entry that predicts differently
+when it is given whole stories in the end does look ahead, and is disqualified. So is one whose text uses what
+knows the answers: the language of the stories, or a model trained on it. Its text is searched for that as an
+exercise's is; anyone who wants to hide it can.
 """
 
 from __future__ import annotations
@@ -102,16 +103,16 @@ def _measured(name: str, source: str, sitting: Sitting, task: Task) -> Place:
 def _bits_per_token(link: RemoteLink, task: Task) -> float:
     """The mean over the hidden words, each predicted from the preceding words of its story alone."""
     tokens, mask = task.hidden.tokens, task.hidden.mask
+    places = range(tokens.shape[1] - 1)
+    rows = [mask[:, last + 1].nonzero()[:, 0] for last in places]  # stories that have a word after this place
+    said = [
+        _asked(link, tokens[rows[last], : last + 1], task.vocab_size)[:, last] for last in places
+    ]  # (rows, V) each
     whole = _asked(link, tokens[:, :-1], task.vocab_size)
-    bits, n_words = 0.0, 0
-    for last in range(tokens.shape[1] - 1):
-        rows = mask[:, last + 1].nonzero()[:, 0]
-        said = _asked(link, tokens[rows, : last + 1], task.vocab_size)[:, last]  # (rows, V)
-        if not torch.allclose(said.exp(), whole[rows, last].exp(), atol=TOLERANCE):
-            raise Disqualified(LOOKS_AHEAD)
-        bits -= float(said.gather(1, tokens[rows, last + 1, None]).sum()) / math.log(2)
-        n_words += len(rows)
-    return bits / n_words
+    if not all(torch.allclose(said[at].exp(), whole[rows[at], at].exp(), atol=TOLERANCE) for at in places):
+        raise Disqualified(LOOKS_AHEAD)
+    came = [said[at].gather(1, tokens[rows[at], at + 1, None]) for at in places]
+    return -float(torch.cat(came).mean()) / math.log(2)
 
 
 def _asked(link: RemoteLink, tokens: Tensor, vocab_size: int) -> Tensor:

@@ -31,6 +31,24 @@ SELDOM = UNIFORM.replace(
 )
 
 
+# Says what comes next in every story that it has been shown.
+REMEMBERS = UNIFORM.replace(
+    "    return torch.full((*tokens.shape, 160), 1 / 160).log()",
+    """    probs = torch.full((*tokens.shape, 160), 1 / 160)
+    for row, story in enumerate(tokens.tolist()):
+        for t in range(1, len(story)):
+            shown.setdefault(tuple(story[:t]), story[t])
+    for row, story in enumerate(tokens.tolist()):
+        for t in range(len(story)):
+            if tuple(story[:t + 1]) in shown:
+                probs[row, t] = 0.1 / 160
+                probs[row, t, shown[tuple(story[:t + 1])]] += 0.9
+    return probs.log()
+
+shown = {}""",
+)
+
+
 @pytest.fixture
 def compared(tmp_path):
     def compare(competition=SMALL, **entries):
@@ -70,6 +88,12 @@ def test_a_single_look_ahead_costs_the_rank(compared):
     assert places["seldom"].bits_per_token is None
     assert places["seldom"].problem.startswith("looks ahead")
     assert places["honest"].problem == ""
+
+
+def test_what_an_entry_was_shown_before_is_of_no_use(compared):
+    places, _ = compared(honest=UNIFORM, remembers=REMEMBERS)
+    assert places["remembers"].problem.startswith("looks ahead")
+    assert places["honest"].share_known == pytest.approx(0, abs=1e-6)
 
 
 INCOMPARABLE = {

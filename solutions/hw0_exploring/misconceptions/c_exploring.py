@@ -150,7 +150,7 @@ def first_word_without_a_space_lost(pieces):
 
 @misconception(of="pieces_per_word")
 def first_piece_added_to_no_word(pieces):
-    """Only pieces that begin with a space begin a word, so the first piece has no word that it could continue.
+    """Only pieces that begin with a space begin a word, so the first piece has no word to continue.
 
     What is in your list when the first piece of the example comes, and which entry is raised by 1?
     """
