@@ -3,11 +3,11 @@
     def train(tokens, mask, seconds): ...     learns from stories (N, T); returns its number of parameters
     def log_probs(tokens): ...                (B, T) → (B, T, V), the next word at every position
 
-For the score, each word is predicted from the words before it and nothing else, before any later word is shown,
-so no entry gains by looking ahead or by remembering what it was shown. An entry that predicts differently when
-it is given whole stories in the end does look ahead, and is disqualified. So is one whose text uses what knows
-the answers: the language of the stories, or a model trained on it. Its text is searched for that as an
-exercise's is; anyone who wants to hide it can.
+For the score, each word is predicted from the words before it and nothing else, and no later word is shown
+before that, so no entry gains by looking ahead or by remembering. An entry that predicts differently when
+it is given whole stories in the end does look ahead, and is disqualified. So is one whose text uses what
+knows the answers: the language of the stories, or a model trained on it. Its text is searched for that as
+an exercise's is; anyone who wants to hide it can.
 """
 
 from __future__ import annotations
