@@ -152,13 +152,15 @@ def test_an_error_of_the_students_is_shown_with_its_line(check, toy, shown):
     assert "`return scores / zero  # noqa: F821`" in said
 
 
-def test_a_helper_that_is_missing_after_a_restart_sends_the_student_to_the_top(check, toy, shown):
+def test_a_helper_that_is_missing_after_a_restart_sends_the_student_to_the_given_cells(check, toy, shown):
     def needs_a_helper(attention_weights):
         """It needs one."""
         attention_weights(drawn_scores)  # noqa: F821
 
     said = shown(check, needs_a_helper, attention_weights=toy.reference)
-    assert "`drawn_scores` is not defined; run the cells at the top of the notebook" in said
+    assert (
+        "`drawn_scores` is not defined; run the given cells at the top and before this exercise, then" in said
+    )
 
 
 def test_a_forgotten_return_is_recognised(check, toy, shown):
