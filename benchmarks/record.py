@@ -62,10 +62,14 @@ def main() -> int:
         name = Path(command[0]).stem
         if options.only is None or name in options.only:
             (KEPT / f"{name}.txt").write_text(section(title, command), encoding="utf-8")
-    files = [KEPT / f"{Path(command[0]).stem}.txt" for command in COMMANDS.values()]
-    sections = [file.read_text(encoding="utf-8") for file in files if file.exists()]
-    PAGE.write_text("\n".join([HEADING, *sections]), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
     return 0
+
+
+def page() -> str:
+    """The page: its heading, and the section of each script that has been run, also in an earlier session."""
+    files = [KEPT / f"{Path(command[0]).stem}.txt" for command in COMMANDS.values()]
+    return "\n".join([HEADING, *(file.read_text(encoding="utf-8") for file in files if file.exists())])
 
 
 def section(title: str, command: list[str]) -> str:

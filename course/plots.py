@@ -150,8 +150,8 @@ def ladder(
         axes.vlines(place, floor, value, color=GREY, linewidth=0.8)
         if spread is not None and name in spread:
             axes.errorbar(place, value, yerr=spread[name] / 2, color=COLOURS[3], capsize=4)
-        axes.annotate(f"{value:.2f}", (place, value), (0, 5), textcoords="offset points", ha="center",
-                      color=GREY, fontsize=9)  # fmt: skip
+        axes.annotate(f"{value:.2f}", (place, value), (0, 3 + width / 2), textcoords="offset points",
+                      ha="center", color=GREY, fontsize=9)  # fmt: skip
     axes.axhline(floor, color=COLOURS[3], linestyle="--")
     axes.annotate(
         f"floor {floor:.2f}", (-0.4, floor), (0, -12), textcoords="offset points", color=GREY, fontsize=9

@@ -4,24 +4,23 @@ import inspect
 from collections.abc import Callable
 from typing import cast
 
-from course.checks.closeness import same
+from course.checks.closeness import requirements, same, untouched
 from course.checks.link import called
 from course.checks.trace import Event, Object, Trace
-from course.language import say
+from course.language import joined, say
 
 Written = Callable[[str], object]  # the function or class with this name, or None
 
 
 def changed_in_place(trace: Trace, written: Written) -> str:
     """A sentence about the first call that changed an argument, "`f` changed its argument 1, `x`, in place.";
-    "" if none did. Drawing from a generator does not count as a change.
+    "" if none did. Drawing from a generator does not count as a change; `x.requires_grad_()` does.
 
     `written` returns the function or class with a given name; its signature names the arguments.
     """
     for event in trace.events:
         if event.outcome.changed is not None:
-            name = called(_target(event), event.method)
-            return _sentence(name, event, event.outcome.changed, written)
+            return _sentence(event, event.outcome.changed, written)
     return ""
 
 
@@ -29,17 +28,35 @@ def _target(event: Event) -> str | Object:
     return cast("str | Object", event.target)  # a backward pass changes no arguments
 
 
-def _sentence(function: str, event: Event, changed: tuple, written: Written) -> str:
+def _sentence(event: Event, changed: tuple, written: Written) -> str:
     args, kwargs = changed
+    said: dict[str, object] = {"function": called(_target(event), event.method)}
     for place, (given, left) in enumerate(zip(event.args, args, strict=True)):
-        if not same(given, left):
-            name = _parameter(event, place, written)
-            said: dict[str, object] = {"function": function, "position": place + 1}
-            if not name:
-                return say("`{function}` changed its argument {position} in place.", **said)
-            return say("`{function}` changed its argument {position}, `{name}`, in place.", **said, name=name)
-    name = next(name for name, left in kwargs.items() if not same(event.kwargs[name], left))
-    return say("`{function}` changed its argument `{name}` in place.", function=function, name=name)
+        if not untouched(given, left):
+            said |= {"position": place + 1, "name": _parameter(event, place, written)}
+            if said["name"]:
+                which = say("`{function}` changed its argument {position}, `{name}`, in place.", **said)
+            else:
+                which = say("`{function}` changed its argument {position} in place.", **said)
+            return _how(which, given, left)
+    name = next(name for name, left in kwargs.items() if not untouched(event.kwargs[name], left))
+    which = say("`{function}` changed its argument `{name}` in place.", **said, name=name)
+    return _how(which, event.kwargs[name], kwargs[name])
+
+
+def _how(which: str, given: object, left: object) -> str:
+    """The sentence, and what has changed if it is not the numbers."""
+    if not same(given, left):
+        return which
+    if sum(requirements(left)) > sum(requirements(given)):
+        how = say(
+            "Its numbers are the same, but it requires a gradient now; call `requires_grad_()` on a copy."
+        )
+    else:
+        how = say(
+            "Its numbers are the same, but it no longer requires a gradient; `detach()` makes a new tensor."
+        )
+    return joined(" ", [which, how])
 
 
 def _parameter(event: Event, place: int, written: Written) -> str:

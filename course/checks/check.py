@@ -146,7 +146,9 @@ def values(problem: Exception | None) -> tuple[str, str]:
         return "", ""
     if problem.message:
         return brief(problem.received), ""
-    return brief_pair(problem.received, problem.expected)
+    received, expected = brief_pair(problem.received, problem.expected)
+    is_cut_off = received == expected and received.endswith("…")  # where they differ cannot be seen
+    return ("", "") if is_cut_off else (received, expected)
 
 
 def show(verdict: Verdict) -> None:

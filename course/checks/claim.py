@@ -135,7 +135,7 @@ def reason(problem: Exception, trace: Trace) -> str:
         return NO_GRADIENT
     if isinstance(problem, NameError):
         return say(
-            "`{name}` is not defined; run the cells at the top of the notebook, then this one",
+            "`{name}` is not defined; run the given cells at the top and before this exercise, then this one",
             name=problem.name,
         )
     error = f"{type(problem).__name__}: {problem}"

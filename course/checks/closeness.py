@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course.checks.plain import tensors_in
 from course.checks.trace import Object, Outcome, Thing
 
 if TYPE_CHECKING:
@@ -106,6 +107,16 @@ def same(a: object, b: object) -> bool:
         if alike(a) or alike(b):
             return alike(a) and alike(b) and compare(a, b)
     return type(a) is type(b) and bool(a == b)
+
+
+def untouched(given: object, left: object) -> bool:
+    """Whether what a call was given is the same after it, and its tensors require gradients as before."""
+    return same(given, left) and requirements(given) == requirements(left)
+
+
+def requirements(value: object) -> list[bool]:
+    """Whether each tensor inside nested containers requires a gradient, in order."""
+    return [tensor.requires_grad for tensor in tensors_in(value)]
 
 
 def _same_truths(a: object, b: object) -> bool:

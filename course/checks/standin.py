@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NoReturn, cast
 
 from course.checks.autograd import failure, returned
-from course.checks.closeness import same
+from course.checks.closeness import untouched
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.link import Link, LocalLink
 from course.checks.plain import leaves, mapped, replaced, sendable, snapshot
@@ -115,7 +115,7 @@ def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple
         trace.events.append(Event(target, method, recorded[0], recorded[1], failure(problem)))
         raise
     left = cast("tuple | None", reply.left)
-    changed = None if left is None or same(left, recorded) else left
+    changed = None if left is None or untouched(recorded, left) else left
     outcome = Outcome("value", snapshot(reply.value), changed=changed)
     trace.events.append(Event(target, method, recorded[0], recorded[1], outcome))
     if not leaves(reply.value):

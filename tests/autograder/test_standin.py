@@ -7,6 +7,7 @@ from torch import nn
 from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation import Limits, Warm, choose
 from course.checks import LocalLink, NotWritten, StandIn, StudentError, Trace, Unreachable, replay, same
+from course.checks.changed import changed_in_place
 
 LIMITS = Limits(call_seconds=1.0, cell_seconds=1.0, submission_seconds=60)
 
@@ -20,6 +21,9 @@ def scaled(x, factor=2.0):
 
 def sort_in_place(values):
     values.sort()
+
+def follows(x):
+    return x.requires_grad_().square()
 
 def draws(n):
     return torch.rand(n)
@@ -95,8 +99,19 @@ def test_a_change_of_the_arguments_is_seen_and_does_not_spoil_the_check(stand_in
     assert sort._trace.events[-1].outcome.changed == (([1, 2, 3],), {})
 
 
+def test_an_argument_that_requires_a_gradient_afterwards_was_changed_here_and_there(stand_in):
+    sentences = []
+    for follows in (stand_in("follows"), local("follows")):
+        follows(torch.ones(2, requires_grad=True))
+        assert changed_in_place(follows._trace, lambda name: None) == ""
+        follows(torch.ones(2))
+        sentences.append(changed_in_place(follows._trace, lambda name: None))
+    assert sentences[0] == sentences[1]
+    assert sentences[0].startswith("`follows` changed its argument 1 in place. Its numbers are the same, but")
+
+
 def test_errors_carry_the_students_line(stand_in):
-    with pytest.raises(StudentError, match=r"`fails` raised ZeroDivisionError.*at line 18: `return 1 / 0`"):
+    with pytest.raises(StudentError, match=r"`fails` raised ZeroDivisionError.*at line 21: `return 1 / 0`"):
         stand_in("fails")(1)
 
 

@@ -65,16 +65,27 @@ class FeedForward(nn.Sequential):
         self.add_module("contract", nn.Linear(d_ff, d_model))
 
 
+class SelfAttention(MultiHeadAttention):
+    """A part of exercises 26 and 27: multi-head attention of x (B, T, D) over itself."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:  # type: ignore[override]
+        return super().forward(x, x, x, mask)
+
+
+class TwoLayers(FeedForward):
+    """A part of exercises 26 and 27: the feed-forward layer."""
+
+
 class Block(nn.Module):
     """As in exercise 26."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
-        self.attention, self.norm_attention = MultiHeadAttention(d_model, n_heads), nn.LayerNorm(d_model)
-        self.feed_forward, self.norm_feed_forward = FeedForward(d_model, d_ff), nn.LayerNorm(d_model)
+        self.attention, self.norm_attention = SelfAttention(d_model, n_heads), nn.LayerNorm(d_model)
+        self.feed_forward, self.norm_feed_forward = TwoLayers(d_model, d_ff), nn.LayerNorm(d_model)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        x = self.norm_attention(x + self.attention(x, x, x, mask))
+        x = self.norm_attention(x + self.attention(x, mask))
         return self.norm_feed_forward(x + self.feed_forward(x))
 
 

@@ -149,6 +149,21 @@ def first_word_without_a_space_lost(pieces):
 
 
 @misconception(of="pieces_per_word")
+def first_piece_added_to_no_word(pieces):
+    """Only pieces that begin with a space begin a word, so the first piece has no word to continue.
+
+    What is in your list when the first piece of the example comes, and which entry is raised by 1?
+    """
+    counts = []
+    for piece in pieces:
+        if piece.startswith(" "):
+            counts.append(1)
+        else:
+            counts[-1] += 1
+    return counts
+
+
+@misconception(of="pieces_per_word")
 def empty_word_before_the_space(pieces):
     """A word is there before the first piece has come; where that begins with a space, it stays empty.
 

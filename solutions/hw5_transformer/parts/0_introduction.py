@@ -14,8 +14,9 @@
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in any order,
-# but for the last, 30, which is made of 26. You may call what you wrote for another exercise everywhere: grading runs
-# all your cells first. At the end your parts are put together, and what they make reads and writes stories.
+# but for two: 21 is made of 20, and the last, 30, of 26. You may call what you wrote for another exercise everywhere:
+# grading runs all your cells first. At the end your parts are put together, and what they make reads and writes
+# stories.
 #
 # Letters used throughout: B sequences at once; T **queries**, the positions that ask; S **keys**, the
 # positions that are looked at (S = T in self-attention); D = `d_model`, the width of the model; H = `n_heads`;
@@ -48,3 +49,4 @@ from course.checks import (
     with_weights,
 )
 from course.mine import look
+from course.mine.ready.hw5_transformer import SelfAttention, TwoLayers  # parts of the blocks in 26 and 27

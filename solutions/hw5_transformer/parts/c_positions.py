@@ -538,10 +538,7 @@ look(
 )  # clocks
 
 
-# %% provided="a_ready_rotation"
-from course.models.positions import rotate as turned  # exercise 20, ready-made: turned(x, first)
-
-# %% [markdown] exercise="rotary_attention" difficulty=2 minutes=15 forbids="course.models.attention,course.models.multi_head_attention,course.models.transformer" allows="course.models.positions.rotate"
+# %% [markdown] exercise="rotary_attention" difficulty=2 minutes=15 forbids="course.models"
 # ### 21. Attention with rotary positions
 #
 # A turn by the position of the query and a turn by that of the key leave, in their product, a turn by the
@@ -551,7 +548,7 @@ from course.models.positions import rotate as turned  # exercise 20, ready-made:
 # Write `rotary_attention(query, key, value, first)`, which returns the outputs (…, T, M) of scaled dot-product
 # attention with rotary positions. `query` is (…, T, K), `key` (…, S, K), `value` (…, S, M). The keys stand at
 # the positions `first`, `first + 1`, …, and **the queries are the last positions** among them, as in exercise
-# 6. There is no mask. `turned(x, first)`, given above, does what exercise 20 asks for, and is yours to use.
+# 6. There is no mask. Your `rotate` is a part to use here, with its usual base.
 #
 # **Example.** K = 2, one query $(\sqrt 2 \ln 3, 0)$, two keys, both $(1, 0)$, values $(8, 0)$ and $(4, 1)$,
 # `first = 2`. The keys stand at the positions 2 and 3 and the query at 3, as the second key does: the scores are
@@ -570,7 +567,7 @@ def rotary_attention(query: Tensor, key: Tensor, value: Tensor, first: int) -> T
     """The outputs (…, T, M); keys stand at `first` and after, the queries are the last of these positions."""
     ### BEGIN SOLUTION
     first_query = first + key.shape[-2] - query.shape[-2]
-    scores = turned(query, first_query) @ turned(key, first).transpose(-2, -1) / math.sqrt(query.shape[-1])
+    scores = rotate(query, first_query) @ rotate(key, first).transpose(-2, -1) / math.sqrt(query.shape[-1])
     return scores.softmax(dim=-1) @ value
     ### END SOLUTION
 

@@ -294,22 +294,6 @@ def other_layers_have_their_outputs_and_gradients(FeedForward, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% provided="parts_of_a_block"
-from course.mine.ready.hw5_transformer import FeedForward as ReadyLayers
-from course.models.multi_head_attention import MultiHeadAttention as ReadyAttention
-
-
-class SelfAttention(ReadyAttention):
-    """Multi-head attention of x (B, T, D) over itself, ready-made: SelfAttention(d_model, n_heads)."""
-
-    def forward(self, x, mask=None):
-        return super().forward(x, x, x, mask)
-
-
-class TwoLayers(ReadyLayers):
-    """The feed-forward layer, ready-made: TwoLayers(d_model, d_ff)."""
-
-
 # %% provided="blocks_of_torch" helper
 ATTENTION_MATRICES = [f"attention.W_{part}.weight" for part in ("query", "key", "value", "output")]
 
@@ -389,7 +373,7 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
             assert_close(gradients[name], weight.grad, tolerance=1e-6, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.models.multi_head_attention.MultiHeadAttention"
+# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers"
 # ### 26. A block, as in the paper
 #
 # A block lets the positions look at each other and then think alone. Each of the two steps **adds** to what
@@ -401,7 +385,7 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
 #
 # - `PostNormBlock(d_model, n_heads, d_ff)` has four parts: `attention`, a `SelfAttention(d_model, n_heads)`;
 #   `feed_forward`, a `TwoLayers(d_model, d_ff)`; `norm_attention` and `norm_feed_forward`, two
-#   `nn.LayerNorm(d_model)`. `SelfAttention` and `TwoLayers` stand ready-made in the cell above; your own
+#   `nn.LayerNorm(d_model)`. `SelfAttention` and `TwoLayers` are imported at the top; your own
 #   `MultiHeadAttention`, called with x three times, and `FeedForward` have the same parameters and fit as well.
 # - `forward(x, mask=None)` takes x (B, T, D) and a mask that broadcasts to (B, H, T, T), True = may be attended
 #   to, which goes to the attention. It returns $z$, (B, T, D). There is no dropout.
@@ -509,7 +493,7 @@ def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
     assert_block_of_torch(PostNormBlock, draw, is_pre_norm=False)
 
 
-# %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.models.multi_head_attention.MultiHeadAttention"
+# %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers"
 # ### 27. A block, as today
 #
 # In the paper's block every residual passes through a norm. Later models normalise what goes **into** each part,

@@ -93,6 +93,24 @@ def share_written_in(tokens, is_special, uniforms, share):
     return (uniforms < 0.15) & ~is_special[tokens]
 
 
+@misconception(of="positions_to_predict")
+def words_taken_for_positions(tokens, is_special, uniforms, share):
+    """`is_special` is used as it is, with one entry for each word of the vocabulary, not for each position.
+
+    What are the shapes of `uniforms` and of `is_special`? Which word stands at position 0 of the example?
+    """
+    return (uniforms < share) & ~is_special
+
+
+@misconception(of="positions_to_predict")
+def share_itself_asked_for(tokens, is_special, uniforms, share):
+    """A number equal to the share is taken for smaller.
+
+    "When its number is smaller than this": is 0.15 smaller than 0.15?
+    """
+    return (uniforms <= share) & ~is_special[tokens]
+
+
 # 2. corrupt
 
 
@@ -196,3 +214,13 @@ def replaced_where_nobody_asks(tokens, is_asked, kinds, replacements, mask_token
     """
     inputs = torch.where(is_asked & (kinds < 0.8), mask_token, tokens)
     return torch.where((kinds >= 0.8) & (kinds < 0.9), replacements, inputs)
+
+
+@misconception(of="corrupt")
+def masks_replaced_afterwards(tokens, is_asked, kinds, replacements, mask_token):
+    """The second step replaces all kinds below 0.9, those that the first has hidden too, so no mask is left.
+
+    Which kinds are below 0.8, and which are below 0.9? Can both conditions of yours hold at one position?
+    """
+    hidden = torch.where(is_asked & (kinds < 0.8), mask_token, tokens)
+    return torch.where(is_asked & (kinds < 0.9), replacements, hidden)

@@ -172,6 +172,15 @@ def only_the_beginning_is_excluded(hidden, W, b, in_passage):
     return first.masked_fill(~in_passage, -math.inf), last
 
 
+@misconception(of="span_logits")
+def both_ends_in_one_tensor(hidden, W, b, in_passage):
+    """One tensor (B, T, 2) with both ends on its last axis is returned, and not a pair of tensors.
+
+    How many tensors does the statement want, and of which shape? Along which axis would `unbind` give them?
+    """
+    return (hidden @ W.T + b).masked_fill(~in_passage[..., None], -torch.inf)
+
+
 # 11. best_span
 
 

@@ -6,6 +6,7 @@ import torch
 
 from autograder.catalogue import misconception
 from course.models.positions import sinusoidal_positions
+from course.models.transformer import Decoder, Encoder, TransformerConfig
 
 from ..notebook import EncoderDecoder as RightTranslator
 
@@ -231,3 +232,27 @@ class MemoryWithoutAnEncoder(_Translator):
 
     def encode(self, source):
         return self.embedded(source, self.source_embedding), (source != self.pad)[:, None, None]
+
+
+@misconception(of="EncoderDecoder")
+class TranslatorWithLogProbs(_Translator):
+    """The log-softmax is taken already, so log-probabilities are returned instead of logits.
+
+    With the weights of `output` zero and its bias (1, 2, 3), which numbers should come out?
+    """
+
+    def decode(self, target, memory, mask):
+        return super().decode(target, memory, mask).log_softmax(dim=-1)
+
+
+@misconception(of="EncoderDecoder")
+class TranslatorWithNormsBehind(_Translator):
+    """The stacks have their norms behind the steps (post-norm), and no norm at the end of a stack.
+
+    Which four arguments does your `TransformerConfig` get, and which fifth does the table give it?
+    """
+
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_heads, d_ff, n_layers, pad):
+        super().__init__(source_vocab_size, target_vocab_size, d_model, n_heads, d_ff, n_layers, pad)
+        config = TransformerConfig(d_model=d_model, n_heads=n_heads, n_layers=n_layers, d_ff=d_ff)
+        self.encoder, self.decoder = Encoder(config).double(), Decoder(config).double()

@@ -16,6 +16,7 @@ import torch
 
 def double(x): return 2 * x
 def itself(x): return x
+def follow(x): return x.requires_grad_().square()
 def fill(values): values.append(len(values)); values[0] = 'changed'
 def draws(): return random.random(), float(np.random.rand()), float(torch.rand(()))
 def sample(generator): return torch.rand(3, generator=generator)
@@ -73,6 +74,12 @@ def test_what_a_call_does_to_its_arguments_is_told(student):
     large = [*range(250_000)]
     assert student.ask("itself", "", [large]).left is None
     assert student.ask("fill", "", [large]).left[0][0][0] == "changed"
+
+
+def test_an_argument_that_requires_a_gradient_afterwards_comes_back(student):
+    (left,), _ = student.ask("follow", "", [torch.ones(2)], gradients=True).left
+    assert left.requires_grad
+    assert student.ask("follow", "", [torch.ones(2, requires_grad=True)], gradients=True).left is None
 
 
 def test_a_generator_beside_an_argument_that_is_changed_comes_back_too(student):

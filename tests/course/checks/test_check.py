@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from course.checks import Points, assert_depends, homework
+from course.checks import Mismatch, Points, assert_depends, homework
+from course.checks.check import values
 
 ROWS, LARGER = "Each query's weights sum to one.", "A weight is proportional to the exponential of its score."
 
@@ -151,13 +152,15 @@ def test_an_error_of_the_students_is_shown_with_its_line(check, toy, shown):
     assert "`return scores / zero  # noqa: F821`" in said
 
 
-def test_a_helper_that_is_missing_after_a_restart_sends_the_student_to_the_top(check, toy, shown):
+def test_a_helper_that_is_missing_after_a_restart_sends_the_student_to_the_given_cells(check, toy, shown):
     def needs_a_helper(attention_weights):
         """It needs one."""
         attention_weights(drawn_scores)  # noqa: F821
 
     said = shown(check, needs_a_helper, attention_weights=toy.reference)
-    assert "`drawn_scores` is not defined; run the cells at the top of the notebook" in said
+    assert (
+        "`drawn_scores` is not defined; run the given cells at the top and before this exercise, then" in said
+    )
 
 
 def test_a_forgotten_return_is_recognised(check, toy, shown):
@@ -204,3 +207,9 @@ def test_a_homework_without_fingerprints_checks_all_the_same(toy, shown):
     assert "✓" in shown(check, toy.each_row_sums_to_one, attention_weights=toy.reference)
     said = shown(check, toy.each_row_sums_to_one, attention_weights=toy.softmax_over_queries)
     assert "All 10 values differ" in said
+
+
+def test_two_long_values_that_look_the_same_where_they_are_cut_off_are_not_shown():
+    names = {f"layers.0.weight_{i:03}" for i in range(60)}
+    assert values(Mismatch(received=names - {"layers.0.weight_059"}, expected=names)) == ("", "")
+    assert values(Mismatch(received=names - {"layers.0.weight_000"}, expected=names)) != ("", "")

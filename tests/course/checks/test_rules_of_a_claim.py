@@ -76,6 +76,46 @@ def test_an_argument_of_a_module_is_named_after_that_of_forward():
     assert finding.message == "`Scaled` changed its argument 1, `x`, in place."
 
 
+def slope(x):
+    """The derivative of x², by autograd."""
+    return torch.autograd.grad(x.square().sum(), x)[0]
+
+
+def slopes_double_the_numbers(slope):
+    """The slope of x² is 2x, for a tensor and for one that requires a gradient."""
+    x = torch.tensor([1.0, 3.0]).double()
+    assert_close(slope(x), 2 * x)
+    assert_close(slope(x.clone().requires_grad_()).detach(), 2 * x)
+
+
+def test_an_argument_that_requires_a_gradient_after_the_call_was_changed():
+    message = found(slopes_double_the_numbers, slope=lambda x: slope(x.requires_grad_())).message
+    assert message == (
+        "`slope` changed its argument 1, `x`, in place. Its numbers are the same, but it requires a gradient "
+        "now; call `requires_grad_()` on a copy."
+    )
+
+
+def test_an_argument_that_was_detached_in_place_was_changed():
+    message = found(slopes_double_the_numbers, slope=lambda x: 2 * x.detach_()).message
+    assert message == (
+        "`slope` changed its argument 1, `x`, in place. Its numbers are the same, but it no longer requires "
+        "a gradient; `detach()` makes a new tensor."
+    )
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        lambda x: x.detach().clone().requires_grad_(),
+        lambda x: torch.nn.Parameter(x),
+        lambda x: (x + 0).detach_().requires_grad_(),
+    ],
+)
+def test_a_tensor_of_ones_own_may_require_a_gradient(own):
+    assert found(slopes_double_the_numbers, slope=lambda x: slope(own(x))).result == "passed"
+
+
 def numbers_are_drawn(draw_one):
     """Numbers are drawn."""
     draw_one(torch.Generator().manual_seed(1))
