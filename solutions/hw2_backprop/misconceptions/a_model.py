@@ -37,10 +37,10 @@ class _Model(nn.Module):
 
 @misconception(of="FeedForwardLM")
 class EmbeddingsSummed(_Model):
-    """The embeddings of the window are added up, not joined, so W has too few columns and order is lost.
+    """W has as many columns as one embedding has numbers, as when the window's are added up and not joined.
 
-    What does your model say about *dog bites man* and *man bites dog*? How many numbers does e have for three
-    words of two numbers each?
+    How many numbers does e have for three words of two numbers each, and how many columns has W? Would a sum
+    tell *dog bites man* from *man bites dog*?
     """
 
     def __init__(self, vocab_size, n_window, d_embedding, d_hidden, pad):
@@ -273,7 +273,7 @@ def a_quarter_of_ln_v(first_loss, vocab_size):
 
 @misconception(of="first_loss_verdict")
 def no_room_for_chance(first_loss, vocab_size):
-    """Every loss that is not exactly ln V gets a verdict, though no new model hits it exactly.
+    """Losses within 0.25 nats of ln V are called too sure or too good, though no new model hits ln V exactly.
 
     What is the verdict on 3.4 in the example, and how far is 3.4 from ln 27?
     """

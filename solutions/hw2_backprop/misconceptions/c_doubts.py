@@ -190,7 +190,7 @@ def small_number_added_to_the_divisor(right, left, claimed):
 
 @misconception(of="wrong_entries")
 def share_of_the_mean_alone(right, left, claimed):
-    """The bound is a share of the mean of the slopes, also where the claim is the larger number.
+    """The claim has no part in the bound, also where it is larger than the mean of the slopes.
 
     The mean is 1 and the claim 1.000100005. By how much do they differ, and how much is 0.01 % of either?
     """
@@ -296,8 +296,8 @@ def bounds_without_absolute_values(right, left, claimed):
 
 
 @misconception(of="wrong_entries")
-def only_the_slope_to_the_right(right, left, claimed):
-    """The claim is compared with the slope to the right alone, not with the mean of both.
+def only_the_slope_to_one_side(right, left, claimed):
+    """The claim is compared with the slope to one side alone, not with the mean of both.
 
     The slopes are 1.004 and 0.996 and the claim is 1. Which number should be compared with it?
     """

@@ -626,11 +626,11 @@ def the_three_examples_get_their_verdicts(first_loss_verdict):
 
 # %% check="the_vocabulary_decides" points=1
 def the_vocabulary_decides(first_loss_verdict):
-    """A loss of 6.9 nats is as expected for 800 to 1250 words, too sure for 700, too good for 1400; 8 and 600 are too sure for 1000."""
+    """A loss of 6.9 nats is as expected for 800 to 1250 words, too sure for 700, too good for 1400; for 1000, 8 and 600 are too sure and 0.1 is too good."""
     verdicts = [first_loss_verdict(6.9, vocab_size) for vocab_size in (1000, 700, 1400, 800, 1250)]
-    of_large = [first_loss_verdict(loss, 1000) for loss in (8.0, 600.0)]
+    far_off = [first_loss_verdict(loss, 1000) for loss in (8.0, 600.0, 0.1)]
     assert_equal(verdicts, ["as expected", "too sure", "too good", "as expected", "as expected"])
-    assert_equal(of_large, ["too sure", "too sure"], what="8 and 600 nats for 1000 words")
+    assert_equal(far_off, ["too sure", "too sure", "too good"], what="8, 600 and 0.1 nats for 1000 words")
 
 
 # %% check="other_first_losses_get_their_verdicts" points=1 hidden

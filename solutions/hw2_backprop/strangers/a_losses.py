@@ -1,10 +1,12 @@
-"""Shifts of the logits that the checks once let pass, and losses through which no gradient flows."""
+"""Shifts of the logits, bounds of the first loss and a width, and a loss through which no gradient flows."""
 
 import math
 
+from torch import nn
+
 from autograder.proving.strangers import stranger
 
-from ..notebook import cross_entropy
+from ..notebook import FeedForwardLM, cross_entropy
 
 
 def _shifted(logits, shift):
@@ -36,6 +38,26 @@ def a_fifth_of_a_nat_allowed(first_loss, vocab_size):
 def half_a_nat_allowed(first_loss, vocab_size):
     excess = first_loss - math.log(vocab_size)
     return "too sure" if excess > 0.5 else "too good" if excess < -0.5 else "as expected"
+
+
+@stranger(of="first_loss_verdict")
+def bound_on_the_loss_itself(first_loss, vocab_size):
+    if first_loss <= 0.25:
+        return "as expected"
+    return "too sure" if first_loss > math.log(vocab_size) else "too good"
+
+
+@stranger(of="first_loss_verdict")
+def two_and_a_half_nats_allowed_below(first_loss, vocab_size):
+    excess = first_loss - math.log(vocab_size)
+    return "too sure" if excess > 0.25 else "as expected" if excess > -2.5 else "too good"
+
+
+@stranger(of="FeedForwardLM", may_be=["EmbeddingsSummed"])
+class OneEmbeddingWide(FeedForwardLM):
+    def __init__(self, vocab_size, n_window, d_embedding, d_hidden, pad):
+        super().__init__(vocab_size, n_window, d_embedding, d_hidden, pad)
+        self.W = nn.Parameter(self.W[:, :d_embedding].detach().clone())
 
 
 @stranger(of="log_softmax")

@@ -94,3 +94,9 @@ def other_matrix_where_it_is_square(x, W, upstream):
 @stranger(of="wrong_entries")
 def kinks_where_the_sign_changes(right, left, claimed):
     return _judged(right, left, claimed, kink=1.0)
+
+
+@stranger(of="wrong_entries", may_be=["only_the_slope_to_one_side"])
+def only_the_slope_to_the_left(right, left, claimed):
+    is_kink = (right - left).abs() > 0.01 * torch.maximum(right.abs(), left.abs())
+    return ((left - claimed).abs() > 1e-4 * torch.maximum(left.abs(), claimed.abs())) & ~is_kink

@@ -95,9 +95,12 @@ def the_example_states_hear_0_09_0_5_and_1(state_gradients):
 
 # %% check="the_last_state_hears_its_own_loss_only" points=1
 def the_last_state_hears_its_own_loss_only(state_gradients, draw):
-    """At the last step the gradient is the direct one, whatever the other steps say."""
+    """At the last step the gradient is the direct one, whatever the other steps say; a lone step is the last."""
     direct, states, U = draw.normal(2, 5, 3), draw.normal(2, 5, 3).tanh(), draw.normal(3, 3)
-    assert_close(state_gradients(direct, states, U)[:, -1], direct[:, -1])
+    answer = state_gradients(direct, states, U)
+    alone = state_gradients(direct[:, -1:].contiguous(), states[:, -1:].contiguous(), U)
+    assert_close(answer[:, -1], direct[:, -1])
+    assert_close(alone, direct[:, -1:], what="a text of one step")
 
 
 # %% check="a_saturated_state_hands_nothing_back" points=1

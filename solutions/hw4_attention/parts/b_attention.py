@@ -438,15 +438,18 @@ def the_example_contexts_are_one_value_and_a_mean(attend):
 
 # %% check="contexts_are_made_of_values" points=1
 def contexts_are_made_of_values(attend, draw):
-    """Values three times as large make contexts three times as large, and change no weight, in each row."""
+    """Values three times as large make contexts three times as large, and change no weight; each query shares out one."""
     query, key, value = draw.normal(2, 3, 5), draw.normal(2, 4, 5), draw.normal(2, 4, 6)
     mask = torch.tensor([[True, True, True, False], [True] * 4])
     context, weights = attend(query, key, value, mask)
     tripled, same_weights = attend(query, key, 3 * value, mask)
+    alone, _ = attend(query[1:], key[1:], value[1:], mask[1:])
     assert_close(tripled, 3 * context, what="context")
     assert_close(same_weights, weights, what="weights")
+    assert_close(
+        weights.sum(-1), torch.ones(2, 3, dtype=torch.float64), what="the sum of each query's weights"
+    )
     assert_depends(context, tripled)
-    alone, _ = attend(query[1:], key[1:], value[1:], mask[1:])
     assert_close(context[1:], alone, what="the second of the batch")
     assert_differentiable(attend, query, key, value, mask)
 

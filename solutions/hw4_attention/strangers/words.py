@@ -161,3 +161,10 @@ def twice_as_large_is_compared(runs, trained_lengths):
     if max(sizes) > 2.1 * min(sizes):
         raise ValueError("the models are of unequal size")
     return bottleneck_table([run | {"n_parameters": 1} for run in runs], trained_lengths)
+
+
+@stranger(of="attend")
+def padding_filled_with_infinity(query, key, value, mask):
+    scores = (query @ key.transpose(1, 2)).masked_fill(~mask[:, None, :], torch.inf)
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights

@@ -606,12 +606,21 @@ def values_are_only_averaged(rotary_attention, draw):
 
 # %% check="equal_keys_are_told_apart_by_their_distance" points=1
 def equal_keys_are_told_apart_by_their_distance(rotary_attention, draw):
-    """If all queries and keys are the same, the newest looks more at itself than far back, the oldest at all."""
+    """If all queries and keys are the same, the newest looks more at itself than far back, the oldest at all.
+
+    In a second pair of numbers, 100 steps turn as far as one step in the first.
+    """
     x, value = (1 + draw.uniform(1, 4)).expand(6, 4).contiguous(), torch.eye(6).double()
     weights = rotary_attention(x, x, value, 0)
+    slow = torch.tensor([0.0, 0, 2, 0]).double().expand(101, 4).contiguous()
+    shares = torch.as_tensor(rotary_attention(slow[-1:], slow, torch.eye(101).double(), 0))
     newest = weights[-1]
     assert_true(newest[5] > newest[2] + 0.01, "The newest query looks no more at itself than three back.")
     assert_true(weights[0, 5] > 0, "The oldest query does not look at the newest key; there is no mask.")
+    far_back = shares[0, 100] / shares[0, 0]
+    assert_close(
+        far_back, math.exp(2 - 2 * math.cos(1)), what="by how much a second pair prefers 0 to 100 steps back"
+    )
 
 
 # %% check="new_queries_get_what_they_got_in_the_whole" points=1

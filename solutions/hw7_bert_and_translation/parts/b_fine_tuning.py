@@ -49,10 +49,13 @@ def the_example_takes_2_and_5(first_token):
 
 # %% check="with_padding_on_the_right_it_is_position_0" points=1
 def with_padding_on_the_right_it_is_position_0(first_token, draw):
-    """With padding on the right, or none, the first token is at position 0."""
+    """With padding on the right, or none, the first token is at position 0; so is the only one."""
     hidden = draw.normal(3, 5, 4)
     mask = torch.arange(5) < torch.tensor([[5], [1], [3]])
-    assert_close(first_token(hidden, mask), hidden[:, 0])
+    answer = first_token(hidden, mask)
+    alone = first_token(hidden[:, :1].contiguous(), mask[:, :1].contiguous())
+    assert_close(answer, hidden[:, 0])
+    assert_close(alone, hidden[:, 0], what="texts of one token")
 
 
 # %% check="more_padding_on_the_left_changes_nothing" points=1
