@@ -601,6 +601,11 @@ for text, word, (layer, head) in (
 assert found[25, 2][0] == " apple"
 assert found[16, 0][0] == " because"
 assert " restaurant" in found[13, 8][:2]
+
+# %% [markdown]
+# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these; most are not so easily read. The first two, in full:
+
+# %%
 figures.attention(
     torch.stack([weights_of(APPLE, 25, 2), weights_of(APPLE, 16, 0)]),
     [piece.strip() for piece in cut(APPLE)],
@@ -608,7 +613,7 @@ figures.attention(
 )
 
 # %% [markdown]
-# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these; most are not so easily read. Even these give much of their weight to the first token. Weights must sum to one, so a head with nothing to add has to put them somewhere. Of the six heads that are recorded:
+# Even these give much of their weight to the first token. Weights must sum to one, so a head with nothing to add has to put them somewhere. Of the six heads that are recorded:
 
 # %%
 to_first = [weights_of(text, *head)[1:, 0].mean().item() for text in HEADS for head in HEADS[text]]
