@@ -69,10 +69,13 @@ figures.still(picture, picture.alt_text, caption="What comes after “… and th
 
 # %%
 (fish,) = answer.followed
-print(f"P(fish | So long, and thanks for all the) = {fish.probability:.4f}, rank {fish.rank} of 49,152")
+print(f"P(fish | So long, and thanks for all the) = {fish.probability:.4f}; likelier: {fish.rank - 1} others")
+assert fish.rank > len(expected)
 
 # %% [markdown]
-# PLACEHOLDER
+# The two hardly agree. Whoever wrote the numbers on the slides knew the book. The small model does not know the quotation;
+# it expects what people usually say thanks for. Neither is wrong as a distribution. Which of them fits a text better is a
+# question that we can answer further down.
 #
 # **Predict, then run.** If you draw 1,000 words from this distribution, how many times will you see *fish*? How far from
 # 700 would surprise you?
@@ -389,7 +392,9 @@ print(f"J = {sum(nats):.1f} / {len(nats)} = {sum(nats) / len(nats):.2f} nats per
 assert math.isclose(math.exp(-sum(nats)), math.prod(token.probability for token in read))
 
 # %% [markdown]
-# PLACEHOLDER2 (Lecture 03 reads $e^J$ as a number of choices, the *perplexity*.)
+# The first word and *fish* cost most, and the words in between, which often stand together, much less. Averaged over
+# billions of tokens, this same $J$ is what the model's training made small. (Lecture 03 reads $e^J$ as a number of choices,
+# the *perplexity*.)
 #
 # ## Where it breaks
 #
@@ -572,6 +577,6 @@ print(f"{result.nll:.1f} nats, {result.n_tokens} tokens, {result.bits_per_token:
 # ## Further reading
 #
 # - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3, "N-gram Language Models".
-# - Loubna Ben Allal and others, ["SmolLM2: When Smol Goes Big – Data-Centric Training of a Small Language Model"](https://arxiv.org/abs/2502.02737), arXiv:2502.02737, 2025.
+# - Loubna Ben Allal and others, ["SmolLM2: When Smol Goes Big"](https://arxiv.org/abs/2502.02737), arXiv:2502.02737, 2025.
 # - Claude E. Shannon, ["Prediction and Entropy of Printed English"](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x), *Bell System Technical Journal* 30 (1951), 50–64.
 # - Claude E. Shannon, ["A Mathematical Theory of Communication"](https://doi.org/10.1002/j.1538-7305.1948.tb01338.x), *Bell System Technical Journal* 27 (1948), 379–423.

@@ -613,10 +613,10 @@ figures.attention(
 )
 
 # %% [markdown]
-# Even these give much of their weight to the first token. Weights must sum to one, so a head with nothing to add has to put them somewhere. Of the six heads that are recorded:
+# Even these give much of their weight to the first token. Weights must sum to one, so a head with nothing to add has to put them somewhere. Of the six heads that are recorded on these two texts:
 
 # %%
-to_first = [weights_of(text, *head)[1:, 0].mean().item() for text in HEADS for head in HEADS[text]]
+to_first = [weights_of(text, *head)[1:, 0].mean().item() for text in (REVIEW, APPLE) for head in HEADS[text]]
 print("weight on the first token, mean over the later ones:", *(f"{share:.2f}" for share in to_first))
 assert sum(share > 0.25 for share in to_first) == 4
 

@@ -47,6 +47,15 @@ REVIEW = (
     " they just gave me two slices of bread. Their ambience was just as good as the food and service."
 )
 APPLE = "I ate an apple because it was tasty"
+TWICE = "Ilka Brunnhild Osmotar sold nine green kettles. In the evening Ilka Brunnhild Osmotar"
+LETTER = (  # written for the course, so that no model has read it
+    "Dear Tomas, the boat you left behind our shed has become a home. In March a pair of ducks moved in"
+    " under the bench, and since then nobody here dares to move it. My brother wanted to paint the boat"
+    " before the summer, but the ducks have no opinion on colours and a firm one on visitors. So the paint"
+    " stands in the shed, the brushes are dry, and every morning we count the eggs. There were nine of them"
+    " yesterday. Please do not hurry with your trailer: the boat is used more now than in all the years when"
+    " it was yours."
+)
 OPEN, NARROW = "The cat sat on the", "It takes great"
 FLAT, PEAKED = "Once upon a time there was a", "The capital of France is"
 CONTEXTS = (OPEN, NARROW, FLAT, PEAKED)  # whose next tokens are recorded
@@ -78,6 +87,7 @@ CUT = (
     *ARTICLE_1,
     REVIEW,
     APPLE,
+    TWICE,
 )
 CONTINUED = (
     "young →",
@@ -87,17 +97,10 @@ CONTINUED = (
     "The capital of Italy is",
     NARROW,
 )
-TWICE = "Ilka Brunnhild Osmotar sold nine green kettles. In the evening Ilka Brunnhild Osmotar"
-LETTER = (  # written for the course, so that no model has read it
-    "Dear Tomas, the boat you left behind our shed has become a home. In March a pair of ducks moved in under"
-    " the bench, and since then nobody here dares to move it. My brother wanted to paint the boat before the"
-    " summer, but the ducks have no opinion on colours and a firm one on visitors. So the paint stands in the"
-    " shed, the brushes are dry, and every morning we count the eggs. There were nine of them yesterday. Please"
-    " do not hurry with your trailer: the boat is used more now than in all the years when it was yours."
-)
 HEADS = {  # a text, and the heads (layer, head), counted from 0, whose weights on it are recorded
     REVIEW: ((13, 8), (16, 0), (11, 6), (22, 0)),
     APPLE: ((25, 2), (16, 0)),
+    TWICE: ((16, 0), (18, 6)),
 }
 UNCHANGED: Transform = partial(temperature, t=1.0)
 PENALTIES: dict[str, Transform] = {

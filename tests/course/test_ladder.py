@@ -160,7 +160,9 @@ def test_full_scale_has_a_record_of_its_own_and_leaves_the_default_one_alone(tmp
     assert not (tmp_path / "ladder" / "ladder.png").exists()
     written = (tmp_path / "ladder.md").read_text()
     assert "| RNN → GPT | 0.6250 | 0.2500 |" in written
-    both = f"python -m course.ladder --rungs rnn gpt --seeds 0 1 --scale full --device cpu --record {tmp_path}"
+    both = (
+        f"python -m course.ladder --rungs rnn gpt --seeds 0 1 --scale full --device cpu --record {tmp_path}"
+    )
     assert both in written  # one command repeats what two runs recorded
 
 
