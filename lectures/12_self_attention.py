@@ -665,11 +665,11 @@ print("we have just built course.models.scaled_dot_product_attention")
 #
 # </details>
 #
-# **3.** How many operations lie between the words of a text with $T = 1000$ and width 64? With $T = 2000$?
+# **3.** How many operations lie between the words of a text with $T = 1000$ and width 64? With $T = 2000$? Written as one matrix that acts on all words end to end, the weighted sums of the values are $A \otimes I$, with $(TD)^2$ entries. What fraction of them can be different from zero?
 #
 # <details><summary>Answer</summary>
 #
-# $4 T^2 D = 2.56 \cdot 10^8$, and four times as many.
+# $4 T^2 D = 2.56 \cdot 10^8$, and four times as many. Each of the $T^2$ blocks is $\alpha_{ij} I$ with $D$ entries on its diagonal: $T^2 D$ of $T^2 D^2$, so one in 64. Such a matrix is called *sparse*, and is never written out.
 #
 # </details>
 #

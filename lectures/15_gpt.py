@@ -63,6 +63,17 @@ print(textwrap.fill(" · ".join(f"P({word}|…) {p:.2f}" for word, p in read_out
 print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
 
 # %% [markdown]
+# And for the example, from lecture 01's real model SmolLM2, which is a decoder of the kind that this lecture builds (its answers are recorded; where its package is installed, `predict` takes any text). A word may be more than one token.
+
+# %%
+from course.pretrained import predict
+
+sentence = predict("", "Learning deep learning is fun")
+print(" · ".join(f"P({token.text.strip()}|…) {token.probability:.5f}" for token in sentence.followed))
+print(f"P(sentence) = {sentence.probability:.1e}")
+assert sentence.followed[2].probability > 100 * sentence.followed[0].probability
+
+# %% [markdown]
 # ## No cheating
 #
 # An RNN could not look ahead: at step $t$ the rest of the text had not been read. Attention reads all of it at once, and the word to be predicted at position $t$ is standing right there, at position $t + 1$. Self-attention without a mask would learn to copy it, and nothing else. So each position may attend only to itself and to
@@ -616,11 +627,10 @@ print(f"ours: about {ours_cost:.0e}, for a language with {V} words")
 # %% [markdown]
 # ## A real decoder
 #
-# SmolLM2, which the course asks now and then, is a decoder of this kind (lecture 19 shows what has changed since GPT-2). It gives every next token a probability, as ours does. Its answers are recorded; where its package is installed, `predict` takes any beginning.
+# SmolLM2 is a decoder of this kind, too (lecture 19 shows what has changed since GPT-2). Here is what it expects after three beginnings.
 
 # %%
 from course import plots
-from course.pretrained import predict
 
 beginnings = ("It takes great", "The students opened their", "The capital of France is")
 bars = {
