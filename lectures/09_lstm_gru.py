@@ -109,7 +109,7 @@ figures.machine("lstm_cell")
 #
 # ## The smallest LSTM
 #
-# Now the gates are computed. $T = 5$ steps, $d_x = 3$, $D = 4$; one matrix per gate, each under its own name.
+# Now the gates are computed, for $T = 5$ steps, $d_x = 3$ and $D = 4$. There is one matrix per gate, each under its own name.
 
 # %%
 T, d_input, D = 5, 3, 4

@@ -364,7 +364,7 @@ for name, curve in curves.items():
 
 # %% [markdown]
 # In these runs, one for each width, doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
-# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**. It is what one vector of fixed size between the two networks leads one to expect, but these runs alone cannot say how much of the fall is the vector and how much slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
+# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**. One vector of fixed size between the two networks would explain that shape. But these runs alone cannot say how much of the fall is due to the vector, and how much to slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
 #
 # > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
@@ -606,7 +606,7 @@ figures.still(
 )
 
 # %% [markdown]
-# The source saves most of the bits. The remaining distance to zero is what did not fit through $c$ or was not learned. Here is the same number by the length of the source:
+# The source saves most of the bits. The remaining ones did not fit through $c$, or were not learned. Here is the same number by the length of the source:
 
 # %%
 for low, high in ((4, 7), (8, 11), (12, 15)):

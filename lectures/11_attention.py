@@ -428,7 +428,7 @@ assert math.isclose(by_hand, alignment_error_rate([A], [sure], [possible]))
 print(f"1 − ({len(A & sure)} + {len(A & possible)}) / ({len(A)} + {len(sure)}) = {by_hand:.2f}")
 
 # %% [markdown]
-# Is the model's rate good? Compare with links that need no model: straight across (word $t$ of $T$ to word $t S / T$ of the source, with $S$ again its length), and at random.
+# Is the model's rate good? Compare it with that of links that need no model: straight across (word $t$ of $T$ to word $t S / T$ of the source, with $S$ again its length), and at random.
 
 # %%
 from course.translation_experiment.quality import attention_links, error_rate
@@ -592,7 +592,7 @@ assert abs(slopes["looking"] - 2) < 0.3
 #
 # ## The ladder
 #
-# Lecture 10's ladder, in bits per French word, with the new rung. The floor is 0: each source has one right translation.
+# Here is lecture 10's ladder, in bits per French word, with the new rung. The floor is 0: each source has one right translation.
 
 # %%
 from course.data.shuffling import ShuffledStories
@@ -628,7 +628,7 @@ for name, value in bits.items():
 assert bits["RNNsearch, with source"] < bits["RNNenc, with source"] < bits["GRU, without source"]
 
 # %% [markdown]
-# A translator answers another question than a language model, so the course's ladder stays where it was after lecture 09:
+# A translator answers a different question from a language model's, so the course's ladder stays where it was after lecture 09:
 
 # %%
 figures.rungs("LSTM")

@@ -400,7 +400,7 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
 # %% [markdown]
 # Twice as many words make four times the work between them; twice the width makes twice the work. The two are equal where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
 #
-# Now the clock, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
+# Now we measure time, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
 
 # %%
 from course.clocks import forward, milliseconds, read_recorded, slope

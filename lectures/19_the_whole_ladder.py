@@ -98,7 +98,7 @@ for lower, upper in itertools.pairwise(rungs):
     print(f"{lower.title:>13} → {upper.title:13} {saved:6.3f} bits, {share:6.1%} of the way")
 
 # %% [markdown]
-# Counting covers most of the way, in a second. The history above is about the last seventh, because it holds the words that carry the story: who, what, and which one it was.
+# Counting covers most of the way, in a second. The history above is about the last seventh of the way. It matters because it holds the words that carry the story: who, what, and which one it was.
 #
 # A recorded number is a claim. To check one, take a quick rung and run it again:
 
@@ -369,7 +369,7 @@ assert in_bits[6].mean() < 1
 # %% [markdown]
 # No weight has changed. One example tells the model which form the text has, and a few more which relation is meant: then the answer costs less than a bit. (The numbers are recorded, as are the replies below; where the package of SmolLM2 is installed, `reply` takes any instruction.)
 #
-# **2. Instruction tuning.** Who asks a question wants an answer, but a likely continuation of a question can be another question. So the model is trained further on instructions with good answers that people wrote (Wei and others, 2021; Ouyang and others, 2022). The loss is that of lecture 01, counted on the tokens of the answer alone. A conversation is one text, with special tokens around each message:
+# **2. Instruction tuning.** Anyone who asks a question wants an answer, but a likely continuation of a question can be another question. So the model is trained further on instructions with good answers that people wrote (Wei and others, 2021; Ouyang and others, 2022). The loss is that of lecture 01, counted on the tokens of the answer alone. A conversation is one text, with special tokens around each message:
 
 # %%
 from course.pretrained import Message, as_text
