@@ -494,7 +494,7 @@ assert sum(wrong[word] for word in insides | {"ne", "n'", "pas", "jamais"}) > wr
 #
 # ## The figure of the paper
 #
-# Bahdanau and others trained RNNenc and RNNsearch on sentences of up to 30 and up to 50 words. Their test BLEU, quoted from table 1 of the paper: RNNenc-30 **13.93**, RNNenc-50 **17.82**, RNNsearch-30 **21.50**, RNNsearch-50 **26.75**. Their figure 2, quality against length, on our pair of languages, from **stored results** (more training than above; the commands are printed):
+# Bahdanau and others trained RNNenc and RNNsearch on sentences of up to 30 and up to 50 words. Their test BLEU, quoted from table 1 of the paper: RNNenc-30 **13.93**, RNNenc-50 **17.82**, RNNsearch-30 **21.50**, RNNsearch-50 **26.75**. Here is their figure 2, quality against length, for our pair of languages. It is drawn from **stored results** (more training than above; the commands are printed):
 
 # %%
 from course.translation_experiment.pictures import by_model, mean_by_length

@@ -8,7 +8,7 @@
 # - say which samplers commute, and what changes with the order of the others;
 # - measure what a sampler does to the quality and to the diversity of a text, against a language that is known exactly.
 #
-# *45 minutes to read, about a minute to run. Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
+# *55 minutes to read, about a minute to run; a good place for a break is before* The pipeline, and what order changes. *Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
 #
 # **The question of the day:** a model gives every word a probability. Which word do we write?
 
@@ -444,7 +444,7 @@ compare(curves)
 
 # %%
 from course.pretrained import encoded, penalised
-from course.pretrained.recorded import AGAIN, LOOP
+from course.pretrained.recorded import AGAIN, LOOP, PENALTIES
 
 went_on = penalised(LOOP)  # sampler → text
 in_the_loop = LOOP + went_on["greedy"] + AGAIN
@@ -619,13 +619,8 @@ print("the same tokens in either order:", *same)
 n_rows = 320 if is_full else 80  # stories per sampler
 rng = torch.Generator().manual_seed(7)
 blind = {"greedy": partial(top_k, k=1), "plain": partial(temperature, T=1.0)} | heats | filters | curves
-writers = {name: lambda z, history, change=change: change(z) for name, change in blind.items()} | {
-    "presence 1": partial(sampling.presence_penalty, penalty=1.0),
-    "frequency 1": partial(sampling.frequency_penalty, penalty=1.0),
-    "repetition 1.3": partial(sampling.repetition_penalty, penalty=1.3),
-    "DRY 2": partial(sampling.dry, multiplier=2.0),
-    "no repeat 3": partial(sampling.no_repeat_ngram, n=3),
-}
+writers = {name: lambda z, history, change=change: change(z) for name, change in blind.items()}
+writers |= {name: change for name, change in PENALTIES.items() if name != "greedy"}
 steps = [partial(sampling.min_p, p=0.1), partial(sampling.temperature, t=1.5)]
 writers |= {"min-p, then hot": sampling.Pipeline(steps), "hot, then min-p": sampling.Pipeline(steps[::-1])}
 mirostat = sampling.Mirostat(1.0, rng)  # draws by itself, because it must see what was drawn
