@@ -392,7 +392,7 @@ print(f"J = {sum(nats):.1f} / {len(nats)} = {sum(nats) / len(nats):.2f} nats per
 assert math.isclose(math.exp(-sum(nats)), math.prod(token.probability for token in read))
 
 # %% [markdown]
-# The first word and *fish* cost most, and the words in between, which often stand together, much less. Averaged over
+# The first word and *fish* cost most. The words *for all the* often stand together and cost little. Averaged over
 # billions of tokens, this same $J$ is what the model's training made small. (Lecture 03 reads $e^J$ as a number of choices,
 # the *perplexity*.)
 #
