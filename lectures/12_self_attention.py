@@ -444,7 +444,7 @@ figures.still(
 )
 
 # %% [markdown]
-# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$, and for short texts its projections cost more than that. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
+# The RNN takes $T$ rounds, each too small to keep even one core busy. Attention takes one round of $4T^2D$ operations, and for short texts its projections cost more than that. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
 #
 # Memory grows as well: written out, the weights of one text need $T^2$ numbers per layer, at 100,000 words $4 \cdot 10^{10}$ bytes in float32. Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
 #
