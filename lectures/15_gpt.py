@@ -69,7 +69,7 @@ print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
 from course.pretrained import predict
 
 sentence = predict("", "Learning deep learning is fun")
-print(" · ".join(f"P({token.text.strip()}|…) {token.probability:.5f}" for token in sentence.followed))
+print(" · ".join(f"P({token.text.strip()}|…) {token.probability:.1e}" for token in sentence.followed))
 print(f"P(sentence) = {sentence.probability:.1e}")
 assert sentence.followed[2].probability > 100 * sentence.followed[0].probability
 
@@ -658,7 +658,7 @@ assert sorted(in_bits.values(), reverse=True) == list(in_bits.values())
 assert in_bits[16] - in_bits[32] > 0.2
 
 # %% [markdown]
-# It falls to the end: even from 16 to 32 tokens it loses a quarter. That is what the $T^2$ of attention is paid for. It is also why a perplexity means little without the length of the context: a long text that is cut into windows gives the first tokens of each window almost nothing to look at (lecture 03, exercise 4).
+# (With a single token it is worse than a bigram would be: the model has hardly ever read a text that begins in the middle of a sentence.) The perplexity falls to the end; even from 16 to 32 tokens it loses a quarter. That is what the $T^2$ of attention is paid for. It is also why a perplexity means little without the length of the context: a long text that is cut into windows gives the first tokens of each window almost nothing to look at (lecture 03, exercise 4).
 #
 # ## A task in the prompt
 #
