@@ -595,6 +595,10 @@ assert n_left(orders["hot, then top-p"]) > 5 * n_left(orders["top-p, then hot"])
 same = [name for name, cut in filters.items() if cut(hot(flat)).isinf().equal(hot(cut(flat)).isinf())]
 assert same == ["top-k 20", "top-nσ 1.5"]
 print("the same tokens in either order:", *same)
+early = tight(dry(z_loop, said, m=2.0)).softmax(-1)[favourite]
+late = dry(tight(z_loop), said, m=2.0).softmax(-1)[favourite]
+print(f"P(loved) in the loop: {early:.2f} with DRY before top-p, {late:.2f} with DRY after it")
+assert late > early + 0.5
 
 # %% [markdown]
 # If temperature comes first, it flattens the distribution, and nine tenths of it are then nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed.
