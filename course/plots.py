@@ -209,6 +209,31 @@ def heat_map(
     return picture
 
 
+def next_words(probabilities: Mapping[str, Mapping[str, float]]) -> Picture:
+    """What may come next: a panel for each context, a bar for each word, in the order given.
+
+    The panels share their axis, so that bars can be compared across them.
+    """
+    check_series({context: list(words) for context, words in probabilities.items()}, "probabilities")
+    told = "; ".join(
+        f"{context}: {', '.join(f'{word} {p:.2f}' for word, p in words.items())}"
+        for context, words in probabilities.items()
+    )
+    n_bars = max(map(len, probabilities.values()))
+    highest = max(max(words.values()) for words in probabilities.values())
+    picture = Picture(
+        f"Probabilities of the next word. {told}.", size=(3.4 * len(probabilities), 0.8 + 0.24 * n_bars)
+    )
+    for index, (context, words) in enumerate(probabilities.items(), start=1):
+        axes = picture.panel(1, len(probabilities), index)
+        bars = axes.barh(list(words), list(words.values()), color=COLOURS[0])
+        axes.bar_label(bars, [f"{p:.2f}" for p in words.values()], padding=3, color=GREY, fontsize=8)
+        axes.set(title=context, xlabel="probability", xlim=(0, 1.2 * highest))
+        axes.title.set_fontsize(9)
+        axes.invert_yaxis()
+    return picture
+
+
 def shades(matrix: Tensor, row_title: str = "query", column_title: str = "key") -> Picture:
     """A matrix of numbers, or of True and False, as shades; rows and columns are counted from 0."""
     rows, columns = (list(map(str, range(size))) for size in matrix.shape)

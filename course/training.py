@@ -76,7 +76,8 @@ class History:
 
     losses: list[float] = field(default_factory=list)  # nats per target
     gradient_norms: list[float] = field(default_factory=list)  # before clipping
-    seconds: float = 0.0
+    seconds: float = 0.0  # of its steps, wall-clock time
+    cpu_seconds: float = 0.0  # the same as processor time of all cores together
 
     @property
     def n_steps(self) -> int:
@@ -176,11 +177,12 @@ class Training:
         """
         if not self.is_checked:
             self.check(example)
-        began = time.perf_counter()
+        began, cpu_began = time.perf_counter(), time.process_time()
         self.set_learning_rate(self.config.learning_rate_at(self.n_steps_taken))
         loss, norm = self.descend(tuple(part.to(self.device) for part in example))
         self.unread.append((loss, norm))
         self.history.seconds += time.perf_counter() - began
+        self.history.cpu_seconds += time.process_time() - cpu_began
         if len(self.unread) >= self.reads_every:
             self.read()
 
@@ -231,7 +233,7 @@ class Training:
         """
         if not self.unread:
             return
-        began, done = time.perf_counter(), self.history.n_steps
+        began, cpu_began, done = time.perf_counter(), time.process_time(), self.history.n_steps
         losses, norms = (torch.stack(each).tolist() for each in zip(*self.unread, strict=True))
         self.unread.clear()
         for step, loss in enumerate(losses, done):
@@ -239,6 +241,7 @@ class Training:
         self.history.losses += losses
         self.history.gradient_norms += norms
         self.history.seconds += time.perf_counter() - began
+        self.history.cpu_seconds += time.process_time() - cpu_began
 
     def save(self, path: Path) -> None:
         """Write everything that the rest of the run depends on; an interruption never leaves half a file."""

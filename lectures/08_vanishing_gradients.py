@@ -51,7 +51,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # | $\lVert A \rVert$ | the spectral norm: by how much $A$ stretches a vector at most | |
 # | $\rho(A)$ | the spectral radius: the largest absolute eigenvalue | |
 #
-# With $D = 1$ the product is a power. **Predict, then run.** What is left of a gradient of 1 after 50 steps with a factor of 0.9? Of 1.1? How far apart are they?
+# With $D = 1$ the product is a power. **Predict, then run.** What is left of a gradient of 1 after 50 steps with a factor of 0.9? And with a factor of 1.1?
 
 # %%
 for u in (0.9, 1.0, 1.1):
@@ -160,7 +160,7 @@ figures.still(
 )
 
 # %% [markdown]
-# Try it. Set the radius, lengthen the text, take $\tanh$ away; choose a step and read its product of Jacobians. Then clip, and watch what clipping does to the
+# Try it. Set the radius, lengthen the text, leave out $\tanh$; choose a step and read its product of Jacobians. Then clip, and watch what clipping does to the
 # *shape* of the strip.
 
 # %% tags="nbval-ignore-output"
@@ -175,8 +175,8 @@ figures.gradient_strip(with_radius(small, 0.9), inputs)
 # Clipping multiplies everything by one number. It keeps a step from being enormous; it does not make one part of the
 # strip larger than another. What has vanished stays vanished. Below a radius of 1 the gradient vanishes, and at 1.6 it
 # explodes, though less than without $\tanh$. This small $U$ was chosen for that: with most matrices of this size the
-# states come to rest where $\tanh$ is flat, and then the gradient vanishes even at a radius of 1.6. So it does here with
-# inputs ten times as large: change the 0.1 in the cell to 1.
+# states come to rest where $\tanh$ is flat, and then the gradient vanishes even at a radius of 1.6. You can see it here if
+# you make the inputs ten times as large: change the 0.1 in the cell to 1.
 #
 # </details>
 #
@@ -513,7 +513,7 @@ figures.still(
 
 # %% [markdown]
 # One word in ten causes more than a third of the whole distance to the floor. To close this gap the model has to learn
-# over the distance; lecture 09 begins with networks through which the gradient survives. On the whole ladder:
+# from words that stand far apart; lecture 09 begins with networks through which the gradient survives. On the whole ladder:
 
 # %%
 figures.rungs("RNN", live={"RNN": total})

@@ -109,7 +109,7 @@ figures.machine("lstm_cell")
 #
 # ## The smallest LSTM
 #
-# Now the gates are computed. $T = 5$ steps, $d_x = 3$, $D = 4$; one matrix per gate, each under its own name.
+# Now the gates are computed, for $T = 5$ steps, $d_x = 3$ and $D = 4$. There is one matrix per gate, each under its own name.
 
 # %%
 T, d_input, D = 5, 3, 4
@@ -419,8 +419,8 @@ figures.still(
 # three starts are right every time. But even this does not decide. Over 64 words more than half still arrives, and the
 # three starts end at 11 %, 13 % and 69 %; those of the GRU, with next to nothing, end at 74 %, 91 % and 100 %.
 #
-# A gradient that arrives is therefore not enough. Nor need it be long, because Adam (lecture 05) divides each step by
-# the usual size of the gradient. Its length says nothing about where it points, and whether the next texts agree with
+# A gradient that arrives is therefore not enough. Nor does it need to be large, because Adam (lecture 05) divides each step by
+# the usual size of the gradient. Its size says nothing about where it points, and whether the next texts agree with
 # it. And that the GRU reaches further than an LSTM with a forget bias of 1 says something about this task, this width
 # and these 300 steps, not about GRUs.
 #

@@ -364,7 +364,7 @@ for name, curve in curves.items():
 
 # %% [markdown]
 # In these runs, one for each width, doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
-# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**. It is what one vector of fixed size between the two networks leads one to expect, but these runs alone cannot say how much of the fall is the vector and how much slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
+# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**. One vector of fixed size between the two networks would explain that shape. But these runs alone cannot say how much of the fall is due to the vector, and how much to slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
 #
 # > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
@@ -478,34 +478,34 @@ assert results[5].bleu > results[10].bleu > results[15].bleu > results[25].bleu
 # **Predict, then run:** with ten times the steps, is the curve flat up to 15 words?
 
 # %%
+from course.translation_experiment.pictures import by_model, mean_by_length
 from course.translation_experiment.records import recorded_results
 
 drawing, axes = plt.subplots(figsize=(6.4, 3.2))
 axes.plot(lengths, [result.bleu for result in results.values()], "k:", marker="x", label="live, up to 15")
 styles = {15: ("#D55E00", "^--"), 25: ("#E69F00", "D-"), 30: ("#0072B2", "s-."), 50: ("#009E73", "o-")}
-told = []
+told, seeds = [], set()
 for scale in ("lengths_small", "lengths_full", "lengths_learnt"):
     stored = recorded_results(scale)
     print("stored results of:", stored["command"])
     for run in stored["runs"]:
         print(f"{run['model']:12} seed {run['seed']}, {run['n_steps']:,} steps, then", end=" ")
         print(f"{run['final_loss']:.4f} nats per word on its training sentences")
-        if run["kind"] != "RNNenc":
-            continue
-        curve = {point["length"]: point["bleu"] for point in run["by_length"]}
-        colour, style = ("black", "v-") if scale == "lengths_learnt" else styles[run["trained_up_to"]]
-        label = f"stored, up to {run['trained_up_to']}, {run['n_steps']:,} steps"
+    for name, same in by_model([run for run in stored["runs"] if run["kind"] == "RNNenc"]).items():
+        curve, first = mean_by_length(same, "bleu"), same[0]
+        colour, style = ("black", "v-") if scale == "lengths_learnt" else styles[first["trained_up_to"]]
+        label = f"stored, up to {first['trained_up_to']}, {first['n_steps']:,} steps"
         axes.plot(list(curve), list(curve.values()), style, color=colour, label=label, markersize=4)
-        told.append(
-            f"{run['model']} after {run['n_steps']:,} steps "
-            + ", ".join(f"{value:.0f}" for value in curve.values())
-        )
+        shown = ", ".join(f"{value:.0f}" for value in curve.values())
+        told.append(f"{name} after {first['n_steps']:,} steps {shown}")
+        seeds.add(len(same))
 axes.set(xlabel="words in the source", ylabel="BLEU", ylim=(0, 103))
 axes.legend(frameon=False, fontsize=8)
 figures.still(
     drawing,
     alt="BLEU falls with the length of the source in every run. Stored: " + "; ".join(told) + ".",
-    caption="The dotted curve was trained above; the others are stored results, each of one seed.",
+    caption="The dotted curve was trained above; the others are stored results of RNNenc. "
+    f"Seeds for each of them: {' or '.join(map(str, sorted(seeds)))}.",
 )
 
 # %% [markdown]
@@ -526,20 +526,20 @@ print(
 )
 for run in (learnt, small["RNNenc-15"], small["RNNsearch-15"]):
     shares = "  ".join(f"{length} words {exactly_right(run)[length]:4.0%}" for length in (5, 10, 15, 20))
-    print(f"{run['model']:12} {run['n_steps']:6,} steps, new sentences exact: {shares}")
+    print(f"{run['model']:12} seed {run['seed']}, {run['n_steps']:6,} steps, new sentences exact: {shares}")
 assert learnt["of_training"]["exact_match"] > 0.95
 assert exactly_right(learnt)[10] > exactly_right(small["RNNenc-15"])[10] + 0.5
 assert exactly_right(learnt)[15] < exactly_right(small["RNNsearch-15"])[15] - 0.3
 
 # %% [markdown]
-# Most of the fall within the trained lengths was slow learning: up to ten words, time cures it. At fifteen words something else is left. The vector *can* hold such sentences, for those of the training come back without a mistake, after 25 readings each. But the way of packing them that RNNenc has found does not carry over to every new sentence, and RNNsearch, after a tenth of the steps, makes hardly a mistake there. Beyond the trained lengths both fall. (These are single seeds.) The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014), on real text and after far more training, fall with length too.
+# Most of the fall within the trained lengths was slow learning: up to ten words, time cures it. At fifteen words something else is left. The vector *can* hold such sentences, for those of the training come back without a mistake, after 25 readings each. But the way of packing them that RNNenc has found does not carry over to every new sentence, and RNNsearch, after a tenth of the steps, makes hardly a mistake there. Beyond the trained lengths both fall. (One seed of each is shown.) The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014), on real text and after far more training, fall with length too.
 #
 # On **real captions**, Multi30k from English to French, the stored RNNenc writes:
 
 # %%
 captions = recorded_results("captions_small")
 print("stored results of:", captions["command"])
-(run,) = (run for run in captions["runs"] if run["model"] == "RNNenc")
+run = next(run for run in captions["runs"] if run["model"] == "RNNenc")
 print(
     f"BLEU {run['bleu']:.1f} on 1,000 test captions after {run['n_steps']:,} steps with seed {run['seed']}, "
     f"{run['n_parameters']:,} parameters\n"
@@ -606,7 +606,7 @@ figures.still(
 )
 
 # %% [markdown]
-# The source saves most of the bits. The remaining distance to zero is what did not fit through $c$ or was not learned. Here is the same number by the length of the source:
+# The source saves most of the bits. The remaining ones did not fit through $c$, or were not learned. Here is the same number by the length of the source:
 
 # %%
 for low, high in ((4, 7), (8, 11), (12, 15)):

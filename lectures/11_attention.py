@@ -48,6 +48,7 @@ device = best_device() if is_full else torch.device("cpu")
 #
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
+# | $S$, $T$ | words of the source, words of the target | | `S`, `T` |
 # | $h_i$ | the encoder's state at source word $i$ = $1 \dots S$ | $(D_h)$ | `memory[i]` |
 # | $s$ | the query, a state of the decoder: $s_{t-1}$ or $s_t$, see below | $(D)$ | `s` |
 # | $e_{ti}$ | score of word $i$ at step $t$, any number | | `scores` |
@@ -428,7 +429,7 @@ assert math.isclose(by_hand, alignment_error_rate([A], [sure], [possible]))
 print(f"1 − ({len(A & sure)} + {len(A & possible)}) / ({len(A)} + {len(sure)}) = {by_hand:.2f}")
 
 # %% [markdown]
-# Is the model's rate good? Compare with links that need no model: straight across (word $t$ of $T$ to word $t S / T$ of the source, with $S$ again its length), and at random.
+# Is the model's rate good? Compare it with that of links that need no model: straight across (word $t$ of $T$ to word $t S / T$ of the source, with $S$ again its length), and at random.
 
 # %%
 from course.translation_experiment.quality import attention_links, error_rate
@@ -494,36 +495,39 @@ assert sum(wrong[word] for word in insides | {"ne", "n'", "pas", "jamais"}) > wr
 #
 # ## The figure of the paper
 #
-# Bahdanau and others trained RNNenc and RNNsearch on sentences of up to 30 and up to 50 words. Their test BLEU, quoted from table 1 of the paper: RNNenc-30 **13.93**, RNNenc-50 **17.82**, RNNsearch-30 **21.50**, RNNsearch-50 **26.75**. Their figure 2, quality against length, on our pair of languages, from **stored results** (more training than above; the commands are printed):
+# Bahdanau and others trained RNNenc and RNNsearch on sentences of up to 30 and up to 50 words. Their test BLEU, quoted from table 1 of the paper: RNNenc-30 **13.93**, RNNenc-50 **17.82**, RNNsearch-30 **21.50**, RNNsearch-50 **26.75**. Here is their figure 2, quality against length, for our pair of languages. It is drawn from **stored results** (more training than above; the commands are printed):
 
 # %%
+from course.translation_experiment.pictures import by_model, mean_by_length
 from course.translation_experiment.records import recorded_results
 
 drawing, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
-colours, marks, told = {"RNNenc": "#D55E00", "RNNsearch": "#0072B2"}, {0: "^--", 1: "o-"}, []
+colours, marks, told, seeds = {"RNNenc": "#D55E00", "RNNsearch": "#0072B2"}, {0: "^--", 1: "o-"}, [], set()
 for panel, scale in zip(axes, ("lengths_small", "lengths_full"), strict=True):
     stored = recorded_results(scale)
     print("stored results of:", stored["command"])
     limits = sorted({run["trained_up_to"] for run in stored["runs"]})
-    for run in stored["runs"]:
-        curve = {point["length"]: point["bleu"] for point in run["by_length"]}
+    for name, same in by_model(stored["runs"]).items():
+        curve, first = mean_by_length(same, "bleu"), same[0]
         panel.plot(
             list(curve),
             list(curve.values()),
-            marks[limits.index(run["trained_up_to"])],
-            color=colours[run["kind"]],
-            label=run["model"],
+            marks[limits.index(first["trained_up_to"])],
+            color=colours[first["kind"]],
+            label=name,
             markersize=4,
         )
-        panel.axvline(run["trained_up_to"], color="grey", linewidth=0.8, linestyle=":")
-        told.append(f"{run['model']} " + ", ".join(f"{value:.0f}" for value in curve.values()))
+        panel.axvline(first["trained_up_to"], color="grey", linewidth=0.8, linestyle=":")
+        told.append(f"{name} " + ", ".join(f"{value:.0f}" for value in curve.values()))
+        seeds.add(len(same))
     panel.set(xlabel="words in the source", ylim=(0, 103))
     panel.legend(frameon=False, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.18))
 axes[0].set_ylabel("BLEU")
 figures.still(
     drawing,
     alt="BLEU by source length, stored: " + "; ".join(told) + ".",
-    caption="Stored results. Dotted lines: the longest sentences of training; triangles: the shorter ones.",
+    caption="Stored results. Dotted lines: the longest sentences of training; triangles: the shorter ones. "
+    f"Seeds for each curve: {' or '.join(map(str, sorted(seeds)))}.",
 )
 
 # %%
@@ -549,23 +553,22 @@ for run in (learnt, search):
     assert (bleu[15] > 95) == (run is search)
 
 # %% [markdown]
-# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that limit. The size of the gap is not the paper's, and each curve is a single seed. In the figure RNNenc has not learned even its training sentences, so its curves show the bottleneck *and* how much more slowly it learns. The last two lines tell the two apart: once both have learned their training sentences, RNNenc after ten times the steps, ten words are no longer too many, fifteen still are, and at twenty RNNsearch is more than twice as good.
+# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that limit. The size of the gap is not the paper's. In the figure RNNenc has not learned even its training sentences, so its curves show the bottleneck *and* how much more slowly it learns. The last two lines tell the two apart: once both have learned their training sentences, RNNenc after ten times the steps, ten words are no longer too many, fifteen still are, and at twenty RNNsearch is more than twice as good.
 #
-# Real text: **Multi30k**, captions from English to French, translated by an RNNenc and an RNNsearch of about the same size. These results are stored, too.
+# Real text: **Multi30k**, captions from English to French, translated by models of about the same size. These results are stored, too.
 
 # %%
 captions = recorded_results("captions_small")
 print("stored results of:", captions["command"])
 for run in captions["runs"]:
     print(
-        f"{run['model']:9} BLEU {run['bleu']:.1f}   "
+        f"{run['model']:11} BLEU {run['bleu']:.1f}   "
         f"({run['n_parameters']:,} parameters, {run['n_steps']:,} steps)"
     )
-for mine, theirs in list(zip(*(run["examples"] for run in captions["runs"]), strict=True))[:3]:
-    print(
-        f"\nsource    {mine['source']}\nright     {mine['reference']}\n"
-        f"RNNenc    {mine['written']}\nRNNsearch {theirs['written']}"
-    )
+for written in list(zip(*(run["examples"] for run in captions["runs"]), strict=True))[:3]:
+    print(f"\n{'source':11} {written[0]['source']}\n{'right':11} {written[0]['reference']}")
+    for run, example in zip(captions["runs"], written, strict=True):
+        print(f"{run['model']:11} {example['written']}")
 
 # %% [markdown]
 # ## Where it breaks
@@ -590,7 +593,7 @@ assert abs(slopes["looking"] - 2) < 0.3
 #
 # ## The ladder
 #
-# Lecture 10's ladder, in bits per French word, with the new rung. The floor is 0: each source has one right translation.
+# Here is lecture 10's ladder, in bits per French word, with the new rung. The floor is 0: each source has one right translation.
 
 # %%
 from course.data.shuffling import ShuffledStories
@@ -626,7 +629,7 @@ for name, value in bits.items():
 assert bits["RNNsearch, with source"] < bits["RNNenc, with source"] < bits["GRU, without source"]
 
 # %% [markdown]
-# A translator answers another question than a language model, so the course's ladder stays where it was after lecture 09:
+# A translator answers a different question from a language model's, so the course's ladder stays where it was after lecture 09:
 
 # %%
 figures.rungs("LSTM")

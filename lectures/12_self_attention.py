@@ -400,7 +400,7 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
 # %% [markdown]
 # Twice as many words make four times the work between them; twice the width makes twice the work. The two are equal where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
 #
-# Now the clock, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
+# Now we measure time, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
 
 # %%
 from course.clocks import forward, milliseconds, read_recorded, slope
@@ -444,7 +444,7 @@ figures.still(
 )
 
 # %% [markdown]
-# The RNN pays $T$ rounds, each too small to keep even one core busy; attention pays one round of $4T^2D$, and for short texts its projections cost more than that. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
+# The RNN takes $T$ rounds, each too small to keep even one core busy. Attention takes one round of $4T^2D$ operations, and for short texts its projections cost more than that. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
 #
 # Memory grows as well: written out, the weights of one text need $T^2$ numbers per layer, at 100,000 words $4 \cdot 10^{10}$ bytes in float32. Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
 #
@@ -601,6 +601,11 @@ for text, word, (layer, head) in (
 assert found[25, 2][0] == " apple"
 assert found[16, 0][0] == " because"
 assert " restaurant" in found[13, 8][:2]
+
+# %% [markdown]
+# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these; most are not so easily read. The first two, in full:
+
+# %%
 figures.attention(
     torch.stack([weights_of(APPLE, 25, 2), weights_of(APPLE, 16, 0)]),
     [piece.strip() for piece in cut(APPLE)],
@@ -608,10 +613,10 @@ figures.attention(
 )
 
 # %% [markdown]
-# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these; most are not so easily read. Even these give much of their weight to the first token. Weights must sum to one, so a head with nothing to add has to put them somewhere. Of the six heads that are recorded:
+# Even these give much of their weight to the first token. Weights must sum to one, so a head with nothing to add has to put them somewhere. Of the six heads that are recorded on these two texts:
 
 # %%
-to_first = [weights_of(text, *head)[1:, 0].mean().item() for text in HEADS for head in HEADS[text]]
+to_first = [weights_of(text, *head)[1:, 0].mean().item() for text in (REVIEW, APPLE) for head in HEADS[text]]
 print("weight on the first token, mean over the later ones:", *(f"{share:.2f}" for share in to_first))
 assert sum(share > 0.25 for share in to_first) == 4
 
@@ -660,11 +665,11 @@ print("we have just built course.models.scaled_dot_product_attention")
 #
 # </details>
 #
-# **3.** How many operations lie between the words of a text with $T = 1000$ and width 64? With $T = 2000$?
+# **3.** How many operations lie between the words of a text with $T = 1000$ and width 64? With $T = 2000$? Written as one matrix that acts on all words end to end, the weighted sums of the values are $A \otimes I$, with $(TD)^2$ entries. What fraction of them can be different from zero?
 #
 # <details><summary>Answer</summary>
 #
-# $4 T^2 D = 2.56 \cdot 10^8$, and four times as many.
+# $4 T^2 D = 2.56 \cdot 10^8$, and four times as many. Each of the $T^2$ blocks is $\alpha_{ij} I$ with $D$ entries on its diagonal: $T^2 D$ of $T^2 D^2$, so one in 64. Such a matrix is called *sparse*, and is never written out.
 #
 # </details>
 #

@@ -605,6 +605,80 @@ figures.attention(
 )
 
 # %% [markdown]
+# ## Heads of a real model
+#
+# SmolLM2 has thirty layers of nine heads, and rotary positions. What do its 270 heads look at? A text that says nothing shows it best: 24 random tokens, and then the same 24 once more (eight such texts). While a head reads them for the second time, how much of its weight does it give to the token *before*? And how much to the token that *followed* when the present token came for the first time? (The means are recorded with the other weights of lecture 12.)
+#
+# **Predict, then run.** Does any head do the second? What would that be good for?
+
+# %%
+from course.pretrained import cut, look, predict
+from course.pretrained.recorded import TWICE, shares_of_heads
+
+found = shares_of_heads()  # each (layers, heads)
+for name, share in found.items():
+    best = share.flatten().topk(3)
+    told = [
+        f"layer {i // 9 + 1}, head {i % 9 + 1}: {w:.2f}"
+        for w, i in zip(*map(torch.Tensor.tolist, best), strict=True)
+    ]
+    print(f"{name:11} above one half: {(share > 0.5).sum()} heads; {'; '.join(told)}")
+first = {name: (share > 0.5).any(dim=1).nonzero().min().item() + 1 for name, share in found.items()}
+print("the first layer with such a head:", first)
+assert first["word before"] < first["copies"]
+
+# %%
+drawing, panels = plt.subplots(2, 1, figsize=(7, 3.6), sharex=True)
+for panel, (name, share) in zip(panels, found.items(), strict=True):
+    image = panel.imshow(share.T, cmap="cividis", vmin=0, vmax=1, extent=(0.5, 30.5, 9.5, 0.5))
+    panel.set(ylabel="head", title=name, yticks=(1, 5, 9))
+    drawing.colorbar(image, ax=panel, label="share")
+panels[1].set(xlabel="layer")
+drawing.tight_layout()
+figures.still(
+    drawing,
+    alt="Two maps of all 270 heads by layer. Most are dark. Heads that look at the word before are spread over the layers, "
+    f"from layer {first['word before']} on; heads that copy stand in layers {first['copies']} and later.",
+    caption="Every head of SmolLM2: the share of its weight that goes to the word before, and to the word that followed last time.",
+)
+
+# %% [markdown]
+# Several heads copy. A head that looks at what followed last time is called an **induction head** (Elhage and others, 2021; Olsson and others, 2022). It is good for everything that comes back in a text: names, formulas, quotations. It cannot work alone. To find the place it must look for a position whose *word before* is the present word, so a head in an earlier layer has to note at each position which word stood before it. Indeed the copying heads come late, and the first head that looks at the word before comes early.
+#
+# Here are one of each kind at work on names that no model has read, *Ilka Brunnhild Osmotar*. Choose the second head, and look at the second mention:
+
+# %%
+pieces = cut(TWICE)
+figures.attention(
+    torch.stack([look(TWICE, 16, 0), look(TWICE, 18, 6)]),
+    [piece.strip() for piece in pieces],
+    caption="Two heads of SmolLM2: the first looks at the piece before, the second at the piece that followed last time.",
+)
+
+# %%
+copying, second = look(TWICE, 18, 6), pieces.index(" Il")
+for t in range(second, len(pieces)):
+    best = copying[t].argmax()
+    print(f"{pieces[t]!r:8} looks at {pieces[best]!r:8} with {copying[t, best]:.2f}")
+assert copying[second + 1 : -1].argmax(-1).tolist() == list(range(2, len(pieces) - second))
+
+# %% [markdown]
+# At its first reading, with nothing to copy, this head rests on the first token. So does it at the second *Il*, which stands in the text with a space and is another token than the first. Does the model *use* what such heads find? Compare what it expects after *In the evening Ilka*, without the first sentence and with it:
+
+# %%
+alone, told = (
+    predict(context, " Brunnhild")
+    for context in (
+        "In the evening Ilka",
+        "Ilka Brunnhild Osmotar sold nine green kettles. In the evening Ilka",
+    )
+)
+print(f"P(Brunnhild): alone {alone.probability:.1e}, after the first sentence {told.probability:.1e}")
+assert told.probability > 1000 * alone.probability
+
+# %% [markdown]
+# After one mention the name is a thousand times as likely and more. (That the model copies is shown; which of its heads did it, only ablation could show.)
+#
 # ## Where it breaks: longer than in training
 #
 # Fresh models of the five kinds see only the first 30 words of each story in training, and are tested on whole stories. **Predict, then run.** Which of them still work after word 30?
@@ -672,6 +746,7 @@ print("we have just built course.models.MultiHeadAttention")
 # - Without positions attention cannot tell who ate whom; half right is the best it can do.
 # - Sines and learned vectors say *where* a word stands, and are added to what is read; a relative bias and a rotation say *how far apart* two words are.
 # - Under RoPE the score of a query at $m$ and a key at $n$ depends on $m - n$ alone, because $R_m^\top R_n = R_{n-m}$.
+# - Heads of a real model look one word back, or at what followed last time: then the model can copy a name that it reads for the first time.
 # - Distances carry over to longer texts; positions that were never trained do not.
 #
 # **In the homework:** [hw5 · Transformer](../homeworks/hw5_transformer/hw5_transformer.ipynb), the exercises on heads and on positions.
@@ -735,4 +810,6 @@ print("we have just built course.models.MultiHeadAttention")
 # - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, ["Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer"](https://jmlr.org/papers/v21/20-074.html), *Journal of Machine Learning Research* 21 (2020), 1–67.
 # - Jianlin Su, Yu Lu, Shengfeng Pan, Ahmed Murtadha, Bo Wen and Yunfeng Liu, ["RoFormer: Enhanced Transformer with Rotary Position Embedding"](https://arxiv.org/abs/2104.09864), arXiv:2104.09864, 2021.
 # - Elena Voita, David Talbot, Fedor Moiseev, Rico Sennrich and Ivan Titov, ["Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned"](https://aclanthology.org/P19-1580), ACL 2019.
+# - Nelson Elhage and others, ["A Mathematical Framework for Transformer Circuits"](https://transformer-circuits.pub/2021/framework/index.html), 2021.
+# - Catherine Olsson and others, ["In-context Learning and Induction Heads"](https://arxiv.org/abs/2209.11895), arXiv:2209.11895, 2022.
 # - Simon J. D. Prince, [*Understanding Deep Learning*](https://udlbook.github.io/udlbook/), MIT Press, 2023, chapter 12.

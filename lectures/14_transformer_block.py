@@ -209,7 +209,7 @@ class Block(nn.Module):
 # %% [markdown]
 # ### What each part is for
 #
-# Stacks of twelve such blocks read stories for 60 steps, from the same start. Three of them, with no norm, post-norm and pre-norm, have a high learning rate (0.03) from the first step on. A stack without residuals has a rate of 0.01. So has another with post-norm, but its rate rises to 0.01 slowly (a **warm-up**). **Predict, then run.** Which of them learn? (A model that knows only how frequent each word is stands on the unigram's rung: 6.24 bits, which are 4.3 nats.)
+# Stacks of twelve such blocks read stories for 60 steps, from the same start. Three of them, with no norm, post-norm and pre-norm, have a high learning rate (0.03) from the first step on. A stack without residuals has a rate of 0.01. Another one, with post-norm, reaches the same rate slowly (a **warm-up**). **Predict, then run.** Which of them learn? (A model that knows only how frequent each word is stands on the unigram's rung: 6.24 bits, which are 4.3 nats.)
 
 # %%
 from course.data.shuffling import ShuffledStories

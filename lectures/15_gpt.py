@@ -63,6 +63,17 @@ print(textwrap.fill(" · ".join(f"P({word}|…) {p:.2f}" for word, p in read_out
 print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
 
 # %% [markdown]
+# And for the example, from lecture 01's real model SmolLM2, which is a decoder of the kind that this lecture builds (its answers are recorded; where its package is installed, `predict` takes any text). A word may be more than one token.
+
+# %%
+from course.pretrained import predict
+
+sentence = predict("", "Learning deep learning is fun")
+print(" · ".join(f"P({token.text.strip()}|…) {token.probability:.1e}" for token in sentence.followed))
+print(f"P(sentence) = {sentence.probability:.1e}")
+assert sentence.followed[2].probability > 100 * sentence.followed[0].probability
+
+# %% [markdown]
 # ## No cheating
 #
 # An RNN could not look ahead: at step $t$ the rest of the text had not been read. Attention reads all of it at once, and the word to be predicted at position $t$ is standing right there, at position $t + 1$. Self-attention without a mask would learn to copy it, and nothing else. So each position may attend only to itself and to
@@ -614,6 +625,41 @@ ours_cost = 6 * sum(p.numel() for p in model.parameters()) * 16 * 58 * config.n_
 print(f"ours: about {ours_cost:.0e}, for a language with {V} words")
 
 # %% [markdown]
+# ## A real decoder
+#
+# SmolLM2 is a decoder of this kind, too (lecture 19 shows what has changed since GPT-2). Here is what it expects after three beginnings.
+
+# %%
+from course import plots
+
+beginnings = ("It takes great", "The students opened their", "The capital of France is")
+bars = {
+    f"{text} …": {token.text.strip(): token.probability for token in predict(text).likely[:6]}
+    for text in beginnings
+}
+picture = plots.next_words(bars)
+figures.still(
+    picture, picture.alt_text, caption="The six likeliest next tokens of SmolLM2 after three beginnings."
+)
+
+# %% [markdown]
+# In lecture 03 two more words of context took an n-gram from a perplexity of 962 to 109 on newspaper text. A decoder can look back much further. Is it worth it? The letter below was written for this course, so that no model has read it. From its 33rd token on, SmolLM2 predicts every token from the $n$ tokens before it, and from nothing else.
+#
+# **Predict, then run.** How large is the perplexity for $n = 1$? From which $n$ on does it hardly fall any more?
+
+# %%
+from course.pretrained.recorded import LETTER, bits_by_context
+
+print(textwrap.fill(LETTER, 100), "\n")
+in_bits = {n: sum(bits) / len(bits) for n, bits in bits_by_context(LETTER).items()}
+for n, bits in in_bits.items():
+    print(f"{n:2} tokens of context: {bits:5.2f} bits per token, perplexity {2**bits:6,.0f}")
+assert sorted(in_bits.values(), reverse=True) == list(in_bits.values())
+assert in_bits[16] - in_bits[32] > 0.2
+
+# %% [markdown]
+# (With a single token it is worse than a bigram would be: the model has hardly ever read a text that begins in the middle of a sentence.) The perplexity falls to the end; even from 16 to 32 tokens it loses a quarter. That is what the $T^2$ of attention is paid for. It is also why a perplexity means little without the length of the context: a long text that is cut into windows gives the first tokens of each window almost nothing to look at (lecture 03, exercise 4).
+#
 # ## A task in the prompt
 #
 # GPT-2 came in four sizes, from 124 million to 1.5 billion parameters, trained on WebText: 40 GB of pages to which readers of Reddit had linked. Its paper showed that a model that only predicts the next word can be *asked*: a text followed by "TL;DR:" gets a summary, more or less. That is **zero-shot**. GPT-3's paper showed
@@ -644,7 +690,7 @@ assert "fromage" not in " ".join(answers.values())
 #
 # ## The ladder
 #
-# This page's model, with as many blocks, heads and numbers per word, is the ladder's last rung, the *Transformer*. On the ladder every model is trained on the same stories, most of them with three seeds; lecture 19 reads it rung by rung.
+# This page's model, with as many blocks, heads and numbers per word, is the ladder's last rung, the *Transformer*. On the ladder every model is trained on the same stories, with three seeds; lecture 19 reads it rung by rung.
 
 # %%
 figures.rungs("Transformer")

@@ -8,7 +8,7 @@
 # - say which samplers commute, and what changes with the order of the others;
 # - measure what a sampler does to the quality and to the diversity of a text, against a language that is known exactly.
 #
-# *45 minutes to read, about a minute to run. Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
+# *55 minutes to read, about a minute to run; a good place for a break is before* The pipeline, and what order changes. *Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
 #
 # **The question of the day:** a model gives every word a probability. Which word do we write?
 
@@ -444,7 +444,7 @@ compare(curves)
 
 # %%
 from course.pretrained import encoded, penalised
-from course.pretrained.recorded import AGAIN, LOOP
+from course.pretrained.recorded import AGAIN, LOOP, PENALTIES
 
 went_on = penalised(LOOP)  # sampler → text
 in_the_loop = LOOP + went_on["greedy"] + AGAIN
@@ -595,6 +595,10 @@ assert n_left(orders["hot, then top-p"]) > 5 * n_left(orders["top-p, then hot"])
 same = [name for name, cut in filters.items() if cut(hot(flat)).isinf().equal(hot(cut(flat)).isinf())]
 assert same == ["top-k 20", "top-nσ 1.5"]
 print("the same tokens in either order:", *same)
+early = tight(dry(z_loop, said, m=2.0)).softmax(-1)[favourite]
+late = dry(tight(z_loop), said, m=2.0).softmax(-1)[favourite]
+print(f"P(loved) in the loop: {early:.2f} with DRY before top-p, {late:.2f} with DRY after it")
+assert late > early + 0.5
 
 # %% [markdown]
 # If temperature comes first, it flattens the distribution, and nine tenths of it are then nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed.
@@ -619,13 +623,8 @@ print("the same tokens in either order:", *same)
 n_rows = 320 if is_full else 80  # stories per sampler
 rng = torch.Generator().manual_seed(7)
 blind = {"greedy": partial(top_k, k=1), "plain": partial(temperature, T=1.0)} | heats | filters | curves
-writers = {name: lambda z, history, change=change: change(z) for name, change in blind.items()} | {
-    "presence 1": partial(sampling.presence_penalty, penalty=1.0),
-    "frequency 1": partial(sampling.frequency_penalty, penalty=1.0),
-    "repetition 1.3": partial(sampling.repetition_penalty, penalty=1.3),
-    "DRY 2": partial(sampling.dry, multiplier=2.0),
-    "no repeat 3": partial(sampling.no_repeat_ngram, n=3),
-}
+writers = {name: lambda z, history, change=change: change(z) for name, change in blind.items()}
+writers |= {name: change for name, change in PENALTIES.items() if name != "greedy"}
 steps = [partial(sampling.min_p, p=0.1), partial(sampling.temperature, t=1.5)]
 writers |= {"min-p, then hot": sampling.Pipeline(steps), "hot, then min-p": sampling.Pipeline(steps[::-1])}
 mirostat = sampling.Mirostat(1.0, rng)  # draws by itself, because it must see what was drawn
@@ -837,6 +836,6 @@ print("we have just built course.sampling")
 # - Nitish Shirish Keskar, Bryan McCann, Lav R. Varshney, Caiming Xiong and Richard Socher, ["CTRL: A Conditional Transformer Language Model for Controllable Generation"](https://arxiv.org/abs/1909.05858), arXiv 1909.05858 (2019).
 # - Yixuan Su, Tian Lan, Yan Wang, Dani Yogatama, Lingpeng Kong and Nigel Collier, ["A Contrastive Framework for Neural Text Generation"](https://arxiv.org/abs/2202.06417), NeurIPS 2022.
 # - David H. Ackley, Geoffrey E. Hinton and Terrence J. Sejnowski, ["A Learning Algorithm for Boltzmann Machines"](https://doi.org/10.1207/s15516709cog0901_7), *Cognitive Science* 9 (1985), 147–169.
-# - Written for and by practitioners: Phénix and Egan, ["Tail Free Sampling"](https://www.trentonbricken.com/Tail-Free-Sampling/) (2019); Kalomaze on dynamic temperature and quadratic sampling (2023, 2024); P. E. Weidmann on DRY and XTC (2024, pull requests [5677](https://github.com/oobabooga/text-generation-webui/pull/5677) and [6335](https://github.com/oobabooga/text-generation-webui/pull/6335) of text-generation-webui); ["Dummy's Guide to Modern LLM Sampling"](https://rentry.co/samplers).
+# - Written for and by practitioners: Phénix and Egan, ["Tail Free Sampling"](https://www.trentonbricken.com/Tail-Free-Sampling/) (2019); Kalomaze on [dynamic temperature](https://github.com/ggml-org/llama.cpp/issues/3483) (2023) and [quadratic sampling](https://github.com/oobabooga/text-generation-webui/pull/5403) (2024); BlinkDL on top-a, in [RWKV-LM](https://github.com/BlinkDL/RWKV-LM) (2022); P. E. Weidmann on DRY and XTC (2024, pull requests [5677](https://github.com/oobabooga/text-generation-webui/pull/5677) and [6335](https://github.com/oobabooga/text-generation-webui/pull/6335) of text-generation-webui); ["Dummy's Guide to Modern LLM Sampling"](https://rentry.co/samplers).
 # - Beam search: Bruce Lowerre, [*The HARPY Speech Recognition System*](https://stacks.stanford.edu/file/druid:rq916rn6924/rq916rn6924.pdf), thesis, Carnegie Mellon University, 1976; Alex Graves, ["Sequence Transduction with Recurrent Neural Networks"](https://arxiv.org/abs/1211.3711), arXiv 1211.3711 (2012); Ilya Sutskever, Oriol Vinyals and Quoc V. Le, ["Sequence to Sequence Learning with Neural Networks"](https://arxiv.org/abs/1409.3215), NeurIPS 2014.
 # - Romain Paulus, Caiming Xiong and Richard Socher, ["A Deep Reinforced Model for Abstractive Summarization"](https://arxiv.org/abs/1705.04304), ICLR 2018.

@@ -355,7 +355,7 @@ sentence = "clara works for washington post and ford lives in cape town ."
 figures.fill_in(sentence.split(), both_readers(sentence), vocabulary.words, start=6)
 
 # %% [markdown]
-# In this language people live somewhere, and what buys or is bought is often a firm. **Predict, then run:** how much probability does each model give, in place of *ford*, to words that can only begin the name of an organisation, and how does that depend on the verb that follows?
+# In these sentences a person lives somewhere, and a buyer, or the thing that is bought, is often a firm. **Predict, then run:** how much probability does each model give, in place of *ford*, to words that can only begin the name of an organisation, and how does that depend on the verb that follows?
 
 # %%
 kinds = (name_config.people, name_config.places, name_config.organisations)
@@ -692,7 +692,7 @@ print("we have just built course.models.BERT")
 #
 # - An encoder attends to both sides. It is trained to predict hidden words: 15 % are targets; of these 80 % are masked, 10 % exchanged, 10 % left.
 # - Fine-tuning adds one linear layer: on `<cls>` for a text, on every position for tags, two scores per position for spans.
-# - Pre-training pays where labels are few and the text was enough to learn what they need; how much must be measured.
+# - Pre-training pays where labels are few and the unlabelled text teaches what the task needs. How much it pays must be measured.
 # - Two sides beat one wherever the text is already there.
 # - Its numbers do not make the probability of a text: it has no place on the ladder and cannot write.
 #

@@ -370,7 +370,7 @@ for name, history in histories.items():
 # %% [markdown]
 # In this run the Transformer finds later where to look, and has fewer steps left to become exact. Two things differ that may be the reason: the recurrent translator gets word order for free, while the Transformer must learn what its sines and cosines mean; and its learning rate is smaller.
 #
-# Take it for what it is: one seed, one budget of 600 steps, one kind of positions. The record below has more of each.
+# This is one seed, one budget of 600 steps and one kind of positions. The record below has more of each.
 #
 # **Quality**, free running, on sentences of each length that were not trained on:
 
@@ -469,9 +469,9 @@ for scale in runs:
     )
 
 # %% [markdown]
-# After 600 steps the order beyond the trained lengths is the same with every seed, and within them RNNsearch is slightly ahead. After 2,400 steps nothing separates the three within the trained lengths: at 15 words every run is above 98 BLEU, and their alignment errors overlap. (Of the rotary model, this record has two seeds.) What the Transformer lacked there was training. Beyond, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps. It has learned the positions that it meets better, and only those. Rotations gain at 20 words, with a wide spread between the seeds, and not at 30. What sixteen times the steps do is not recorded; the paper's Transformer took 100,000.
+# After 600 steps the order beyond the trained lengths is the same with every seed, and within them RNNsearch is slightly ahead. After 2,400 steps nothing separates the three within the trained lengths: at 15 words every run is above 98 BLEU, and their alignment errors overlap. (After 2,400 steps the rotary model has only two seeds.) What the Transformer lacked there was training. Beyond, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps. It has learned the positions that it meets better, and only those. Rotations gain at 20 words, with a wide spread between the seeds, and not at 30. The effect of sixteen times the steps is not recorded; the paper's Transformer took 100,000 steps.
 #
-# Why beyond them? Here is a suspicion: it knows a position by its sines and cosines, and has never met those beyond the trained lengths. Test this with short sentences, of ten words, whose positions do not start at 1.
+# Why does the Transformer with sines and cosines fall beyond the trained lengths? Here is a suspicion: it has never met the sines and cosines of these positions. Test this with short sentences, of ten words, whose positions do not start at 1.
 
 # %%
 places = models["Transformer"].positions
@@ -671,8 +671,8 @@ print("we have just built course.models.Translator")
 # - Cross-attention: queries from the decoder, keys and values from the encoder's last layer; the source is read once.
 # - Three masks: real source words, the triangle, real source words again. Without the triangle the decoder copies its answer.
 # - A decoder layer applies self-attention, cross-attention and a feed-forward network; all layers look at the same memory.
-# - On the same data it needs more steps than the recurrent translator to be as good within the trained lengths; beyond them it is worse, with every seed, after 600 steps and after 2,400. It has many alignment maps, and the heads share the work.
-# - What it gains is parallel training: the chain of operations that wait does not grow with the sentence.
+# - On the same data the Transformer needs more steps than the recurrent translator to be as good within the trained lengths; beyond them it is worse, with every seed, after 600 steps and after 2,400. It has many alignment maps, and the heads share the work.
+# - Its gain is parallel training: the chain of operations that wait does not grow with the sentence.
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), the exercises on cross-attention and the encoder-decoder. The last lecture: [19 · The whole ladder](19_the_whole_ladder.ipynb).
 #

@@ -56,12 +56,12 @@ if not is_full:
 #
 # ## The ladder, measured
 #
-# Every model of the course is trained on the same stories, by the same loop, at the settings of `course.ladder`, most of them with several seeds. This takes longer than a lecture may, so the results are read from the record that the command `python -m course.ladder` wrote; any line of it can be run again below.
+# Every model of the course is trained on the same stories, by the same loop, at the settings of `course.ladder`, with three seeds. This takes longer than a lecture may, so the results are read from the record that the command `python -m course.ladder` wrote; any line of it can be run again below.
 #
 # | column | meaning | unit |
 # |---|---|---|
 # | bits/token | cross-entropy on stories that no model has seen | bits |
-# | spread | largest minus smallest over the seeds; – for a single seed | bits |
+# | spread | largest minus smallest over the seeds | bits |
 # | above floor | $100 \, (\text{bits} / \text{floor} - 1)$ | percent |
 # | seconds, CPU seconds | building and training: by the clock, and of processor time | s |
 
@@ -83,9 +83,10 @@ for rung in rungs:
     better = [other.title for other in quicker if other.bits_per_token < rung.bits_per_token]
     if better:
         print(f"{rung.title} ({rung.seconds:.1f} s) is beaten in both by {', '.join(better)}")
+    assert ("self-attention" in better) == (rung.title in ("GRU", "LSTM"))
 
 # %% [markdown]
-# The counted models all take about a second or less, so chance decides which of them is quicker. Among the trained ones, self-attention alone is both slower and worse than the Transformer; otherwise every bit costs seconds.
+# (The counted models all take about a second or less, so chance decides which of them is quicker.) GRU and LSTM are both slower and worse than self-attention, because they must read one word after another. Otherwise every bit costs seconds.
 #
 # Step by step: how many bits did each idea save, and what fraction of the distance from the uniform model to the floor is that?
 
@@ -97,7 +98,7 @@ for lower, upper in itertools.pairwise(rungs):
     print(f"{lower.title:>13} → {upper.title:13} {saved:6.3f} bits, {share:6.1%} of the way")
 
 # %% [markdown]
-# Counting covers most of the way, in a second. The history above is about the last seventh, because it holds the words that carry the story: who, what, and which one it was.
+# Counting covers most of the way, in a second. The history above is about the last seventh of the way. It matters because it holds the words that carry the story: who, what, and which one it was.
 #
 # A recorded number is a claim. To check one, take a quick rung and run it again:
 
@@ -368,7 +369,7 @@ assert in_bits[6].mean() < 1
 # %% [markdown]
 # No weight has changed. One example tells the model which form the text has, and a few more which relation is meant: then the answer costs less than a bit. (The numbers are recorded, as are the replies below; where the package of SmolLM2 is installed, `reply` takes any instruction.)
 #
-# **2. Instruction tuning.** Who asks a question wants an answer, but a likely continuation of a question can be another question. So the model is trained further on instructions with good answers that people wrote (Wei and others, 2021; Ouyang and others, 2022). The loss is that of lecture 01, counted on the tokens of the answer alone. A conversation is one text, with special tokens around each message:
+# **2. Instruction tuning.** Anyone who asks a question wants an answer, but a likely continuation of a question can be another question. So the model is trained further on instructions with good answers that people wrote (Wei and others, 2021; Ouyang and others, 2022). The loss is that of lecture 01, counted on the tokens of the answer alone. A conversation is one text, with special tokens around each message:
 
 # %%
 from course.pretrained import Message, as_text

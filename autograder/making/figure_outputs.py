@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 
 from course.figures.figure import identity, names, script
 from course.figures.machine import machine
+from course.figures.rungs import rungs
+from course.figures.still import Still
 
 FIGURE = re.compile(r'<figure id="figure-(?P<identity>[0-9a-f]{12})"')
 SCRIPT = re.compile(
@@ -16,20 +19,50 @@ DRAWING = re.compile(r'\s*figures\.machine\("(?P<name>\w+)"\)\s*')
 
 
 def drawn_again(source: str, output: Mapping) -> dict:
-    """An output of a cell with this source; a machine that has changed since is drawn again.
+    """An output of a cell with this source; a machine or a recorded ladder that has changed is drawn again.
 
     The drawing depends on the course alone, so its lecture need not be run.
     """
     asked, old = DRAWING.fullmatch(source), output.get("data", {}).get("text/html")
-    if asked is None or old is None:
+    if old is None:
         return dict(output)
-    figure, shown = machine(asked["name"]), SCRIPT.search("".join(old))
-    if shown is not None and shown["data"] == figure.json():
+    html = "".join(old)
+    if asked is None:
+        figure = recorded_ladder(source)
+        is_today = figure is None or "<figcaption>" not in html or _words(html) == _words(_html(figure))
+    else:
+        figure, shown = machine(asked["name"]), SCRIPT.search(html)
+        is_today = shown is not None and shown["data"] == figure.json()
+    if figure is None or is_today:
         return dict(output)
     today: dict[str, str | list[str]] = dict(figure._repr_mimebundle_())
     if not isinstance(old, str):
         today |= {kind: str(today[kind]).splitlines(keepends=True) for kind in ("text/html", "text/plain")}
     return {**output, "data": today}
+
+
+def recorded_ladder(source: str) -> Still | None:
+    """The ladder that ends a cell, if it shows nothing but the record; otherwise None."""
+    if "figures.rungs(" not in source:
+        return None
+    last = ast.parse(source).body[-1]
+    call = last.value if isinstance(last, ast.Expr) else None
+    if not isinstance(call, ast.Call) or ast.unparse(call.func) != "figures.rungs":
+        return None
+    try:
+        names = [ast.literal_eval(argument) for argument in call.args]
+        return rungs(*names, **{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
+    except ValueError:  # it depends on what the lecture has measured
+        return None
+
+
+def _html(figure: Still) -> str:
+    return figure._repr_mimebundle_()["text/html"]
+
+
+def _words(html: str) -> str:
+    """A picture's words, without its pixels."""
+    return re.sub(r'src="[^"]*"', "", html)
 
 
 def with_todays_modules(output: Mapping) -> dict:

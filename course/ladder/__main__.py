@@ -51,7 +51,6 @@ def main(words: list[str]) -> None:
     scale = SCALES[asked.scale]
     device = joined or (best_device() if asked.device is None else torch.device(asked.device))
     print(f"scale {asked.scale} on {device}: {scale.n_train_stories:,} stories to train on", file=sys.stderr)
-    command = shlex.join(["python", "-m", "course.ladder", *words])
     results: list[Result] = []
     for seed in asked.seeds:
         corpus = Corpus(scale, seed)
@@ -62,7 +61,7 @@ def main(words: list[str]) -> None:
             results.append(result)
             print(line(result), file=sys.stderr, flush=True)
             if asked.record is not None and is_first():
-                keep(results, asked.record, command, asked.scale, device)
+                keep(results, asked.record, asked.scale, device)
                 if seed == SEED and result.curve and asked.scale == "default":
                     save_weights(model, name)
     if is_first():
@@ -95,14 +94,24 @@ def draw(results: list[Result], picture: Path) -> None:
     print(f"drawn: {picture}", file=sys.stderr)
 
 
-def keep(results: list[Result], folder: Path, command: str, scale: str, device: torch.device) -> None:
+def keep(results: list[Result], folder: Path, scale: str, device: torch.device) -> None:
     """Write the record of this scale, the page and the figure; the record's other rungs and seeds stay."""
     path = recorded_at(scale)
     together = joined_with(results, read_recorded(path) if path.exists() else [])
-    write_record(record(together, command, device), path)
+    write_record(record(together, command_of(together, folder, scale, device), device), path)
     name = "ladder.png" if scale == "default" else f"ladder_{scale}.png"
     draw(together, folder / "ladder" / name)
     (folder / "ladder.md").write_text(page_of_records())
+
+
+def command_of(results: list[Result], folder: Path, scale: str, device: torch.device) -> str:
+    """The command that measures all of these again, in however many runs they were measured."""
+    rungs = list(dict.fromkeys(result.rung for result in results))
+    words = ["python", "-m", "course.ladder"]
+    words += ["--rungs", *rungs] if set(rungs) != set(RUNGS) else []
+    words += ["--seeds", *map(str, sorted({result.seed for result in results}))]
+    words += ["--scale", scale] if scale != "default" else []
+    return shlex.join([*words, "--device", device.type, "--record", str(folder)])
 
 
 if __name__ == "__main__":

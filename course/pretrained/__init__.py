@@ -5,7 +5,7 @@ gguf           the file that holds both
 quantisation   weights in 4 and 8 bits
 chat           conversations, as text that the model continues
 predictions    what the model expects next; stored answers where it is not installed
-recorded       what the lectures show of it: tokens, continuations, distributions, attention weights
+recorded       what the lectures show of it: tokens, continuations, distributions, attention, bits by context
 assistant      what lecture 19 shows of it: examples in the prompt, and the format of a chat
 explored       what homework 0 asks it: logits of whole texts, after several wordings, and continuations
 

@@ -45,6 +45,11 @@ QUESTIONS = (
     ("17 + 26 = ", "43"),
     ("The trophy does not fit into the suitcase because the trophy is too", " big"),
     ("The trophy does not fit into the suitcase because the suitcase is too", " small"),
+    ("So long, and thanks for all the", " fish"),
+    ("", "So long, and thanks for all the fish."),
+    ("", "Learning deep learning is fun"),
+    ("In the evening Ilka", " Brunnhild"),
+    ("Ilka Brunnhild Osmotar sold nine green kettles. In the evening Ilka", " Brunnhild"),
 )
 
 

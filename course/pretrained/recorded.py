@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from course.models.attention import attention_weights, dot_scores
+from course.models.grouped_query_attention import GroupedQueryAttention
 from course.models.llama import LlamaBlock
 from course.models.multi_head_attention import split_heads
 from course.models.positions import rotate_pairs
@@ -38,12 +39,23 @@ from course.shapes import Float, Tensor
 TEXTS = Path(__file__).with_name("recorded_texts.json")
 TENSORS = Path(__file__).with_name("recorded_tensors.safetensors")
 N_TOKENS, N_LOOPING = 12, 60  # of a continuation, and of one that is long enough to repeat itself
+N_BEFORE = (1, 2, 4, 8, 16, 32)  # tokens that a model is shown before the one that it is asked for
+N_RANDOM, N_ROWS = 24, 8  # tokens that are read twice, and how often
 
 REVIEW = (
     "The restaurant refused to serve me a ham sandwich, because it only cooks vegetarian food. In the end,"
     " they just gave me two slices of bread. Their ambience was just as good as the food and service."
 )
 APPLE = "I ate an apple because it was tasty"
+TWICE = "Ilka Brunnhild Osmotar sold nine green kettles. In the evening Ilka Brunnhild Osmotar"
+LETTER = (  # written for the course, so that no model has read it
+    "Dear Tomas, the boat you left behind our shed has become a home. In March a pair of ducks moved in"
+    " under the bench, and since then nobody here dares to move it. My brother wanted to paint the boat"
+    " before the summer, but the ducks have no opinion on colours and a firm one on visitors. So the paint"
+    " stands in the shed, the brushes are dry, and every morning we count the eggs. There were nine of them"
+    " yesterday. Please do not hurry with your trailer: the boat is used more now than in all the years when"
+    " it was yours."
+)
 OPEN, NARROW = "The cat sat on the", "It takes great"
 FLAT, PEAKED = "Once upon a time there was a", "The capital of France is"
 CONTEXTS = (OPEN, NARROW, FLAT, PEAKED)  # whose next tokens are recorded
@@ -75,6 +87,7 @@ CUT = (
     *ARTICLE_1,
     REVIEW,
     APPLE,
+    TWICE,
 )
 CONTINUED = (
     "young →",
@@ -87,6 +100,7 @@ CONTINUED = (
 HEADS = {  # a text, and the heads (layer, head), counted from 0, whose weights on it are recorded
     REVIEW: ((13, 8), (16, 0), (11, 6), (22, 0)),
     APPLE: ((25, 2), (16, 0)),
+    TWICE: ((16, 0), (18, 6)),
 }
 UNCHANGED: Transform = partial(temperature, t=1.0)
 PENALTIES: dict[str, Transform] = {
@@ -128,6 +142,23 @@ def next_log_probs(context: str) -> Float[Tensor, " vocab"]:
     recorded = recorded_tensors()
     log_probs = recorded[context] if context in recorded else log_probs_by(loaded(), context)
     return log_probs.double().log_softmax(-1)
+
+
+def bits_by_context(text: str) -> dict[int, list[float]]:
+    """For each n of `N_BEFORE`: the bits of every token from the 33rd on, given the n tokens before it."""
+    recorded = recorded_texts()["bits_by_context"]
+    if text not in recorded:
+        return bits_by_context_by(loaded(), text)
+    return {int(n): bits for n, bits in recorded[text].items()}
+
+
+def shares_of_heads() -> dict[str, Float[Tensor, "layer head"]]:
+    """How much of its weight each head gives to two places, in random tokens that are read twice.
+
+    "word before": to the token before. "copies": to the token that followed when the present one came
+    before. Both are means over the second reading.
+    """
+    return {name: recorded_tensors()[name].double() for name in ("word before", "copies")}
 
 
 def look(text: str, layer: int, head: int) -> Float[Tensor, "tokens tokens"]:
@@ -172,24 +203,52 @@ def log_probs_by(pretrained: Pretrained, context: str) -> Float[Tensor, " vocab"
     return pretrained.model.next_log_probs(as_batch(pretrained, context))[0].cpu()
 
 
-@torch.no_grad()
 def look_by(pretrained: Pretrained, text: str, layer: int, head: int) -> Float[Tensor, "tokens tokens"]:
-    attention = cast(LlamaBlock, pretrained.model.blocks[layer]).attention
-    seen = {}
+    return looks_by(pretrained, as_batch(pretrained, text))[layer, 0, head].cpu()
 
-    def remember(_module: nn.Module, arguments: tuple[Tensor, ...]) -> None:
+
+@torch.no_grad()
+def looks_by(pretrained: Pretrained, tokens: Tensor) -> Float[Tensor, "layer batch head tokens tokens"]:
+    """The attention weights of all heads for token numbers (B, T)."""
+    seen, handles = [], []
+
+    def remember(attention: nn.Module, arguments: tuple[Tensor, ...]) -> None:
         x, turn, mask, *_ = arguments
-        q = rotate_pairs(split_heads(attention.W_query(x), attention.n_heads), turn)  # (1, H, T, d_k)
-        k = rotate_pairs(split_heads(attention.W_key(x), attention.n_groups), turn)  # (1, G, T, d_k)
-        k = k.repeat_interleave(attention.n_heads // attention.n_groups, dim=1)  # (1, H, T, d_k)
-        seen["weights"] = attention_weights(dot_scores(q, k) / math.sqrt(q.shape[-1]), mask)
+        attention = cast(GroupedQueryAttention, attention)
+        q = rotate_pairs(split_heads(attention.W_query(x), attention.n_heads), turn)  # (B, H, T, d_k)
+        k = rotate_pairs(split_heads(attention.W_key(x), attention.n_groups), turn)  # (B, G, T, d_k)
+        k = k.repeat_interleave(attention.n_heads // attention.n_groups, dim=1)  # (B, H, T, d_k)
+        seen.append(attention_weights(dot_scores(q, k) / math.sqrt(q.shape[-1]), mask))
 
-    handle = attention.register_forward_pre_hook(remember)
     try:
-        pretrained.model.hidden(as_batch(pretrained, text))
+        for block in pretrained.model.blocks:
+            handles.append(cast(LlamaBlock, block).attention.register_forward_pre_hook(remember))
+        pretrained.model.hidden(tokens)
     finally:
-        handle.remove()
-    return seen["weights"][0, head].cpu()
+        for handle in handles:
+            handle.remove()
+    return torch.stack(seen)
+
+
+def shares_by(pretrained: Pretrained) -> dict[str, Float[Tensor, "layer head"]]:
+    device, n = pretrained.model.embedding.weight.device, N_RANDOM
+    n_tokens, generator = pretrained.model.config.vocab_size, torch.Generator().manual_seed(0)
+    once = torch.randint(n_tokens, (N_ROWS, n), generator=generator).to(device)
+    looks = looks_by(pretrained, torch.cat([once, once], dim=1))  # (L, B, H, 2n, 2n)
+    before, after = looks.diagonal(-1, -2, -1), looks.diagonal(1 - n, -2, -1)
+    shares = {"word before": before[..., n - 1 :], "copies": after[..., 1:]}  # of tokens n to 2n − 1
+    return {name: share.mean((1, 3)).cpu() for name, share in shares.items()}
+
+
+@torch.no_grad()
+def bits_by_context_by(pretrained: Pretrained, text: str) -> dict[int, list[float]]:
+    tokens, bits = as_batch(pretrained, text)[0], {}
+    for n in N_BEFORE:
+        windows = tokens[max(N_BEFORE) - n :].unfold(0, n + 1, 1)  # (N, n + 1)
+        log_probs = pretrained.model(windows[:, :-1])[:, -1]  # (N, V)
+        found = -log_probs.gather(-1, windows[:, -1:])[:, 0] / math.log(2)
+        bits[n] = [round(each, 3) for each in found.tolist()]
+    return bits
 
 
 def as_batch(pretrained: Pretrained, text: str) -> Tensor:
@@ -206,6 +265,7 @@ def write_record(pretrained: Pretrained) -> None:
         "cuts": {text: cut_by(pretrained, text) for text in CUT},
         "continuations": {prompt: continued_by(pretrained, prompt) for prompt in CONTINUED},
         "penalised": {LOOP: penalised},
+        "bits_by_context": {LETTER: bits_by_context_by(pretrained, LETTER)},
         "numbers": {text: pretrained.tokenizer.encode(text) for text in (*CONTEXTS, in_the_loop)},
     }
     TEXTS.write_text(json.dumps(texts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -213,4 +273,5 @@ def write_record(pretrained: Pretrained) -> None:
     tensors[in_the_loop] = log_probs_by(pretrained, in_the_loop)
     for text, heads in HEADS.items():
         tensors |= {f"{text}|{layer}|{head}": look_by(pretrained, text, layer, head) for layer, head in heads}
+    tensors |= shares_by(pretrained)
     save_file({name: tensor.half().contiguous() for name, tensor in tensors.items()}, TENSORS)

@@ -6,14 +6,12 @@ about as many parameters.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import torch
-from torch import nn
 
 from course.models.seq2seq import Seq2Seq
 from course.models.translator import Translator, TranslatorConfig
@@ -117,17 +115,10 @@ def train_and_measure(
         seed=seed,
         n_steps_between_checkpoints=100,
     )
-    steps_here: list[int] = []  # a continued training has taken the others before
-
-    def count(step: int, _: nn.Module) -> None:
-        steps_here.append(step)
-
     batches = ShuffledPairs(data.encode(data.training), config.batch_size, seed)
     path = checkpoint_path(checkpoints, kind, seed, config)
-    began = time.process_time()
     history = train(model, batches, training, loss=teacher_forcing_loss, device=device,
-                    checkpoint=path, has_progress_bar=True, after_step=count)  # fmt: skip
-    milliseconds = 1000 * (time.process_time() - began) / len(steps_here) if steps_here else float("nan")
+                    checkpoint=path, has_progress_bar=True)  # fmt: skip
     results = measured(model, data)
     del results["example"]
     return {
@@ -136,7 +127,7 @@ def train_and_measure(
         "trained_up_to": data.limit,
         "seed": seed,
         "n_parameters": n_parameters(model),
-        "cpu_milliseconds_per_step": round(milliseconds, 1),
+        "cpu_milliseconds_per_step": round(1000 * history.cpu_seconds / history.n_steps, 1),
         **training_summary(history),
         **results,
     }

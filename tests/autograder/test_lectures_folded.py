@@ -1,9 +1,14 @@
 """What a lecture folds: answers that are to be predicted first, and code that only draws."""
 
+from pathlib import Path
+
+import nbformat
 import pytest
 
-from autograder.making.lectures import answers, only_draws
+from autograder.making.lectures import LIVES, PREDICTION, answers, only_draws
 from autograder.source.notebook import Cell
+
+LECTURES = sorted((Path(__file__).parents[2] / "lectures").glob("*.ipynb"))
 
 
 def code(text):
@@ -41,3 +46,13 @@ def test_code_only_draws_if_it_opens_a_drawing_first(source, draws):
 
 def test_text_draws_nothing():
     assert not only_draws(text("drawing, axes = plt.subplots()"))
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_what_stays_open_below_a_prediction_says_nothing_but_its_figure(path):
+    asked = False
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            asked = PREDICTION in cell.source
+        elif asked and LIVES.search(cell.source):
+            assert [output.output_type for output in cell.outputs if output.output_type == "stream"] == []

@@ -129,7 +129,9 @@ def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):
 
 def test_the_recorded_ladder_keeps_what_the_course_promises():
     results = read_recorded()
-    assert len({each.seed for each in results}) >= 3
+    for measured in (results, [each for each in results if each.by_kind]):
+        assert {rung.n_seeds for rung in summaries(measured)} == {3}
+        assert {each.rung for each in measured} == set(RUNGS)
     rungs = {rung.title: rung for rung in summaries(results)}
     order = [rungs[title] for title in ("unigram", "bigram", "trigram", "RNN", "LSTM", "Transformer")]
     for _, gap, spread in gaps(order):
@@ -150,14 +152,18 @@ def test_full_scale_has_a_record_of_its_own_and_leaves_the_default_one_alone(tmp
     (tmp_path / "recorded.json").write_text(shipped)
     monkeypatch.setattr(records, "RECORDED", tmp_path / "recorded.json")
     full = [result("rnn", 0, 2.0), result("gpt", 0, 1.25)]
-    keep(full, tmp_path, "the command", "full", torch.device("cpu"))
-    keep([result("gpt", 1, 1.5)], tmp_path, "another", "full", torch.device("cpu"))
+    keep(full, tmp_path, "full", torch.device("cpu"))
+    keep([result("gpt", 1, 1.5)], tmp_path, "full", torch.device("cpu"))
     assert (tmp_path / "recorded.json").read_text() == shipped
     assert len(read_recorded(tmp_path / "recorded_full.json")) == 3
     assert (tmp_path / "ladder" / "ladder_full.png").exists()
     assert not (tmp_path / "ladder" / "ladder.png").exists()
     written = (tmp_path / "ladder.md").read_text()
     assert "| RNN → GPT | 0.6250 | 0.2500 |" in written
+    both = (
+        f"python -m course.ladder --rungs rnn gpt --seeds 0 1 --scale full --device cpu --record {tmp_path}"
+    )
+    assert both in written  # one command repeats what two runs recorded
 
 
 def test_a_scale_that_was_not_measured_says_how():

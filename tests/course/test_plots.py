@@ -16,6 +16,7 @@ from course.plots import (
     heat_map,
     ladder,
     loss_curves,
+    next_words,
     smoothed,
 )
 from course.rank_plots import by_rank
@@ -30,6 +31,7 @@ PICTURES = {
     "heat_map": lambda: heat_map(
         [[0.1, 0.9, 0.0], [0.6, 0.2, 0.2]], ["le", "chat"], ["the", "cat", "."], marked=[(0, 1)]
     ),
+    "next_words": lambda: next_words({"I saw a …": {"van": 0.5, "man": 0.25}, "He is …": {"a": 1.0}}),
     "by_rank": lambda: by_rank(
         {"flat": LOGITS}, {"top-k 2": {"flat": TWO_LEFT}, "nothing": {"flat": LOGITS}}
     ),

@@ -23,6 +23,8 @@ def test_everything_is_recorded(without_weights):
     for context in (*recorded.CONTEXTS, in_the_loop):
         total = recorded.next_log_probs(context).exp().sum()
         assert torch.isclose(total, torch.ones_like(total))
+    assert list(recorded.bits_by_context(recorded.LETTER)) == list(recorded.N_BEFORE)
+    assert {tuple(share.shape) for share in recorded.shares_of_heads().values()} == {(30, 9)}
     for text, heads in recorded.HEADS.items():
         T = len(recorded.cut(text))
         for head in heads:
@@ -38,6 +40,7 @@ def test_everything_is_recorded(without_weights):
         recorded.continued,
         recorded.encoded,
         recorded.penalised,
+        recorded.bits_by_context,
         recorded.next_log_probs,
         lambda text: recorded.look(text, 0, 0),
     ],
@@ -71,3 +74,19 @@ def test_heads_look_as_recorded(smollm2):
         for head in heads:
             live = recorded.look_by(smollm2, text, *head).double()
             assert torch.allclose(live, recorded.look(text, *head), atol=3e-3)
+
+
+def test_heads_share_their_weight_as_recorded(smollm2):
+    live = recorded.shares_by(smollm2)
+    for name, share in recorded.shares_of_heads().items():
+        assert torch.allclose(live[name].double(), share, atol=3e-3)
+
+
+def test_tokens_cost_as_recorded_and_with_all_of_the_context_as_in_one_pass(smollm2):
+    live = recorded.bits_by_context_by(smollm2, recorded.LETTER)
+    for n, bits in recorded.bits_by_context(recorded.LETTER).items():
+        assert torch.allclose(torch.tensor(live[n]), torch.tensor(bits), atol=2e-3)
+    tokens = recorded.as_batch(smollm2, recorded.LETTER)[:, : max(recorded.N_BEFORE) + 1]
+    with torch.no_grad():
+        log_p = smollm2.model(tokens[:, :-1])[0, -1, tokens[0, -1]]
+    assert torch.isclose(-log_p / torch.log(torch.tensor(2.0)), torch.tensor(live[32][0]), atol=2e-3)

@@ -32,10 +32,14 @@ CONFIG = BudgetsConfig(
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
+def checkpoints(tmp_path_factory):
+    return tmp_path_factory.mktemp("checkpoints")
+
+
+@pytest.fixture(scope="module")
+def runs(checkpoints):
     records = []
-    folder = tmp_path_factory.mktemp("checkpoints")
-    run_budgets(CONFIG, POSITIONED, [0, 1], torch.device("cpu"), folder, records.append)
+    run_budgets(CONFIG, POSITIONED, [0, 1], torch.device("cpu"), checkpoints, records.append)
     return records
 
 
@@ -45,6 +49,12 @@ def test_every_kind_is_trained_with_every_seed_and_measured_at_every_length(runs
     ]
     assert {tuple(point["length"] for point in run["by_length"]) for run in runs} == {(5, 8)}
     assert all(run["n_steps"] == 6 and run["cpu_milliseconds_per_step"] > 0 for run in runs)
+
+
+def test_a_run_that_is_asked_for_again_has_the_record_that_it_had(runs, checkpoints):
+    again = []
+    run_budgets(CONFIG, POSITIONED, [0], torch.device("cpu"), checkpoints, again.append)
+    assert again == [run for run in runs if run["seed"] == 0]
 
 
 def test_the_table_has_a_row_for_each_model_over_its_seeds(runs):
