@@ -268,7 +268,7 @@ figures.still(
     drawing,
     alt="Left: sines and cosines as stripes, quick ones at the top, almost constant ones at the bottom. Right: the dot "
     "product of position m with all positions n has its peak of 32 at n = m and the same shape for m = 10, 50 and 90.",
-    caption="Left: each column is the vector of one position, bright for 1 and dark for −1. Right: the dot product of one "
+    caption="Left: each column is the vector of one position, yellow for 1 and blue for −1. Right: the dot product of one "
     "position's vector with that of every position n. Each curve has its peak at n = m, and all have the same shape.",
 )
 

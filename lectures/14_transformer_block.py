@@ -348,7 +348,7 @@ figures.still(
     drawing,
     alt="Who moves whom: in the encoder every input moves every output; in the decoder a lower triangle; in the "
     "encoder-decoder a lower triangle for the target and everything for the source.",
-    caption="Measured, not drawn from the masks: a dark cell means that this output moved.",
+    caption="Measured, not drawn from the masks: a filled cell means that this output moved.",
 )
 
 # %% [markdown]

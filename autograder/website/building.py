@@ -83,7 +83,7 @@ def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
         number, _, subject = title_of(homework).partition(": ")
         subject = subject[:1].upper() + subject[1:]
         cards.append(
-            f'<li><a href="building/{homework.name}.html">{escape(subject or number)}</a>'
-            f"<span>{escape(number)}</span><small>{escape(_amount(homework))}</small></li>"
+            f'<li><small>{escape(number)}</small><a href="building/{homework.name}.html">'
+            f"{escape(subject or number)}</a><small>{escape(_amount(homework))}</small></li>"
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])

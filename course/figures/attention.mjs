@@ -2,19 +2,34 @@
 
 import { choose, dragged, frame, put, shape, slider, strength, toggle } from "./frame.mjs";
 
+/** The query that looks farthest with most weight; the first token is left out, because heads with nothing to add look there. */
+export function farthest(map) {
+  const reach = map.map((row, i) => Math.max(0, ...row.map((weight, j) => (j ? weight * Math.abs(i - j) : 0))));
+  return reach.indexOf(Math.max(...reach));
+}
+
+/** Whether no word looks to its right: then the words can stand on the diagonal, where each one's row ends and its column begins. */
+export function isCausal({ weights, queries, keys }) {
+  return queries.length === keys.length && queries.every((query, i) => query === keys[i])
+    && weights.every((map) => map.every((row, i) => row.every((weight, j) => j <= i || weight === 0)));
+}
+
 export default {
+  farthest,
+  isCausal,
   render({ model, el }) {
-    const { weights, queries, keys, gold, heads } = model.get("data");
-    const cell = Math.max(22, Math.min(44, 560 / keys.length)), left = 24 + 8 * Math.max(...queries.map((q) => q.length)),
-      top = 28 + 6 * Math.max(...keys.map((k) => k.length));
-    const width = left + cell * keys.length + 40, bottom = top + cell * queries.length,
-      height = bottom + 44;
+    const { weights, queries, keys, gold, heads } = model.get("data"), onDiagonal = isCausal(model.get("data"));
+    const long = (word) => 8 * word.length;
+    const cell = Math.max(22, Math.min(44, 560 / keys.length)), left = 24 + Math.max(...queries.map(long)),
+      top = onDiagonal ? 8 : 28 + 0.75 * Math.max(...keys.map(long));
+    const right = Math.max(...keys.map((key, j) => cell * (j + 1) + (onDiagonal ? 1 : 0.75) * long(key))) + 16;
+    const width = left + Math.max(right, 236), bottom = top + cell * queries.length, height = bottom + 44;
     const view = frame(el, { width, height, label: "Attention weights, queries by keys", name: "attention" });
-    const state = { head: 0, query: 0, gold: false };
+    const state = { head: 0, query: farthest(weights[0]), gold: false };
 
     if (heads.length > 1)
       choose(view.controls, { label: "Head", options: heads, value: 0 }, (head) => { state.head = head; draw(); });
-    const select = slider(view.controls, { label: "Query", min: 0, max: queries.length - 1, step: 1, value: 0, show: (q) => queries[q] },
+    const select = slider(view.controls, { label: "Query", min: 0, max: queries.length - 1, step: 1, value: state.query, show: (q) => queries[q] },
       (query) => { state.query = query; draw(); });
     if (gold) toggle(view.controls, { label: "Show gold alignment" }, (shown) => { state.gold = shown; draw(); });
 
@@ -36,17 +51,18 @@ export default {
     function draw() {
       const map = weights[state.head];
       view.picture.replaceChildren();
-      keys.forEach((key, j) => view.picture.append(
+      if (!onDiagonal) keys.forEach((key, j) => view.picture.append(
         shape("text", { transform: `translate(${left + (j + 0.6) * cell},${top - 8}) rotate(-45)` }, key)));
       queries.forEach((query, i) => {
         view.picture.append(shape("text",
           { x: left - 8, y: top + (i + 0.65) * cell, "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` },
             query));
-        map[i].forEach((weight, j) => view.picture.append(square(i, j, weight)));
+        map[i].forEach((weight, j) => { if (!onDiagonal || j <= i) view.picture.append(square(i, j, weight)); });
+        if (onDiagonal) view.picture.append(shape("text", { x: left + (i + 1) * cell + 5, y: top + (i + 0.65) * cell }, keys[i]));
       });
       legend();
-      view.picture.append(shape("rect", { x: left - 1, y: top + state.query * cell - 1, width: cell * keys.length + 1, height: cell + 1,
-        fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
+      view.picture.append(shape("rect", { x: left - 1, y: top + state.query * cell - 1, height: cell + 1,
+        width: cell * (onDiagonal ? state.query + 1 : keys.length) + 1, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }));
       if (state.gold) for (const [i, j] of gold) view.picture.append(shape("rect", { x: left + j * cell + 2, y: top + i * cell + 2,
         width: cell - 5, height: cell - 5, fill: "none", stroke: "var(--orange)", "stroke-width": 2.5 }));
       const row = map[state.query], best = row.indexOf(Math.max(...row));

@@ -267,4 +267,7 @@ function download(address, filename) {
 /** Blue at 1, the panel's colour at 0: legible on light and dark. */
 const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
 
-export { choose, dragged, frame, node, phrase, put, room, shape, slider, strength, toggle };
+/** The style of words that may stand on a line or a bar. */
+const HALO = "paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round";
+
+export { HALO, choose, dragged, frame, node, phrase, put, room, shape, slider, strength, toggle };

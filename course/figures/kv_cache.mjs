@@ -20,6 +20,7 @@ export default {
     const { tokens, prompt, layers, width: d_model } = model.get("data");
     const steps = tokens.length - prompt, width = 640, left = 96, cell = (width - left - 8) / tokens.length, side = Math.min(24, cell),
       height = 120 + side * steps;
+    const isLevel = tokens.every((token) => 8 * token.length < 2 * cell); // two lines of words, if there is room
     const rows = work({ steps, prompt, layers, width: d_model });
     const view = frame(el, { width, height, label: "Keys and values computed at each step of generation", name: "kv_cache" });
     const state = { step: Math.min(1, steps - 1), cached: true };
@@ -42,10 +43,9 @@ export default {
     function draw() {
       view.picture.replaceChildren();
       tokens.forEach((token, t) => {
-        const x = left + (t + 0.5) * cell;
-        text(x, 66, token,
-          { "text-anchor": "start", transform: `rotate(-45 ${x} 66)`,
-            style: `font-size:12px;font-weight:${t === prompt + state.step ? 700 : 400}` });
+        const x = left + (t + 0.5) * cell, style = `font-size:12px;font-weight:${t === prompt + state.step ? 700 : 400}`;
+        if (isLevel) text(x, 66 - 17 * (t % 2), token, { "text-anchor": "middle", style });
+        else text(x, 66, token, { "text-anchor": "start", transform: `rotate(-45 ${x} 66)`, style });
       });
       for (let step = 0; step <= state.step; step++) {
         const y = 76 + step * side, { length } = rows[step];

@@ -25,7 +25,7 @@ const AXES = [
 export default {
   render({ model, el }) {
     const { rungs, floor } = model.get("data");
-    const width = 640, height = 410, left = 62, right = width - 16, top = 16, bottom = 330;
+    const width = 640, height = 380, left = 62, right = width - 16, top = 16, bottom = 330;
     const view = frame(el, { width, height, label: "Bits per token of every model, above the exact floor", name: "ladder" });
     const state = { axis: 0, isGap: false, chosen: rungs.length - 1, shown: rungs.map(() => true) };
     choose(view.controls, { label: "along", options: AXES.map(({ label }) => label), value: 0 }, (axis) => { state.axis = axis; draw(); });
@@ -96,7 +96,7 @@ export default {
         group.append(shape("text", { x, y: above, "text-anchor": "middle", style: `font-size:12px;font-weight:${isChosen ? 700 : 400}` },
           words));
         if (!key) group.append(shape("text",
-          { x, y: bottom + 18, "text-anchor": "end", transform: `rotate(-35 ${x} ${bottom + 18})`,
+          { x, y: bottom + 18 + 17 * (visible.indexOf(i) % 2), "text-anchor": "middle",
             style: `font-size:12px;font-weight:${isChosen ? 700 : 400}` }, rung.title));
         group.append(shape("title", {}, `${rung.title}: ${rung.bits.toFixed(4)} bits per token`));
         group.addEventListener("click", () => { state.chosen = i; picker.value = String(i); draw(); });

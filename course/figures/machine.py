@@ -8,7 +8,7 @@ from course.figures.machines.drawn import drawn
 from course.figures.machines.layout import lay_out
 
 
-def machine(name: str, *, caption: str = "", **sizes: int) -> Figure:
+def machine(name: str, **sizes: int) -> Figure:
     """Build a machine up step by step, and ask its tensors for their shapes and lines of code.
 
     name: one of `course.figures.machines.MACHINES`, such as "lstm_cell". sizes: B, T, D and other letters of
@@ -26,6 +26,6 @@ def machine(name: str, *, caption: str = "", **sizes: int) -> Figure:
         name="machine",
         data=data,
         alt=f"{described.title}, built up. {' '.join(data['sentences'])}",
-        caption=caption or f"{described.title}: {letters}.",
+        caption=f"{described.finding} {described.title}: {letters}.",
         picture=png(drawn(data)),
     )

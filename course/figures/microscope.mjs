@@ -1,6 +1,6 @@
 // Self-attention step by step, from queries and keys to outputs, with four mistakes that can be switched on.
 
-import { choose, dragged, frame, node, put, room, shape, slider, strength, toggle } from "./frame.mjs";
+import { choose, dragged, frame, HALO, node, put, room, shape, slider, strength, toggle } from "./frame.mjs";
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
@@ -64,7 +64,7 @@ export default {
 
     function matrix(steps) {
       given.tokens.forEach((token, j) => text(left + (j + 0.5) * cell, 26, token, { "text-anchor": "middle", style: "font-size:11px" }));
-      text(0, 14, "weights: queries down, keys across", { class: "quiet" });
+      text(0, 10, "weights: queries down, keys across", { class: "quiet" });
       steps.weights.forEach((row, i) => {
         text(left - 6, 49 + 24 * i, given.tokens[i],
           { "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` });
@@ -110,7 +110,7 @@ export default {
       const long = 0.65 * 11 * label.length, least = wide + 98, most = wide + 314;
       for (const [x, y] of [[cx + 9, cy - 6], [cx - 9 - long, cy - 6], [cx + 9, cy + 14], [cx - 9 - long, cy + 14]])
         if (x >= least && x + long <= most && y > 28 && y < 236 && isFree(x, y, label, 11))
-          return text(x < cx ? cx - 9 : x, y, label, { style: "font-size:11px", "text-anchor": x < cx ? "end" : "start" });
+          return text(x < cx ? cx - 9 : x, y, label, { style: `font-size:11px;${HALO}`, "text-anchor": x < cx ? "end" : "start" });
       return null;
     }
 

@@ -1,6 +1,6 @@
 // From logits to the next word: the reader sets the logits and the filters, and draws.
 
-import { choose, dragged, frame, node, put, shape, slider } from "./frame.mjs";
+import { choose, dragged, frame, HALO, node, put, shape, slider } from "./frame.mjs";
 
 const softmax = (logits) => {
   const largest = Math.max(...logits), powers = logits.map((z) => Math.exp(z - largest)), total = powers.reduce((a, b) => a + b, 0);
@@ -139,7 +139,7 @@ export default {
         { stroke: "transparent", "stroke-width": 14, style: "cursor:ns-resize;touch-action:none" }])
         painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, ...more }));
       dragged(painted.lastChild, view.picture, (at) => put(knobs.minP, minPAt(at.y)));
-      text(width, y - 4, "min-p", { "text-anchor": "end", class: "quiet", style: "font-size:11px" });
+      text(width, y - 4, "min-p", { "text-anchor": "end", style: `font-size:11px;${HALO}` });
     }
 
     function show() {

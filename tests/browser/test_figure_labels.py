@@ -71,6 +71,15 @@ def test_the_ladder_keeps_its_names_apart(shown, page, axis):
     assert figure.evaluate(OVERLAPS) == []
 
 
+@pytest.mark.parametrize("n_words", [2, 12])
+def test_a_map_of_attention_has_room_for_its_words_and_its_legend(shown, n_words):
+    weights = torch.full((n_words, n_words), 1 / n_words)
+    causal = torch.ones(n_words, n_words).tril() / torch.arange(1, n_words + 1)[:, None]
+    for each in (weights, causal):
+        figure = shown(figures.attention(each, [f"remembered{i}" for i in range(n_words)]))
+        assert figure.evaluate(OVERLAPS) == []
+
+
 def test_saving_and_numbers_are_in_a_menu_that_the_keyboard_opens(shown, page):
     figure = shown(words_in_a_plane())
     assert not figure.get_by_role("button", name="Save SVG").is_visible()

@@ -7,6 +7,7 @@ READ = "return self.encoder(self.dropout(self.norm(x)), attendable)"
 
 BERT = Machine(
     title="BERT, its input and three heads",
+    finding="One stack of blocks, three questions: only what reads its last vectors differs.",
     file="bert",
     sizes={"B": 2, "T": 5, "D": 4, "V": 9, "C": 2, "G": 3},
     pitch=(100, 84),

@@ -11,6 +11,7 @@ LEFT, RIGHT, ASIDE = 0.0, 3.3, 1.55
 
 BLOCK = Machine(
     title="The Transformer block, post-norm and pre-norm",
+    finding="The same two sublayers, and the norms in two places: follow the black line on each side.",
     file="transformer",
     sizes={"B": 2, "T": 5, "D": 4, "F": 16},
     pitch=(100, 70),

@@ -99,14 +99,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine of the course. file: the file of `course/models` whose lines its boxes quote.
+    """A machine of the course. finding: what its caption says first.
 
-    sizes: letter → size of an axis, for shapes and strips. derived: letters that follow from others, as
-    d_k from ("D", "H"), the first divided by the second. pitch: the width of a column and the height of a
-    row, in pixels.
+    file: the file of `course/models` whose lines its boxes quote. sizes: letter → size of an axis, for shapes
+    and strips. derived: letters that follow from others, as d_k from ("D", "H"), the first divided by the
+    second. pitch: the width of a column and the height of a row, in pixels.
     """
 
     title: str
+    finding: str
     file: str
     sizes: Mapping[str, int]
     steps: tuple[Step, ...]

@@ -8,6 +8,10 @@ JOINED = "concatenated = embedded.flatten(start_dim=2)"
 
 FEEDFORWARD = Machine(
     title="A feed-forward language model",
+    finding=(
+        "A fixed window: the words before it are invisible, and the direct connections leave the "
+        "hidden layer only what is not linear."
+    ),
     file="feedforward",
     sizes={"B": 2, "T": 5, "N": 3, "d": 4, "D": 7, "V": 10},
     pitch=(100, 92),

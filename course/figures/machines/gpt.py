@@ -7,6 +7,7 @@ PRE_LAST = "return x + self.dropout(self.feed_forward(self.norm_feed_forward(x))
 
 GPT = Machine(
     title="GPT and its mask",
+    finding=("The mask is all that makes an encoder a decoder: each row of weights ends at its own word."),
     file="gpt",
     sizes={"B": 2, "T": 5, "D": 6, "H": 3, "V": 9},
     derived={"d_k": ("D", "H")},

@@ -8,6 +8,9 @@ PROJECTED = "return linear(x, self.W, self.b)"
 
 GRU_CELL = Machine(
     title="A GRU cell",
+    finding=(
+        "One gate instead of two decides how much of the old state stays and how much of the new one enters."
+    ),
     file="recurrent",
     sizes={"B": 2, "d_x": 3, "D": 4},
     pitch=(100, 84),

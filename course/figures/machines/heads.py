@@ -4,6 +4,10 @@ from course.figures.machines.description import Box, Line, Machine, Sign, Step
 
 HEADS = Machine(
     title="Multi-head attention",
+    finding=(
+        "More heads are not more numbers: the width is divided among them, each looks by itself, "
+        "and one matrix mixes what they found."
+    ),
     file="multi_head_attention",
     sizes={"B": 2, "T": 5, "D": 6, "H": 3},
     derived={"d_k": ("D", "H")},

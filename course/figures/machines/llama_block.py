@@ -13,6 +13,7 @@ ATTENTION = "grouped_query_attention"
 
 LLAMA_BLOCK = Machine(
     title="The block of today's models",
+    finding="The block of 2017 with nearly every part replaced; the path of sums is still there.",
     file="llama",
     sizes={"B": 2, "T": 5, "D": 8, "H": 4, "G": 2, "F": 11},
     derived={"d_k": ("D", "H"), "R": ("H", "G")},

@@ -8,6 +8,10 @@ SHOWN = "return o.sigmoid() * c.tanh(), c"
 
 LSTM_CELL = Machine(
     title="An LSTM cell",
+    finding=(
+        "On its way through a step the cell's state meets one product and one sum, and no matrix: "
+        "that is where the gradient survives."
+    ),
     file="recurrent",
     sizes={"B": 2, "d_x": 3, "D": 4},
     pitch=(100, 84),

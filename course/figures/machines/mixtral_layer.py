@@ -12,6 +12,7 @@ ASIDE, SUM = 1.6, 4.35
 
 MIXTRAL_LAYER = Machine(
     title="A layer of Mixtral",
+    finding="Every word is sent to two experts of its own: many parameters are stored, few are used.",
     file="llama",
     sizes={"B": 2, "T": 5, "D": 8, "E": 4, "K": 2},
     pitch=(100, 73),

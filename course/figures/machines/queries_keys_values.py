@@ -38,6 +38,9 @@ def value(i: int) -> tuple[Box | Line, ...]:
 
 QUERIES_KEYS_VALUES = Machine(
     title="Queries, keys and values of three words",
+    finding=(
+        "The second word's query meets every key; the values are mixed by what comes out, and never compared."
+    ),
     file="multi_head_attention",
     sizes={"T": 3, "D": 4, "d_k": 4},
     pitch=(100, 76),

@@ -41,6 +41,9 @@ def column(t: int, before: str) -> tuple[Box | Line, ...]:
 
 RNN = Machine(
     title="A recurrent network, unrolled",
+    finding=(
+        "The same three matrices at every step; all that is known of the past passes through one state."
+    ),
     file="recurrent",
     sizes={"B": 2, "d_x": 3, "D": 4, "V": 6},
     pitch=(100, 80),

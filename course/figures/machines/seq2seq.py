@@ -37,6 +37,7 @@ def writing(t: int, before: str) -> tuple[Box | Line, ...]:
 
 SEQ2SEQ = Machine(
     title="An encoder-decoder of two recurrent networks",
+    finding="Between the two networks there is one vector, however long the source is.",
     file="seq2seq",
     sizes={"B": 2, "S": 3, "T": 3, "d": 3, "D": 4, "V": 5},
     pitch=(100, 80),

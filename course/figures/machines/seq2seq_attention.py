@@ -20,6 +20,9 @@ def reading(i: int) -> tuple[Box | Line, ...]:
 
 SEQ2SEQ_ATTENTION = Machine(
     title="An encoder-decoder with attention, at one step of the decoder",
+    finding=(
+        "The decoder looks back at every state of the source, so no single vector has to hold all of it."
+    ),
     file="seq2seq",
     sizes={"B": 2, "S": 3, "T": 5, "d": 3, "D": 2, "V": 6},
     pitch=(100, 80),

@@ -35,6 +35,10 @@ def branch(
 
 TRANSFORMER = Machine(
     title="The Transformer of 2017",
+    finding=(
+        "The two stacks meet where the decoder's queries read the encoder's keys and values, and "
+        "nowhere else."
+    ),
     file="translator",
     sizes={"B": 2, "S": 4, "T": 3, "D": 6, "V": 9},
     pitch=(100, 74),

@@ -126,3 +126,21 @@ def test_a_matrix_of_another_shape_is_refused():
     x = normal(5, 4)
     with pytest.raises(ValueError, match="W_value: expected shape"):
         figures.position_dial(x, WORDS, torch.eye(4), torch.eye(4), torch.zeros(3, 4), normal(5, 4))
+
+
+@needs_node
+def test_the_map_opens_on_the_query_that_looks_farthest_the_first_token_apart():
+    assert call("attention", "farthest", [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.7, 0.1]]) == 2
+    assert call("attention", "farthest", torch.eye(2).tolist()) == 0
+
+
+@needs_node
+def test_words_stand_on_the_diagonal_only_where_no_word_looks_to_its_right():
+    causal = [[1.0, 0.0], [0.4, 0.6]]
+    for weights, keys, expected in (
+        ([causal], ["a", "b"], True),
+        ([causal, [[0.5, 0.5], [0.5, 0.5]]], ["a", "b"], False),
+        ([causal], ["a", "c"], False),
+    ):
+        data = {"weights": weights, "queries": ["a", "b"], "keys": keys}
+        assert call("attention", "isCausal", data) == expected
