@@ -1,5 +1,7 @@
 """The page on attacks and the tests say the same."""
 
+import re
+
 import pytest
 from attempts import FAMILIES
 from table import (
@@ -42,10 +44,24 @@ def test_every_attack_of_the_page_was_tried_and_succeeded_nowhere_but_where_that
         assert set(results) <= expected | {"–"}, attack
 
 
-def test_whatever_reaches_for_the_same_user_was_tried_as_root_and_as_another_with_four_landlocks(rows):
-    of_the_same_user = [started for (family, *_), (*_, started) in rows.items() if family == "n"]
-    assert len(of_the_same_user) >= 8
-    assert set(of_the_same_user) <= {"root and ordinary; 1, 3, 5, 7", "root; 1, 3, 5, 7"}
+# Tests that choose for themselves who starts the grader, or that only root on this machine can make.
+FEWER_STARTS = {
+    "test_nothing_outlives_the_warm_process",
+    "test_nothing_outlives_a_grader_that_is_killed",
+    "test_nothing_outlives_a_grader_that_is_killed_beside_chains_and_bombs",
+    "test_memory_that_was_moved_to_a_disk_is_counted",
+    "test_calls_that_cannot_be_judged_do_not_exist",
+    "test_where_root_starts_the_grader_each_submission_is_another_user",
+}
+
+
+def test_every_attack_was_tried_as_root_and_as_another_with_four_landlocks(rows):
+    fewer = {
+        name.partition("::")[2]
+        for (_, _, name), (*_, started) in rows.items()
+        if not re.fullmatch(r"root and ordinary; 1, 3, 5, \d+", started)
+    }
+    assert fewer == FEWER_STARTS
 
 
 def test_what_is_said_to_be_costly_or_open_is_a_test_that_is_there():
