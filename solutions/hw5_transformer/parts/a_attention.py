@@ -329,12 +329,17 @@ def the_largest_weight_does_not_decide(effective_keys):
 
 # %% check="a_key_out_of_reach_adds_nothing" points=1
 def a_key_out_of_reach_adds_nothing(effective_keys, draw):
-    """Two further keys, one at minus infinity and one 2000 below the others, change no count."""
+    """Two further keys, at minus infinity and 2000 below the others, change no count; nor do 1000 on all scores."""
     scores = draw.normal(3, 4)
     answer = effective_keys(scores)
     far = torch.tensor([-math.inf, -2000.0]).double().expand(3, 2)
-    assert_close(effective_keys(torch.cat([scores, far], -1)), answer)
-    assert_depends(answer, effective_keys(3 * scores))
+    with_far = effective_keys(torch.cat([scores, far], -1))
+    high, low = effective_keys(scores + 1000), effective_keys(scores - 1000)
+    sharper = effective_keys(3 * scores)
+    assert_close(with_far, answer)
+    assert_close(high, answer, what="1000 added to all scores")
+    assert_close(low, answer, what="1000 taken off all scores")
+    assert_depends(answer, sharper)
 
 
 # %% check="other_scores_have_their_count" points=1 hidden

@@ -1,4 +1,4 @@
-"""Layers that the checks once took for known mistakes."""
+"""Layers that the checks once took for known mistakes or let pass."""
 
 import math
 
@@ -29,6 +29,12 @@ def dropped_at_random(scores, value, kept, rate):
 @stranger(of="dropped_attention")
 def divided_by_the_share_that_was_kept(scores, value, kept, rate):
     return scores.softmax(-1) * kept / kept.double().mean() @ value
+
+
+@stranger(of="effective_keys")
+def exponentials_of_large_scores(scores):
+    weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
+    return torch.exp(-torch.xlogy(weights, weights).sum(-1))
 
 
 @stranger(of="masked_weights")
