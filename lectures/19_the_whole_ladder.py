@@ -112,6 +112,36 @@ print(f"trigram: recorded {before.bits_per_token:.6f}, again {again.bits_per_tok
 assert math.isclose(before.bits_per_token, again.bits_per_token, rel_tol=1e-4)
 
 # %% [markdown]
+# An average does not say *where* bits are lost. Three of the recorded models, one that counts, one with a state and one that looks back, answer below beside the truth, with their own weights. **Predict, then try:** which question separates the RNN from the Transformer most? At which are they equally good, while the trigram wastes more than a bit?
+
+# %%
+from course.ladder import recorded_models
+
+three = recorded_models(["trigram", "rnn", "gpt"], corpus)
+bits = {result.title: result.bits_per_token for result in recorded if result.seed == 0}
+figures.every_rung(
+    three,
+    corpus.language,
+    {title: bits[title] for title in three},
+    floor,
+    caption="What the RNN's state has lost, the Transformer looks up. Choose a beginning, click a word or type one; then let each continue.",
+)
+
+# %%
+from course.figures.every_rung import BEGINNINGS, next_word
+
+vocabulary = corpus.language.vocabulary
+print(f"{'bits wasted':20}", *(f"{title:>12}" for title in three))
+for question, text in BEGINNINGS.items():
+    tokens = [vocabulary.bos, *vocabulary.encode(text.split())]
+    truth, *guesses = next_word(three, corpus.language, tokens).values()
+    possible = truth > 0
+    wasted = [(truth[possible] * (truth[possible] / guess[possible]).log2()).sum() for guess in guesses]
+    print(f"{question:20}", *(f"{bits:12.2f}" for bits in wasted))
+
+# %% [markdown]
+# Whether it is *sing* or *sings*, and whether a bracket is open, fits into the RNN's state: there it is as good as the Transformer. Who speaks and which thing was named were said many words ago, among other names and things; there the RNN does no better than the trigram, and looking back is worth bits that no average shows.
+#
 # ## More of everything
 #
 # The last idea of the table is really a measurement: for large models the loss falls along straight lines in logarithmic axes, with the number of parameters, with the amount of text and with the computation (Kaplan and others, 2020):

@@ -61,6 +61,12 @@ def test_a_machine_that_has_changed_is_drawn_again():
     assert lines["data"]["text/html"] == new.splitlines(keepends=True)
 
 
+def test_a_machine_with_another_caption_is_drawn_again():
+    html = figures.machine("heads").html()
+    made = drawn_again('figures.machine("heads")', output(html.replace("More heads", "Fewer heads")))
+    assert made["data"]["text/html"] == html
+
+
 def test_what_shows_todays_machine_is_not_drawn_again():
     html = figures.machine("heads").html().replace("data:image/png;base64,", "data:image/png;base64,another")
     assert drawn_again('figures.machine("heads")', output(html)) == output(html)
