@@ -106,7 +106,7 @@ def _calls(trace: Trace, references: Mapping[str, Any]) -> Iterator[Call]:
 def _typed(event: Event) -> str:
     given = [_said(value) for value in event.args]
     given += [f"{name}={_said(value)}" for name, value in event.kwargs.items()]
-    method = f".{event.method}" if event.method else ""
+    method = f".{event.method.removesuffix('()')}" if event.method else ""
     return f"{_said(event.target)}{method}({', '.join(given)})"
 
 
@@ -114,6 +114,8 @@ def _answers(theirs: Outcome, right: Outcome | None) -> tuple[str, str]:
     if right is None:
         return _ended(theirs), "(the right answer is not asked this)"
     if not theirs.kind == right.kind == "value":
+        return _ended(theirs), _ended(right)
+    if isinstance(theirs.value, Object) or isinstance(right.value, Object):
         return _ended(theirs), _ended(right)
     texts = brief_pair(theirs.value, right.value)
     kinds = ["", ""]

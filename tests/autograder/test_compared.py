@@ -122,3 +122,19 @@ def test_an_exercise_that_is_not_there_is_refused_with_those_that_are(course):
     path = submit(course, "cy", solved(course))
     with pytest.raises(NothingToCompare, match="has no exercise mean; it has: moving_average"):
         graded_alone(path, NAME, course, exercise="mean")
+
+
+def test_objects_and_what_is_asked_of_them_have_readable_names():
+    from autograder.grading.compared import _calls
+    from course.checks import Trace
+    from course.checks.request import GRADIENTS
+    from course.checks.trace import Event, Object, Outcome
+
+    made = Outcome("value", Object(0, "Cell"))
+    events = [
+        Event("Cell", "", (3,), {}, made),
+        Event(Object(0, "Cell"), GRADIENTS, (), {}, Outcome("value", {})),
+    ]
+    said = [*_calls(Trace("claim", events), {"Cell": lambda n: object()})]
+    assert [call.typed for call in said] == ["Cell(3)", "Cell#1.gradients()"]
+    assert said[0].theirs == "Cell#1"
