@@ -90,7 +90,6 @@ def start_again(listener: socket.socket, settings: Settings) -> NoReturn:
 
 def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
     """Fork a keeper for each set of descriptors that arrives, until the grader disconnects."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
     confinement.adopt_orphans()
     at_leisure = large_pages.gather()
     while True:
@@ -112,12 +111,16 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
 def end_orphans() -> None:
     """End what a keeper left behind that was killed itself, as the kernel may do when memory runs out.
 
-    Keepers are in the process group of this process, students' processes are not.
+    Keepers are in the process group of this process, students' processes are not. Children are reaped only
+    afterwards: of processes that start the next one and end at once, an ended one still names the group.
     """
     for pid in children_of(os.getpid()) if sys.platform == "linux" else ():
         with contextlib.suppress(ProcessLookupError):
             if os.getpgid(pid) != os.getpgrp():
                 kill_group_of(pid)
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def is_asked(listener: socket.socket) -> bool:
