@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from course.figures.figure import identity, names, script
+from course.figures.figure import Figure, identity, names, script
 from course.figures.machine import machine
 from course.figures.rungs import rungs
 from course.figures.still import Still
@@ -28,12 +28,14 @@ def drawn_again(source: str, output: Mapping) -> dict:
     if old is None:
         return dict(output)
     html = "".join(old)
+    figure: Figure | Still | None
     if asked is None:
-        figure = recorded_ladder(source)
-        is_today = figure is None or "<figcaption>" not in html or _words(html) == _words(_html(figure))
+        figure = ladder = recorded_ladder(source)
+        is_today = ladder is None or "<figcaption>" not in html or _words(html) == _words(_html(ladder))
     else:
-        figure, shown = machine(asked["name"]), SCRIPT.search(html)
-        is_today = shown is not None and shown["data"] == figure.json() and escape(figure.caption) in html
+        figure = drawing = machine(asked["name"])
+        shown, is_said = SCRIPT.search(html), escape(drawing.caption) in html
+        is_today = is_said and shown is not None and shown["data"] == drawing.json()
     if figure is None or is_today:
         return dict(output)
     today: dict[str, str | list[str]] = dict(figure._repr_mimebundle_())
