@@ -337,7 +337,7 @@ def in_order(value: Value) -> list[Value]:
 
 
 def backward(loss: Value) -> None:
-    """Add ∂loss/∂leaf to the grad of every leaf, a value that was not computed from others."""
+    """Add ∂loss/∂leaf to the grad of every leaf, a value that was made from nothing."""
     arrived = {id(loss): 1.0}  # ∂loss/∂loss
     for node in reversed(in_order(loss)):
         upstream = arrived.get(id(node), 0.0)

@@ -16,6 +16,7 @@ FIGURE = re.compile(r'<figure id="figure-(?P<identity>[0-9a-f]{12})"')
 SCRIPT = re.compile(
     r'<script type="module">\n.*?^const values = \{ data: (?P<data>[^\n]*) \};$.*?</script>', re.S | re.M
 )
+MEASURED = re.compile(r"Measured on this page: (?P<told>[^\"]*)\.\"")
 DRAWING = re.compile(r'\s*figures\.machine\("(?P<name>\w+)"\)\s*')
 
 
@@ -30,8 +31,8 @@ def drawn_again(source: str, output: Mapping) -> dict:
     html = "".join(old)
     figure: Figure | Still | None
     if asked is None:
-        figure = ladder = recorded_ladder(source)
-        is_today = ladder is None or "<figcaption>" not in html or _words(html) == _words(_html(ladder))
+        figure = ladder = recorded_ladder(source, html)
+        is_today = ladder is None or _words(html) == _words(_html(ladder))
     else:
         figure = drawing = machine(asked["name"])
         shown, is_said = SCRIPT.search(html), escape(drawing.caption) in html
@@ -44,19 +45,24 @@ def drawn_again(source: str, output: Mapping) -> dict:
     return {**output, "data": today}
 
 
-def recorded_ladder(source: str) -> Still | None:
-    """The ladder that ends a cell, if it shows nothing but the record; otherwise None."""
-    if "figures.rungs(" not in source:
+def recorded_ladder(source: str, html: str) -> Still | None:
+    """The ladder that ends a cell, from today's record; the page's own numbers are read in its words."""
+    if "figures.rungs(" not in source or "as recorded" not in html:
         return None
-    last = ast.parse(source).body[-1]
+    *before, last = ast.parse(source).body
     call = last.value if isinstance(last, ast.Expr) else None
     if not isinstance(call, ast.Call) or ast.unparse(call.func) != "figures.rungs":
         return None
-    try:
-        names = [ast.literal_eval(argument) for argument in call.args]
-        return rungs(*names, **{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
-    except ValueError:  # it depends on what the lecture has measured
-        return None
+    named = {ast.unparse(node.targets[0]): node.value for node in before if isinstance(node, ast.Assign)}
+    names = [ast.literal_eval(argument) for argument in call.args]
+    settings = {
+        str(each.arg): ast.literal_eval(named.get(ast.unparse(each.value), each.value))
+        for each in call.keywords
+        if each.arg != "live"
+    }
+    measured = MEASURED.search(html)
+    pairs = [pair.rpartition(" ") for pair in measured["told"].split(", ")] if measured else []
+    return rungs(*names, **settings, live={name: float(bits) for name, _, bits in pairs})
 
 
 def _html(figure: Still) -> str:

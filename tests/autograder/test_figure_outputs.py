@@ -79,7 +79,7 @@ def test_what_shows_todays_machine_is_not_drawn_again():
         'figures.machine("heads").alt',
         "print(1)",
         "",
-        'figures.rungs("RNN", live=bits)',
+        "figures.rungs(name)",
     ],
 )
 def test_a_cell_that_does_something_else_is_left_alone(source):
@@ -87,12 +87,21 @@ def test_a_cell_that_does_something_else_is_left_alone(source):
     assert drawn_again(source, output(html)) == output(html)
 
 
-@pytest.mark.parametrize("source", ['figures.rungs("RNN")', 'print(1)\nfigures.rungs("RNN", new=("RNN",))\n'])
+@pytest.mark.parametrize(
+    "source",
+    [
+        'figures.rungs("RNN")',
+        'print(1)\nfigures.rungs("RNN", new=("RNN",))\n',
+        'new, bits = ("RNN",), {"RNN": 2.25, "self-attention": 1.5}\nfigures.rungs("RNN", live=bits)',
+    ],
+)
 def test_a_ladder_that_was_recorded_anew_is_drawn_again(source):
-    new = dict(eval(source.split("\n")[-2 if "print" in source else 0])._repr_mimebundle_())
-    old = new["text/html"].replace("RNN 2.", "RNN 3.")
-    assert drawn_again(source, output(old))["data"]["text/html"] == new["text/html"]
-    other_pixels = new["text/html"].replace("data:image/png;base64,", "data:image/png;base64,another")
+    live = {"RNN": 2.25, "self-attention": 1.5} if "live" in source else None
+    new = figures.rungs("RNN", new=("RNN",) if "new=" in source else (), live=live)
+    html = new._repr_mimebundle_()["text/html"]
+    made = drawn_again(source, output(html.replace("RNN 2.07", "RNN 3.07").replace("3 seeds", "2 seeds")))
+    assert made["data"]["text/html"] == html
+    other_pixels = html.replace("data:image/png;base64,", "data:image/png;base64,another")
     assert drawn_again(source, output(other_pixels)) == output(other_pixels)
 
 
