@@ -599,7 +599,7 @@ def the_fault_draws_this_very_map(name_the_fault):
 # graded: change it as you like.
 #
 # *What to see:* bright cells inside the red frames, which are the true alignment, even where the adjective and the
-# noun change places; and an error rate of a few per cent. A part whose checks do not hold yet is replaced by a
+# noun change places; and an error rate of about ten per cent. A part whose checks do not hold yet is replaced by a
 # ready-made one, and the first line says which.
 
 # %% alive="your_attention_aligns"
