@@ -35,6 +35,7 @@ ANSWERS = (
 )
 TOLERANCE = 1e-3  # of a probability: rounding differs with the length of what is read
 LOOKS_AHEAD = "looks ahead: its prediction of a word changes with the words that come later"
+VARIES = "answers the same words differently each time; is dropout still on?"
 NO_PROBABILITIES = (
     "returns no log-probabilities: the shape must be {shape}, and their exp must sum to 1 over V"
 )
@@ -112,17 +113,19 @@ def _bits_per_token(link: RemoteLink, task: Task) -> float:
     whole = _asked(link, tokens[:, :-1], task.vocab_size)
     for last, said in enumerate(predictions):
         if not torch.allclose(said.exp(), whole[mask[:, last + 1], last].exp(), atol=TOLERANCE):
-            raise Disqualified(LOOKS_AHEAD)
+            again = _asked(link, tokens[:, :-1], task.vocab_size, seed=1)
+            is_repeated = torch.allclose(again.exp(), whole.exp(), atol=TOLERANCE)
+            raise Disqualified(LOOKS_AHEAD if is_repeated else VARIES)
     return bits / sum(map(len, predictions))
 
 
-def _asked(link: RemoteLink, tokens: Tensor, vocab_size: int) -> Tensor:
+def _asked(link: RemoteLink, tokens: Tensor, vocab_size: int, seed: int = 0) -> Tensor:
     """The entry's log-probabilities for these tokens, in float64; raises Disqualified if they are invalid."""
-    said = link.request("log_probs", "", (tokens,), {}).value
+    said = link.request("log_probs", "", (tokens,), {}, seed=seed).value
     shape = (*tokens.shape, vocab_size)
     if not isinstance(said, Tensor) or said.shape != shape or not said.is_floating_point():
         raise Disqualified(NO_PROBABILITIES.format(shape="(B, T, V)"))
     totals = said.double().exp().sum(dim=-1)
     if not torch.allclose(totals, torch.ones_like(totals), atol=TOLERANCE):
         raise Disqualified(NO_PROBABILITIES.format(shape="(B, T, V)"))
-    return said.double()
+    return said.detach().double()

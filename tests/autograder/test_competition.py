@@ -116,6 +116,13 @@ INCOMPARABLE = {
     "boolean": (UNIFORM.replace("return 0", "return True"), "train does not return the number of parameters"),
     "improbable": (UNIFORM.replace("1 / 160", "1 / 100"), "returns no log-probabilities"),
     "endless": (UNIFORM.replace("return 0", "while True: pass"), "did not finish within"),
+    "varying": (
+        UNIFORM.replace(
+            "torch.full((*tokens.shape, 160), 1 / 160).log()",
+            "torch.randn(*tokens.shape, 160).log_softmax(-1)",
+        ),
+        "answers the same words differently each time",
+    ),
     "renamed": (UNIFORM.replace("def log_probs", "def others"), "could not be run: "),
 }
 
