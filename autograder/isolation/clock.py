@@ -115,8 +115,8 @@ def threads_of(pids: list[int]) -> Iterator[tuple[tuple[int, int], Thread]]:
             for task in os.listdir(f"/proc/{pid}/task"):
                 with contextlib.suppress(OSError, ValueError):
                     ran, waited, _ = map(int, Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split())
-                    state = stat_of(pid, f"task/{task}/")[STATE]
-                    yield (pid, int(task)), Thread(ran / 1e9, waited / 1e9, state == "R")
+                    if fields := stat_of(pid, f"task/{task}/"):  # it has not ended meanwhile
+                        yield (pid, int(task)), Thread(ran / 1e9, waited / 1e9, fields[STATE] == "R")
 
 
 def stat_of(pid: int, task: str = "") -> list[str]:

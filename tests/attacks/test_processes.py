@@ -139,9 +139,10 @@ def test_nothing_outlives_a_grader_that_is_killed_beside_chains_and_bombs(level)
 
 
 PROGRAMS = """
-import subprocess, sys
+import contextlib, subprocess, sys
 for _ in range({count}):
-    subprocess.Popen({command}, stderr=subprocess.DEVNULL)
+    with contextlib.suppress(OSError):  # no more processes are allowed
+        subprocess.Popen({command}, stderr=subprocess.DEVNULL)
 print("started")
 """
 IN_PYTHON = """
@@ -166,14 +167,17 @@ def programs(count, kind, mark):
 @pytest.mark.parametrize("kind", ["shell", "python"])
 @pytest.mark.parametrize("count", [1, 4, 20, 40])
 def test_a_chain_of_small_programs_is_cut(warm, kind, count):
-    """A few live on until the submission ends; many end it. A shell gives up if it cannot fork."""
+    """A few live on until the submission ends; many end it. A shell gives up if it cannot fork.
+
+    One program at a time lives too shortly to be seen for certain.
+    """
     mark = unique_seconds()
     many = replace(SMALL, processes=64)
     with warm.student(limits=many) as student, contextlib.suppress(Died if count > 4 else ()):
         assert student.run(programs(count, kind, mark)).output == "started\n"
         time.sleep(1.0)  # some hundred generations
         assert student.run("print('alive')").output == "alive\n"
-        assert kind == "shell" or wait_until(lambda: processes_with(mark))
+        assert kind == "shell" or count == 1 or wait_until(lambda: processes_with(mark))
     assert processes_with(mark) == []
     assert wait_until(lambda: not left_over(warm), seconds=15)
 

@@ -131,6 +131,12 @@ def test_a_wait_counts_when_it_is_over_and_while_it_lasts(monkeypatch):
     assert [watch.waited([], 0.25) for _ in seen[1:]] == pytest.approx([0.1, 0.25, 0.25, 0.2, 0.0])
 
 
+def test_a_thread_that_ends_between_two_looks_at_it_is_left_out(monkeypatch):
+    assert dict(clock.threads_of([os.getpid()]))
+    monkeypatch.setattr(clock, "stat_of", lambda pid, task="": [])
+    assert dict(clock.threads_of([os.getpid()])) == {}
+
+
 def test_what_was_spent_since_a_moment_between_two_readings_is_divided():
     watch = Clock(Only(os.getpid()))
     watch.readings = [Reading(0.0), Reading(2.0, used=1.0, waited=0.5)]

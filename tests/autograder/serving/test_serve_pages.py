@@ -301,7 +301,7 @@ def test_one_upload_is_read_at_a_time(door, ada, monkeypatch):
 
     monkeypatch.setattr(app, "parse", slowly)
     data = ada.form(f"/homework/{NAME}")
-    with ThreadPoolExecutor(4) as pool, ada:
+    with ada, ThreadPoolExecutor(4) as pool:
         send = partial(ada.post, f"/homework/{NAME}", data=data)
         sent = [pool.submit(send, files=[("notebook", ("hw.ipynb", b"{}"))]) for _ in range(8)]
     assert [one.result().status_code for one in sent] == [400] * 8
