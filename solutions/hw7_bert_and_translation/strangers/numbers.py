@@ -11,11 +11,6 @@ from ..notebook import IGNORED, CrossAttention, EncoderDecoder, masked_batch
 
 
 @stranger(of="positions_to_predict")
-def up_to_the_share(tokens, is_special, uniforms, share):
-    return (uniforms <= share) & ~is_special[tokens]
-
-
-@stranger(of="positions_to_predict")
 def first_four_words_special(tokens, is_special, uniforms, share):
     return (uniforms < share) & (tokens > 3)
 
