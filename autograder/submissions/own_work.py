@@ -128,7 +128,7 @@ class OwnWork:
     submission: Repaired
     exercises: Sequence[Exercise]
     unread: list[str] = field(default_factory=list)  # answers longer than anybody writes
-    told: dict[Rule, set[str]] = field(default_factory=dict)  # the words that tell, by rule
+    told: dict[Rule, set[str]] = field(default_factory=dict, init=False)  # the words that tell, by rule
 
     def __post_init__(self) -> None:
         answers = {exercise.name for exercise in self.exercises}

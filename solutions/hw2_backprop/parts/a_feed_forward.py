@@ -660,7 +660,7 @@ class DroppingLayer(nn.Module):
         return (features * kept if self.training else features) @ self.weight.T
 
 
-# %% [markdown] exercise="overfit_one_batch" difficulty=2 minutes=20
+# %% [markdown] exercise="overfit_one_batch" difficulty=2 minutes=20 forbids="losses_by_hand"
 # ### 8. Overfit one batch
 #
 # The second sanity check, before the data set: can the model overfit a single batch? If the loss of one batch

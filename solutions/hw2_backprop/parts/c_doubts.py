@@ -299,7 +299,7 @@ def assert_line(own, expected, name):
     assert_close(own[name], expected[name], what=f"the first line that departs from autograd is {name}")
 
 
-# %% [markdown] exercise="forward_and_backward" difficulty=3 minutes=45 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
+# %% [markdown] exercise="forward_and_backward" difficulty=3 minutes=45 forbids=".backward,torch.autograd,torch.func,torch.ops,lines_by_autograd" exempt="gradient"
 # ### 20. The first wrong line
 #
 # Now the whole model of exercise 6 (without padding), forwards and backwards, by hand. In a long backward

@@ -164,7 +164,7 @@ def other_tables_are_trained_step_by_step(train_steps, draw):
         assert_close(after, table, tolerance=1e-5, what="the table")
 
 
-# %% [markdown] exercise="adamw_weights" difficulty=3 minutes=45 forbids="torch.optim.AdamW,torch.optim.Adam,torch.optim.NAdam,torch.optim.RAdam,torch.optim.adamw,torch.optim.adam,torch.optim._functional,torch._fused_adamw_,torch._foreach_lerp,course.training" exempt="gradient"
+# %% [markdown] exercise="adamw_weights" difficulty=3 minutes=45 forbids="torch.optim.AdamW,torch.optim.Adam,torch.optim.NAdam,torch.optim.RAdam,torch.optim.adamw,torch.optim.adam,torch.optim._functional,torch._fused_adamw_,torch._foreach_lerp,course.training,by_adamw_of_torch" exempt="gradient"
 # ### 6. AdamW, at a rate that changes
 #
 # Language models are trained with **AdamW**. For each parameter $\theta$ it keeps a running mean $m$ of the
