@@ -677,7 +677,7 @@ print(f"P(Brunnhild): alone {alone.probability:.1e}, after the first sentence {t
 assert told.probability > 1000 * alone.probability
 
 # %% [markdown]
-# After one mention the name is a thousand times as likely and more. (That the model copies is shown; which of its heads did it, only ablation could show.)
+# After one mention the name is nearly a billion times as likely. (That the model copies is shown; which of its heads did it, only ablation could show.)
 #
 # ## Where it breaks: longer than in training
 #

@@ -69,7 +69,7 @@ print(f"P(beginning) = {factors.prod():.1e} = exp({factors.log().sum():.1f})")
 from course.pretrained import predict
 
 sentence = predict("", "Learning deep learning is fun")
-print(" · ".join(f"P({token.text.strip()}|…) {token.probability:.5f}" for token in sentence.followed))
+print(" · ".join(f"P({token.text.strip()}|…) {token.probability:.1e}" for token in sentence.followed))
 print(f"P(sentence) = {sentence.probability:.1e}")
 assert sentence.followed[2].probability > 100 * sentence.followed[0].probability
 
@@ -389,7 +389,7 @@ figures.attention(
 )
 
 # %% [markdown]
-# A single head does it. An RNN would have had to carry five things through every word in between; here the verb's query finds the thing's key, ten words back.
+# A single head does it. An RNN would have had to carry five things through every word in between; here the verb's query finds the thing's key, however many words lie between.
 #
 # ## Generating with a KV cache
 #

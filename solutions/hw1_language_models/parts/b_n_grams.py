@@ -304,8 +304,8 @@ def a_token_of_probability_zero_costs_infinitely_much(heldout_bits):
     possible = heldout_bits(distributions, ["a", "c", "b"])
     assert_close(heldout_bits(distributions, ["a", "b", "b"]), math.inf)
     assert_true(math.isfinite(possible), f"A text without such a token costs {possible}.")
-    unlikely = heldout_bits([{"a": 1e-9, "b": 1 - 1e-9}], ["a"])
-    assert_true(math.isfinite(unlikely), f"A token of probability 1e-9 costs {unlikely}.")
+    unlikely = heldout_bits([{"a": 1e-30, "b": 1.0}], ["a"])
+    assert_true(math.isfinite(unlikely), f"A token of probability 1e-30 costs {unlikely}.")
     long = heldout_bits([{"a": 1 / 1024, "b": 1023 / 1024}] * 120, ["a"] * 120)
     assert_true(math.isfinite(long), f"A text of 120 tokens of probability 1/1024 costs {long}.")
 

@@ -373,7 +373,7 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
             assert_close(gradients[name], weight.grad, tolerance=1e-6, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers"
+# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
 # ### 26. A block, as in the paper
 #
 # A block lets the positions look at each other and then think alone. Each of the two steps **adds** to what
@@ -493,7 +493,7 @@ def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
     assert_block_of_torch(PostNormBlock, draw, is_pre_norm=False)
 
 
-# %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers"
+# %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
 # ### 27. A block, as today
 #
 # In the paper's block every residual passes through a norm. Later models normalise what goes **into** each part,
