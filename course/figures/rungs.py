@@ -34,8 +34,10 @@ def rungs(up_to: str, *, new: Sequence[str] = (), live: Mapping[str, float] | No
     single = "".join(f" ({rung.title}: one seed)" for rung in recorded if rung.n_seeds == 1)
     caption = (
         f"The course's ladder, as recorded: means of {n_seeds} seeds, with their range{single}. "
-        f"{'Orange: new today. ' if new else ''}Blue: known.{'' if known == titles else ' Pale: still to come.'}"
+        f"{'Orange: new today. ' if new else ''}Blue: known."
     )
+    if known != titles:
+        caption += " Pale: still to come."
     if live:
         caption += " Diamonds: this page's own models, made from fewer stories."
     return still(draw(recorded, floor, known, new, live), alt, caption)
