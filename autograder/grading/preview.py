@@ -45,6 +45,9 @@ class Preview(Clerk):
         return self.together()
 
 
+COSTS = "a forbidden call costs"  # followed by "its points" or "nothing"
+
+
 @dataclass(frozen=True)
 class Alone:
     """One notebook judged alone; `compared` has the claims of the exercise that was asked about."""
@@ -106,4 +109,5 @@ def _require_exercise(name: str, homework: HomeworkSource) -> None:
 def made_by(record: SubmissionRecord) -> str:
     """One line that traces a mark to the checks, versions, seed and isolation level that made it."""
     parts = {"isolation": record.isolation, "seed": record.seed, **record.conditions}
+    parts = {COSTS if name == "forbidden call" else name: value for name, value in parts.items()}
     return ", ".join(f"{name} {str(value)[:20]}" for name, value in parts.items() if value not in ("", None))

@@ -170,7 +170,11 @@ def _term(args: Arguments) -> int:
         names = ", ".join(found.left_out)
         say(f"Note: left out, because nobody has handed it in: {names}.", file=sys.stderr)
     if args.mistakes:
-        table = persisting.as_csv(persisting.persisting(args.root, found.homeworks))
+        mistakes = persisting.persisting(args.root, found.homeworks)
+        if not mistakes:
+            among = ", ".join(found.homeworks)
+            say(f"Note: nobody made the same mistake in two of: {among}.", file=sys.stderr)
+        table = persisting.as_csv(mistakes)
     else:
         table = (statistics_as_csv if args.statistics else as_csv)(found.students)
     if args.to is None:

@@ -182,3 +182,10 @@ def test_the_word_lists_who_made_which_mistake_again(with_records, capsys):
         "logits_for_probabilities,cy,hw2 hw3",
         "summed,cy,hw1 hw2",
     ]
+
+
+def test_a_term_without_a_mistake_made_twice_says_so(with_records, capsys):
+    assert main(["term", "hw1", "--mistakes", "--root", str(with_records)]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines() == ["mistake,student,homeworks"]
+    assert "nobody made the same mistake in two of: hw1." in said.err
