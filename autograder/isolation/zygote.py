@@ -13,6 +13,8 @@ import shutil
 import signal
 import socket
 import sys
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -93,11 +95,7 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
     confinement.adopt_orphans()
     at_leisure = large_pages.gather()
     while True:
-        while not is_asked(listener) and next(at_leisure, FINISHED) is not FINISHED:
-            pass
-        end_orphans()
-        while not select.select([listener], [], [], LOOK_FOR_ORPHANS_SECONDS)[0]:
-            end_orphans()
+        wait_for_request(listener, at_leisure)
         word, descriptors, _, _ = socket.recv_fds(listener, 1, DESCRIPTORS, CLOSE_ON_EXEC)
         if not word:
             shutil.rmtree(place, ignore_errors=True)
@@ -106,6 +104,19 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
             keeper.run(listener, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def wait_for_request(listener: socket.socket, at_leisure: Iterator[object]) -> None:
+    """Until the grader sends something, or disconnects; meanwhile end orphans and take steps at leisure."""
+    patience = 0.0
+    while True:
+        end_orphans()
+        look_again = time.monotonic() + LOOK_FOR_ORPHANS_SECONDS
+        while time.monotonic() < look_again:
+            if select.select([listener], [], [], patience)[0]:
+                return
+            if next(at_leisure, FINISHED) is FINISHED:
+                patience = LOOK_FOR_ORPHANS_SECONDS
 
 
 def end_orphans() -> None:
@@ -121,11 +132,6 @@ def end_orphans() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-
-
-def is_asked(listener: socket.socket) -> bool:
-    """Whether the grader has sent something, or has disconnected."""
-    return bool(select.select([listener], [], [], 0)[0])
 
 
 def refuse(listener: socket.socket, sentence: str) -> NoReturn:

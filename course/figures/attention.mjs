@@ -29,7 +29,8 @@ export default {
 
     if (heads.length > 1)
       choose(view.controls, { label: "Head", options: heads, value: 0 }, (head) => { state.head = head; draw(); });
-    const select = slider(view.controls, { label: "Query", min: 0, max: queries.length - 1, step: 1, value: state.query, show: (q) => queries[q] },
+    const select = slider(view.controls,
+      { label: "Query", min: 0, max: queries.length - 1, step: 1, value: state.query, show: (q) => queries[q] },
       (query) => { state.query = query; draw(); });
     if (gold) toggle(view.controls, { label: "Show gold alignment" }, (shown) => { state.gold = shown; draw(); });
 

@@ -20,11 +20,16 @@ def processes_with(argument):
     return found
 
 
+def none_with(argument):
+    """Whether no process has an argument; of programs that start one another, one look may see none."""
+    return not any(processes_with(argument) for _ in range(20))
+
+
 def wait_until(condition, seconds=30.0):
     deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
+    while not (holds := condition()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return condition()
+    return holds
 
 
 def unique_seconds():

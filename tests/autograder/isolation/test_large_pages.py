@@ -2,12 +2,13 @@
 
 import mmap
 import re
+import socket
 import time
 from pathlib import Path
 
 import pytest
 
-from autograder.isolation import Warm, choose
+from autograder.isolation import Warm, choose, zygote
 from autograder.isolation.large_pages import LARGE_PAGE_BYTES, gather, own_memory
 
 MAPS = """\
@@ -62,3 +63,21 @@ def large_kilobytes(process="self") -> int:
     if not rollup.exists():
         pytest.skip("this system does not tell what lies on large pages")
     return int(re.search(r"AnonHugePages:\s+(\d+)", rollup.read_text())[1])
+
+
+def test_orphans_are_ended_while_pages_are_gathered(monkeypatch):
+    """On a slow machine gathering takes longer than any submission."""
+    looks = []
+    monkeypatch.setattr(zygote, "end_orphans", lambda: looks.append("orphans"))
+    monkeypatch.setattr(zygote, "LOOK_FOR_ORPHANS_SECONDS", 0.001)
+    grader, listener = socket.socketpair()
+
+    def pages():
+        while len(looks) < 5:
+            yield looks.append("page") if looks[-1] == "orphans" else None
+        grader.send(b"s")
+        yield
+
+    with grader, listener:
+        zygote.wait_for_request(listener, pages())
+    assert looks[:4] == ["orphans", "page"] * 2
