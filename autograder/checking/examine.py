@@ -53,7 +53,7 @@ class Examined(NamedTuple):
     message: str
     trace: Trace
     problem: Exception | None = None  # what stopped the claim
-    note: str = ""  # what is to be said although it holds
+    note: str = ""  # a remark to show although the claim holds
 
 
 def run_checks(
@@ -121,9 +121,8 @@ def _finding(
     homework: HomeworkSource, check: Check, link: Link, seed: int | None, scope: dict[str, Any]
 ) -> Finding:
     """The check's finding about what the link reaches; raises _Broken if its block cannot run."""
-    names = {
-        exercise.name: StandIn(link, Trace(check.name), exercise.name) for exercise in homework.exercises
-    }
+    outside = Trace(check.name)  # of calls outside the claim
+    names = {exercise.name: StandIn(link, outside, exercise.name) for exercise in homework.exercises}
     exercise = homework.exercise(check.exercise)
 
     def written(name: str) -> Any:

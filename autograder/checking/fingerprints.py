@@ -18,7 +18,7 @@ from course.checks import LocalLink, Trace, replay
 from course.checks.closeness import same
 from course.checks.fingerprints import Fingerprint, differing, sealed, written
 
-Tell = Callable[[str], object]  # takes a sentence for whoever waits
+Tell = Callable[[str], object]  # shows a sentence to the person who waits
 
 
 class Answers(NamedTuple):

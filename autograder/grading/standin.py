@@ -269,9 +269,9 @@ class RemoteLink:
             far = replaced((target, args, kwargs), Object, self._far_side)
             target, args, kwargs = cast("tuple[str | Object, tuple, dict]", far)
         reply = self._sitting.ask(target, method, args, kwargs, seed=seed)
-        near = replaced((reply.value, reply.left), Object, self._near_side)
-        value, left = cast("tuple[object, object]", near)
-        return replace(reply, value=value, left=left)
+        far = reply.value, reply.left
+        near = replaced(far, Object, self._near_side)
+        return reply if near is far else replace(reply, value=near[0], left=near[1])
 
     def _far_side(self, entry: Any) -> Object:
         generation, handle = self._handles[entry.index]

@@ -68,8 +68,8 @@ class Session:
         reply = self.objects.request(
             target, method, args, kwargs, seed=seed, gradients=gradients, take_down=wire.content
         )
-        after = cast(wire.Content, reply.left)  # what `take_down` made of it
-        left = None if after == before else wire.framed(after)
+        after = cast("wire.Content | None", reply.left)  # what `take_down` made of it
+        left = None if after is None or after == before else wire.framed(after)
         self.cells.shell.output.clear()
         return {"value": reply.value, "left": left, "graph": self.keep(reply.backward)}
 

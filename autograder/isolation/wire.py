@@ -25,6 +25,7 @@ from autograder.isolation.plain_data import (
 
 BYTES_OF_AN_ENTRY = 64
 AS_JSON = json.JSONEncoder(separators=(",", ":"))
+FROM_JSON = json.JSONDecoder()
 
 Content = tuple[Any, list[bytes]]  # a tree that JSON can write, and the buffers
 
@@ -60,7 +61,7 @@ def decode(frame: bytes | bytearray, *, generators: bool = False) -> Any:
     """
     try:
         tree, buffers = split(frame)
-        return Reader(buffers, generators).value(json.loads(tree), MAX_DEPTH)
+        return Reader(buffers, generators).value(FROM_JSON.decode(str(tree, "utf-8")), MAX_DEPTH)
     except WireError:
         raise
     except (

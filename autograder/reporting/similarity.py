@@ -20,6 +20,7 @@ with needs("pygments", "instructor"):
     from pygments.lexers.python import PythonLexer
     from pygments.token import Comment, Name, String, Text
 
+# Every run of this length is kept, not a sample of them: answers are short, so no agreement need be missed.
 GRAM = 25  # consecutive characters that must agree, counted as in `_signs`
 LONGEST = 20_000  # characters of an answer that are compared; an honest one has a tenth of that
 

@@ -14,9 +14,9 @@ from autograder.collecting.filing import Cabinet
 from autograder.grading.told import as_told
 from autograder.marks.exports.marks import Mark
 from autograder.marks.records import RecordFolder, SubmissionRecord
+from autograder.marks.table import mark
 from autograder.markup import plain_text
 from autograder.reporting.feedback import AFTER_DUE, verdict
-from autograder.sample.demo import mark
 from autograder.serving.attempts import Attempts, Told
 from autograder.serving.handout import Handout, handout
 from autograder.serving.rubrics import HandMark, Question, Rubrics

@@ -25,8 +25,8 @@ from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.exports.marks import ExportError, Mark, marks_of
 from autograder.marks.records import SubmissionRecord
+from autograder.marks.table import mark
 from autograder.markup import one_line
-from autograder.sample.demo import mark
 from autograder.software import files_in
 from autograder.source.homework import HomeworkSource
 from autograder.source.loading import assignments

@@ -75,7 +75,7 @@ def _graded(args: Arguments) -> int:
     from autograder.grade import grade
     from autograder.marks.changes import in_words, marked_by_hand
     from autograder.marks.records import RecordFolder
-    from autograder.sample.demo import table
+    from autograder.marks.table import table
     from autograder.source.loading import find
     from autograder.submissions.collect import SUBMITTED
 

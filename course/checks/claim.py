@@ -43,7 +43,7 @@ class Finding:
     trace: Trace = field(repr=False)
     problem: Exception | None = None
     in_place: str = ""  # the sentence about an argument that was changed beside another problem
-    note: str = ""  # what is to be said although the claim holds
+    note: str = ""  # a remark to show although the claim holds
 
     @property
     def result(self) -> Result:

@@ -101,6 +101,8 @@ def same(a: object, b: object) -> bool:
 
     A float, an int and a tensor without axes are all numbers; a list equals a tuple; NaN equals NaN.
     """
+    if type(a) is type(b) and type(a) in _COMPARED_DIRECTLY:
+        return a == b
     if isinstance(a, Outcome) and isinstance(b, Outcome):
         return (a.kind, a.error) == (b.kind, b.error) and same((a.value, a.changed), (b.value, b.changed))
     for alike, compare in _COMPARISONS:
@@ -158,6 +160,8 @@ def _same_dicts(a: dict, b: dict) -> bool:
 def _kinds(*kinds: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kinds)
 
+
+_COMPARED_DIRECTLY = frozenset({type(None), bool, int, str, bytes})  # as the comparisons below would do
 
 # Each comparison is used only for values that pass the test beside it.
 _COMPARISONS: tuple[tuple[Callable[[object], bool], Callable[[Any, Any], bool]], ...] = (

@@ -78,6 +78,11 @@ def _flat(entries: Collection) -> bool:
     )
 
 
+def cannot_change(args: tuple, kwargs: dict) -> bool:
+    """Whether no call can change any of its arguments, because all of them are immutable."""
+    return _flat(args) and _flat(kwargs.values())
+
+
 def leaves(value: object) -> list[object]:
     """The mutable values inside nested containers, in order: tensors, arrays, objects …
 

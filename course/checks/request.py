@@ -14,7 +14,7 @@ from torch import Tensor
 
 from course.checks.autograd import Backward, differentiable, pull
 from course.checks.errors import NAME_OF
-from course.checks.plain import mapped, plain, snapshot
+from course.checks.plain import cannot_change, mapped, plain, snapshot
 from course.checks.trace import Object, Thing
 
 MOST_OBJECTS = 10_000  # in one answer
@@ -45,7 +45,7 @@ class Reply:
     """The result of a request."""
 
     value: object  # plain data; anything else is an `Object`, or a `Thing` that the request named
-    left: object = None  # (args, kwargs) after the call; None if unchanged
+    left: object = None  # (args, kwargs) after the call; None if they are unchanged
     backward: Backward | None = None  # if something in the value can be differentiated
 
 
@@ -94,7 +94,9 @@ class Objects:
             thing = theirs(target)
             args, kwargs = mapped((args, kwargs), theirs)
             value = perform(thing, method, args, kwargs)
-            left = take_down(plain((args, kwargs), _generators_or(_counted(ours))))
+            left = None
+            if not cannot_change(args, kwargs):
+                left = take_down(plain((args, kwargs), _generators_or(_counted(ours))))
             value = plain(value, _counted(ours))
         outputs = differentiable(value) if gradients else []
         return Reply(value, left, partial(pull, inputs, outputs) if outputs else None)

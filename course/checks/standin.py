@@ -129,8 +129,9 @@ def _answer(link: Link, trace: Trace, target: str | Object, method: str, given: 
     if trace.objects:
         target, given = replaced((target, given), Object, lambda known: trace.objects[known.index])
     reply = link.request(target, method, *given, seed=len(trace.events))
-    value, left = replaced((reply.value, reply.left), Object, trace.number_of)
-    return replace(reply, value=value, left=left)
+    found = reply.value, reply.left
+    numbered = replaced(found, Object, trace.number_of)
+    return reply if numbered is found else replace(reply, value=numbered[0], left=numbered[1])
 
 
 def _marked(entry: object) -> object:

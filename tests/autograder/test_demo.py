@@ -4,8 +4,9 @@ import pytest
 
 from autograder.isolation import IsolationUnavailable
 from autograder.marks.records import HomeworkRecord
+from autograder.marks.table import table
 from autograder.sample import demo as showing
-from autograder.sample.demo import demo, fresh_course, table
+from autograder.sample.demo import demo, fresh_course
 from autograder.software import code_on_disk
 from autograder.source.loading import find
 
