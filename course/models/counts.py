@@ -30,7 +30,7 @@ def as_stream(sequences: Tensor | Sequence[Tensor], bos: int) -> Int[Tensor, " s
     Raises ValueError if there is no token at all.
     """
     if isinstance(sequences, Tensor):
-        stream = F.pad(sequences, (1, 0), value=bos).flatten()
+        stream = F.pad(sequences, (1, 0), value=bos).flatten()  # (B, T) → (B·(T + 1),)
     else:
         stream = torch.cat([F.pad(row, (1, 0), value=bos) for row in sequences] or [torch.tensor([bos])])
     if (stream == bos).all():
@@ -47,7 +47,7 @@ def contexts_before(
     """
     if n_context == 0:
         return tokens.new_empty(*tokens.shape, 0)
-    windows = F.pad(tokens, (n_context - 1, 0), value=bos).unfold(-1, n_context, 1).flip(-1)
+    windows = F.pad(tokens, (n_context - 1, 0), value=bos).unfold(-1, n_context, 1).flip(-1)  # (…, T, K)
     return torch.where((windows == bos).cummax(dim=-1).values, bos, windows)
 
 
@@ -177,8 +177,8 @@ class CountingModel(nn.Module):
         contexts = contexts_before(tokens, self.counts.order - 1, self.counts.bos)  # (B, T, n − 1)
         if contexts.shape[-1] == 0:
             return self.probs(contexts[0, :1]).log().expand(*tokens.shape, -1)
-        different, inverse = torch.unique(contexts.flatten(0, 1), dim=0, return_inverse=True)
-        return self.probs(different).log()[inverse].unflatten(0, tokens.shape)
+        different, inverse = torch.unique(contexts.flatten(0, 1), dim=0, return_inverse=True)  # (B·T,)
+        return self.probs(different).log()[inverse].unflatten(0, tokens.shape)  # (B, T, V)
 
 
 class NGram(CountingModel):
@@ -241,7 +241,7 @@ def fit_shares(
     `held_out` must not be the text that was counted, because the highest order has already seen it, nor the
     test text.
     """
-    contexts = contexts_before(held_out[:, :-1], counts.order - 1, counts.bos).flatten(0, 1)
+    contexts = contexts_before(held_out[:, :-1], counts.order - 1, counts.bos).flatten(0, 1)  # (B·T, n − 1)
     words = held_out[:, 1:].flatten()
     is_predicted = words != counts.bos
     contexts, words = contexts[is_predicted], words[is_predicted]

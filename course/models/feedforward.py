@@ -82,7 +82,7 @@ class FeedForwardLanguageModel(nn.Module):
         hidden = hidden_layer(embedded, self.hidden.weight, self.hidden.bias)  # (B, T, D)
         logits = self.output(hidden)  # (B, T, V)
         if self.direct is not None:
-            logits = logits + self.direct(embedded.flatten(start_dim=2))
+            logits = logits + self.direct(embedded.flatten(start_dim=2))  # from (B, T, N·E)
         return logits
 
     def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:

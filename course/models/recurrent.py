@@ -49,9 +49,9 @@ def gru_step(projected: Tensor, state: State, U: Tensor, b_candidate: Tensor) ->
     """
     (h,) = state
     d_hidden = h.shape[-1]
-    gates_from_input, candidate_from_input = projected.split([2 * d_hidden, d_hidden], dim=-1)
+    gates_from_input, candidate_from_input = projected.split([2 * d_hidden, d_hidden], dim=-1)  # 2D, D
     gates_from_state, candidate_from_state = (h @ U.T).split([2 * d_hidden, d_hidden], dim=-1)
-    r, z = (gates_from_input + gates_from_state).sigmoid().chunk(2, dim=-1)
+    r, z = (gates_from_input + gates_from_state).sigmoid().chunk(2, dim=-1)  # each (B, D)
     n = torch.tanh(candidate_from_input + r * (candidate_from_state + b_candidate))
     return (n + z * (h - n),)  # = (1 − z) ⊙ n + z ⊙ h, with one product less
 
