@@ -80,7 +80,8 @@ def test_every_cell_has_an_id_of_its_own(path):
 def test_the_badge_opens_what_readers_have(path):
     """A solution's badge is the one of its release, which is made from it."""
     where = path.relative_to(ROOT).as_posix().replace("solutions/", "homeworks/")
-    assert source(read(path)["cells"][0]).strip() == ADDRESS.badge(where)
+    version = "" if path.parent.name == "lectures" else f" {ADDRESS.version}"
+    assert source(read(path)["cells"][0]).strip() == ADDRESS.badge(where) + version
 
 
 @each_notebook

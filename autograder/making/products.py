@@ -72,7 +72,7 @@ def lecture_names(root: Path) -> list[str]:
 
 def build_homework(homework: HomeworkSource, address: Address) -> dict:
     """The instructor's notebook, from which nbgrader makes the students'; its badge opens the students'."""
-    badge = address.badge(f"homeworks/{homework.name}/{homework.name}.ipynb")
+    badge = f"{address.badge(f'homeworks/{homework.name}/{homework.name}.ipynb')} {address.version}"
     points = {exercise.name: exercise.points for exercise in homework.exercises}
 
     def dress(cell_id: str, cell: Cell) -> dict:

@@ -54,6 +54,11 @@ class Address:
         """The text of the set-up cell."""
         return SETUP.format(repository=self.repository, ref=self.ref)
 
+    @property
+    def version(self) -> str:
+        """What a homework says of itself, so that a question about it can be answered for the right one."""
+        return f"Version {self.ref.removeprefix('v')}"
+
     def badge(self, path: str) -> str:
         """A badge that opens the notebook at this path of the repository in Colab."""
         project = self.repository.removeprefix("https://github.com/")
