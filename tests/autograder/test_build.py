@@ -170,7 +170,7 @@ def test_a_statement_says_how_hard_it_is_and_what_it_is_worth(built):
 def test_the_badge_comes_first_and_opens_the_students_notebook(built):
     assert built["cells"][0]["id"] == "badge"
     assert built["cells"][0]["source"].endswith(
-        "github/somewhere/else/blob/v9/homeworks/mini_homework/mini_homework.ipynb)"
+        "github/somewhere/else/blob/v9/homeworks/mini_homework/mini_homework.ipynb) Version 9"
     )
 
 
