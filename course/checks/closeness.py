@@ -103,6 +103,8 @@ def same(a: object, b: object) -> bool:
     """
     if type(a) is type(b) and type(a) in _COMPARED_DIRECTLY:
         return a == b
+    if type(a) is type(b) is float:
+        return _same_numbers(a, b)
     if isinstance(a, Outcome) and isinstance(b, Outcome):
         return (a.kind, a.error) == (b.kind, b.error) and same((a.value, a.changed), (b.value, b.changed))
     for alike, compare in _COMPARISONS:

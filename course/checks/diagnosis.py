@@ -7,7 +7,7 @@ from course.checks.autograd import send_back
 from course.checks.closeness import same
 from course.checks.errors import NotWritten, StudentError, Unreachable, gist
 from course.checks.fingerprints import Fingerprint, fits
-from course.checks.plain import mapped, snapshot
+from course.checks.plain import leaves, mapped, snapshot
 from course.checks.standin import LocalLink, StandIn
 from course.checks.trace import Answer, Event, Object, Outcome, Thing, Trace
 
@@ -107,18 +107,15 @@ def _can_be_asked(event: Event, copy: Trace, answers: Mapping[int, object]) -> b
     """Whether the replay has also created the objects that a call is made on and takes as arguments."""
     if isinstance(event.target, Answer):
         return event.target.event in answers
-    needed: list[int] = []
-    mapped((event.target, event.args, event.kwargs), lambda entry: _note_object(entry, needed))
-    return all(index < len(copy.objects) for index in needed)
-
-
-def _note_object(entry: object, needed: list[int]) -> None:
-    if isinstance(entry, Object):
-        needed.append(entry.index)
+    passed = leaves((event.target, event.args, event.kwargs))
+    needed = [entry for entry in passed if isinstance(entry, Object)]
+    return all(entry.index < len(copy.objects) for entry in needed)
 
 
 def _ask_again(link: LocalLink, copy: Trace, target: str | Object, event: Event) -> object:
-    args, kwargs = mapped(snapshot((event.args, event.kwargs)), lambda entry: _stand_in(link, copy, entry))
+    args, kwargs = given = event.args, event.kwargs
+    if leaves(given):
+        args, kwargs = mapped(snapshot(given), lambda entry: _stand_in(link, copy, entry))
     try:
         return StandIn(link, copy, target)._ask(event.method, args, kwargs)
     except (StudentError, NotWritten, Unreachable):
