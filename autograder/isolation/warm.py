@@ -1,5 +1,6 @@
 """The grader's side of the warm process: start it once, and get fresh student processes from it."""
 
+import contextlib
 import json
 import os
 import socket
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from autograder.isolation.student import Student
 
 START_SECONDS = 900.0  # a cold disk, a very busy machine
+FAREWELL_SECONDS = 5.0  # to end what students' processes left behind
 MAX_REPORT = 1 << 16
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "COURSE_CACHE")
 
@@ -40,6 +42,7 @@ class Warm:
         self.level = level
         self.limits = limits or Limits()
         self.imports = imports
+        self.is_ready = False
 
     def __enter__(self) -> "Warm":
         self.home = tempfile.TemporaryDirectory(prefix="warm-")
@@ -57,6 +60,7 @@ class Warm:
         try:
             greeting = self.greeting()
             self.uid, self.left_out = greeting["uid"], greeting["left_out"]
+            self.is_ready = True
         except BaseException:
             self.close()
             raise
@@ -97,9 +101,14 @@ class Warm:
         return Student(control, connection, limits, accompanying)
 
     def close(self) -> None:
-        """End the warm process and, if this process started it, every remaining student process."""
+        """End the warm process and, if this process started it, every remaining student process.
+
+        Disconnected, it ends by itself what keepers left behind that were killed; nobody could do it later.
+        """
         self.connection.close()
         if self.owner == os.getpid():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(FAREWELL_SECONDS if self.is_ready else 0.0)
             self.process.kill()
             self.process.wait()
             self.home.cleanup()

@@ -98,6 +98,7 @@ def serve(listener: socket.socket, keeper: Keeper, place: Path) -> NoReturn:
         wait_for_request(listener, at_leisure)
         word, descriptors, _, _ = socket.recv_fds(listener, 1, DESCRIPTORS, CLOSE_ON_EXEC)
         if not word:
+            end_all()
             shutil.rmtree(place, ignore_errors=True)
             os._exit(0)  # skips torch's slow exit
         if os.fork() == 0:
@@ -129,6 +130,21 @@ def end_orphans() -> None:
         with contextlib.suppress(ProcessLookupError):
             if os.getpgid(pid) != os.getpgrp():
                 kill_group_of(pid)
+    reap()
+
+
+def end_all() -> None:
+    """End every keeper; what they leave behind becomes this process's, and is ended, too."""
+    while found := children_of(os.getpid()) if sys.platform == "linux" else []:
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                kill_group_of(pid)
+        reap()
+        time.sleep(0.001)
+
+
+def reap() -> None:
+    """Forget children that have ended."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

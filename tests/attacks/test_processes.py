@@ -194,6 +194,20 @@ def test_nothing_outlives_a_supervisor_that_is_killed(warm):
     assert wait_until(lambda: none_with(mark), seconds=15)
 
 
+@pytest.mark.parametrize("level", ["bwrap", "landlock"])
+def test_nothing_outlives_a_warm_process_that_ends_after_a_supervisor_was_killed(level):
+    """Processes that start one another would then be nobody's."""
+    mark = unique_seconds()
+    warm_or_skip(level)
+    with Warm(choose(level), SMALL) as warm, warm.student() as student:
+        assert student.run(programs(2, "python", mark)).output == "started\n"
+        assert wait_until(lambda: processes_with(mark))
+        for keeper in children_of(warm.process.pid):
+            os.kill(keeper, signal.SIGKILL)
+        warm.close()
+    assert none_with(mark)
+
+
 def cmdline(process):
     try:
         return Path(f"/proc/{process}/cmdline").read_bytes()
