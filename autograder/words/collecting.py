@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -66,7 +68,20 @@ def _collect(args: Arguments) -> int:
     if due:
         say(f"Due {in_its_zone(due)}.")
         set_due_date(args.root, args.homework, due, args.gradebook)
-    return 0
+    return _warned(collected.lost)
+
+
+def _warned(lost: Sequence[tuple[str, ...]]) -> int:
+    """The exit status; 1, with a warning, if something that holds a notebook was not collected."""
+    from autograder.collecting.unclaimed import listed
+
+    if lost:
+        say(
+            f"NOT COLLECTED, because it is unclear whose: {listed(lost)}. All others were collected. "
+            "Name these as the others are named, and collect again.",
+            file=sys.stderr,
+        )
+    return 1 if lost else 0
 
 
 def _repair_options(part: argparse.ArgumentParser) -> None:
