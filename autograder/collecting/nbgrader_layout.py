@@ -20,11 +20,10 @@ def recognises(tree: Tree, homework: str) -> bool:
 
 def aside(tree: Tree, homework: str) -> set[Place]:
     """The files of other homeworks: of folders in which somebody's notebook has the folder's name."""
-    named = {
-        file.path[1] for file in tree.files if len(file.path) == 3 and file.name == f"{file.path[1]}.ipynb"
-    }
+    deep = [file for file in tree.files if len(file.path) > 2]
+    named = {file.path[1] for file in deep if file.path[2:] == (f"{file.path[1]}.ipynb",)}
     others = {name for name in named if not is_called(name, homework)}
-    return {file.path for file in tree.files if len(file.path) > 2 and file.path[1] in others}
+    return {file.path for file in deep if file.path[1] in others}
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:

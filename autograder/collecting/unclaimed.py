@@ -1,4 +1,4 @@
-"""What a download holds that belongs to no student: nothing that holds a notebook is passed over in silence."""
+"""What a download holds that belongs to no student; nothing with a notebook is passed over in silence."""
 
 from __future__ import annotations
 
@@ -36,11 +36,10 @@ def holds_a_notebook(file: File) -> bool:
 def _holds_one_within(archive: File) -> bool:
     """Whether a zip has a notebook, or cannot be opened to see that it has none."""
     try:
-        return any(
-            file.name.lower().endswith(".ipynb") for file in nested(archive.read(), archive.name).files
-        )
+        inside = nested(archive.read(), archive.name)
     except Unreadable:
         return True
+    return any(file.name.lower().endswith(".ipynb") for file in inside.files)
 
 
 def require_most(form: str, students: Collection[str], lost: Sequence[File]) -> None:
