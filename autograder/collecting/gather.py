@@ -80,10 +80,12 @@ def gather(
         rows = []
         for student, attempts in sorted(by_student.items()):
             until = due + grace + (extensions or {}).get(student, timedelta()) if due else None
-            chosen = choose(attempts, homework, until if in_time else None)
+            preferred = until if in_time else None
+            chosen = choose(attempts, homework, preferred)
             late = lateness(chosen.attempt, due, until)
             timed = form.name == "nbgrader"
-            rows.append(_row(student, attempts, chosen, cabinet, roster, late, timed=timed))
+            filed = cabinet.file(student, chosen, timed, preferred) if cabinet else []
+            rows.append(_row(student, attempts, chosen, filed, roster, late))
         refused = not_told(tree, rows)
         notes = [f"left out {'/'.join(path)}: {why}" for path, why in refused]
         others = [file.path for file in rest if file not in lost]
@@ -128,17 +130,14 @@ def _row(
     student: str,
     attempts: list[Attempt],
     chosen: Chosen,
-    cabinet: Cabinet | None,
+    filed: list[str],
     roster: Roster,
     late: str,
-    *,
-    timed: bool,
 ) -> Row:
     people = sorted({attempt.keys[0] for attempt in attempts})
     notes = [f"{', '.join(people)} are one student by the roster"] if len(people) > 1 and roster.ids else []
     if roster.ids and not roster.id_of(chosen.attempt.keys)[1]:
         notes.append("not in the roster")
-    filed = cabinet.file(student, chosen, timed) if cabinet else []
     return Row(
         student,
         chosen.attempt.keys[-1],
