@@ -61,9 +61,9 @@ def grade(
         from autograder.grading.clerk import Task
 
         clerk = clerk_for(order, root, marks, judges, found, json_file, preview=preview)
-        from autograder.grading.attempts import AttemptChoice, last_choices
+        from autograder.grading.attempts import AttemptChoice
 
-        if attempt != "latest" or last_choices(Decisions(root), name):
+        if attempt != "latest" or Decisions(root).attempts_chosen(name):
             choice = AttemptChoice(attempt, Path(submissions), Decisions(root), clerk)
             chosen = choice.chosen(found, again=again)
             if not preview:

@@ -1,6 +1,7 @@
 """Turn the downloads of platforms into submissions; the format is recognised from the files.
 
-A format is one file with two functions, `recognises` and `attempts`; formats.py lists them.
+A format is one file with two functions, `recognises` and `attempts`, and perhaps a third, `aside`: the files
+that are nobody's. formats.py lists them.
 """
 
 from autograder.collecting.gather import Collected, Row, gather, in_words

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autograder.collecting.attempt import Attempt
-from autograder.collecting.tree import CollectingError, File, Tree
-from autograder.markup import one_line
+from autograder.collecting.tree import File, Tree
 
 NAME = re.compile(
     r"(?:(?!(?:LATE_)?anon_)(?P<student>.+?)_(?P<late>LATE_)?(?P<user>\d+)"
@@ -22,22 +21,12 @@ NAME = re.compile(
     r"_(?:(?P<attachment>\d+)_(?P<name>.+)|(?P<entry>(?:text|link)\.html))",
     re.DOTALL,
 )
-MOST_NAMES = 20
 TYPED = "not a file: typed into Canvas's page, or a link"
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Whether most files at the top have Canvas's names; raises CollectingError if only some of them have."""
-    tops = [file for file in tree.files if len(file.path) == 1]
-    odd = [one_line(file.name) for file in tops if not NAME.fullmatch(file.name)]
-    named = len(tops) - len(odd)
-    if named and 2 * named <= len(tops):
-        listed = ", ".join(odd[:MOST_NAMES]) + (", …" if len(odd) > MOST_NAMES else "")
-        raise CollectingError(
-            f"Of {len(tops)} files, {named} are named as Canvas names them and {len(odd)} are not, so it is "
-            f"unclear whose they are: {listed}. Remove those, or rename them, and collect again."
-        )
-    return bool(named)
+    """Whether a file at the top has Canvas's name."""
+    return any(len(file.path) == 1 and NAME.fullmatch(file.name) for file in tree.files)
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
@@ -48,8 +37,6 @@ def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
             name = found["name"] or found["entry"]
             user = found["user"] or found["unnamed"]
             by_user.setdefault(user, []).append((found, replace(file, path=(name,))))
-        else:
-            yield Attempt((file.name.partition(".")[0],), (file,), notes=("not named as Canvas names files",))
     for user, handed in by_user.items():
         yield from _of_one(user, handed)
 

@@ -97,8 +97,17 @@ def _is_notebook(file: File) -> bool:
     return file.name.lower().endswith(".ipynb") and not file.name.startswith(".")
 
 
+def is_called(name: str, homework: str) -> bool:
+    """Whether this is the homework's name, apart from case, hyphens and the endings of copies."""
+    return _plain(homework) in (_plain(name), _plain(COPY.sub("", name)))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
 def _is_named(file: File, homework: str) -> bool:
-    return COPY.sub("", file.name[: -len(".ipynb")]).lower() == homework.lower()
+    return is_called(file.name[: -len(".ipynb")], homework)
 
 
 def _unpacked(attempt: Attempt, notes: list[str]) -> Attempt:

@@ -37,15 +37,16 @@ class Cabinet:
     to: Path
     homework: str
 
-    def file(self, student: str, chosen: Chosen, timed: bool) -> list[str]:
+    def file(self, student: str, chosen: Chosen, timed: bool, until: datetime | None = None) -> list[str]:
         """File one student's attempts; returns notes on what was odd.
 
         timed: whether timestamp.txt was written by the platform, and not by the student.
+        until: an attempt up to this time counts before a later one.
         """
         notes: list[str] = []
         content = self.content_of(chosen, timed, notes)
         if chosen.notebook is not None or content:
-            notes += self.place(student, content, chosen.attempt.time)
+            notes += self.place(student, content, chosen.attempt.time, until)
         rest = (
             [Attempt(chosen.attempt.keys, chosen.elsewhere, chosen.attempt.time)] if chosen.elsewhere else []
         )
@@ -58,8 +59,10 @@ class Cabinet:
         own = [File((f"{self.homework}.ipynb",), chosen.notebook.read)] if chosen.notebook else []
         return contents([*own, *chosen.beside], timed, notes)
 
-    def place(self, student: str, content: Content, time: datetime | None) -> list[str]:
-        """Make these files count, unless those already there are the same or later; nothing is lost."""
+    def place(
+        self, student: str, content: Content, time: datetime | None, until: datetime | None = None
+    ) -> list[str]:
+        """Make these files count, unless those there are the same, later or in time; nothing is lost."""
         there = self.to / student / self.homework
         if not there.is_dir() or not any(there.iterdir()):
             self._write(there, content, time)
@@ -70,9 +73,10 @@ class Cabinet:
             if time is not None and earlier is None:
                 (there / TIMESTAMP).write_text(stamp(time))
             return ["there already"]
-        if time is not None and earlier is not None and time < earlier:
+        if time is not None and earlier is not None and _rank(time, until) < _rank(earlier, until):
             self.keep(student, content, time)
-            return [f"older than the attempt that is there ({shown(earlier)}); kept, does not count"]
+            than = "older than the attempt" if time < earlier else "later than the attempt in time"
+            return [f"{than} that is there ({shown(earlier)}); kept, does not count"]
         self.keep(student, present, earlier)
         self._write(there, content, time)
         return ["counts now; what was there is kept"]
@@ -101,6 +105,11 @@ class Cabinet:
             _exchange(fresh, folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _rank(time: datetime, until: datetime | None) -> tuple[bool, datetime]:
+    """Later attempts are higher, but those after `until` are below all others."""
+    return until is None or time <= until, time
 
 
 def _exchange(fresh: Path, folder: Path) -> None:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from autograder.collecting import canvas, flat, github_classroom, gradescope, moodle, nbgrader_layout
 from autograder.collecting.attempt import Attempt
-from autograder.collecting.tree import CollectingError, Tree
+from autograder.collecting.tree import CollectingError, Place, Tree
+
+
+def nothing_aside(tree: Tree, homework: str) -> Collection[Place]:
+    """Every file is somebody's."""
+    return ()
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format's two functions: whether a tree has it, and which attempts the tree contains."""
+    """A format's functions: whether a tree has it, which attempts it contains, and which files are none."""
 
     name: str
     recognises: Callable[[Tree, str], bool]
     attempts: Callable[[Tree, str], Iterator[Attempt]]
+    aside: Callable[[Tree, str], Collection[Place]] = nothing_aside
 
 
 # The formats that are recognised most reliably come first.
 FORMATS = (
-    Format("Gradescope", gradescope.recognises, gradescope.attempts),
+    Format("Gradescope", gradescope.recognises, gradescope.attempts, gradescope.aside),
     Format("Moodle", moodle.recognises, moodle.attempts),
     Format("GitHub Classroom", github_classroom.recognises, github_classroom.attempts),
-    Format("nbgrader", nbgrader_layout.recognises, nbgrader_layout.attempts),
+    Format("nbgrader", nbgrader_layout.recognises, nbgrader_layout.attempts, nbgrader_layout.aside),
     Format("Canvas", canvas.recognises, canvas.attempts),
     Format("flat", flat.recognises, flat.attempts),
 )

@@ -13,7 +13,8 @@ from autograder.collecting.choosing import Chosen, choose
 from autograder.collecting.filing import Cabinet, shown
 from autograder.collecting.formats import recognise
 from autograder.collecting.roster import Roster
-from autograder.collecting.tree import Tree, opened
+from autograder.collecting.tree import Place, Tree, opened
+from autograder.collecting.unclaimed import holds_a_notebook, listed, require_most, unclaimed
 from autograder.markup import one_line
 
 MOST_NOTES = 20  # printed for one student
@@ -34,11 +35,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Collected:
-    """One row for each student, and notes on the download as a whole."""
+    """One row for each student, and notes on the download as a whole.
+
+    lost: what holds a notebook but belongs to no student, and was not collected.
+    """
 
     form: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    lost: tuple[Place, ...] = ()
 
     @property
     def late_without_time(self) -> dict[str, bool]:
@@ -66,29 +71,40 @@ def gather(
     roster = roster or Roster()
     with opened(source) as whole:
         form, tree = recognise(whole, homework)
-        by_student = sorted_out(form.attempts(tree, homework), roster)
+        every = list(form.attempts(tree, homework))
+        by_student = sorted_out(every, roster)
+        rest = unclaimed(tree, every, form.aside(tree, homework))
+        lost = [file for file in rest if holds_a_notebook(file)]
+        require_most(form.name, by_student.keys(), lost)
         cabinet = None if to.exists() and source.is_dir() and to.samefile(source) else Cabinet(to, homework)
         rows = []
         for student, attempts in sorted(by_student.items()):
             until = due + grace + (extensions or {}).get(student, timedelta()) if due else None
-            chosen = choose(attempts, homework, until if in_time else None)
+            preferred = until if in_time else None
+            chosen = choose(attempts, homework, preferred)
             late = lateness(chosen.attempt, due, until)
             timed = form.name == "nbgrader"
-            rows.append(_row(student, attempts, chosen, cabinet, roster, late, timed=timed))
-        notes = list(not_told(tree, rows))
+            filed = cabinet.file(student, chosen, timed, preferred) if cabinet else []
+            rows.append(_row(student, attempts, chosen, filed, roster, late))
+        refused = not_told(tree, rows)
+        notes = [f"left out {'/'.join(path)}: {why}" for path, why in refused]
+        others = [file.path for file in rest if file not in lost]
+        notes += [f"of no student, and not collected: {listed(others)}"] if others else []
         absent = sorted(roster.students - by_student.keys())
         notes += [f"nothing from {', '.join(absent)}"] if absent else []
         notes += [] if cabinet else [f"{to} is the source itself: nothing was moved"]
-    return Collected(form.name, tuple(rows), tuple(notes))
+    unread = [path for path, _ in refused if path[-1].lower().endswith((".ipynb", ".zip"))]
+    return Collected(form.name, tuple(rows), tuple(notes), (*(file.path for file in lost), *unread))
 
 
-def not_told(tree: Tree, rows: Iterable[Row]) -> Iterator[str]:
-    """Notes on what was left out of the download and belongs to no student."""
+def not_told(tree: Tree, rows: Iterable[Row]) -> list[tuple[Place, str]]:
+    """What was left out of the download and belongs to no student, with the reason."""
     told = {note.removeprefix("left out ") for row in rows for note in row.notes}
-    for path, why in tree.left_out:
-        seen_from_above = (f"{'/'.join(path[place:])}: {why}" for place in range(len(path)))
-        if told.isdisjoint(seen_from_above):
-            yield f"left out {'/'.join(path)}: {why}"
+
+    def seen_from_above(path: Place, why: str) -> set[str]:
+        return {f"{'/'.join(path[place:])}: {why}" for place in range(len(path))}
+
+    return [(path, why) for path, why in tree.left_out if told.isdisjoint(seen_from_above(path, why))]
 
 
 def sorted_out(attempts: Iterable[Attempt], roster: Roster) -> dict[str, list[Attempt]]:
@@ -114,17 +130,14 @@ def _row(
     student: str,
     attempts: list[Attempt],
     chosen: Chosen,
-    cabinet: Cabinet | None,
+    filed: list[str],
     roster: Roster,
     late: str,
-    *,
-    timed: bool,
 ) -> Row:
     people = sorted({attempt.keys[0] for attempt in attempts})
     notes = [f"{', '.join(people)} are one student by the roster"] if len(people) > 1 and roster.ids else []
     if roster.ids and not roster.id_of(chosen.attempt.keys)[1]:
         notes.append("not in the roster")
-    filed = cabinet.file(student, chosen, timed) if cabinet else []
     return Row(
         student,
         chosen.attempt.keys[-1],

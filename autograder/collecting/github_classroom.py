@@ -21,19 +21,19 @@ SECONDS = 20
 
 
 def recognises(tree: Tree, homework: str) -> bool:
-    """Whether most folders at the top are repositories, or all are SLUG-… in SLUG-submissions."""
-    folders = _folders(tree)
-    repositories = [name for name in folders if (name,) in tree.repositories]
+    """Whether a folder at the top is a repository, or is called SLUG-… in SLUG-submissions."""
     slug = tree.name.removesuffix("-submissions")
-    by_name = slug != tree.name and folders and all(name.startswith(f"{slug}-") for name in folders)
-    return 2 * len(repositories) > len(folders) or bool(by_name)
+    by_name = slug != tree.name and any(name.startswith(f"{slug}-") for name in _folders(tree))
+    return by_name or bool(_repositories(tree))
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
-    """One attempt for each repository, as it is checked out."""
+    """One attempt for each repository, as it is checked out, and for each folder that is called like one."""
     folders = _folders(tree)
-    slug = slug_of(folders, tree.name, homework)
+    slug = slug_of(_repositories(tree) or folders, tree.name, homework)
     for name in folders:
+        if not (name.lower().startswith(slug.lower()) if slug else (name,) in tree.repositories):
+            continue
         time = _last_commit(tree.place / name) if tree.place and (name,) in tree.repositories else None
         notes = () if time is None else ("time as the student's commit says",)
         yield attempt_of((name.removeprefix(slug), name), tree.below(name), time=time, notes=notes)
@@ -43,16 +43,21 @@ def _folders(tree: Tree) -> list[str]:
     return [name for name in tree.tops if (name,) in tree.folders and not name.startswith(".")]
 
 
-def slug_of(folders: list[str], parent: str, homework: str) -> str:
-    """The part of every folder's name before the login, with its hyphen.
+def _repositories(tree: Tree) -> list[str]:
+    return [name for name in _folders(tree) if (name,) in tree.repositories]
 
-    It is found from the parent folder's name, then from the homework's, then as the common beginning of all
-    names, which is less certain because logins may begin alike.
+
+def slug_of(folders: list[str], parent: str, homework: str) -> str:
+    """The part of a folder's name before the login, with its hyphen.
+
+    It is found from the parent folder's name, then from the homework's, if most folders begin so; then as the
+    common beginning of all names, which is less certain because logins may begin alike.
     """
     known = [parent.removesuffix("-submissions"), homework, homework.replace("_", "-")]
     for slug in known:
-        if folders and all(name.lower().startswith(f"{slug}-".lower()) for name in folders):
-            return folders[0][: len(slug) + 1]
+        named = [name for name in folders if name.lower().startswith(f"{slug}-".lower())]
+        if 2 * len(named) > len(folders):
+            return named[0][: len(slug) + 1]
     parts = [folder.split("-") for folder in folders]
     shared = (
         takewhile(lambda words: len(set(words)) == 1, zip(*parts, strict=False)) if len(parts) > 1 else ()

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from autograder.collecting.attempt import Attempt, attempt_of
-from autograder.collecting.tree import CollectingError, Tree
+from autograder.collecting.tree import CollectingError, Place, Tree
 
 METADATA = "submission_metadata.yml"
 
@@ -20,6 +20,11 @@ METADATA = "submission_metadata.yml"
 def recognises(tree: Tree, homework: str) -> bool:
     """Whether the file that describes the export is there."""
     return any(file.path == (METADATA,) for file in tree.files)
+
+
+def aside(tree: Tree, homework: str) -> set[Place]:
+    """The file that describes the export is nobody's."""
+    return {(METADATA,)}
 
 
 def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:

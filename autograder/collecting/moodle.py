@@ -26,12 +26,11 @@ def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
     """One attempt for each participant; text typed into the page is kept beside the files."""
     files: dict[tuple[str, str], list[File]] = {}
     notes: dict[tuple[str, str], list[str]] = {}
-    for top in tree.tops:
-        found = NAME.fullmatch(top)
-        who = (found["student"], found["number"]) if found else (top.partition(".")[0], "")
-        files.setdefault(who, []).extend(_files(tree, top, found))
+    for found in filter(None, map(NAME.fullmatch, tree.tops)):
+        who, top = (found["student"], found["number"]), found.string
+        files.setdefault(who, []).extend(_files(tree, top, found["rest"]))
         refused = [f"left out {'/'.join(path)}: {why}" for path, why in tree.below(top).left_out]
-        notes.setdefault(who, []).extend([*refused, *([] if found else ["not named as Moodle names files"])])
+        notes.setdefault(who, []).extend(refused)
     shared = Counter(student for student, _ in files)
     for (student, number), handed in files.items():
         if shared[student] > 1:
@@ -40,7 +39,7 @@ def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
         yield Attempt(keys, tuple(handed), notes=tuple(notes[student, number]))
 
 
-def _files(tree: Tree, top: str, found: re.Match | None) -> Iterator[File]:
+def _files(tree: Tree, top: str, name: str) -> Iterator[File]:
+    """The files of the folder `top`, or the file `top` under the name that it was handed in with."""
     yield from tree.below(top).files
-    rest = found["rest"] if found else top
-    yield from (File((rest,), file.read) for file in tree.files if file.path == (top,))
+    yield from (File((name,), file.read) for file in tree.files if file.path == (top,))

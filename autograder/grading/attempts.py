@@ -60,12 +60,12 @@ class AttemptChoice:
 
     def in_time(self, attempts: Sequence[Found]) -> Found:
         """The latest attempt that arrived in time; the latest of all if none did."""
-        due = self.log.due(self.homework, attempts[0].student)
-        if due is None:
+        until = self.log.in_time_until(self.homework, attempts[0].student)
+        if until is None:
             raise NoDueDate(
                 f"No due date is known for {self.homework}. Set it: `autograder due {self.homework} TIME`."
             )
-        return next((one for one in reversed(attempts) if _time(one) <= due), attempts[-1])
+        return next((one for one in reversed(attempts) if _time(one) <= until), attempts[-1])
 
     def known(self, attempts: Mapping[str, Sequence[Found]]) -> dict[str, Found]:
         """The best attempts that need no judging: a student's only one, or one recorded as the best."""
@@ -87,15 +87,27 @@ class AttemptChoice:
         return points
 
     def record(self, found: Sequence[Found], chosen: Sequence[Found]) -> None:
-        """Record which attempts count, for students with several attempts whose choice has changed."""
-        last = last_choices(self.log, self.homework)
-        for in_place, one in zip(found, chosen, strict=True):
-            several, before = self.attempts(in_place), last.get(one.student)
-            key, among = _key(one), _set(several)
-            if len(several) > 1 and (before is None or (before.value, before.cell) != (key, among)):
-                why = f"{self.which} of {len(several)}"
-                old = None if before is None else before.value
-                self.log.add(Decision(self.homework, one.student, "attempt", key, old, among, why))
+        """Record which attempts count."""
+        record(self.log, self.homework, self.submissions, self.which, found, chosen)
+
+
+def record(
+    log: Decisions,
+    homework: str,
+    submissions: Path,
+    which: Which,
+    found: Sequence[Found],
+    chosen: Sequence[Found],
+) -> None:
+    """Record which attempts count, for students with several attempts whose choice has changed."""
+    last = log.attempts_chosen(homework)
+    for in_place, one in zip(found, chosen, strict=True):
+        several, before = attempts_of(in_place, submissions, homework), last.get(one.student)
+        key, among = _key(one), _set(several)
+        if len(several) > 1 and (before is None or (before.value, before.cell) != (key, among)):
+            why = f"{which} of {len(several)}"
+            old = None if before is None else before.value
+            log.add(Decision(homework, one.student, "attempt", key, old, among, why))
 
 
 def attempts_of(found: Found, submissions: Path, homework: str) -> list[Found]:
@@ -104,14 +116,9 @@ def attempts_of(found: Found, submissions: Path, homework: str) -> list[Found]:
     return sorted([*earlier, found], key=lambda one: (_time(one), one is found))
 
 
-def last_choices(log: Decisions, homework: str) -> dict[str, Decision]:
-    """Student → the choice among their attempts that was recorded last."""
-    return {entry.student: entry for entry in log.all(homework) if entry.what == "attempt"}
-
-
 def as_chosen(found: Sequence[Found], submissions: Path, log: Decisions, homework: str) -> list[Found]:
     """The attempts that were chosen last, and the submission itself where there is another attempt since."""
-    last = last_choices(log, homework)
+    last = log.attempts_chosen(homework)
     return [_as_chosen(one, submissions, last[one.student]) if one.student in last else one for one in found]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ RELEASED = (".ipynb", ".csv", ".npz", ".png")
 
 SOLUTION = "the solution of"
 HIDDEN = "the hidden check"
+CATALOGUES = ("misconceptions", "alternatives")
 
 # A shorter line may be part of a longer one by chance, so it counts only as a whole line.
 LONG_ENOUGH_TO_SEARCH = 12
@@ -67,7 +69,7 @@ def secret_lines(homework: HomeworkSource) -> Iterator[tuple[str, str]]:
         for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL):
             name = cell.labels.get("solution") or cell.labels.get("written")
             yield from _with_origin(region, f"{SOLUTION} {name}")
-    for kind in ("misconceptions", "alternatives"):
+    for kind in CATALOGUES:
         for path in catalogue_files(homework.folder, kind):
             origin = str(path.relative_to(homework.folder))
             yield from _with_origin(path.read_text(encoding="utf-8"), origin)
@@ -78,6 +80,30 @@ def lines_of_hidden_checks(homework: HomeworkSource) -> Iterator[tuple[str, str]
     for line, origin in _secrets(homework).items():
         if origin.startswith(HIDDEN) and len(line) >= OF_ONE_CHECK:
             yield line, origin
+
+
+def lines_of_answers(homework: HomeworkSource) -> dict[str, dict[str, str]]:
+    """Kind of answer → line → origin: only lines that say something, and no diagnosis.
+
+    The package publishes the diagnoses, and other code imports what answers import.
+    """
+    said = set(_docstrings(homework))
+    found: dict[str, dict[str, str]] = {kind: {} for kind in (SOLUTION, *CATALOGUES)}
+    for line, origin in _secrets(homework).items():
+        telling = len(line) >= TELLTALE and not line.startswith(("import ", "from ", '"""'))
+        for kind, lines in found.items():
+            if telling and line not in said and origin.startswith(kind):
+                lines[line] = origin
+    return found
+
+
+def _docstrings(homework: HomeworkSource) -> Iterator[str]:
+    """The lines of every docstring in the catalogues of right and wrong answers."""
+    for kind in CATALOGUES:
+        for path in catalogue_files(homework.folder, kind):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+                    yield from (ast.get_docstring(node) or "").splitlines()
 
 
 def _with_origin(text: str, origin: str) -> Iterator[tuple[str, str]]:

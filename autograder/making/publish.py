@@ -12,9 +12,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
-from autograder.making.leaks import leaks, lines_of, lines_of_hidden_checks
+from autograder.making.leaks import leaks, lines_of, lines_of_answers, lines_of_hidden_checks
 from autograder.making.release import is_out_of_date, released_path
 from autograder.making.student_files import own_files
 from autograder.marks.records import write_bytes
@@ -24,6 +25,13 @@ from autograder.source.loading import find, names
 from autograder.source.tracked import tracked
 
 MANIFEST = ".published.json"  # lists what was published, so that the next run can recognise it
+PACKAGE = "course/"
+
+# As many lines of one homework's answers stand in other files by chance: in the package at most 6, because it
+# implements what exercises ask for, and in a lecture at most 2 beyond those. No other text has any.
+BY_CHANCE_IN_THE_PACKAGE = 9
+BY_CHANCE_IN_A_LECTURE = 3
+
 NOT_FOR_STUDENTS = ("solutions", "autograder", "grades", "submitted", "autograded", "gradebook.db")
 
 
@@ -105,8 +113,8 @@ def _files(root: Path, homeworks: Sequence[HomeworkSource]) -> dict[str, bytes]:
 def secrets(homeworks: Sequence[HomeworkSource], files: Mapping[str, bytes]) -> Iterator[str]:
     """A sentence for everything in the files that students must not have.
 
-    A released homework is searched for every line of its solutions and hidden checks. The package itself
-    implements what homework asks for, so it and the lectures are searched only for lines of hidden checks.
+    A released homework is searched for every line of its solutions and hidden checks, everything else for
+    lines of hidden checks, and for more lines of right and wrong answers than are there by chance.
     """
     hidden = {line: origin for homework in homeworks for line, origin in lines_of_hidden_checks(homework)}
     for name, content in files.items():
@@ -116,6 +124,7 @@ def secrets(homeworks: Sequence[HomeworkSource], files: Mapping[str, bytes]) -> 
         for line in hidden if not name.startswith("homeworks/") else ():
             if line in text:
                 yield f'{name} holds a line of {hidden[line]}: "{line}"'
+    yield from _answers(homeworks, files)
     with tempfile.TemporaryDirectory() as scratch:
         for homework in homeworks:
             here = f"homeworks/{homework.name}/"
@@ -124,6 +133,33 @@ def secrets(homeworks: Sequence[HomeworkSource], files: Mapping[str, bytes]) -> 
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(files[name])
             yield from leaks(homework, Path(scratch, here))
+
+
+def _answers(homeworks: Sequence[HomeworkSource], files: Mapping[str, bytes]) -> Iterator[str]:
+    """A sentence for each file outside the releases that holds the answers of a homework."""
+    texts = {
+        name: {line.strip() for line in lines_of(content)}
+        for name, content in files.items()
+        if not name.startswith("homeworks/")
+    }
+    package = {line for name, lines in texts.items() if name.startswith(PACKAGE) for line in lines}
+    for homework in homeworks:
+        for answers, (name, lines) in product(lines_of_answers(homework).values(), texts.items()):
+            is_package = name.startswith(PACKAGE)
+            found = sorted(line for line in lines & answers.keys() if is_package or line not in package)
+            if len(found) > min(_by_chance(name), len(answers) // 2):
+                count = "a line" if len(found) == 1 else f"{len(found)} lines"
+                yield (
+                    f"{name} holds {count} of {homework.name}'s answers, "
+                    f'such as one of {answers[found[0]]}: "{found[0]}"'
+                )
+
+
+def _by_chance(name: str) -> int:
+    """How many lines of a homework's solutions, or of one of its catalogues, a file may hold."""
+    if name.startswith(PACKAGE):
+        return BY_CHANCE_IN_THE_PACKAGE
+    return BY_CHANCE_IN_A_LECTURE if name.endswith(".ipynb") else 0
 
 
 def _of_the_folder(folder: Path) -> Iterator[str]:

@@ -26,6 +26,7 @@ What = Literal[
     "mark by hand",
     "points",
     "due",
+    "grace in minutes",
     "attempt",
     "late without a time",
     "forgotten",
@@ -38,7 +39,10 @@ class DecisionError(ValueError):
 
 @dataclass(frozen=True)
 class Decision:
-    """One line: `value` holds from now on, `before` held until then; None means that there was none."""
+    """One line: `value` holds from now on, `before` held until then; None means that there was none.
+
+    student: empty if it is about all of them.
+    """
 
     homework: str
     student: str
@@ -121,6 +125,25 @@ class Decisions:
         """When the homework is due for a student, extension included; None if no due date was set."""
         due = self._due(homework)
         return due + self.extensions(homework).get(student, timedelta()) if due else None
+
+    def in_time_until(self, homework: str, student: str) -> datetime | None:
+        """Up to when an attempt of a student is not late: the due date, extension and grace included."""
+        due = self.due(homework, student)
+        return due + self.grace(homework) if due else None
+
+    def grace(self, homework: str) -> timedelta:
+        """How long after the due date is still in time."""
+        return timedelta(minutes=float(self._last(homework, "grace in minutes").get("") or 0))
+
+    def set_grace(self, homework: str, grace: timedelta) -> None:
+        """Log how long after the due date is still in time, unless that is known already."""
+        if grace != (before := self.grace(homework)):
+            now, was = (one.total_seconds() / 60 for one in (grace, before))
+            self.add(Decision(homework, "", "grace in minutes", now, was))
+
+    def attempts_chosen(self, homework: str) -> dict[str, Decision]:
+        """Student → the choice among their attempts that was recorded last."""
+        return {entry.student: entry for entry in self._present(homework) if entry.what == "attempt"}
 
     def _due(self, homework: str) -> datetime | None:
         said = [entry.value for entry in self.all(homework) if entry.what == "due"]

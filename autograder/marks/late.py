@@ -38,7 +38,9 @@ class PerDay(LateSubmissionPlugin):
         config=True
     )
     most_percent = Float(100.0, min=0.0, max=100.0, help="the largest penalty in percent").tag(config=True)
-    grace_minutes = Float(0.0, min=0.0, help="the grace period: no penalty up to this delay").tag(config=True)
+    grace_minutes = Float(
+        0.0, min=0.0, help="no penalty up to this delay, in every homework; `due --grace` sets it for one"
+    ).tag(config=True)
     unknown_counts_as_days = Float(
         0.0, min=0.0, help="how late is what a platform calls late without saying by how much"
     ).tag(config=True)
@@ -83,6 +85,7 @@ def penalties_now(
             homework,
             policy,
             extensions=decisions.extensions(homework),
+            grace=decisions.grace(homework),
             late_without_time=decisions.late_without_time(homework),
             students=students,
         )
@@ -94,12 +97,14 @@ def enter_penalties(
     policy: LateSubmissionPlugin,
     *,
     extensions: Mapping[str, timedelta] | None = None,
+    grace: timedelta = timedelta(),
     late_without_time: Collection[str] = (),
     students: Collection[str] | None = None,
 ) -> None:
     """Enter the policy's penalty for every submission of a homework, from its present points.
 
     extensions: student → length of the extension, instead of those that nbgrader has entered.
+    grace: a known delay up to this costs nothing; a longer one counts from the due date.
     late_without_time: the students whose platform says only that they were late.
     students: those whose penalties to enter; None takes all.
     Committing is left to the caller.
@@ -116,6 +121,7 @@ def enter_penalties(
             submission.extension = longer
         if is_due and submission.timestamp is not None:
             late = submission.total_seconds_late
+            late = 0.0 if late <= grace.total_seconds() else late
         elif student in late_without_time:
             late = (assumed - (longer or timedelta())).total_seconds()
         elif is_due:

@@ -1,7 +1,8 @@
 """Mistakes that persist over a term: those that one student made in more than one homework.
 
-A mistake's name says what it is, so the same name in the catalogues of two homeworks is the same mistake; a
-class of the catalogue is spelt `ScoresNotScaled` where a function is spelt `scores_not_scaled`.
+A mistake's name says what it is, so the same name in the catalogues of two homeworks is the same mistake, as
+are names that synonyms.py lists together. A class of the catalogue is spelt `ScoresNotScaled` where a
+function is spelt `scores_not_scaled`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from autograder.marks.exports.sheets import write_sheet
 from autograder.marks.records import RecordFolder, SubmissionRecord
+from autograder.marks.synonyms import SHOWN
 
 BEGINS_A_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -36,12 +38,18 @@ def _persisting(records: Mapping[str, Iterable[SubmissionRecord]]) -> list[Persi
     for homework, submissions in records.items():
         for submission in submissions:
             for name in (name for exercise in submission.exercises for name in exercise.diagnosis):
-                made[one_spelling(name)][submission.student][homework] = None
+                made[one_name(name)][submission.student][homework] = None
     found = [
         Persisting(mistake, {who: [*where] for who, where in sorted(students.items()) if len(where) > 1})
         for mistake, students in sorted(made.items())
     ]
     return sorted((one for one in found if one.homeworks), key=lambda one: -len(one.homeworks))
+
+
+def one_name(name: str) -> str:
+    """The name under which a mistake is listed, whatever its catalogue calls it."""
+    spelt = one_spelling(name)
+    return SHOWN.get(spelt, spelt)
 
 
 def one_spelling(name: str) -> str:

@@ -116,14 +116,19 @@ def _is_handed_in(marks: Mapping[str, Mark]) -> bool:
 
 def _not_due(root: Path, homework: str, marks: Iterable[Mark]) -> set[str]:
     """The students who have not handed in, and still may."""
-    longer, now = Decisions(root).extensions(homework), datetime.now(UTC)
+    decisions, now = Decisions(root), datetime.now(UTC)
+    longer, grace = decisions.extensions(homework), decisions.grace(homework)
     return {
         mark.student
         for mark in marks
         if mark.points is None
         and mark.due
-        and datetime.fromisoformat(mark.due).replace(tzinfo=UTC) + longer.get(mark.student, timedelta()) > now
+        and _utc(mark.due) + longer.get(mark.student, timedelta()) + grace > now
     }
+
+
+def _utc(time: str) -> datetime:
+    return datetime.fromisoformat(time).replace(tzinfo=UTC)
 
 
 def _student(

@@ -226,7 +226,8 @@ class Door:
         latest = attempts[-1] if attempts else None
         waits = latest is not None and latest.judged is None
         ahead = self.attempts.queue(latest.number) if latest is not None and waits else 0
-        due = Decisions(self.root).due(name, person.name)
+        decisions = Decisions(self.root)
+        due, in_time = decisions.due(name, person.name), decisions.in_time_until(name, person.name)
         later = later_turn(latest, due) if latest is not None and waits else ""
         pause = SECONDS_UNTIL_A_TURN if later else SECONDS_BETWEEN_RELOADS + min(ahead, LONGEST_QUEUE) // 2
         has_form = not waits or "again" in request.query_params
@@ -234,7 +235,7 @@ class Door:
             request,
             "homework.html.j2",
             **self.standing(name, person.name, attempts),
-            attempts=[(in_zone_of(due, one.time), one, one.is_late(due)) for one in reversed(attempts)],
+            attempts=[(in_zone_of(due, one.time), one, one.is_late(in_time)) for one in reversed(attempts)],
             later=later,
             ahead=ahead,
             verdict=self.verdict(name, person.name),
@@ -246,7 +247,7 @@ class Door:
         """The state of a student's homework, as far as they may know it."""
         attempts = self.attempts.of(student, name) if attempts is None else attempts
         decisions, now = Decisions(self.root), datetime.now(UTC)
-        due = decisions.due(name, student)
+        due, in_time = decisions.due(name, student), decisions.in_time_until(name, student)
         told, standing = self.attempts.told(name, student), self.attempts.standing(name, student)
         tells = self.tells_hidden(name, student)
         in_words = self.rubrics.of(name, student) if tells else []
@@ -256,7 +257,7 @@ class Door:
             "excused": student in decisions.excused(name),
             "worth": handout(self.root, name).points,
             "due": until(due, now) if due else None,
-            "is_past": due is not None and now > due,
+            "is_past": in_time is not None and now > in_time,
             "latest": in_zone_of(due, attempts[-1].time) if attempts else "",
             "waits": bool(attempts) and attempts[-1].judged is None,
             "is_told": told is not None,
@@ -278,8 +279,8 @@ class Door:
         """Whether a student may see hidden checks now."""
         if self.settings.hidden != "after due":
             return self.settings.hidden == "at once"
-        due = Decisions(self.root).due(name, student)
-        return due is not None and datetime.now(UTC) > due
+        in_time = Decisions(self.root).in_time_until(name, student)
+        return in_time is not None and datetime.now(UTC) > in_time
 
     async def hand_in(self, request: Request) -> Response:
         """Store one notebook; it is read as data, and only the sandbox runs it."""

@@ -65,7 +65,7 @@ class Classroom:
                 {
                     "student": student,
                     "time": in_zone_of(due, attempt.time) if attempt else "",
-                    "late": attempt is not None and attempt.is_late(due),
+                    "late": attempt is not None and attempt.is_late(decisions.in_time_until(name, student)),
                     "attempts": count,
                     "waits": attempt is not None and attempt.judged is None,
                     "mark": marks.get(student, ""),
@@ -95,7 +95,7 @@ class Classroom:
         is_excused = student in decisions.excused(name)
         if not attempts and not is_excused and student not in self.attempts.known(self.door.homeworks):
             raise HTTPException(404, "Nobody with this name is known here.")
-        due = decisions.due(name, student)
+        due, until = decisions.due(name, student), decisions.in_time_until(name, student)
         return self.door.page(
             request,
             "student.html.j2",
@@ -103,7 +103,7 @@ class Classroom:
             heading=self.door.heading(name),
             student=student,
             excused=is_excused,
-            attempts=[(in_zone_of(due, one.time), one, one.is_late(due)) for one in reversed(attempts)],
+            attempts=[(in_zone_of(due, one.time), one, one.is_late(until)) for one in reversed(attempts)],
             verdict=told.whole if told else "",
             mark=told.mark if told else "",
             in_words=(in_words := self.rubrics.of(name, student)),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from autograder.words.verb import Arguments, Verb, at_work, gradebook_option, say
+from autograder.words.verb import Arguments, Verb, at_work, grace_option, gradebook_option, say
 
 
 def _collect_options(part: argparse.ArgumentParser) -> None:
@@ -31,9 +33,7 @@ def _collect_options(part: argparse.ArgumentParser) -> None:
         choices=["latest", "in-time"],
         help="which attempt counts: the latest (default), or the latest that arrived by --due",
     )
-    part.add_argument(
-        "--grace", type=float, default=0.0, metavar="MINUTES", help="how long after --due is still in time"
-    )
+    grace_option(part)
     gradebook_option(part)
 
 
@@ -42,31 +42,53 @@ def _collect(args: Arguments) -> int:
     from autograder.marks.decisions import Decisions
     from autograder.marks.late import NotATime, in_its_zone, read_time, set_due_date
     from autograder.source.loading import require_name
+    from autograder.submissions.collect import collect as in_folder
 
     require_name(args.homework, args.root)
     roster = read_roster(args.names) if args.names else None
     due = read_time(args.due) if args.due else None
     if args.attempt == "in-time" and due is None:
         raise NotATime("--attempt in-time needs a due date: --due 2026-11-20T23:59-05:00.")
-    decisions = Decisions(args.root)
+    decisions, in_time, to = Decisions(args.root), args.attempt == "in-time", args.root / args.to
+    if args.grace is not None:
+        decisions.set_grace(args.homework, timedelta(minutes=args.grace))
     collected = gather(
         args.source,
         args.homework,
-        args.root / args.to,
+        to,
         roster=roster,
         due=due,
-        in_time=args.attempt == "in-time",
-        grace=timedelta(minutes=args.grace),
+        in_time=in_time,
+        grace=decisions.grace(args.homework),
         extensions=decisions.extensions(args.homework),
     )
     say(*in_words(collected))
     decisions.record_late(args.homework, collected.late_without_time)
+    if to.is_dir() and (in_time or decisions.attempts_chosen(args.homework)):
+        from autograder.grading.attempts import record  # which imports torch
+
+        students = {row.student for row in collected.rows}
+        found = [one for one in in_folder(to, args.homework) if one.student in students]
+        record(decisions, args.homework, to, args.attempt, found, found)
     if count := sum(collected.late_without_time.values()):
         say(f"{count} late by an unknown time; c.PerDay.unknown_counts_as_days sets the penalty.")
     if due:
         say(f"Due {in_its_zone(due)}.")
         set_due_date(args.root, args.homework, due, args.gradebook)
-    return 0
+    return _warned(collected.lost)
+
+
+def _warned(lost: Sequence[tuple[str, ...]]) -> int:
+    """The exit status; 1, with a warning, if something that holds a notebook was not collected."""
+    from autograder.collecting.unclaimed import listed
+
+    if lost:
+        say(
+            f"NOT COLLECTED, because it is unclear whose: {listed(lost)}. All others were collected. "
+            "Name these as the others are named, and collect again.",
+            file=sys.stderr,
+        )
+    return 1 if lost else 0
 
 
 def _repair_options(part: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from autograder.words.students import note_unknown
@@ -13,6 +14,7 @@ from autograder.words.verb import (
     Verb,
     at_work,
     dask_option,
+    grace_option,
     gradebook_option,
     isolation_option,
     say,
@@ -114,15 +116,19 @@ def _due_options(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "time", metavar="TIME", help="as 2026-11-20T23:59-05:00 (without a zone: this machine's)"
     )
+    grace_option(part)
     gradebook_option(part)
 
 
 def _due(args: Arguments) -> int:
+    from autograder.marks.decisions import Decisions
     from autograder.marks.late import in_its_zone, read_time, set_due_date
     from autograder.source.loading import require_name
 
     require_name(args.homework, args.root)
     due = read_time(args.time)
+    if args.grace is not None:
+        Decisions(args.root).set_grace(args.homework, timedelta(minutes=args.grace))
     set_due_date(args.root, args.homework, due, args.gradebook)
     say(f"{args.homework}: due {in_its_zone(due)}.")
     return 0

@@ -40,6 +40,15 @@ def gradebook_option(part: argparse.ArgumentParser) -> None:
     )
 
 
+def grace_option(part: argparse.ArgumentParser) -> None:
+    part.add_argument(
+        "--grace",
+        type=float,
+        metavar="MINUTES",
+        help="how long after the due date is still in time (default: what was set last, at first 0)",
+    )
+
+
 def isolation_option(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--isolation",

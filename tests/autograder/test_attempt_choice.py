@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from datetime import timedelta
 
 import pytest
 from grading import NAME, RIGHT, catalogue, new_course, solved, submit
@@ -70,6 +71,13 @@ def test_an_extension_makes_a_later_attempt_one_in_time(course):
     due(course, "10:00")
     Decisions(course).add(Decision(NAME, "ada", "extension in hours", 2.0))
     assert points(course, "in-time") == 4
+
+
+def test_a_moment_of_grace_makes_a_later_attempt_one_in_time(course):
+    for minutes, earns in ((1, 2), (2, 4), (0, 2)):
+        due(course, "10:58")
+        Decisions(course).set_grace(NAME, timedelta(minutes=minutes))
+        assert points(course, "in-time") == earns
 
 
 def test_without_a_due_date_nothing_is_in_time(course):

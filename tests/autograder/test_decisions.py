@@ -1,6 +1,6 @@
 """Excuses, extensions and marks by hand are on record, and the record is only added to."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from grading import NAME
@@ -49,6 +49,26 @@ def test_an_extension_is_in_days_or_hours_and_can_be_changed(log):
     assert word(log, "extend", NAME, "ada", "--days", "1", "--hours", "12") == 0
     assert log.extensions(NAME) == {"ada": timedelta(hours=36)}
     assert log.all()[-1].before == 48
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["due", NAME], ["collect", "flat", "--homework", NAME, "--due"]],
+    ids=lambda words: words[0],
+)
+def test_grace_is_told_once_and_stays_until_another_is_told(log, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "flat").mkdir()
+    (tmp_path / "flat" / "ada.ipynb").write_text("{}")
+    words = [*words, "2026-11-20T23:59Z"]
+    assert word(log, *words, "--grace", "10") == 0
+    assert word(log, *words) == 0
+    assert log.due(NAME, "ada") == datetime(2026, 11, 20, 23, 59, tzinfo=UTC)
+    assert log.in_time_until(NAME, "ada") == datetime(2026, 11, 21, 0, 9, tzinfo=UTC)
+    assert word(log, *words, "--grace", "0") == 0
+    assert log.in_time_until(NAME, "ada") == log.due(NAME, "ada")
+    grace = [(entry.before, entry.value) for entry in log.all() if entry.what == "grace in minutes"]
+    assert grace == [(0, 10), (10, 0)]
 
 
 def test_appending_never_changes_a_line_that_is_there(log):

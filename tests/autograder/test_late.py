@@ -1,7 +1,7 @@
 """What is taken off for being late follows one policy and stands where nbgrader keeps it."""
 
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -97,6 +97,19 @@ def test_a_penalty_follows_the_marks_and_the_extension(course):
     with MarkBook(course, NAME) as marks:
         marks.enter_penalties()
     assert entered(course)["late"] == (points + 2, 0)
+
+
+@pytest.mark.parametrize(("minutes", "days"), [(25 * 60, 0), (25 * 60 - 1, 2)])
+def test_a_grace_that_was_told_once_is_the_penaltys_too(course, tmp_path, minutes, days):
+    course = Path(shutil.copytree(course, tmp_path / "course"))
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.find_submission(NAME, "late").extension = None
+        gradebook.db.commit()
+    Decisions(course).set_grace(NAME, timedelta(minutes=minutes))
+    with MarkBook(course, NAME) as marks:
+        marks.enter_penalties()
+    points, penalty = entered(course)["late"]
+    assert penalty == pytest.approx(points * days / 10)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["graded already", "graded again"])

@@ -1,6 +1,7 @@
 """The students' repository holds what students need, and no solution; what others put there stays."""
 
 import json
+import re
 import shutil
 import subprocess
 import tomllib
@@ -9,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.making.leaks import lines_of_hidden_checks
-from autograder.making.publish import NotPublished, implemented, publish
+from autograder.making.leaks import lines_of_answers, lines_of_hidden_checks, secret_lines
+from autograder.making.publish import NotPublished, implemented, publish, secrets
 from autograder.making.release import release
-from autograder.source.loading import load
+from autograder.source.loading import load, names
 
 REPOSITORY = Path(__file__).parents[2]
 NAME = "mini_homework"
@@ -124,6 +125,31 @@ def a_hidden_check_in_a_lecture(course, students):
     return r"lectures/01_numbers\.ipynb holds a line of the hidden check"
 
 
+def answers(source, kind):
+    """The lines of one kind of answer, as a person would copy them."""
+    return "\n".join(line for line, origin in secret_lines(source) if origin.startswith(kind))
+
+
+def answers_in_a_lecture(course, students):
+    source = answers(load(course / "solutions" / NAME), "the solution of")
+    cells = [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []}]
+    (course / "lectures" / "01_numbers.ipynb").write_text(json.dumps({"cells": cells}))
+    return rf"lectures/01_numbers\.ipynb holds \d+ lines of {NAME}'s answers"
+
+
+def misconceptions_in_the_package(course, students):
+    shutil.copy(course / "solutions" / NAME / "misconceptions.py", course / "course")
+    return rf"course/misconceptions\.py holds \d+ lines of {NAME}'s answers"
+
+
+def an_answer_in_what_the_course_says_of_itself(course, students):
+    path = course / "pyproject.toml"
+    said = tomllib.loads(path.read_text())["project"]["description"]
+    line = next(iter(lines_of_answers(load(course / "solutions" / NAME))["the solution of"]))
+    path.write_text(path.read_text().replace(json.dumps(said), json.dumps(line)))
+    return rf"README\.md holds a line of {NAME}'s answers, such as one of .*{re.escape(line)}"
+
+
 def a_source_beside_the_release(course, students):
     shutil.copy(course / "solutions" / NAME / "misconceptions.py", course / "homeworks" / NAME)
     return r"misconceptions\.py does not belong in a release"
@@ -150,6 +176,9 @@ def solutions_in_the_history(course, students):
         a_solution_in_the_release,
         a_hidden_check_in_the_package,
         a_hidden_check_in_a_lecture,
+        answers_in_a_lecture,
+        misconceptions_in_the_package,
+        an_answer_in_what_the_course_says_of_itself,
         a_source_beside_the_release,
         solutions_in_the_folder,
         solutions_in_the_history,
@@ -161,6 +190,17 @@ def test_what_students_must_not_have_is_refused_before_anything_is_written(spoil
     with pytest.raises(NotPublished, match=said):
         publish(course, students)
     assert texts(students) == before
+
+
+@pytest.mark.parametrize("homework", names(REPOSITORY))
+@pytest.mark.parametrize("kind", ["the solution of", "misconceptions", "alternatives"])
+@pytest.mark.parametrize("place", ["course/notes.py", "lectures/01_numbers.ipynb", "AGENTS.md"])
+def test_a_whole_homeworks_answers_are_found_in_every_place(homework, kind, place):
+    source = load(REPOSITORY / "solutions" / homework)
+    content = answers(source, kind)
+    notebook = json.dumps({"cells": [{"source": content}]})
+    said = [*secrets([source], {place: (notebook if "ipynb" in place else content).encode()})]
+    assert any(f"{place} holds" in one and f"{homework}'s answers" in one for one in said)
 
 
 @pytest.mark.parametrize("place", [".", "homeworks", ".."])

@@ -174,6 +174,16 @@ def test_a_class_and_a_function_of_one_name_are_one_mistake(name, spelt):
     assert one_spelling(name) == spelt
 
 
+def test_one_mistake_under_two_names_persists(course):
+    for homework, name in (("hw1", "masked_after_the_softmax"), ("hw3", "MaskAfterTheSoftmax")):
+        exercise = ExerciseRecord("e", 0, 1, (name,))
+        RecordFolder(course / "grades", homework).add(
+            SubmissionRecord("ada", 0, 1, "graded", exercises=(exercise,))
+        )
+    [found] = persisting(course, ["hw1", "hw2", "hw3"])
+    assert (found.mistake, found.homeworks) == ("mask_after_the_softmax", {"ada": ["hw1", "hw3"]})
+
+
 def test_the_word_lists_who_made_which_mistake_again(with_records, capsys):
     assert main(["term", "--mistakes", "--root", str(with_records)]) == 0
     assert capsys.readouterr().out.splitlines() == [

@@ -29,8 +29,8 @@ def canvas(homework: str, marks: Sequence[Mark], sheet: str, column: str | None 
     """The sheet with the students' columns and one column of scores; raises ExportError.
 
     column: the assignment's title, its id, or both as Canvas writes them; None looks for the homework's name.
-    Scores are scaled to the points that the assignment has in Canvas. A student who handed in nothing gets an
-    empty cell, which Canvas ignores; one who is excused gets EX.
+    Scores are scaled to the points that the assignment has in Canvas. A student who handed in nothing
+    keeps what is there; one who is excused gets EX.
     """
     header, rows = read_sheet(sheet, ("ID", "Section"), "Canvas")
     possible = next((row for row in rows if _is_points_possible(row)), {})

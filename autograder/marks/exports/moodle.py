@@ -15,6 +15,7 @@ from autograder.marks.exports.marks import Mark, number
 from autograder.marks.exports.sheets import Filled, by_name, find, missing, read_sheet, write_sheet
 
 NAMES = ("Username", "ID number", "Email address", "Identifier")
+NEEDED = ("Identifier", "Grade", "Last modified (grade)")  # Moodle reads no worksheet without them
 COMMENTS = "Feedback comments"
 NOTHING = "-"  # the worksheet's sign for "no date", which is not a formula
 
@@ -26,7 +27,7 @@ def moodle(marks: Sequence[Mark], sheet: str, comments: Mapping[str, str] | None
     before its @), or the number of "Participant 1234". Rows of students who handed in nothing, or are
     excused, stay unchanged.
     """
-    header, rows = read_sheet(sheet, ("Identifier", "Grade"), "Moodle in English")
+    header, rows = read_sheet(sheet, NEEDED, "Moodle in English")
     known, comments = by_name(marks), comments or {}
     found = [find(_with_number(row), NAMES, known) for row in rows]
     filled = [_filled(row, mark, comments) for row, mark in zip(rows, found, strict=True)]

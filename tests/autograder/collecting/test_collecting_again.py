@@ -12,6 +12,7 @@ from autograder.collecting.choosing import choose
 from autograder.collecting.filing import Cabinet
 from autograder.collecting.gather import in_words, lateness
 from autograder.collecting.tree import File
+from autograder.marks.decisions import Decisions
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -30,6 +31,22 @@ def counting(cabinet):
 
 def kept(cabinet):
     return {path.read_bytes() for path in (cabinet.to / ".kept" / "ada").rglob("*.ipynb")}
+
+
+@pytest.mark.parametrize(
+    ("hours", "until", "counts"),
+    [((-1, 1), 0, -1), ((1, -1), 0, -1), ((-2, -1), 0, -1), ((2, 1), 0, 2), ((-1, 1), None, 1)],
+)
+def test_what_arrived_in_time_counts_before_what_did_not_whichever_was_collected_first(
+    cabinet, hours, until, counts
+):
+    limit = None if until is None else NOON + timedelta(hours=until)
+    for hour in hours:
+        one = choose([attempt(f"{hour}", NOON + timedelta(hours=hour))], HOMEWORK, limit)
+        notes = cabinet.file("ada", one, timed=False, until=limit)
+    assert counting(cabinet) == notebook(f"{counts}")
+    assert kept(cabinet) == {notebook(f"{hour}") for hour in hours if hour != counts}
+    assert notes[0].startswith("counts now") == (counts == hours[1])
 
 
 @pytest.fixture
@@ -142,6 +159,24 @@ def test_the_word_prints_the_table_and_tells_the_gradebook_when_it_was_due(cours
     assert (course_folder / "submitted" / "ada" / "mini_homework" / "mini_homework.ipynb").is_file()
     with Gradebook(f"sqlite:///{course_folder / 'gradebook.db'}") as gradebook:
         assert gradebook.find_assignment("mini_homework").duedate == datetime(2026, 11, 20, 12)
+
+
+def test_the_word_puts_the_attempt_that_counts_on_record(course_folder, tmp_path):
+    log = Decisions(course_folder)
+
+    def collect(stamp, which):
+        files = {"ada/mini_homework/mini_homework.ipynb": notebook(stamp)}
+        files |= {"ada/mini_homework/timestamp.txt": f"2026-11-20 {stamp}:00 UTC".encode()}
+        source = zipped(tmp_path / "n.zip", files)
+        words = ["collect", str(source), "--homework", "mini_homework", "--root", str(course_folder)]
+        assert main([*words, "--due", "2026-11-20T12:00Z", "--grace", "5", "--attempt", which]) == 0
+        return [(one.student, one.value[:16], one.why) for one in log.all() if one.what == "attempt"]
+
+    assert collect("12:04", "in-time") == []  # there is no choice among one
+    in_time = ("ada", "2026-11-20 12:04", "in-time of 2")
+    assert collect("12:06", "in-time") == [in_time]
+    assert collect("12:06", "in-time") == [in_time]
+    assert collect("12:07", "latest") == [in_time, ("ada", "2026-11-20 12:07", "latest of 3")]
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ Student,ID,SIS User ID,SIS Login ID,Section,hw1 (9917),Final Score
 "Hopper, Grace",503,u19,grace,B,,
 """
 MOODLE_SHEET = """\
-Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback comments
-Participant 501,Ada Lovelace,ada@example.org,Submitted,,100.00,
-Participant 502,Alan Turing,alan@example.org,Submitted,,100.00,old words
-Participant 503,Grace Hopper,,No submission,,100.00,
+Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments
+Participant 501,Ada Lovelace,ada@example.org,Submitted,,100.00,-,
+Participant 502,Alan Turing,alan@example.org,Submitted,,100.00,-,old words
+Participant 503,Grace Hopper,,No submission,,100.00,-,
 """
 
 
@@ -168,7 +168,7 @@ def test_who_is_excused_says_so_to_canvas_and_keeps_moodles_row():
     rows = list(csv.DictReader(io.StringIO(canvas("hw1", excused, CANVAS_SHEET).text)))
     assert [row["hw1 (9917)"] for row in rows] == ["4.00", "EX", "2.5", ""]
     made = moodle(excused, MOODLE_SHEET)
-    assert "Participant 501,Ada Lovelace,ada@example.org,Submitted,,100.00," in made.text
+    assert "Participant 501,Ada Lovelace,ada@example.org,Submitted,,100.00,-," in made.text
     assert made.notes == ("ada is excused, which Moodle cannot record",)
 
 
@@ -190,9 +190,15 @@ def test_comments_are_html_in_which_a_students_signs_are_text():
 
 
 def test_a_date_that_moodle_does_not_know_stays_as_it_is():
-    sheet = MOODLE_SHEET.replace("Feedback", "Last modified (grade),Feedback").replace("00.00,", "00.00,-,")
-    assert ",-," in moodle(MARKS, sheet).text
-    assert "'-" not in moodle(MARKS, sheet).text
+    made = moodle(MARKS, MOODLE_SHEET).text
+    assert ",-," in made
+    assert "'-" not in made
+
+
+def test_a_worksheet_that_moodle_would_not_read_again_is_refused():
+    sheet = MOODLE_SHEET.replace(",Last modified (grade)", "").replace(",-,", ",")
+    with pytest.raises(ExportError, match=r"no column Last modified \(grade\)"):
+        moodle(MARKS, sheet)
 
 
 def test_an_empty_sheet_comes_back_as_it_was():

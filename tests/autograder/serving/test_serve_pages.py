@@ -116,6 +116,22 @@ def test_hidden_checks_are_told_after_the_due_date_and_an_extension(door, ada):
     assert "whole part" not in page
 
 
+@pytest.mark.parametrize(("grace", "is_late"), [(61, False), (59, True)])
+def test_within_a_moment_of_grace_nothing_is_late_and_hidden_checks_stay_hidden(door, ada, grace, is_late):
+    ada.hand_in(notebook())
+    door.attempts.tell(NAME, "ada", Told("visible part", "whole part", "1 of 2"), 1)
+    past = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    Decisions(door.root).add(Decision(NAME, "", "due", past))
+    Decisions(door.root).set_grace(NAME, timedelta(minutes=grace))
+    page = ada.get(f"/homework/{NAME}").text
+    seen = ("whole part" in page, ">late<" in page, "what you hand in now is late" in page)
+    assert seen == (is_late, is_late, is_late)
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    for address in (f"/class/{NAME}", f"/class/{NAME}/ada"):
+        assert (">late<" in staff.get(address).text) == is_late
+
+
 @pytest.mark.parametrize(("hidden", "seen"), [("at once", "whole"), ("never", "visible")])
 def test_the_instructor_decides_when_hidden_checks_are_told(tmp_path, hidden, seen):
     door = new_door(tmp_path, hidden=hidden)
