@@ -48,11 +48,12 @@ class AttemptInbox:
         self.rubrics = Rubrics(self.attempts.engine)
 
     def all(self, homework: str) -> Sequence[Found]:
-        """Every submission there is."""
+        """Every submission there is: first those to be judged, in the order in which they were handed in."""
         try:
-            return [found for found in collect(self.folder, homework) if found.handed_in]
+            there = [found for found in collect(self.folder, homework) if found.handed_in]
         except NothingHandedIn:
             return []
+        return sorted(there, key=lambda one: self.judging.get((homework, one.student), float("inf")))
 
     def arrived(self, homework: str) -> Sequence[Found]:
         """File new attempts; returns the submissions that may be judged now, at first all of them."""
