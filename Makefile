@@ -41,6 +41,7 @@ test: $(READY)   ## run every check and test
 	$(BIN)/python -m autograder build --check
 	$(BIN)/python -m autograder verify --quiet --mutants 1
 	$(BIN)/python -m pytest -n auto
+	@$(MAKE) --no-print-directory lint-figures
 
 # npm's packages serve whoever changes a figure; nothing else needs them.
 node_modules/ready: package.json package-lock.json
@@ -48,8 +49,10 @@ node_modules/ready: package.json package-lock.json
 	touch $@
 
 lint-figures:    ## look for mistakes in the figures' modules, if node is installed
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory node_modules/ready && npm run --silent lint; \
-	else echo "node is not installed: the figures' modules were not checked"; fi
+	@if ! command -v npm >/dev/null; then echo "npm is not installed: the figures' modules were not checked"; \
+	elif ! $(MAKE) --no-print-directory node_modules/ready; then \
+		echo "npm could not install eslint: the figures' modules were not checked"; \
+	else npm run --silent lint; fi
 
 nightly: export OMP_NUM_THREADS = 1
 nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, run every living end, attack a whole batch, play a class on a JupyterHub, and try a million malformed inputs

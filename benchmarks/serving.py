@@ -3,11 +3,15 @@
     python benchmarks/serving.py [--homework NAME] [--students 300] [--minutes 5] [--kill] [--postgresql]
 
 Simulated on this machine alone: every student signs in by an invitation, hands in once at a time drawn
-uniformly, and reloads the page as browsers are told to. `--kill` ends the grader, and then the whole server,
-with SIGKILL while the class hands in; a student who gets no answer, or is told that the database is away,
-tries again. `--postgresql` keeps attempts and marks in a PostgreSQL server of this run's own, which `--kill`
-ends too, for three seconds. Ends with an error unless every attempt is kept once and every record and mark
-equals what `autograder grade` finds for the same submissions.
+uniformly, and reloads the page as browsers are told to. A student's turn begins when a judge is free: when
+all earlier attempts have been judged but as many as the other judges have in hand, by the database's times.
+
+`--kill` ends the grader, and then the whole server, with SIGKILL while the class hands in; a student who gets
+no answer, or is told that the database is away, tries again. `--postgresql` keeps attempts and marks in a
+PostgreSQL server of this run's own, which `--kill` ends too, for three seconds.
+
+Ends with an error unless every attempt is kept once, every record and mark equals what `autograder grade`
+finds for the same submissions, and 95 % of the class know within MOST_SECONDS, with at most MOST_BYTES.
 """
 
 from __future__ import annotations
@@ -29,18 +33,23 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 import httpx2 as httpx
 import psutil
 from grading import ROOT
 from nbgrader.api import Gradebook
 
+from autograder.grading.capacity import capacity_here
+from autograder.isolation import Limits
 from autograder.marks.database import with_driver
 from autograder.sample.demo import make_course
 from autograder.sample.sample_class import hand_in_ordinary
-from autograder.serving.attempts import Attempts
+from autograder.serving.attempts import Attempt, Attempts
 from autograder.serving.people import Invitations, Person
 from autograder.serving.run import database_url
 from autograder.serving.settings import read_settings, secret_key
@@ -50,16 +59,20 @@ if TYPE_CHECKING:
     from postgresql_server import Server as DatabaseServer
 
 SETTINGS = 'address = "http://127.0.0.1:{port}"\nhidden = "at once"\nseconds_between = 0.0\n'
-RELOAD = re.compile(r'http-equiv="refresh" content="(\d+)"')
+RELOAD = re.compile(r'http-equiv="refresh" content="(\d+)(?:;url=([^"]*))?"')
 FIELD = re.compile(r'type="hidden" name="(\w+)" value="([^"]*)"')
+READY = "Ready. Isolation"  # says the grader
 SECONDS_UNTIL_ANOTHER_TRY = 1.0
 SECONDS_WITHOUT_A_DATABASE = 3.0
 SECONDS_AFTER_THE_LAST = 300.0  # before a student who knows nothing yet counts as lost
+FROM_HANDING_IN, FROM_THE_TURN = "from handing in to knowing", "from one's turn to knowing"
+MOST_SECONDS = {FROM_HANDING_IN: 15.0, FROM_THE_TURN: 2.0}
+MOST_BYTES = 4 << 30
 
 
 @dataclass
 class Player:
-    """A student with a browser; times are seconds of one clock."""
+    """A student with a browser; times are seconds since 1970."""
 
     name: str
     notebook: Path
@@ -67,7 +80,7 @@ class Player:
     address: str
     at: float  # when this student hands in
     handed_in: float = 0.0
-    own_turn: float = 0.0  # since when nobody comes before
+    turn: float = 0.0  # since when a judge has been free
     knew: float = 0.0
 
     async def play(self, homework: str, begin: float) -> None:
@@ -75,17 +88,15 @@ class Player:
         async with httpx.AsyncClient(base_url=self.address, follow_redirects=True, timeout=30) as browser:
             page, content = f"/homework/{homework}", self.notebook.read_bytes()
             await self.send(browser, self.link, "/join")
+            self.handed_in = time.time()
             await self.send(browser, page, page, files={"notebook": (self.notebook.name, content)})
-            self.handed_in = time.monotonic()
             while not self.knew:
-                text = (await patiently(lambda: browser.get(page))).text
-                now, waits = time.monotonic(), RELOAD.search(text)
-                if "before this one" not in text:
-                    self.own_turn = self.own_turn or now
-                if waits is None:
-                    self.knew = now
+                text = (await patiently(partial(browser.get, page))).text
+                if (reload := RELOAD.search(text)) is None:
+                    self.knew = time.time()
                 else:
-                    await asyncio.sleep(int(waits[1]))
+                    await asyncio.sleep(int(reload[1]))
+                    page = urljoin(page, reload[2] or "")
 
     async def send(self, browser: httpx.AsyncClient, page: str, target: str, **more: dict) -> None:
         """Fill in the form of a page."""
@@ -111,6 +122,7 @@ class Server:
     """`autograder serve` in a separate process, and the most memory that it and its children held."""
 
     course: Path
+    jobs: int  # how many judges it has
     database: DatabaseServer | None = None
     process: subprocess.Popen | None = None
     most_bytes: int = 0
@@ -119,6 +131,7 @@ class Server:
     def start(self) -> None:
         port = read_settings(self.course).address.rpartition(":")[2]
         words = [sys.executable, "-m", "autograder", "serve", f"--root={self.course}", f"--port={port}"]
+        words += [f"--jobs={self.jobs}"]
         with open(self.course / "serve.log", "ab") as log:
             where = {"GRADEBOOK_URL": self.database.url} if self.database else {}
             self.process = subprocess.Popen(
@@ -175,14 +188,19 @@ def main() -> int:
         database = stack.enter_context(a_database()) if options.postgresql else None
         course, apart = a_course(Path(scratch), options, database)
         players = class_of(course, options)
-        server = Server(course, database)
+        server = Server(course, options.jobs, database)
         server.start()
         try:
             asyncio.run(hand_in_all(players, server, options))
             problems = differences(server, apart, players, options.homework)
+            told = [player for player in players if player.knew]
+            seconds = waited(told) if len(told) > 1 else {}
         finally:
             server.kill()
-    print(table(players, server))
+    problems += broken(seconds, server)
+    print(table(seconds))
+    killed = f", {' and '.join(server.killed)} killed meanwhile" if server.killed else ""
+    print(f"{len(told)} of {len(players)} know; at most {server.most_bytes / 2**20:.0f} MB{killed}")
     print(*problems, sep="\n")
     return int(bool(problems))
 
@@ -192,6 +210,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--homework", default="hw1_language_models")
     parser.add_argument("--students", type=int, default=300)
     parser.add_argument("--minutes", type=float, default=5.0)
+    jobs = capacity_here().jobs(Limits())
+    parser.add_argument("--jobs", type=int, default=jobs, help="submissions judged at the same time")
     parser.add_argument("--kill", action="store_true", help="end grader, database and server in the middle")
     parser.add_argument("--postgresql", action="store_true", help="keep attempts and marks in PostgreSQL")
     return parser.parse_args()
@@ -252,6 +272,8 @@ def class_of(course: Path, options: argparse.Namespace) -> list[Player]:
 async def hand_in_all(players: list[Player], server: Server, options: argparse.Namespace) -> None:
     async with httpx.AsyncClient() as browser:
         await patiently(lambda: browser.get(players[0].address))
+    while READY not in (server.course / "serve.log").read_text():
+        await asyncio.sleep(SECONDS_UNTIL_ANOTHER_TRY)
     seconds, begin = 60 * options.minutes, time.monotonic()
     beside = [asyncio.create_task(server.watch_memory())]
     if options.kill:
@@ -269,6 +291,7 @@ def differences(server: Server, apart: Path, players: list[Player], name: str) -
     """What is lost, counted twice, or different from the course that was graded in one go."""
     course = server.course
     attempts = Attempts(database_url(course, read_settings(course)))
+    find_turns(players, [one for player in players for one in attempts.of(player.name, name)], server.jobs)
     problems = [f"{one.name} never got a verdict" for one in players if not one.knew]
     problems += [f"{one.name}: not 1 attempt" for one in players if len(attempts.of(one.name, name)) != 1]
     here = points(course, name, server.database.url if server.database else None)
@@ -287,18 +310,55 @@ def points(course: Path, name: str, url: str | None = None) -> dict[str, tuple]:
     return {who: (record["points"], marks.get(who)) for who, record in records.items()}
 
 
-def table(players: list[Player], server: Server) -> str:
-    told = [player for player in players if player.knew]
-    rows = {
-        "from handing in to knowing": [one.knew - one.handed_in for one in told],
-        "from one's turn to knowing": [one.knew - max(one.own_turn, one.handed_in) for one in told],
+def find_turns(players: list[Player], attempts: list[Attempt], jobs: int) -> None:
+    """Enter since when one of so many judges has been free for each player's attempt."""
+    earlier: list[float] = []  # when the attempts before this one were judged
+    turns = {}
+    for attempt in sorted(attempts, key=lambda one: one.number):
+        arrived = seconds_of(attempt.time)
+        free = sorted(earlier)[-jobs] if len(earlier) >= jobs else arrived
+        turns[attempt.student] = max(arrived, free)
+        earlier.append(seconds_of(attempt.judged or attempt.time))
+    for player in players:
+        player.turn = turns.get(player.name, 0.0)
+
+
+def seconds_of(time: datetime) -> float:
+    """The seconds since 1970 of a time in the database, which is in UTC."""
+    return time.replace(tzinfo=UTC).timestamp()
+
+
+def waited(told: list[Player]) -> dict[str, list[float]]:
+    """The seconds that each student who knows a verdict has waited."""
+    return {
+        FROM_HANDING_IN: [one.knew - one.handed_in for one in told],
+        FROM_THE_TURN: [one.knew - one.turn for one in told],
     }
+
+
+def nineteen_of_twenty(seconds: list[float]) -> float:
+    """The seconds within which 95 % know."""
+    return statistics.quantiles(seconds, n=20, method="inclusive")[-1]
+
+
+def broken(waited: dict[str, list[float]], server: Server) -> list[str]:
+    """Which promises were not kept."""
+    late = {what: nineteen_of_twenty(seconds) for what, seconds in waited.items()}
+    problems = [
+        f"{what}: 95 % within {late[what]:.1f} s, not {most:.0f} s"
+        for what, most in MOST_SECONDS.items()
+        if what in late and late[what] > most
+    ]
+    if server.most_bytes > MOST_BYTES:
+        problems.append(f"{server.most_bytes / 2**20:.0f} MB were used, not {MOST_BYTES / 2**20:.0f} MB")
+    return problems
+
+
+def table(waited: dict[str, list[float]]) -> str:
     lines = [f"{'seconds':<30}{'median':>8}{'95 %':>8}{'most':>8}"]
-    for what, seconds in rows.items():
-        most = statistics.quantiles(seconds, n=20)[-1]
-        lines.append(f"{what:<30}{statistics.median(seconds):>8.1f}{most:>8.1f}{max(seconds):>8.1f}")
-    killed = f", {' and '.join(server.killed)} killed meanwhile" if server.killed else ""
-    lines.append(f"{len(told)} of {len(players)} know; at most {server.most_bytes / 2**20:.0f} MB{killed}")
+    for what, seconds in waited.items():
+        figures = statistics.median(seconds), nineteen_of_twenty(seconds), max(seconds)
+        lines.append(f"{what:<30}" + "".join(f"{one:>8.1f}" for one in figures))
     return "\n".join(lines)
 
 

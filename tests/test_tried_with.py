@@ -1,6 +1,7 @@
 """The versions in `site/tried_with.md` are those that the tests run with, and each test it names is there."""
 
 import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from test_repository import PROJECT, ROOT, pinned_versions
 
 PAGE = (ROOT / "site" / "tried_with.md").read_text()
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if "| `" in line]
-# What is not from the package index: stated by hand, from the machine on which it was tried.
+# What is not from the package index. Tests that start such a program compare its version (`tried.compare`);
+# Podman, buildah and runc are started by hand alone.
 BY_HAND = {"buildah", "configurable-http-proxy", "node", "podman", "postgresql", "runc"}
-EXTRAS = ("cluster", "hub", "postgresql")
+EXTRAS = ("cluster", "hub", "postgresql", "serve")
 NAMED = re.compile(r"([A-Za-z][\w-]*) (\d[\w.]*)")
 
 
@@ -34,6 +36,27 @@ def test_what_others_than_the_course_bring_is_listed(extra):
     asked = map(Requirement, PROJECT["optional-dependencies"][extra])
     names = {canonicalize_name(one.name) for one in asked}
     assert names <= said().keys()
+
+
+@pytest.mark.parametrize(
+    ("printed", "warns"),
+    [
+        ("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)", False),
+        ("PostgreSQL 150.1", True),
+        ("v16", True),
+    ],
+)
+def test_a_program_of_another_version_than_the_page_states_is_reported(tmp_path, monkeypatch, printed, warns):
+    monkeypatch.syspath_prepend(ROOT / "tests" / "autograder")
+    from tried import compare
+
+    program = tmp_path / "postgres"
+    program.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    program.chmod(0o755)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        compare("PostgreSQL", program)
+    assert [f"{one.message}".partition(" is ")[0] for one in told] == ["PostgreSQL"] * warns
 
 
 def test_each_row_names_files_that_are_there():

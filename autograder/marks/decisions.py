@@ -1,8 +1,8 @@
 """Who decided what, and when: an append-only log in `grades/decisions.jsonl`.
 
 Only `forget` changes lines: it takes a student's name out. The last entries about excuses and extensions
-apply. Manual marks are entered in nbgrader's pages, which do not record by whom; the log says when a change
-was noticed, and who ran the command that noticed it.
+apply. Manual marks and due dates are entered in nbgrader's pages, which do not record by whom; of these the
+log says when they were noticed, and by which account's command.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Decision:
     cell: str = ""  # of a manual mark; the exercise, for points
     why: str = ""
     who: str = ""
+    is_noticed: bool = False  # somebody else may have decided it, and earlier
     time: str = ""  # UTC, ISO 8601
 
 
@@ -152,7 +153,7 @@ class Decisions:
     def notice_due(self, homework: str, due: datetime | None) -> None:
         """Log when a homework is due, if nbgrader's pages have set another time since; due has its zone."""
         if due != (before := self._due(homework)):
-            self.add(Decision(homework, "", "due", _iso(due), _iso(before)))
+            self.add(Decision(homework, "", "due", _iso(due), _iso(before), is_noticed=True))
 
     def late_without_time(self, homework: str) -> frozenset[str]:
         """The students whose platform says that they were late, but not by how much."""
@@ -195,6 +196,7 @@ class Decisions:
                 marks.get((student, cell)),
                 known.get((student, cell)),
                 cell,
+                is_noticed=True,
             )
             for student, cell in sorted(known.keys() | marks.keys())
             if known.get((student, cell)) != marks.get((student, cell))
@@ -231,9 +233,8 @@ def in_words(decisions: Iterable[Decision]) -> Iterator[str]:
         change = f"{_shown(entry.before)} → {_shown(entry.value)}"
         why = f" ({entry.why})" if entry.why else ""
         whom = f" {entry.student}" if entry.student else ""
-        yield one_line(
-            f"{entry.time}  {entry.who}  {entry.homework}{whom}  {entry.what}{where}: {change}{why}"
-        )
+        who = f"noticed by {entry.who}" if entry.is_noticed else entry.who
+        yield one_line(f"{entry.time}  {who}  {entry.homework}{whom}  {entry.what}{where}: {change}{why}")
 
 
 def _shown(value: float | bool | str | None) -> str:

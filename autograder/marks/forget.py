@@ -1,4 +1,4 @@
-"""Delete everything that a course keeps of one student."""
+"""Delete everything that a course keeps of a student, or of everybody in a finished term."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -65,8 +65,8 @@ class Forgetting:
         if count := len(self.student.log):
             yield f"the log: the name and the reasons in {count} {'line' if count == 1 else 'lines'}"
 
-    def forget(self) -> None:
-        """Delete it all, the log's part last: after a crash, the same command deletes the rest."""
+    def delete(self) -> None:
+        """Delete it all but the log's part."""
         for path, record in self.summaries.items():
             write(path, record)
         for path in self.reports:
@@ -78,28 +78,46 @@ class Forgetting:
                 place.unlink()
         for one in self.student.databases:
             _delete(one, self.student.name)
-        Decisions(self.student.root).forget(self.student.name)
+
+
+def forget(students: Sequence[OneStudent]) -> None:
+    """Delete all of these, the log's part last: after a crash, the same command deletes the rest."""
+    for student in students:
+        Forgetting(student).delete()
+    for one in students[0].databases if students else ():
+        _compact(one)
+    for student in students:
+        Decisions(student.root).forget(student.name)
 
 
 def _delete(database: Database, student: str) -> None:
-    """Delete a student's rows, and what the database's file still has of deleted ones."""
+    """Delete a student's rows."""
     theirs = rows_of(database, student)
+    with in_a_sentence(), database.open() as connection:
+        for table in reversed(database.tables):
+            if table in theirs:
+                connection.execute(table.delete().where(theirs[table]))
+
+
+def _compact(database: Database) -> None:
+    """Delete what the database's file still has of deleted rows."""
     with in_a_sentence():
         with database.open() as connection:
             engine = connection.engine
-            for table in reversed(database.tables):
-                if table in theirs:
-                    connection.execute(table.delete().where(theirs[table]))
-        quoted = engine.dialect.identifier_preparer.format_table
+        tables = ", ".join(map(engine.dialect.identifier_preparer.format_table, rows_of(database, "")))
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             for command in COMPACT.get(engine.dialect.name, ()):
-                connection.execute(sql.text(command.format(tables=", ".join(map(quoted, theirs)))))
+                connection.execute(sql.text(command.format(tables=tables)))
         engine.dispose()
 
 
-def mentions(root: Path, student: str) -> list[str]:
-    """Files of the class that contain the name as a word, such as other students' notebooks."""
-    spelt = {os.fsencode(student), json.dumps(student)[1:-1].encode(), str(escape(student)).encode()}
+def mentions(root: Path, students: Iterable[str]) -> list[str]:
+    """Files of the class that contain one of the names as a word, such as other students' notebooks."""
+    spelt = {
+        way
+        for name in students
+        for way in (os.fsencode(name), json.dumps(name)[1:-1].encode(), str(escape(name)).encode())
+    }
     word = re.compile(rb"(?<![\w-])(" + b"|".join(map(re.escape, spelt)) + rb")(?![\w-])")
     inside = (path for folder in WITH_CLASS for path in (root / folder).rglob("*"))
     files = (path for path in (*root.glob("*"), *inside) if path.is_file() and not path.is_symlink())

@@ -16,10 +16,13 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 from traitlets.config import Config
 
+from autograder.grading.attempt import Attempt
 from autograder.grading.autograded import stream
-from autograder.grading.paper import mark, paper_of
+from autograder.grading.forked import Lost, forked
+from autograder.grading.paper import Paper, paper_of
 from autograder.grading.plan import Plan, plan_for
-from autograder.grading.submission import Graded
+from autograder.grading.pool import limits_of_a_judge
+from autograder.grading.submission import Graded, not_run
 from autograder.isolation import Limits, Warm, choose
 from autograder.languages.notebooks import in_metadata
 from autograder.marks.comments import mistakes_of
@@ -67,14 +70,24 @@ class Judge(NbGraderPreprocessor):
         """Judge the submission, save its record in grades/, and show it in the cells that Repair made."""
         plan = plan_of(resources)
         warm = warm_process(self.isolation)
-        graded = mark(paper_of(handed_in(resources, self.config)), plan, warm.level.name, warm.student)
+        graded = judged(paper_of(handed_in(resources, self.config)), plan, warm)
         RecordFolder(Path("grades"), plan.homework.name).add(graded.record)
         now = plan.cells_now(Path.cwd())
         if edited := edited_since(resources["nbgrader"]["db_url"], plan.homework.name, now):
             self.log.warning(edited)
-        _require_verdicts(graded)
+        require_verdicts(graded)
         _show(graded, plan, nb)
         return nb, resources
+
+
+def judged(paper: Paper, plan: Plan, warm: Warm) -> Graded:
+    """Judge one submission in a process of its own, which has the time and memory of a judge."""
+    plan.prepare()
+    attempt = Attempt(plan, warm.level.name, warm)
+    [(_, result)] = forked([paper], attempt, jobs=1, **limits_of_a_judge(plan.limits))
+    if isinstance(result, Lost):
+        return not_run(paper.student, result.sentence, plan)
+    return Graded.from_json(result["graded"])
 
 
 def handed_in(resources: ResourcesDict, config: Config) -> Found:
@@ -122,7 +135,7 @@ def _cell(position: int, cell: RepairedCell) -> dict:
     return notebook_cell(cell.of.name if cell.of else f"handed-in-{position}", kind, cell.source, metadata)
 
 
-def _require_verdicts(graded: Graded) -> None:
+def require_verdicts(graded: Graded) -> None:
     """Raise CouldNotJudge unless every check has a verdict: nbgrader's cells have points or none."""
     checks = [check for exercise in graded.record.exercises for check in exercise.checks]
     undecided = [check.name for check in checks if check.result == "could_not_run"]

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,16 @@ from autograder.serving.people import Invitations, NotAdmitted, Person, SignIn, 
 from autograder.serving.protection import Protection, require_own_form
 from autograder.serving.rubrics import Rubrics, total
 from autograder.serving.settings import ServeSettings
+from autograder.serving.waiting import Waiting
 from autograder.submissions.collect import LARGEST_NOTEBOOK, Unreadable
 from autograder.submissions.handed_in import parse
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECONDS_OF_A_SESSION = 60 * 86_400
-SECONDS_BETWEEN_RELOADS = 2  # of a page that waits for a verdict; more if the queue is long
-LONGEST_QUEUE = 60
-SECONDS_UNTIL_A_TURN = 15  # between reloads of a page whose attempt may not be graded yet
+AT_ONCE = (
+    "0;url=?held=1"  # a page that waits asks for itself again, which is answered when there is a verdict
+)
+SECONDS_BETWEEN_RELOADS = 15  # of a page whose attempt may not be graded yet, or whose database is away
 NOT_HANDED_IN = "Not handed in"
 NOT_SIGNED_IN = "You are not signed in, in this browser. If you sent something just now, it has not arrived."
 WRONG = {
@@ -74,6 +77,10 @@ class Door:
     @cached_property
     def rubrics(self) -> Rubrics:
         return Rubrics(self.attempts.engine)
+
+    @cached_property
+    def waiting(self) -> Waiting:
+        return Waiting(self.attempts)
 
     @property
     def classroom(self) -> Classroom:
@@ -134,7 +141,7 @@ class Door:
         is_upload = isinstance(problem, NotHandedIn | TooMany)
         found = WRONG.get(401 if status == 403 and not is_known else status, "This did not work")
         heading = NOT_HANDED_IN if is_upload else found
-        pause = SECONDS_UNTIL_A_TURN if status == 503 and request.method == "GET" else None
+        pause = SECONDS_BETWEEN_RELOADS if status == 503 and request.method == "GET" else None
         values = {"heading": heading, "message": str(problem), "back": back or "/"}
         return self.page(request, "message.html.j2", status=status, reload=pause, **values)
 
@@ -215,21 +222,28 @@ class Door:
 
     # ---- a student's pages
 
-    def homework(self, request: Request) -> Response:
+    async def homework(self, request: Request) -> Response:
+        """A student's page of a homework; if the request is to be held, as soon as nothing waits any more."""
+        person, name = self.someone(request), self.named(request)
+        if "held" in request.query_params:
+            attempts = await run_in_threadpool(self.attempts.of, person.name, name)
+            latest = attempts[-1] if attempts else None
+            if latest is not None and latest.judged is None:
+                await self.waiting.until_judged(latest.number)
+        return await run_in_threadpool(self.handed_in, request, person, name)
+
+    def handed_in(self, request: Request, person: Person, name: str) -> Response:
         """What was handed in, its place in the queue, the verdict, and a form.
 
         While an attempt waits, the page reloads, which would empty a form: it then links to one instead.
         """
-        person, name = self.someone(request), self.named(request)
         self.welcome(request, person)
         attempts = self.attempts.of(person.name, name)
         latest = attempts[-1] if attempts else None
         waits = latest is not None and latest.judged is None
-        ahead = self.attempts.queue(latest.number) if latest is not None and waits else 0
         decisions = Decisions(self.root)
         due, in_time = decisions.due(name, person.name), decisions.in_time_until(name, person.name)
         later = later_turn(latest, due) if latest is not None and waits else ""
-        pause = SECONDS_UNTIL_A_TURN if later else SECONDS_BETWEEN_RELOADS + min(ahead, LONGEST_QUEUE) // 2
         has_form = not waits or "again" in request.query_params
         return self.page(
             request,
@@ -237,10 +251,10 @@ class Door:
             **self.standing(name, person.name, attempts),
             attempts=[(in_zone_of(due, one.time), one, one.is_late(in_time)) for one in reversed(attempts)],
             later=later,
-            ahead=ahead,
+            ahead=self.attempts.queue(latest.number) if latest is not None and waits else 0,
             verdict=self.verdict(name, person.name),
             has_form=has_form,
-            reload=None if has_form else pause,
+            reload=None if latest is None or has_form else reload_of(latest),
         )
 
     def standing(self, name: str, student: str, attempts: Sequence[Attempt] | None = None) -> dict[str, Any]:
@@ -333,3 +347,9 @@ def later_turn(attempt: Attempt, due: datetime | None) -> str:
     """When an attempt will be judged, if that is later than now."""
     turn = attempt.not_before
     return in_zone_of(due, turn) if turn.replace(tzinfo=UTC) > datetime.now(UTC) else ""
+
+
+def reload_of(attempt: Attempt) -> str:
+    """When the page of an attempt that waits asks again: when its turn comes, and from then on at once."""
+    seconds = (attempt.not_before.replace(tzinfo=UTC) - datetime.now(UTC)).total_seconds()
+    return AT_ONCE if seconds <= 0 else str(ceil(min(seconds, SECONDS_BETWEEN_RELOADS)))

@@ -31,6 +31,13 @@ ATTEMPT = sql.Table(
     sql.Column("judged", sql.DateTime),
     sql.Index("handed_in_by", "homework", "student"),
 )
+# What waits is looked for several times a second, and must not be looked for among a term's files.
+WAITS = sql.Index(
+    "handed_in_waits",
+    *(ATTEMPT.c[name] for name in ("judged", "number", "not_before", "homework", "student")),
+    sqlite_where=ATTEMPT.c.judged.is_(None),
+    postgresql_where=ATTEMPT.c.judged.is_(None),
+)
 TOLD = sql.Table(
     "told",
     TABLES,
@@ -115,6 +122,8 @@ class Attempts:
                 sql.event.listen(self.engine, "connect", _as_two_processes_need_it)
                 sql.event.listen(self.engine, "begin", _write_lock)
             TABLES.create_all(self.engine)
+            with self.engine.begin() as connection:  # a database of an earlier version lacks it
+                connection.execute(sql.schema.CreateIndex(WAITS, if_not_exists=True))
 
     @contextmanager
     def _begin(self) -> Iterator[sql.Connection]:
@@ -174,6 +183,12 @@ class Attempts:
         students = sql.select(ATTEMPT.c.homework, ATTEMPT.c.student).where(*waits).distinct().subquery()
         with self._begin() as connection:
             return connection.execute(sql.select(sql.func.count()).select_from(students)).scalar_one()
+
+    def unjudged(self) -> set[int]:
+        """The numbers of all attempts that have not been judged."""
+        with self._begin() as connection:
+            rows = connection.execute(sql.select(ATTEMPT.c.number).where(ATTEMPT.c.judged.is_(None)))
+            return set(rows.scalars())
 
     def unplaced(self, homework: str) -> list[Attempt]:
         """Attempts that have not been filed as submissions yet, oldest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Sequence
@@ -55,17 +56,21 @@ class AttemptInbox:
             return []
 
     def arrived(self, homework: str) -> Sequence[Found]:
-        """File new attempts; returns the submissions that may be judged now, at first all of them."""
+        """File new attempts; returns the submissions that may be judged now, at first all of them.
+
+        Those that wait come first, in the order in which they were handed in.
+        """
         self.place(homework)
         self.tell_changed(homework)
         ready = self.attempts.ready(homework)
         if homework in self.has_begun:
             ready = {who: one for who, one in ready.items() if self.judging.get((homework, who), 0) < one}
         self.judging |= {(homework, student): number for student, number in ready.items()}
-        if homework in self.has_begun:
-            return [found for found in self.all(homework) if found.student in ready] if ready else []
+        if homework in self.has_begun and not ready:
+            return []
+        among = [one for one in self.all(homework) if one.student in ready or homework not in self.has_begun]
         self.has_begun.add(homework)
-        return self.all(homework)
+        return sorted(among, key=lambda one: ready.get(one.student, math.inf))
 
     def place(self, homework: str) -> None:
         """File attempts in the same way as collected ones; doing so twice has no effect."""

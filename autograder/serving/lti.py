@@ -1,8 +1,8 @@
 """Sign-in from a learning management system by LTI 1.3, and the marks back to it.
 
-Authlib's library joserfc reads and signs tokens; the rules of a launch are written out here. PyLTI1p3, the
-usual library, has had no release since 2022, does not support Starlette, and accepts a token twice, or one
-for another tool. Rules: IMS Security Framework 1.0, LTI 1.3 core, and Assignment and Grade Services 2.0.
+Authlib's library joserfc reads and signs tokens; the rules of a launch are written out here, and
+site/developers.md says why neither PyLTI1p3 nor its fork is used. Rules: IMS Security Framework 1.0, LTI 1.3
+core, and Assignment and Grade Services 2.0.
 """
 
 from __future__ import annotations

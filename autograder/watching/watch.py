@@ -220,10 +220,13 @@ class OpenHomework:
         self.hand_on_marks()
 
     def hand_on_marks(self, after: float = 0.0) -> None:
-        """Tell the inbox every mark in the gradebook, if it was told longer ago than this many seconds."""
+        """Log marks by hand, and tell the inbox every mark, if that was longer ago than this many seconds."""
         if time.monotonic() - self.looked < after:
             return
         self.looked = time.monotonic()
+        if self.clerk is not None:
+            with suppress(*AWAY):
+                Decisions(self.root).notice(self.name, self.clerk.marks.by_hand())
         with suppress(ExportError, *AWAY):  # not released into this gradebook yet, or to be asked again
             self.inbox.marked(self.name, marks_of(self.root, self.name, self.gradebook))
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tried import compare
+
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 USERS = ("postgres", "nobody")  # PostgreSQL refuses to run as root
 SECONDS_TO_START = 60.0
@@ -84,6 +86,7 @@ def free_port():
 @contextmanager
 def a_server(**settings):
     """A server that has started; settings: of PostgreSQL, such as fsync="off"."""
+    compare("PostgreSQL", BINARIES[-1] / "postgres")
     with tempfile.TemporaryDirectory(prefix="postgresql-", dir="/tmp") as place:  # a short, open path
         server = Server(Path(place), free_port(), secrets.token_hex(16), settings)
         (server.folder / "password").write_text(server.password)

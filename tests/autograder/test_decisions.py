@@ -1,5 +1,6 @@
 """Excuses, extensions and marks by hand are on record, and the record is only added to."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -84,6 +85,25 @@ def test_a_mark_by_hand_is_logged_once_and_again_when_it_changes(log):
     log.notice(NAME, {("ada", "why"): 4.0})
     log.notice(NAME, {})
     assert [(entry.before, entry.value) for entry in log.all()] == [(None, 3.0), (3.0, 4.0), (4.0, None)]
+
+
+def test_who_noticed_a_mark_is_not_said_to_have_given_it(log, monkeypatch, capsys):
+    monkeypatch.setenv("LOGNAME", "grace")
+    log.notice(NAME, {("ada", "why"): 3.0})
+    log.notice_due(NAME, datetime(2026, 11, 30, tzinfo=UTC))
+    word(log, "excuse", NAME, "bo")
+    capsys.readouterr()
+    word(log, "log", NAME)
+    who = [line.split("  ")[1] for line in capsys.readouterr().out.splitlines()]
+    assert who == ["noticed by grace", "noticed by grace", "grace"]
+
+
+def test_a_log_of_an_earlier_version_is_read(log):
+    log.notice(NAME, {("ada", "why"): 3.0})
+    line = json.loads(log.path.read_text())
+    del line["is_noticed"]
+    log.path.write_text(json.dumps(line) + "\n")
+    assert [entry.value for entry in log.all()] == [3.0]
 
 
 def test_the_log_is_read_in_words(log, capsys):

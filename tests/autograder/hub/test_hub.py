@@ -9,6 +9,7 @@ from closed_homes import NAMES, HubOfAccounts, a_folder, why_not
 from grading import NAME, RIGHT, catalogue, named
 from hub_of_two_courses import Hub, Person, proxy_in
 from interrupted import records
+from tried import compare
 
 from autograder.source.sample_submissions import answered
 
@@ -29,6 +30,8 @@ def hub(request):
         proxy, problem = proxy_in(npm)
         if proxy is None:
             pytest.skip(problem)
+        compare("configurable-http-proxy", proxy)
+        compare("Node", "node")
         hub = request.param(folder, proxy)
         with pytest.MonkeyPatch.context() as patch:
             hub.prepare(patch)

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-NEEDED = ("starlette", "uvicorn", "python_multipart", "itsdangerous", "authlib", "joserfc", "httpx2")
+NEEDED = ("starlette", "uvicorn", "python_multipart", "itsdangerous", "authlib", "joserfc", "httpx2", "jwt")
 MISSING = [name for name in NEEDED if find_spec(name) is None]
 
 
@@ -12,7 +12,7 @@ class Skipped(pytest.Module):
     """A file whose imports would fail."""
 
     def collect(self):
-        pytest.skip(f"`pip install -e '.[serve]'` brings {', '.join(MISSING)}")
+        pytest.skip(f"`pip install -e '.[dev]'` brings {', '.join(MISSING)}")
 
 
 def pytest_pycollect_makemodule(module_path, parent):

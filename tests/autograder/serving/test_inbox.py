@@ -54,6 +54,26 @@ def test_an_attempt_is_given_once_as_a_submission_with_its_time(inbox):
     assert inbox.attempts.of("ada", "first")[0].judged is not None
 
 
+@pytest.mark.parametrize("has_begun", [False, True], ids=["a grader that starts", "a grader at work"])
+def test_who_handed_in_first_is_judged_first(inbox, has_begun):
+    if has_begun:
+        inbox.arrived("first")
+    names = ["cleo", "ada", "dan", "bob"]
+    for name in names:
+        inbox.attempts.hand_in(name, "first", NOTEBOOK, Pace())
+    assert [one.student for one in inbox.arrived("first")] == names
+
+
+def test_who_waits_comes_before_what_lies_there(inbox):
+    inbox.attempts.hand_in("zoe", "first", NOTEBOOK, Pace())
+    [found] = inbox.arrived("first")
+    inbox.give_back(found, keep(inbox, "first", 2.0), replace(SOURCE, name="first"))
+    inbox.attempts.tell("first", "zoe", inbox.attempts.told("first", "ada"), 1)
+    inbox.attempts.hand_in("eve", "first", NOTEBOOK, Pace())
+    again = AttemptInbox(inbox.attempts, inbox.folder, inbox.records)
+    assert [one.student for one in again.arrived("first")] == ["eve", "zoe"]
+
+
 def test_an_attempt_before_its_turn_lies_there_and_is_not_given(inbox):
     inbox.arrived("first")
     for word in (b"1", b"2"):

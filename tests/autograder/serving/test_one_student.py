@@ -1,9 +1,11 @@
 """One student's data is handed over whole, and forgotten whole; all else stays as it is, to the byte."""
 
 import json
+import os
 import shutil
 import zipfile
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -20,7 +22,7 @@ from autograder.marks.backup import gradebook_of
 from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.records import HomeworkRecord, RecordFolder, SubmissionRecord, write
 from autograder.marks.settings import course_config
-from autograder.serving.attempts import Attempts, Told
+from autograder.serving.attempts import ATTEMPT, Attempts, Told
 from autograder.serving.kept import kept
 from autograder.serving.line_items import LineItem, LineItems
 from autograder.serving.rubrics import Question, Rubrics
@@ -199,6 +201,77 @@ def test_a_second_time_there_is_nothing(course, capsys):
     for words in (["forget", GONE, "--yes"], ["student", GONE, "--to", str(course / "a.zip")]):
         assert autograder(course, *words) == 1
         assert capsys.readouterr().err == f"Nothing is kept of a student {GONE}.\n"
+    assert (files(course), rows(course)) == before
+
+
+def end_the_term_of(course, student):
+    """Everything that this student handed in was handed in in 2020."""
+    [attempts] = [one for one in databases(course) if one.name == "serve.db"]
+    with attempts.open() as connection:
+        theirs = ATTEMPT.c.student == student
+        connection.execute(ATTEMPT.update().where(theirs).values(time=datetime(2020, 7, 1)))
+    for path in course.glob(f"submitted/**/{student}/**/*"):
+        os.utime(path, (1_593_600_000, 1_593_600_000))
+
+
+def test_a_finished_term_is_forgotten_and_the_present_one_stays_as_it_is(course, capsys):
+    end_the_term_of(course, GONE)
+    Decisions(course).add(Decision(HW, "somerville", "excused", True))  # who handed in nothing
+    assert autograder(course, "forget", "--all-before", "2020-08-01", "--yes") == 0
+    out = capsys.readouterr().out
+    assert f"{GONE}  last handed in on 2020-07-01" in out
+    assert "somerville  handed in nothing" in out
+    assert f"stays of: {STAYS}\n" in out
+    assert "still mentioned" not in out
+    for path in course.rglob("*"):
+        assert GONE not in path.name
+        assert not path.is_file() or GONE.encode() not in path.read_bytes().lower(), path
+    assert [entry.student for entry in Decisions(course).all() if entry.what == "forgotten"] == [
+        "forgotten 1",
+        "forgotten 2",
+    ]
+    kept = [row for row in rows(course) if STAYS in row]
+    assert kept
+    assert (course / "submitted" / STAYS / HW / f"{HW}.ipynb").is_file()
+    before = files(course), rows(course)
+    assert autograder(course, "forget", "--all-before", "2020-08-01", "--yes") == 1
+    assert (files(course), rows(course)) == before
+
+
+@pytest.mark.parametrize("course", ["sqlite"], indirect=True)
+def test_everybody_is_forgotten_at_once(course):
+    assert autograder(course, "forget", "--all-before", "2999-01-01", "--yes") == 0
+    for path in course.rglob("*"):
+        text = path.read_bytes().lower() if path.is_file() else b""
+        assert not [name for name in (GONE, STAYS) if name.encode() in text or name in path.name], path
+    summary = json.loads((course / "grades" / f"{HW}.json").read_text())
+    assert summary["submissions"] == []
+
+
+@pytest.mark.parametrize("course", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("where", ["attempts", "files", "gradebook"])
+def test_one_late_sign_of_a_submission_keeps_a_student(course, where):
+    end_the_term_of(course, GONE)
+    if where == "attempts":
+        attempts_of(course).hand_in(GONE, HW, b"new", EAGER)
+    elif where == "files":
+        (course / "submitted" / GONE / HW / "new.txt").write_text("new")
+    else:
+        with Gradebook(f"sqlite:///{course}/gradebook.db") as book:
+            book.find_submission(HW, GONE).timestamp = datetime(2020, 8, 1)
+            book.db.commit()
+    before = files(course), rows(course)
+    assert autograder(course, "forget", "--all-before", "2020-08-01", "--yes") == 1
+    assert (files(course), rows(course)) == before
+
+
+@pytest.mark.parametrize("course", ["sqlite"], indirect=True)
+def test_a_term_is_listed_first_and_one_student_and_a_day_exclude_each_other(course, capsys):
+    before = files(course), rows(course)
+    assert autograder(course, "forget", "--all-before", "2999-01-01", "--dry-run") == 0
+    assert "Nothing was deleted" in capsys.readouterr().out
+    for words in ([], [GONE, "--all-before", "2999-01-01"]):
+        assert autograder(course, "forget", *words, "--yes") == 2
     assert (files(course), rows(course)) == before
 
 

@@ -1,5 +1,6 @@
 """What a browser is shown and allowed: to sign in, hand in and read verdicts; strangers see nothing."""
 
+import asyncio
 import json
 import re
 import time
@@ -13,7 +14,7 @@ from doors import ADDRESS, KEY, NAME, Browser, new_door
 
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
-from autograder.serving import app
+from autograder.serving import app, waiting
 from autograder.serving.attempts import Told
 from autograder.serving.clock import how_far
 from autograder.serving.people import Invitations, NoSuchName, Person, name_of
@@ -185,6 +186,50 @@ def test_a_page_that_waits_says_so_and_reloads_and_one_with_a_form_does_not(door
     assert ('http-equiv="refresh"' in page, 'type="file"' in page) == (True, False)
     again = ada.get(f"/homework/{NAME}?again=1").text
     assert ('http-equiv="refresh"' in again, 'type="file"' in again) == (False, True)
+
+
+def test_a_page_that_waits_asks_for_itself_and_is_answered_when_there_is_a_verdict(door, ada, monkeypatch):
+    monkeypatch.setattr(waiting, "SECONDS_HELD", 60.0)
+    asks = re.search(r'http-equiv="refresh" content="0;url=([^"]*)"', ada.hand_in(notebook()).text)[1]
+    [attempt] = door.attempts.of("ada", NAME)
+    with ThreadPoolExecutor() as pool:
+        held = pool.submit(ada.get, f"/homework/{NAME}{asks}")
+        time.sleep(3 * waiting.SECONDS_BETWEEN_LOOKS)
+        assert not held.done()
+        door.attempts.tell(NAME, "ada", Told("seen", "all", "1 of 4"), attempt.number, attempt.digest)
+        page = held.result(timeout=4 * waiting.SECONDS_BETWEEN_LOOKS).text
+    assert "seen" in page
+    assert 'http-equiv="refresh"' not in page
+
+
+def test_a_page_is_not_held_for_long_nor_if_nothing_waits(door, ada, monkeypatch):
+    begin = time.monotonic()
+    assert ada.get(f"/homework/{NAME}?held=1").status_code == 200
+    assert time.monotonic() - begin < waiting.SECONDS_BETWEEN_LOOKS
+    monkeypatch.setattr(waiting, "SECONDS_HELD", 0.3)
+    ada.hand_in(notebook())
+    assert "It is being graded" in ada.get(f"/homework/{NAME}?held=1").text
+
+
+def test_those_who_wait_share_one_look_at_the_database(door, ada, monkeypatch):
+    ada.hand_in(notebook())
+    monkeypatch.setattr(waiting, "SECONDS_HELD", 1.0)
+    looks, unjudged = [], door.attempts.unjudged
+    monkeypatch.setattr(door.attempts, "unjudged", lambda: looks.append(0) or unjudged())
+
+    async def together():
+        await asyncio.gather(*(door.waiting.until_judged(1) for _ in range(50)))
+
+    asyncio.run(together())
+    assert 1 <= len(looks) <= 1 + 1.0 / waiting.SECONDS_BETWEEN_LOOKS
+
+
+def test_what_waits_is_found_without_reading_what_was_handed_in(door):
+    """The files of a term are a gigabyte, and the question is asked several times a second."""
+    with door.attempts.engine.connect() as connection:
+        asked = "explain query plan select number from handed_in where judged is null"
+        [row] = connection.exec_driver_sql(asked).all()
+    assert "COVERING INDEX handed_in_waits" in row[-1]
 
 
 def test_times_are_in_the_zone_of_the_due_date_and_late_ones_say_so(door, ada):
