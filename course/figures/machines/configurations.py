@@ -46,7 +46,7 @@ CONFIGURATIONS = Machine(
             connected("a", "one to one", 0, 4.1, [1], 1, [1]),
         ),
         Step(
-            "One to many: every step writes; those after the first read nothing new, or the word just written.",
+            "One to many: every step writes. Later ones read nothing new, or the word just written.",
             connected("b", "one to many", 2.25, 4.1, [1], 3, [1, 2, 3]),
         ),
         Step(
