@@ -6,7 +6,8 @@ const STYLE = `
   --purple:#8a3f97;
   color:var(--ink); background:var(--paper); font:14px/1.45 system-ui,sans-serif; max-width:46rem; padding:.5rem .75rem;
   border-radius:6px; }
-.lmf[data-dark] { --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f;
+.lmf { color-scheme:light; }
+.lmf[data-dark] { color-scheme:dark; --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f;
   --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; --purple:#d9a5e8; }
 .lmf .picture { overflow-x:auto; }
 .lmf svg { display:block; width:100%; height:auto; }

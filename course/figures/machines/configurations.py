@@ -22,7 +22,7 @@ def connected(
     """
     places = {t: left + t - 1 for t in range(1, states + 1)}
     return (
-        Region(f"{letter} · {name}", (left - 0.55, low - 0.8), (left + max(states, 2) - 0.45, low + 2.75)),
+        Region(f"{letter} · {name}", (left - 0.55, low - 0.8), (left + max(states, 2) - 0.45, low + 2.85)),
         *(read(f"{letter}x{t}", t, (places[t], low)) for t in inputs),
         *(state(f"{letter}h{t}", t, (places[t], low + 1.15)) for t in places),
         *(predicted(f"{letter}z{t}", t, (places[t], low + 2.3)) for t in outputs),
