@@ -160,7 +160,7 @@ probs.shape
 
 
 # %%
-figures.configurations()
+figures.machine("configurations")
 
 # %% [markdown]
 # | | input → output | example | what is read |

@@ -37,7 +37,7 @@ myst_update_mathjax = False  # its settings are for MathJax 3
 
 html_theme = "sphinx_book_theme"
 html_title = project
-SITE_ADDRESS = os.environ.get("SITE_ADDRESS", "").rstrip("/")
+SITE_ADDRESS = ADDRESS.get("site", "").rstrip("/")  # "" where the site is not published
 html_baseurl = f"{SITE_ADDRESS}/{language}" if SITE_ADDRESS and language != "en" else SITE_ADDRESS
 templates_path = ["_templates"]
 html_sidebars = {"index": [], "**": ["home.html", "search-button-field.html", "sbt-sidebar-nav.html"]}

@@ -66,3 +66,28 @@ addEventListener("beforeprint", () => document.querySelectorAll(".bd-article det
 for (const summary of document.querySelectorAll(".bd-links summary")) {
   summary.setAttribute("aria-label", phrase("Pages of {name}", { name: summary.closest("li").querySelector("a").textContent.trim() }));
 }
+
+/** The part of an element's text between two offsets. */
+const rangeOf = (element, start, end) => {
+  const range = new Range(), walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let passed = 0; walker.nextNode(); passed += walker.currentNode.length) {
+    const isIn = (offset) => offset >= passed && offset <= passed + walker.currentNode.length;
+    if (isIn(start)) range.setStart(walker.currentNode, start - passed);
+    if (isIn(end)) { range.setEnd(walker.currentNode, end - passed); break; }
+  }
+  return range;
+};
+
+// A drawing beside its source: the line of code of the box that is asked is marked there.
+for (const pair of document.querySelectorAll(".beside")) {
+  const source = pair.querySelector(".source"), code = source.querySelector("pre");
+  pair.addEventListener("asked", ({ detail }) => {
+    const start = detail.file === source.getAttribute("aria-label") ? code.textContent.indexOf(detail.code) : -1;
+    globalThis.CSS.highlights?.clear();
+    if (start < 0) return;
+    const line = rangeOf(code, start, start + detail.code.length);
+    globalThis.CSS.highlights?.set("asked", new Highlight(line));
+    const at = line.getBoundingClientRect(), room = source.getBoundingClientRect();
+    source.scrollBy({ top: at.top - room.top - room.height / 3 });
+  });
+}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Mapping
-from html import escape
+from html import escape, unescape
 
+from course import figures
 from course.figures.figure import Figure, identity, names, script
 from course.figures.machine import machine
 from course.figures.rungs import rungs
@@ -17,6 +19,7 @@ SCRIPT = re.compile(
     r'<script type="module">\n.*?^const values = \{ data: (?P<data>[^\n]*) \};$.*?</script>', re.S | re.M
 )
 MEASURED = re.compile(r"Measured on this page: (?P<told>[^\"]*)\.\"")
+CAPTION = re.compile(r"<figcaption>(?P<said>.*?)</figcaption>", re.S)
 DRAWING = re.compile(r'\s*figures\.machine\("(?P<name>\w+)"\)\s*')
 
 
@@ -77,7 +80,7 @@ def _words(html: str) -> str:
 def with_todays_modules(output: Mapping) -> dict:
     """A notebook's output; if it is a figure, it runs the module that the course has today.
 
-    Picture, caption and data stay as the lecture's run made them. If a figure's Python side gives different
+    Picture and data stay as the lecture's run made them. If a figure's Python side gives different
     data now, its lecture must be run again.
     """
     html = output.get("data", {}).get("text/html")
@@ -98,3 +101,29 @@ def _mended(html: str) -> str:
     data = old["data"]
     name = next((name for name in names() if identity(name, data) == figure["identity"]), None)
     return html if name is None else html[: old.start()] + script(name, data) + html[old.end() :]
+
+
+def with_todays_caption(source: str, output: Mapping) -> dict:
+    """An output of a cell with this source; a figure that is given no caption has the one of today."""
+    data = output.get("data", {})
+    html = "".join(data.get("text/html", ""))
+    said = CAPTION.search(html)
+    if not FIGURE.match(html) or said is None or "figures." not in source:
+        return dict(output)
+    calls = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Call)]
+    shown = [each for each in calls if ast.unparse(each.func).startswith("figures.")]
+    if len(shown) != 1 or any(each.arg in ("caption", None) for each in shown[0].keywords):
+        return dict(output)
+    makes = getattr(figures, ast.unparse(shown[0].func).removeprefix("figures."))
+    today = inspect.signature(makes).parameters.get("caption")
+    if today is None or escape(today.default) == said["said"]:
+        return dict(output)
+    new = {
+        "text/html": html.replace(said[0], f"<figcaption>{escape(today.default)}</figcaption>", 1),
+        "text/plain": "".join(data["text/plain"]).replace(unescape(said["said"]), today.default, 1),
+    }
+    kept = {
+        kind: text if isinstance(data[kind], str) else text.splitlines(keepends=True)
+        for kind, text in new.items()
+    }
+    return {**output, "data": {**data, **kept}}

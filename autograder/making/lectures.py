@@ -19,8 +19,8 @@ NOTEBOOK_BYTES = 2_000_000
 
 PREDICTION = "**Predict, then run"
 DRAWS = re.compile(r"(?:(?:import|from) .*\n|\n)*\w+(?:, \w+)* = plt\.(?:subplots|figure)\(")
-# a figure that adapts to its space when it is shown; the three names are pictures, which do not
-LIVES = re.compile(r"\bfigures\.(?!(?:still|rungs|configurations)\b)\w+\(")
+# a figure that adapts to its space when it is shown; the two names are pictures, which do not
+LIVES = re.compile(r"\bfigures\.(?!(?:still|rungs)\b)\w+\(")
 FOLDED_OUTPUT, FOLDED_SOURCE = "hide-output", "hide-input"  # tags that the site knows
 
 
@@ -93,12 +93,16 @@ def _fill(cell: Mapping, outputs: Mapping[str, Mapping]) -> dict:
         return dict(cell)
     from autograder.making.figure_outputs import (
         drawn_again,
+        with_todays_caption,
         with_todays_modules,
     )  # brings matplotlib, unlike the rest
 
     done = outputs[cell["id"]]
     source = "".join(cell["source"])
-    kept = [drawn_again(source, with_todays_modules(o)) for o in done["outputs"] if not _is_widget(o)]
+    mended = [
+        with_todays_caption(source, with_todays_modules(o)) for o in done["outputs"] if not _is_widget(o)
+    ]
+    kept = [drawn_again(source, each) for each in mended]
     return {**cell, "outputs": kept, "execution_count": done["execution_count"]}
 
 

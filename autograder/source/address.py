@@ -39,16 +39,19 @@ BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.
 
 @dataclass(frozen=True)
 class Address:
-    """A repository on GitHub and a tag of it."""
+    """A repository on GitHub and a tag of it; where the site is published, or "" if it is not."""
 
     repository: str
     ref: str
+    site: str = ""
 
     @classmethod
     def read(cls, root: Path) -> Address:
         """The address in [tool.course] of pyproject.toml, the only place that states it."""
         stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["course"]
-        return cls(stated["repository"].removesuffix("/"), stated["ref"])
+        return cls(
+            stated["repository"].removesuffix("/"), stated["ref"], stated.get("site", "").removesuffix("/")
+        )
 
     def setup(self) -> str:
         """The text of the set-up cell."""

@@ -22,12 +22,15 @@ def glossary(page: str, lectures: Path) -> str:
 
 
 def symbol_table(lectures: Path) -> str:
-    """Every symbol in the lectures' tables, in the order of the lectures."""
-    lines = ["| symbol | meaning | shape | lecture |", "|---|---|---|---|"]
+    """Every symbol of the lectures' tables, once; each of its meanings has its shape and its lecture."""
+    meanings: dict[str, list[str]] = {}
     for path in sorted(lectures.glob("*.ipynb")):
         link = f"[{path.stem[:2]}](lectures/{path.name})"
-        lines += [f"| {each.written} | {each.meaning} | {each.shape} | {link} |" for each in symbols(path)]
-    return "\n".join(lines)
+        for each in symbols(path):
+            shape = f"; {each.shape}" if each.shape else ""
+            meanings.setdefault(each.written, []).append(f"{each.meaning}{shape} · {link}")
+    rows = (f"| {symbol} | {'<br>'.join(meant)} |" for symbol, meant in meanings.items())
+    return "\n".join(["| symbol | meaning and shape, by lecture |", "|---|---|", *rows])
 
 
 def dialects() -> str:

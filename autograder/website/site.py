@@ -17,11 +17,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.languages.outputs import in_script
+from autograder.source.address import Address
 from autograder.source.loading import load, names
 from autograder.website.building import building, homework_cards
 from autograder.website.front import citation, facts
 from autograder.website.glossary import glossary
 from autograder.website.mistakes import mistakes
+from autograder.website.model_pages import model_pages
 from autograder.website.overview import overview
 from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
@@ -65,7 +67,7 @@ def make_site(root: Path, destination: Path | None = None) -> Path:
     first = pages.finished()
     for other in others:
         other.finished()
-    address = os.environ.get("SITE_ADDRESS", "")
+    address = Address.read(root).site
     (destination / "404.html").write_text(not_found(address), encoding="utf-8")
     if address:  # a sitemap names pages by their whole address
         (destination / "sitemap.xml").write_text(sitemap(destination, address), encoding="utf-8")
@@ -163,6 +165,7 @@ def assemble(root: Path, source: Path) -> Path:
         "citation.html": citation(root / "CITATION.cff"),
         "extra/recaps.txt": flash_cards(root / "lectures"),
     }
+    made |= dict(model_pages())
     made |= {f"{name}.html": figure.html() for name, figure in site_figures().items()}
     (source / "_static" / "social.png").write_bytes(social_picture())
     for homework in homeworks:

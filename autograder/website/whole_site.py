@@ -41,7 +41,7 @@ def not_found(address: str) -> str:
 
     address: where the site is published, or "" if that is not known.
     """
-    return NOT_FOUND.format(first=escape(address or "/", quote=True))
+    return NOT_FOUND.format(first=escape(f"{address}/", quote=True))
 
 
 def pages(site: Path) -> list[str]:

@@ -7,7 +7,6 @@ from course.figures.bpe import bpe
 from course.figures.break_it import break_it
 from course.figures.chain_rule import chain_rule
 from course.figures.coding import coding
-from course.figures.configurations import configurations
 from course.figures.count_matrix import count_matrix
 from course.figures.embedding import embedding
 from course.figures.every_rung import every_rung
@@ -46,7 +45,6 @@ __all__ = [
     "break_it",
     "chain_rule",
     "coding",
-    "configurations",
     "count_matrix",
     "embedding",
     "every_rung",

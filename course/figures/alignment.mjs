@@ -1,6 +1,6 @@
 // Where a translator looks: choose a target word, see its weights over the source; the links they make are judged against the gold ones.
 
-import { choose, frame, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, dragged, frame, put, shape, slider, toggle } from "./frame.mjs";
 
 /** Links [source, target]: the strongest weight of each target word, or every weight of at least `threshold` where one is given. */
 export function linksOf(weights, threshold = null) {
@@ -26,10 +26,12 @@ const percent = (share) => `${(100 * share).toFixed(1)} %`;
 export default {
   render({ model, el }) {
     const { sentences } = model.get("data");
-    const row = 24, top = 34, longest = Math.max(...sentences.map(({ source, target }) => Math.max(source.length, target.length)));
+    const row = 24, top = 40, longest = Math.max(...sentences.map(({ source, target }) => Math.max(source.length, target.length)));
     const width = 640, height = top + row * longest + 6, sourceX = 300, targetX = 430;
-    const view = frame(el, { width, height, label: "Target words and the source words they look at", name: "alignment" });
-    const state = { sentence: 0, target: 0, gold: false, threshold: null };
+    const view = frame(el, { width, height,
+      title: "Where a translator looks while it writes each word",
+      label: "Target words and the source words they look at", name: "alignment" });
+    const state = { sentence: 0, target: 0, gold: false, isLargest: true, least: 0.3 };
     const here = () => sentences[state.sentence];
 
     if (sentences.length > 1)
@@ -38,14 +40,16 @@ export default {
           value: 0 },
         (chosen) => { state.sentence = chosen; select.max = here().target.length - 1; put(select, 0); });
     const select = slider(view.controls,
-      { label: "Target word (arrow keys)", min: 0, max: here().target.length - 1, step: 1, value: 0, show: (t) => here().target[t] },
+      { label: "Target word", min: 0, max: here().target.length - 1, step: 1, value: 0, show: (t) => here().target[t] },
       (target) => { state.target = target; draw(); });
     toggle(view.controls, { label: "show the gold alignment" }, (shown) => { state.gold = shown; draw(); });
-    choose(view.controls,
-      { label: "A link is",
-        options: ["the largest weight of each word", ...[0.1, 0.2, 0.3, 0.5, 0.8].map((least) => `every weight from ${least} on`)],
-        value: 0 },
-      (chosen) => { state.threshold = [null, 0.1, 0.2, 0.3, 0.5, 0.8][chosen]; draw(); });
+    const kind = choose(view.controls,
+      { label: "A link is", options: ["the largest weight of each word", "every weight from the line on"], value: 0 },
+      (chosen) => { state.isLargest = chosen === 0; draw(); });
+    const line = slider(view.controls,
+      { label: "line at", min: 0.05, max: 0.95, step: 0.05, value: state.least, show: (w) => w.toFixed(2) },
+      (least) => { Object.assign(state, { least, isLargest: false }); kind.value = "1"; draw(); });
+    const threshold = () => (state.isLargest ? null : state.least);
 
     const middle = (place) => top + (place + 0.5) * row;
     const write = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y: y + 5, ...more }, words));
@@ -61,6 +65,16 @@ export default {
         if (weights[s] >= 0.005) write(176 - long, middle(s), weights[s].toFixed(2), { "text-anchor": "end", class: "quiet" });
         write(sourceX, middle(s), word, { "text-anchor": "end", "font-weight": weights[s] >= 0.2 ? "bold" : "normal" });
       });
+    }
+
+    /** From which weight on there is a link; a hand can move it. */
+    function drawLine() {
+      const x = 180 - 144 * state.least;
+      view.picture.append(shape("line", { x1: x, x2: x, y1: top - 4, y2: top + row * here().source.length, stroke: "var(--ink)",
+        "stroke-width": 1.5, "stroke-dasharray": "5 3", "stroke-opacity": state.isLargest ? 0.35 : 1 }));
+      view.picture.append(shape("circle", { cx: x, cy: top - 4, r: 5, fill: state.isLargest ? "var(--line)" : "var(--ink)" }));
+      view.picture.append(shape("rect", { x: 20, y: top - 12, width: 166, height: 12 + row * here().source.length, fill: "transparent",
+        style: "cursor:ew-resize;touch-action:pan-y" }));
     }
 
     function drawTarget() {
@@ -79,7 +93,7 @@ export default {
 
     function draw() {
       const { source, target, weights, sure, possible } = here();
-      const found = linksOf(weights, state.threshold), known = new Set([...sure, ...possible].map(String));
+      const found = linksOf(weights, threshold()), known = new Set([...sure, ...possible].map(String));
       view.picture.replaceChildren();
       view.picture.setAttribute("viewBox", `0 0 ${width} ${top + row * Math.max(source.length, target.length) + 6}`);
       write(180, 14, "weights α", { "text-anchor": "end", class: "quiet" });
@@ -92,15 +106,22 @@ export default {
         if (weight > 0.01) join(s, state.target, { stroke: "var(--blue)", "stroke-width": 6 * weight, "stroke-opacity": 0.8 });
       });
       drawSource();
+      drawLine();
       drawTarget();
       const wrong = found.filter((link) => !known.has(String(link)));
       const best = linksOf([weights[state.target]])[0][0];
       view.say(`“${target[state.target]}” looks most `
         + `at “${source[best]}” (${weights[state.target][best].toFixed(2)}). Alignment error rate: `
-        + `${percent(errorRate([here()], state.threshold))} in this sentence (${wrong.length} of ${found.length} links are `
-          + `wrong), ${percent(errorRate(sentences, state.threshold))} over all ${sentences.length} shown.`);
+        + `${percent(errorRate([here()], threshold()))} in this sentence (${wrong.length} of ${found.length} links are `
+          + `wrong), ${percent(errorRate(sentences, threshold()))} over all ${sentences.length} shown.`);
       view.numbers(["target", ...source], weights.map((row, t) => [target[t], ...row.map((weight) => weight.toFixed(3))]));
     }
+    let isHeld = null;
+    view.picture.addEventListener("pointerdown", () => { isHeld = null; });
+    dragged(view.picture, view.picture, ({ x, y }) => {
+      isHeld ??= x < 186 && y > top - 12;
+      if (isHeld) put(line, (180 - x) / 144);
+    });
     draw();
   },
 };

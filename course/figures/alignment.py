@@ -14,7 +14,10 @@ def alignment(
     weights: Sequence[Tensor],
     pairs: Sequence[SentencePair],
     *,
-    caption: str = "Choose a target word: the bars are its weights over the source words.",
+    caption: str = (
+        "A target word's weights tell which source words it was written from. Move the line from "
+        "which a link counts."
+    ),
 ) -> Figure:
     """Explore a translator's attention, sentence by sentence, and how often it finds the right word.
 

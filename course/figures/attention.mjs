@@ -1,6 +1,6 @@
 // Attention weights as a heat map: rows are queries, columns are keys. Choose a query with the mouse or the arrow keys.
 
-import { choose, dragged, frame, put, shape, slider, strength, toggle } from "./frame.mjs";
+import { choose, dragged, frame, heading, headingsHeight, put, shape, slider, strength, toggle } from "./frame.mjs";
 
 /** The query that looks farthest with most weight; the first token is left out, because heads with nothing to add look there. */
 export function farthest(map) {
@@ -21,10 +21,12 @@ export default {
     const { weights, queries, keys, gold, heads } = model.get("data"), onDiagonal = isCausal(model.get("data"));
     const long = (word) => 8 * word.length;
     const cell = Math.max(22, Math.min(44, 560 / keys.length)), left = 24 + Math.max(...queries.map(long)),
-      top = onDiagonal ? 8 : 28 + 0.75 * Math.max(...keys.map(long));
-    const right = Math.max(...keys.map((key, j) => cell * (j + 1) + (onDiagonal ? 1 : 0.75) * long(key))) + 16;
+      top = onDiagonal ? 8 : headingsHeight(keys, cell);
+    const right = Math.max(...keys.map((key, j) => cell * (j + 1) + (onDiagonal ? long(key) : 0))) + 16;
     const width = left + Math.max(right, 236), bottom = top + cell * queries.length, height = bottom + 44;
-    const view = frame(el, { width, height, label: "Attention weights, queries by keys", name: "attention" });
+    const view = frame(el, { width, height,
+      title: "Each row is one query: how it shares its weight among the keys",
+      label: "Attention weights, queries by keys", name: "attention" });
     const state = { head: 0, query: farthest(weights[0]), gold: false };
 
     if (heads.length > 1)
@@ -52,8 +54,7 @@ export default {
     function draw() {
       const map = weights[state.head];
       view.picture.replaceChildren();
-      if (!onDiagonal) keys.forEach((key, j) => view.picture.append(
-        shape("text", { transform: `translate(${left + (j + 0.6) * cell},${top - 8}) rotate(-45)` }, key)));
+      if (!onDiagonal) keys.forEach((key, j) => view.picture.append(heading(key, { x: left + (j + 0.5) * cell, y: top - 8, wide: cell })));
       queries.forEach((query, i) => {
         view.picture.append(shape("text",
           { x: left - 8, y: top + (i + 0.65) * cell, "text-anchor": "end", style: `font-weight:${i === state.query ? "bold" : "normal"}` },

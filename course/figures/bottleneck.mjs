@@ -1,6 +1,6 @@
 // Quality against the length of the source, and at each length what a model wrote beside what is right.
 
-import { frame, node, shape, slider } from "./frame.mjs";
+import { frame, node, press, shape, slider } from "./frame.mjs";
 
 /** Word by word: which of the written words stand in their place. */
 export function inPlace(written, right) {
@@ -16,7 +16,9 @@ export default {
   render({ model, el }) {
     const { lengths, curves, trained, measure, unit, highest, examples } = model.get("data");
     const width = 640, height = 262, left = 44, right = 452, floor = 222, ceiling = 26;
-    const view = frame(el, { width, height, label: `${measure} against the length of the source`, name: "bottleneck" });
+    const view = frame(el, { width, height,
+      title: "What arrives of a source, the longer it is",
+      label: `${measure} against the length of the source`, name: "bottleneck" });
     const colours = ["var(--orange)", "var(--blue)", "var(--green)"], dashes = ["", "7 4", "2 3"];
     const texts = node("div", { style: "overflow-wrap:anywhere" });
     view.picture.after(texts);
@@ -27,9 +29,7 @@ export default {
     slider(view.controls,
       { label: `${unit} in the source`, min: 0, max: lengths.length - 1, step: 1, value: 0, show: (place) => lengths[place] },
       (place) => { state.place = place; draw(); });
-    const another = node("button", { type: "button" }, "Another sentence of this length");
-    another.addEventListener("click", () => { state.example += 1; draw(); });
-    view.controls.append(another);
+    press(view.controls, "Another sentence of this length", () => { state.example += 1; draw(); });
 
     const text = (px, py, words, more = {}) => view.picture.append(shape("text", { x: px, y: py, ...more }, words));
     const line = (x1, y1, x2, y2, more) => view.picture.append(shape("line", { x1, y1, x2, y2, ...more }));

@@ -15,7 +15,10 @@ def bottleneck(
     measure: str = "exact match",
     highest: float = 1.0,
     unit: str = "words",
-    caption: str = "Move the slider; what does not stand in its place is underlined.",
+    caption: str = (
+        "The longer the source, the harder it is to get all of it across; "
+        "what does not stand in its place is underlined."
+    ),
 ) -> Figure:
     """Show each model's quality by source length, and its translations.
 

@@ -1,7 +1,7 @@
 // Byte-pair encoding step by step: how many merges, which token, at what cost. A token is a string of bytes, one
 // character of code 0 … 255 for each.
 
-import { choose, dragged, frame, node, put, shape, slider, strength } from "./frame.mjs";
+import { choose, dragged, frame, node, press, put, shape, slider, strength } from "./frame.mjs";
 
 // GPT-2's cut into pre-tokens, which no merge crosses.
 const PRE_TOKEN = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
@@ -53,16 +53,15 @@ export default {
   render({ model, el }) {
     const { merges, texts } = model.get("data");
     const width = 660, rows = 5, height = rows * 30 + 160;
-    const view = frame(el, { width, height, label: "A text cut into tokens, and how many tokens it takes", name: "bpe" });
+    const view = frame(el, { width, height,
+      title: "Merge by merge, bytes grow into words",
+      label: "A text cut into tokens, and how many tokens it takes", name: "bpe" });
     const state = { count: 0, text: texts[0].text, chosen: 0 };
     const own = node("input", { type: "text", size: 44, maxlength: 200, value: state.text, style: "min-width:0; flex:0 1 auto" });
     const counter = slider(view.controls, { label: "Merges", min: 0, max: merges.length, step: 1, value: 0 },
       (count) => { state.count = count; draw(); });
-    for (const [label, by] of [["−1", -1], ["+1", 1]]) {
-      const button = node("button", { type: "button", "aria-label": `${label} merge` }, label);
-      button.addEventListener("click", () => { put(counter, state.count + by); });
-      view.controls.append(button);
-    }
+    for (const [label, by] of [["−1", -1], ["+1", 1]])
+      press(view.controls, label, () => put(counter, state.count + by), { "aria-label": `${label} merge` });
     choose(view.controls, { label: "Text", options: texts.map(({ name }) => name), value: 0 },
       (index) => { own.value = texts[index].text; read(); });
     own.addEventListener("input", read);

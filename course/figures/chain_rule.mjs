@@ -6,7 +6,9 @@ export default {
   render({ model, el }) {
     const { sentences } = model.get("data");
     const width = 640, height = 250;
-    const view = frame(el, { width, height, label: "The factors of a sentence and their product", name: "chain-rule" });
+    const view = frame(el, { width, height,
+      title: "A text's probability is a product with one factor for each token",
+      label: "The factors of a sentence and their product", name: "chain-rule" });
     const state = { sentence: 0, shown: 1, copies: 1 };
 
     if (sentences.length > 1)

@@ -1,21 +1,20 @@
 // Cross-entropy = entropy + KL divergence: set your own guess q beside the true p and watch what it costs.
 
-import { dragged, frame, node, shape, slider } from "./frame.mjs";
+import { dragged, frame, press, shape, slider } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
     const { outcomes, truth } = model.get("data");
     const n = outcomes.length, width = 620, height = 250, base = 170, group = 320 / n;
-    const view = frame(el, { width, height, label: "True and guessed probabilities, and what they cost in bits", name: "coding" });
+    const view = frame(el, { width, height,
+      title: "What it costs to believe something else than the truth",
+      label: "True and guessed probabilities, and what they cost in bits", name: "coding" });
     const raw = outcomes.map(() => 1);
     const sliders = outcomes.map((outcome, i) =>
       slider(view.controls, { label: `q(${outcome})`, min: 0.01, max: 1, step: 0.01, value: 1, show: () => "" },
         (value) => { raw[i] = value; draw(); }));
-    for (const [label, goal] of [["Guess the truth", truth], ["All alike", truth.map(() => 1)]]) {
-      const button = node("button", { type: "button" }, label);
-      button.addEventListener("click", () => guess(goal));
-      view.controls.append(button);
-    }
+    for (const [label, goal] of [["Guess the truth", truth], ["All alike", truth.map(() => 1)]])
+      press(view.controls, label, () => guess(goal));
 
     function guess(goal) {
       const most = Math.max(...goal);

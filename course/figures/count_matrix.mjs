@@ -1,13 +1,15 @@
 // A table of counts that becomes a sampler: choose a row, smooth it, throw a dart at its cumulative distribution.
 
-import { dragged, frame, node, put, shape, slider, strength } from "./frame.mjs";
+import { dragged, frame, press, put, shape, slider, strength } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
     const { symbols, counts, held_out: heldOut } = model.get("data");
     const n = symbols.length, cell = 13, left = 22, top = 22, side = left + n * cell;
     const width = side + 300, height = side + 12;
-    const view = frame(el, { width, height, label: "Counts of symbol pairs, and the chosen row's distribution", name: "count-matrix" });
+    const view = frame(el, { width, height,
+      title: "Which letter follows which, and how often",
+      label: "Counts of symbol pairs, and the chosen row's distribution", name: "count-matrix" });
     const state = { row: 0, exponent: -2, dart: 0.5, text: "" };
     const most = Math.max(...counts.flat());
 
@@ -17,13 +19,11 @@ export default {
       (e) => { state.exponent = e; draw(); });
     const dart = slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
       (u) => { state.dart = u; draw(); });
-    const step = node("button", { type: "button" }, "Take this letter");
-    step.addEventListener("click", () => {
+    press(view.controls, "Take this letter", () => {
       const next = hit();
       state.text += next === 0 ? " " : symbols[next];
       put(rowSlider, next);
     });
-    view.controls.append(step);
 
     const smoothing = () => 10 ** state.exponent;
     function distribution(row, k) {

@@ -19,7 +19,9 @@ export default {
   render({ model, el }) {
     const { words, vectors, places, start, count } = model.get("data");
     const side = 430, width = side + 220, height = side;
-    const view = frame(el, { width, height, label: "Words as points in a plane, and the nearest of the chosen one", name: "embedding" });
+    const view = frame(el, { width, height,
+      title: "Which words have come to lie close together",
+      label: "Words as points in a plane, and the nearest of the chosen one", name: "embedding" });
     const state = { chosen: start, flat: false, zoom: 1 };
     const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
     const scale = (value, values, from, to) =>

@@ -13,7 +13,9 @@ export default {
     const { tokens, readers, start } = model.get("data");
     const width = 640, panel = (width - 20) / readers.length, lines = Math.ceil(tokens.join(" ").length / 78), top = 14 + 26 * lines,
       rows = readers[0].guesses[start].length, height = top + 40 + 25 * rows;
-    const view = frame(el, { width, height, label: "A sentence with one word hidden, and guesses", name: "fill_in" });
+    const view = frame(el, { width, height,
+      title: "What a model puts in the place of a hidden word",
+      label: "A sentence with one word hidden, and guesses", name: "fill_in" });
     const state = { hidden: start };
     const dial = slider(view.controls, { label: "hidden word", min: 1, max: tokens.length, step: 1, value: start + 1 },
       (place) => { state.hidden = place - 1; draw(); });

@@ -14,7 +14,10 @@ def fill_in(
     *,
     start: int = 0,
     n_shown: int = 5,
-    caption: str = "Click a word to hide it; underlined is the word that stood there.",
+    caption: str = (
+        "The words around a hole narrow down what can stand in it; what did stand there is "
+        "underlined. Click a word."
+    ),
 ) -> Figure:
     """Show P(word at t | the rest) for every position t of a sentence, by one or two models (name → probs).
 

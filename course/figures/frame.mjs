@@ -3,25 +3,38 @@
 
 const STYLE = `
 .lmf { --ink:#1b1f24; --quiet:#57606a; --line:#8c959f; --paper:#ffffff; --panel:#f3f5f7; --blue:#0072b2; --orange:#b35900; --green:#00795a;
+  --purple:#8a3f97;
   color:var(--ink); background:var(--paper); font:14px/1.45 system-ui,sans-serif; max-width:46rem; padding:.5rem .75rem;
   border-radius:6px; }
-.lmf[data-dark] { --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f;
-  --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; }
+.lmf { color-scheme:light; }
+.lmf[data-dark] { color-scheme:dark; --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f;
+  --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; --purple:#d9a5e8; }
 .lmf .picture { overflow-x:auto; }
 .lmf svg { display:block; width:100%; height:auto; }
 .lmf svg text { fill:var(--ink); font:13px system-ui,sans-serif; }
 .lmf svg text.quiet { fill:var(--quiet); }
+.lmf-title { margin:.1rem 0 .35rem; font-size:1.08em; font-weight:600; text-wrap:balance; }
 .lmf-row { display:flex; flex-wrap:wrap; gap:.3rem 1.1rem; align-items:center; margin:.35rem 0; }
 .lmf label { display:inline-flex; gap:.45rem; align-items:center; max-width:100%; }
 .lmf label > select { min-width:0; }
-.lmf input { accent-color:var(--blue); }
-.lmf > .lmf-row:has(> label:nth-of-type(5)):not(:has(> button + button + label)) {
-  display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 19rem), 1fr));
-  > label:has(> input[type=range]) { display:flex; }
-  > label > input[type=range] { flex:0 1 8rem; margin-left:auto; }
+.lmf-row:has(> label) {
+  display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 18rem), 1fr));
+  > label { display:flex; min-width:0; }
+  > label > :is(input[type=range], select) { margin-left:auto; }
+  > details { grid-column:1 / -1; }
   > button { justify-self:start; }
 }
+.lmf details > .lmf-row { grid-template-columns:repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); }
+.lmf-buttons { display:flex; flex-wrap:wrap; gap:.35rem; }
 .lmf output { font-variant-numeric:tabular-nums; min-width:3.2em; }
+.lmf input[type=checkbox] { accent-color:var(--blue); flex:none; width:1.05em; height:1.05em; margin:0; }
+.lmf input[type=range] { appearance:none; flex:0 1 9rem; min-width:4rem; height:1.4rem; background:none; cursor:pointer; }
+.lmf input[type=range]::-webkit-slider-runnable-track { height:4px; border-radius:2px; background:var(--line); }
+.lmf input[type=range]::-moz-range-track { height:4px; border-radius:2px; background:var(--line); }
+.lmf input[type=range]::-webkit-slider-thumb { appearance:none; width:16px; height:16px; margin-top:-6px; border-radius:50%;
+  border:2px solid var(--paper); background:var(--blue); box-shadow:0 0 0 1px var(--blue); }
+.lmf input[type=range]::-moz-range-thumb { box-sizing:border-box; width:16px; height:16px; border-radius:50%;
+  border:2px solid var(--paper); background:var(--blue); box-shadow:0 0 0 1px var(--blue); }
 .lmf button { font:inherit; color:inherit; background:var(--panel); border:1px solid var(--line); border-radius:4px;
   padding:.1rem .55rem; cursor:pointer; }
 .lmf .more { min-width:0; color:var(--quiet); }
@@ -29,8 +42,9 @@ const STYLE = `
   letter-spacing:.1em; }
 .lmf .more > summary::-webkit-details-marker { display:none; }
 .lmf .more > summary:hover, .lmf .more[open] > summary { background:var(--panel); color:var(--ink); }
+.lmf button:hover { border-color:var(--ink); }
 .lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper);
-  border:1px solid var(--line); border-radius:4px; }
+  border:1px solid var(--line); border-radius:4px; padding:.1rem .3rem; }
 .lmf :focus-visible { outline:2px solid var(--blue); outline-offset:2px; }
 .lmf table { border-collapse:collapse; font-variant-numeric:tabular-nums; margin:.4rem 0; background:transparent; color:inherit; }
 .lmf th, .lmf td { border:1px solid var(--line); padding:.1rem .45rem; text-align:right; color:inherit;
@@ -78,8 +92,11 @@ function shape(tag, attributes = {}, text = null) {
 // Where the page is narrower, the picture scrolls rather than shrinks its words: by no more than a seventh if it is wide.
 const legible = (width) => Math.round(Math.max(Math.min(width, 520), 0.86 * width));
 
-/** A figure's empty frame: {root, controls, picture, say(text), numbers(header, rows)}. */
-function frame(el, { width, height, label, name }) {
+/**
+ * A figure's empty frame: {root, controls, picture, say(text), numbers(header, rows)}.
+ * title: the sentence above it, which says what is to be seen. label: what a screen reader says of the picture.
+ */
+function frame(el, { width, height, label, title = label, name }) {
   const root = node("div", { class: "lmf" });
   const controls = node("div", { class: "lmf-row" });
   const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
@@ -99,7 +116,7 @@ function frame(el, { width, height, label, name }) {
   }
   const opener = node("summary", { "aria-label": phrase("Save the picture, or read its numbers") }, "⋯");
   const more = node("details", { class: "more" }, opener, saved, table);
-  root.append(node("style", {}, STYLE), controls, scrolled, spoken, more);
+  root.append(node("style", {}, STYLE), node("p", { class: "lmf-title" }, title), controls, scrolled, spoken, more);
   // JupyterLab takes arrow keys for itself, except from an element that bears this mark.
   root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
   el.replaceChildren(root);
@@ -145,6 +162,26 @@ function choose(controls, { label, options, value }, changed) {
   select.addEventListener("change", () => changed(Number(select.value)));
   controls.append(node("label", {}, label, select));
   return select;
+}
+
+/** A button; neighbours stand side by side. */
+function press(controls, label, act, attributes = {}) {
+  const button = node("button", { type: "button", ...attributes }, label), last = controls.lastElementChild;
+  button.addEventListener("click", act);
+  if (last?.className === "lmf-buttons") last.append(button);
+  else controls.append(node("div", { class: "lmf-buttons" }, button));
+  return button;
+}
+
+const isLevel = (word, wide) => 8 * word.length <= Math.max(wide, 8);
+
+/** How much room words need above columns of this width. */
+const headingsHeight = (words, wide) => 14 + Math.max(...words.map((word) => (isLevel(word, wide) ? 13 : 8 * word.length)));
+
+/** The word above a column: level if it has room, else upwards. */
+function heading(word, { x, y, wide, ...more }) {
+  const place = isLevel(word, wide) ? { x, y, "text-anchor": "middle" } : { transform: `translate(${x + 4},${y}) rotate(-90)` };
+  return shape("text", { ...place, ...more }, word);
 }
 
 /** Let a hand move what it presses: `follow` gets its place in the picture, which may be painted anew meanwhile. */
@@ -245,7 +282,7 @@ function save(picture, root, filename) {
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
   const colours = getComputedStyle(root);
-  const names = ["ink", "quiet", "line", "paper", "panel", "blue", "orange", "green"];
+  const names = ["ink", "quiet", "line", "paper", "panel", "blue", "orange", "green", "purple"];
   const resolved = names.map((name) => `--${name}:${colours.getPropertyValue(`--${name}`)};`).join("");
   copy.setAttribute("style", `${resolved}background:${colours.getPropertyValue("--paper")}`);
   copy.prepend(shape("style", {}, "text{fill:var(--ink);font:13px sans-serif} text.quiet{fill:var(--quiet)}"));
@@ -270,4 +307,4 @@ const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0
 /** The style of words that may stand on a line or a bar. */
 const HALO = "paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round";
 
-export { HALO, choose, dragged, frame, node, phrase, put, room, shape, slider, strength, toggle };
+export { HALO, choose, dragged, frame, heading, headingsHeight, node, phrase, press, put, room, shape, slider, strength, toggle };

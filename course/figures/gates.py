@@ -11,7 +11,9 @@ def gates(
     input_gate: Sequence[float],
     output_gate: Sequence[float],
     *,
-    caption: str = "Set the gates; watch what the cell keeps and how much of the gradient returns.",
+    caption: str = (
+        "What the forget gates leave of a cell is also what returns of its gradient. Pull a gate up or down."
+    ),
 ) -> Figure:
     """Show c_t = f c_{t−1} + i g, h_t = o tanh(c_t) and ∂c_T/∂c_t for one unit, with any gates.
 

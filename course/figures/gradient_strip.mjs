@@ -36,7 +36,9 @@ export default {
   render({ model, el }) {
     const data = model.get("data");
     const width = 640, height = 270, left = 46, most = data.inputs.length, n = data.U.length;
-    const view = frame(el, { width, height, label: "The length of the gradient at every step of an RNN", name: "gradient-strip" });
+    const view = frame(el, { width, height,
+      title: "How far back a gradient reaches",
+      label: "The length of the gradient at every step of an RNN", name: "gradient-strip" });
     const state = { steps: Math.min(24, most), radius: data.radius, clip: 5, volume: 1, isLinear: false, chosen: 4 };
     slider(view.controls, { label: "steps T", min: 2, max: most, step: 1, value: state.steps }, (steps) => {
       state.steps = steps; stepSlider.max = steps; state.chosen = Math.min(state.chosen, steps); draw(); });

@@ -1,16 +1,17 @@
 // Shannon's game: guess the next letter until it is right; the number of guesses bounds the bits per letter.
 
-import { frame, node, shape } from "./frame.mjs";
+import { frame, node, press, shape } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
     const { text, given, models } = model.get("data");
     const width = 620, height = 150;
-    const view = frame(el, { width, height, label: "Bits per letter: yours beside the models'", name: "guessing" });
+    const view = frame(el, { width, height,
+      title: "Your guesses and the models', in the same bits",
+      label: "Bits per letter: yours beside the models'", name: "guessing" });
     const shown = node("p", { style: "font:16px monospace; margin:.3rem 0; overflow-wrap:anywhere" });
     const input = node("input", { type: "text", maxlength: 1, size: 2, autocomplete: "off" });
-    const skip = node("button", { type: "button" }, "Tell me this letter");
-    view.controls.append(node("label", {}, "Next letter (space bar for a space)", input), skip);
+    view.controls.append(node("label", {}, "Next letter (space bar for a space)", input));
     view.controls.before(shown);
     const counts = [];
     let position = given, tried = [];
@@ -24,7 +25,7 @@ export default {
       if (letter === text[position]) advance(tried.length);
       draw();
     });
-    skip.addEventListener("click", () => { if (position < text.length) { advance(27); draw(); } });
+    press(view.controls, "Tell me this letter", () => { if (position < text.length) { advance(27); draw(); } });
 
     function bound() {
       const shares = new Map();

@@ -10,7 +10,10 @@ def guessing(
     models: Mapping[str, Sequence[float]],
     *,
     given: int = 10,
-    caption: str = "Guess each letter until it is right. Bits per letter, models in blue.",
+    caption: str = (
+        "The better the guesses, the fewer bits a letter carries. Guess each letter until it is "
+        "right; models in blue."
+    ),
 ) -> Figure:
     """Hide a text after its first `given` letters.
 

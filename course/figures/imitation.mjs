@@ -6,7 +6,8 @@ export default {
   render({ model, el }) {
     const { rounds, imitator } = model.get("data");
     const size = 34, width = Math.max(360, size * rounds.length), height = 56;
-    const view = frame(el, { width, height, label: phrase("Your answers, round by round"), name: "imitation" });
+    const view = frame(el, { width, height, title: phrase("Can you tell the imitation from the real text?"),
+      label: phrase("Your answers, round by round"), name: "imitation" });
     const question = node("p", { style: "margin:.2rem 0" });
     const texts = node("div", { class: "lmf-row", style: "align-items:stretch" });
     view.controls.replaceWith(question, texts);

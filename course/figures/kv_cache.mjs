@@ -1,6 +1,6 @@
 // Generating with and without a memory of keys and values: which of them each step computes anew.
 
-import { dragged, frame, node, put, shape, slider, toggle } from "./frame.mjs";
+import { dragged, frame, heading, headingsHeight, press, put, shape, slider, toggle } from "./frame.mjs";
 
 /** Key-and-value vectors computed per layer up to each step, and numbers remembered: {cached, recomputed, memory}. */
 export function work({ steps, prompt, layers, width }) {
@@ -19,17 +19,17 @@ export default {
   render({ model, el }) {
     const { tokens, prompt, layers, width: d_model } = model.get("data");
     const steps = tokens.length - prompt, width = 640, left = 96, cell = (width - left - 8) / tokens.length, side = Math.min(24, cell),
-      height = 120 + side * steps;
-    const isLevel = tokens.every((token) => 8 * token.length < 2 * cell); // two lines of words, if there is room
+      top = headingsHeight(tokens, cell), height = top + 44 + side * steps;
     const rows = work({ steps, prompt, layers, width: d_model });
-    const view = frame(el, { width, height, label: "Keys and values computed at each step of generation", name: "kv_cache" });
+    const view = frame(el, { width, height,
+      title: "What each new word makes a model compute",
+      label: "Keys and values computed at each step of generation", name: "kv_cache" });
     const state = { step: Math.min(1, steps - 1), cached: true };
     const dial = slider(view.controls, { label: "step", min: 1, max: steps, step: 1, value: state.step + 1 },
       (step) => { state.step = step - 1; draw(); });
     toggle(view.controls, { label: "remember keys and values", checked: true }, (cached) => { state.cached = cached; draw(); });
     let timer = null;
-    const play = node("button", { type: "button" }, "Play");
-    play.addEventListener("click", () => {
+    press(view.controls, "Play", () => {
       clearInterval(timer);
       state.step = -1;
       timer = setInterval(() => {
@@ -37,18 +37,16 @@ export default {
         put(dial, state.step + 2);
       }, 450);
     });
-    view.controls.append(play);
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
 
     function draw() {
       view.picture.replaceChildren();
       tokens.forEach((token, t) => {
         const x = left + (t + 0.5) * cell, style = `font-size:12px;font-weight:${t === prompt + state.step ? 700 : 400}`;
-        if (isLevel) text(x, 66 - 17 * (t % 2), token, { "text-anchor": "middle", style });
-        else text(x, 66, token, { "text-anchor": "start", transform: `rotate(-45 ${x} 66)`, style });
+        view.picture.append(heading(token, { x, y: top - 8, wide: cell, style }));
       });
       for (let step = 0; step <= state.step; step++) {
-        const y = 76 + step * side, { length } = rows[step];
+        const y = top + step * side, { length } = rows[step];
         text(0, y + side * 0.7, `step ${step + 1}`, { class: "quiet", style: "font-size:12px" });
         for (let t = 0; t < length; t++) {
           const isNew = !state.cached || step === 0 || t === length - 1;
@@ -68,7 +66,7 @@ export default {
       view.numbers(["step", "tokens read", "pairs computed, remembering", "pairs computed, forgetting", "numbers remembered"],
         rows.map((row, step) => [step + 1, row.length, row.cached, row.recomputed, row.memory]));
     }
-    dragged(view.picture, view.picture, ({ y }) => { if (y > 76) put(dial, Math.ceil((y - 76) / side)); });
+    dragged(view.picture, view.picture, ({ y }) => { if (y > top) put(dial, Math.ceil((y - top) / side)); });
     draw();
   },
 };

@@ -11,7 +11,9 @@ def kv_cache(
     *,
     n_layers: int = 2,
     d_model: int = 64,
-    caption: str = "Each row is one step: which keys and values must be computed to choose a word?",
+    caption: str = (
+        "With a memory of keys and values, a step computes one new pair; without it, all of them again."
+    ),
 ) -> Figure:
     """Show which keys and values each step of generation computes, after a prompt of `n_prompt` tokens.
 

@@ -26,7 +26,9 @@ export default {
   render({ model, el }) {
     const { rungs, floor } = model.get("data");
     const width = 640, height = 380, left = 62, right = width - 16, top = 16, bottom = 330;
-    const view = frame(el, { width, height, label: "Bits per token of every model, above the exact floor", name: "ladder" });
+    const view = frame(el, { width, height,
+      title: "Every model lies above the floor: by how much?",
+      label: "Bits per token of every model, above the exact floor", name: "ladder" });
     const state = { axis: 0, isGap: false, chosen: rungs.length - 1, shown: rungs.map(() => true) };
     choose(view.controls, { label: "along", options: AXES.map(({ label }) => label), value: 0 }, (axis) => { state.axis = axis; draw(); });
     toggle(view.controls, { label: "distance from the floor, logarithmic" }, (isGap) => { state.isGap = isGap; draw(); });

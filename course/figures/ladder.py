@@ -16,7 +16,7 @@ def ladder(
     rungs: Sequence[Summary],
     floor: float,
     *,
-    caption: str = "Choose what to plot against; click a rung to read it.",
+    caption: str = ("What a model pays above the floor is what it has not learned. Click a rung to read it."),
 ) -> Figure:
     """Show each model's bits per token, its parameters and its seconds: `ladder(summaries(…), floor)`.
 

@@ -1,6 +1,6 @@
 // What a GPT of these sizes costs: shapes, products, parameters, bytes against a card's memory, a time that no card can beat.
 
-import { choose, frame, shape, slider } from "./frame.mjs";
+import { choose, dragged, frame, put, shape, slider } from "./frame.mjs";
 
 const DTYPES = [ // bytes per number; float16 training keeps a float32 copy of the weights beside Adam's two moments
   { name: "float32", weight: 4, adam: 8, activation: 4, peak: "float32" },
@@ -52,6 +52,8 @@ const time = (s) =>
     : s < 1 ? `${(1e3 * s).toPrecision(3)} ms`
       : s < 120 ? `${s.toPrecision(3)} s`
         : `${amount(s / 60)} min`;
+// Which size changes when a hand pulls at a bar: the layers, or the texts at once.
+const PULLED = { weights: "L", gradients: "L", Adam: "L", activations: "B", "KV cache": "B", "all of it": "L" };
 const divisors = (D) => [1, 2, 3, 4, 6, 8, 12, 16, 20, 25, 32, 48, 64, 96, 128].filter((H) => D % H === 0 && (D / H) % 2 === 0);
 
 export default {
@@ -59,7 +61,9 @@ export default {
   count,
   render({ model, el }) {
     const { presets, card, widths } = model.get("data"), width = 660, height = 372;
-    const view = frame(el, { width, height, label: "Shapes, operations and memory of a GPT", name: "ledger" });
+    const view = frame(el, { width, height,
+      title: "What a GPT of any size costs to store and to compute",
+      label: "Shapes, operations and memory of a GPT", name: "ledger" });
     const state = { dtype: 0, generating: false }, knobs = {};
     const powers = (label, most,
       name) => { knobs[name] = slider(view.controls, { label, min: 0, max: most, step: 1, value: 0, show: (p) => String(2 ** p) },
@@ -108,20 +112,33 @@ export default {
       });
     }
 
+    const left = 96, top = 178, pull = { style: "cursor:ew-resize;touch-action:pan-y" };
+    const scaleOf = (counted) => (width - 84 - left) / Math.max(1.25 * card.memory, 1.02 * counted.total);
+
+    /** Let the bar end as near to x as whole layers, or powers of two, allow. */
+    function reach(kind, x) {
+      const letter = PULLED[kind], { min, max } = knobs[letter];
+      const gap = (value) => {
+        const counted = count({ ...state, [letter]: letter === "B" ? 2 ** value : value }, card);
+        return Math.abs(left + (counted.bytes[kind] ?? counted.total) * scaleOf(counted) - x);
+      };
+      const values = Array.from({ length: max - min + 1 }, (_, i) => Number(min) + i);
+      put(knobs[letter], values.reduce((best, value) => (gap(value) < gap(best) ? value : best)));
+    }
+
     function bars(y, counted) {
-      const left = 96, right = width - 84, scale = (right - left) / Math.max(1.25 * card.memory, 1.02 * counted.total),
-        colours = ["var(--blue)", "var(--green)", "var(--orange)", "var(--quiet)", "var(--line)"];
+      const scale = scaleOf(counted), colours = ["var(--blue)", "var(--green)", "var(--orange)", "var(--quiet)", "var(--line)"];
       Object.entries(counted.bytes).forEach(([kind, bytes], i) => {
         text(0, y + 24 * i + 15, kind);
         view.picture.append(shape("rect",
-          { x: left, y: y + 24 * i, width: Math.max(bytes > 0 ? 1 : 0, bytes * scale), height: 18, fill: colours[i] }));
+          { x: left, y: y + 24 * i, width: Math.max(bytes > 0 ? 1 : 0, bytes * scale), height: 18, fill: colours[i], ...pull }));
         text(left + bytes * scale + 6, y + 24 * i + 14, bytes ? size(bytes) : "–");
       });
       const bottom = y + 24 * 5, line = left + card.memory * scale;
       text(0, bottom + 15, "all of it", { style: "font-weight:bold" });
       view.picture.append(shape("rect",
-        { x: left, y: bottom, width: Math.max(1, counted.total * scale), height: 18, fill: "none", stroke: "var(--ink)",
-          "stroke-width": 1.5 }));
+        { x: left, y: bottom, width: Math.max(1, counted.total * scale), height: 18, fill: "transparent", stroke: "var(--ink)",
+          "stroke-width": 1.5, ...pull }));
       text(left + counted.total * scale + 6, bottom + 14, size(counted.total), { style: "font-weight:bold" });
       view.picture.append(shape("line",
         { x1: line, x2: line, y1: y - 8, y2: bottom + 26, stroke: "var(--ink)", "stroke-dasharray": "5 4" }));
@@ -132,7 +149,7 @@ export default {
       const counted = count(state, card);
       view.picture.replaceChildren();
       table(14);
-      bars(178, counted);
+      bars(top, counted);
       const step = state.generating ? `one more token for each of ${state.B} texts` : "one training step";
       view.say(`${counted.parameters.toLocaleString("en")} parameters. ${step[0].toUpperCase()}${step.slice(1)}: ${amount(counted.flops)} `
         + `operations, at least ${time(counted.seconds)} on one ${card.name}; `
@@ -143,6 +160,12 @@ export default {
         ["operations of a step", counted.flops.toExponential(4)],
           ...Object.entries(counted.bytes).map(([kind, bytes]) => [`bytes, ${kind}`, bytes.toLocaleString("en")])]);
     }
+    let kind = null;
+    view.picture.addEventListener("pointerdown", () => { kind = null; });
+    dragged(view.picture, view.picture, ({ x, y }) => {
+      kind ??= Object.keys(PULLED)[Math.floor((y - top) / 24)];
+      if (kind && count(state, card).bytes[kind] !== 0) reach(kind, x);
+    });
     take(presets[0]);
     draw();
   },

@@ -28,7 +28,10 @@ def ledger(
     *,
     batch_size: int = 8,
     card: Card | None = None,
-    caption: str = "Sizes in, costs out: what is stored and computed while training and while generating.",
+    caption: str = (
+        "In training, gradients and Adam take at least three times the memory of the weights; "
+        "in generation, keys and values are kept instead."
+    ),
 ) -> Figure:
     """Show the cost of a GPT of any size, starting with the given models (including the reader's own).
 

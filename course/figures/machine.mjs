@@ -1,9 +1,9 @@
 // A machine drawn: boxes are tensors, lines are products or functions. It is built up step by step, and every box
 // can be asked for its shape and its line of code.
 
-import { frame, node, put, shape, slider, toggle } from "./frame.mjs";
+import { frame, node, press, put, shape, slider, toggle } from "./frame.mjs";
 
-const COLOURS = { input: "quiet", query: "blue", key: "orange", value: "green", residual: "ink", state: "blue" };
+const COLOURS = { input: "quiet", query: "blue", key: "orange", value: "green", residual: "ink", state: "purple" };
 const RULES = `
 .lmf .part { transition:opacity .18s; }
 .lmf .part.later { opacity:0; pointer-events:none; }
@@ -80,11 +80,8 @@ export default {
     const steps = slider(view.controls,
       { label: "build it up", min: 1, max: last + 1, step: 1, value: last + 1, show: (n) => `${n} of ${last + 1}` },
       (n) => { state.step = n - 1; go(); });
-    for (const [label, name, move] of [["‹", "one step back", -1], ["›", "one step on", 1]]) {
-      const button = node("button", { type: "button", "aria-label": name }, label);
-      button.addEventListener("click", () => { put(steps, state.step + 1 + move); });
-      view.controls.append(button);
-    }
+    for (const [label, name, move] of [["‹", "one step back", -1], ["›", "one step on", 1]])
+      press(view.controls, label, () => put(steps, state.step + 1 + move), { "aria-label": name });
     toggle(view.controls, { label: "shapes in numbers" }, (on) => {
       for (const { made, box } of drawn)
         made.querySelector(".shape").replaceChildren(...named(on ? box.numbers : box.shape, {}).childNodes);
@@ -130,6 +127,7 @@ export default {
       for (const each of drawn) each.made.classList.toggle("asked", each.made === made);
       answer.replaceChildren(node("b", {}, ...written(box.name)), " ", ...written(box.shape),
         ` = ${box.numbers}, in ${box.file}`, node("br"), node("code", {}, box.code));
+      el.dispatchEvent(new CustomEvent("asked", { bubbles: true, detail: box })); // a page may show more
     }
 
     function go() {

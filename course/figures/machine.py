@@ -26,6 +26,6 @@ def machine(name: str, **sizes: int) -> Figure:
         name="machine",
         data=data,
         alt=f"{described.title}, built up. {' '.join(data['sentences'])}",
-        caption=f"{described.finding} {described.title}: {letters}.",
+        caption=f"{described.finding} Here {letters}.",
         picture=png(drawn(data)),
     )

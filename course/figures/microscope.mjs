@@ -1,6 +1,6 @@
 // Self-attention step by step, from queries and keys to outputs, with four mistakes that can be switched on.
 
-import { choose, dragged, frame, HALO, node, put, room, shape, slider, strength, toggle } from "./frame.mjs";
+import { choose, dragged, frame, HALO, press, put, room, shape, slider, strength, toggle } from "./frame.mjs";
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
@@ -31,7 +31,9 @@ export default {
     const given = model.get("data"), T = given.tokens.length, plane = given.key[0].length === 2;
     const vectors = { query: given.query.map((q) => [...q]), key: given.key.map((k) => [...k]), value: given.value };
     const cell = 54, left = 92, wide = left + cell * T, height = Math.max(plane ? 262 : 0, 210 + 24 * T), width = Math.max(660, wide + 330);
-    const view = frame(el, { width, height, label: "Steps of self-attention", name: "microscope" });
+    const view = frame(el, { width, height,
+      title: "One query, step by step, from its scores to its output",
+      label: "Steps of self-attention", name: "microscope" });
     const state = { query: T - 1, moved: 0, bugs: {} };
     const select = slider(view.controls, { label: "query", min: 0, max: T - 1, step: 1, value: T - 1, show: (i) => given.tokens[i] },
       (i) => { state.query = i; draw(); });
@@ -44,10 +46,8 @@ export default {
       for (const axis of [0, 1])
         knobs.push(slider(view.controls, { label: "xy"[axis], min: -4, max: 4, step: 0.1, value: 0, show: (v) => v.toFixed(1) },
         (value) => { moving()[axis] = value; draw(); }));
-      const reset = node("button", { type: "button" }, "Back to the start");
-      reset.addEventListener("click",
+      press(view.controls, "Back to the start",
         () => { for (const role of ["query", "key"]) vectors[role] = given[role].map((v) => [...v]); draw(); });
-      view.controls.append(reset);
     }
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
     const number = (value) => (value === -Infinity ? "−∞" : value.toFixed(2));

@@ -60,7 +60,9 @@ export default {
   render({ model, el }) {
     const data = model.get("data");
     const width = 700, height = 352, size = 300, edge = 20, left = 396, right = 690, top = 16, bottom = 246;
-    const view = frame(el, { width, height, label: "Three optimizers on one valley of the loss", name: "optimizer-race" });
+    const view = frame(el, { width, height,
+      title: "Three ways down the same valley",
+      label: "Three optimizers on one valley of the loss", name: "optimizer-race" });
     const reach = data.reach, most = data.noise.length;
     const state = { start: [...data.start], steps: most, rate: data.rate, momentum: 0.9, adamRate: data.adamRate, beta1: 0.9, beta2: 0.999,
       sigma: 0, tilt: 0 };

@@ -17,7 +17,10 @@ def optimizer_race(
     learning_rate: float = 0.05,
     adam_learning_rate: float = 0.2,
     noise: Tensor | None = None,
-    caption: str = "The same start, the same noise. Which one arrives, and what makes it diverge?",
+    caption: str = (
+        "With the same start and the same noise, they go different ways. Drag the start, and find "
+        "what makes one diverge."
+    ),
 ) -> Figure:
     """Run SGD, SGD with momentum and Adam (Kingma & Ba, 2015) down L(θ) = ½ θᵀ H θ, side by side.
 

@@ -1,6 +1,6 @@
 // Where attention learns the order: shuffle a sentence under four kinds of positions; turn m and n and watch q · k.
 
-import { choose, dragged, frame, node, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, dragged, frame, press, put, shape, slider, toggle } from "./frame.mjs";
 
 const KINDS = ["none", "sinusoidal", "learned", "RoPE"];
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
@@ -56,15 +56,12 @@ export default {
   render({ model, el }) {
     const data = model.get("data"), words = data.tokens, T = words.length, first = words.map((_, t) => t);
     const width = 660, height = 400, column = 118,
-      view = frame(el, { width, height, label: "Outputs of attention for two orders of a sentence, and a score for two positions",
+      view = frame(el, { width, height, title: "What changes when words change places",
+        label: "Outputs of attention for two orders of a sentence, and a score for two positions",
         name: "position_dial" });
     const state = { kind: 0, order: [...first], m: 3, n: 1, together: true };
     choose(view.controls, { label: "positions", options: KINDS, value: 0 }, (kind) => { state.kind = kind; draw(); });
-    const button = (label, change) => {
-      const made = node("button", { type: "button" }, label);
-      made.addEventListener("click", () => { change(); draw(); });
-      view.controls.append(made);
-    };
+    const button = (label, change) => press(view.controls, label, () => { change(); draw(); });
     data.orders.forEach((order) => button(order.map((word) => words[word]).join(" "), () => { state.order = order; }));
     button("move the first word to the end", () => { state.order = [...state.order.slice(1), state.order[0]]; });
     const most = data.learned.length - 1,

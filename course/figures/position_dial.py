@@ -19,7 +19,10 @@ def position_dial(
     *,
     orders: Sequence[Sequence[int]] | None = None,
     asks: tuple[int, int] = (0, 1),
-    caption: str = "Shuffle the words; turn m and n. What is the same, and what changes?",
+    caption: str = (
+        "Without positions the order of the words makes no difference; with RoPE only distances "
+        "count. Turn m and n."
+    ),
 ) -> Figure:
     """Show self-attention (no mask) over the words in any order, with positions of four kinds.
 

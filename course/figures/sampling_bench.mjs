@@ -1,6 +1,6 @@
 // From logits to the next word: the reader sets the logits and the filters, and draws.
 
-import { choose, dragged, frame, HALO, node, put, shape, slider } from "./frame.mjs";
+import { choose, dragged, frame, HALO, press, put, shape, slider } from "./frame.mjs";
 
 const softmax = (logits) => {
   const largest = Math.max(...logits), powers = logits.map((z) => Math.exp(z - largest)), total = powers.reduce((a, b) => a + b, 0);
@@ -63,7 +63,9 @@ export default {
     const { tokens, logits: given, low, high, settings: start } = model.get("data");
     const n = tokens.length, width = 640, height = 430, left = 60, group = (width - left - 6) / n, zTop = 8, zTall = 130, base = 372,
       tall = 190;
-    const view = frame(el, { width, height, label: "Logits, and what is left of their probabilities", name: "sampling_bench" });
+    const view = frame(el, { width, height,
+      title: "From logits to the word that is drawn",
+      label: "Logits, and what is left of their probabilities", name: "sampling_bench" });
     view.picture.setAttribute("role", "group"); // its bars are sliders
     const logits = [...given], settings = { ...start };
     let seed = 0, counts = null;
@@ -80,13 +82,8 @@ export default {
     const order = choose(view.controls,
       { label: "order", options: ["filters, then temperature", "temperature, then filters"], value: Number(settings.isHotFirst) },
       (place) => { settings.isHotFirst = place === 1; changed(); });
-    const button = (label, act) => {
-      const made = node("button", { type: "button" }, label);
-      made.addEventListener("click", act);
-      view.controls.append(made);
-    };
-    button(`Draw ${N_DRAWS}`, () => { counts = draw(sample(logits, settings).after, N_DRAWS, generator(++seed)); show(); });
-    button("Back to the start", () => {
+    press(view.controls, `Draw ${N_DRAWS}`, () => { counts = draw(sample(logits, settings).after, N_DRAWS, generator(++seed)); show(); });
+    press(view.controls, "Back to the start", () => {
       logits.splice(0, n, ...given);
       Object.assign(settings, start);
       for (const [name, input] of Object.entries(knobs)) { put(input, start[name]); }

@@ -16,7 +16,10 @@ def sampling_bench(
     top_p: float = 1.0,
     min_p: float = 0.0,
     is_hot_first: bool = False,
-    caption: str = "Drag a green bar, or focus it and use the arrow keys; then filter, and draw.",
+    caption: str = (
+        "Temperature changes every probability; a filter removes the smallest, and the rest share "
+        "what it took. Drag a green bar."
+    ),
 ) -> Figure:
     """Show how temperature, top-k, top-p and min-p change softmax(logits), for 2 … 16 tokens.
 

@@ -1,6 +1,6 @@
 // A computation graph on a tape: forwards one node at a time, then backwards; each edge carries local × upstream.
 
-import { choose, frame, node, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, press, put, shape, slider, toggle } from "./frame.mjs";
 
 // Each operation: its value, and its derivative by each of its inputs.
 const OPERATIONS = {
@@ -54,7 +54,9 @@ export default {
     const inColumn = (column) => depth.flatMap((d, i) => (d === column ? [i] : []));
     const most = Math.max(...Array.from({ length: columns }, (_, c) => inColumn(c).length));
     const width = (columns - 1) * wide + boxWide + 10, height = most * tall + 6;
-    const view = frame(el, { width, height, label: "A computation graph with the value and the gradient of each node", name: "tape" });
+    const view = frame(el, { width, height,
+      title: "Values go forward, gradients come back",
+      label: "A computation graph with the value and the gradient of each node", name: "tape" });
     const places = nodes.map((_, i) => {
       const same = inColumn(depth[i]);
       return [depth[i] * wide + 4, (same.indexOf(i) + 0.5 + (most - same.length) / 2) * tall - 28];
@@ -63,11 +65,7 @@ export default {
     const inner = nodes.flatMap(({ op }, i) => (op === "input" ? [] : [i]));
     const steps = 2 * inner.length + 1;
     const clock = slider(view.controls, { label: "Step", min: 0, max: steps, step: 1, value: 0 }, (step) => { state.step = step; draw(); });
-    for (const [label, by] of [["back one", -1], ["next", 1]]) {
-      const button = node("button", { type: "button" }, label);
-      button.addEventListener("click", () => { put(clock, state.step + by); });
-      view.controls.append(button);
-    }
+    for (const [label, by] of [["back one", -1], ["next", 1]]) press(view.controls, label, () => put(clock, state.step + by));
     const inputs = nodes.flatMap(({ op }, i) => (op === "input" ? [i] : []));
     let edited = inputs[0];
     choose(view.controls, { label: "Change", options: inputs.map((i) => nodes[i].name), value: 0 },

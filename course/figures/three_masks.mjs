@@ -1,6 +1,6 @@
 // The three masks of an encoder-decoder, for one sentence of a padded batch: who may look at whom, and why not.
 
-import { choose, dragged, frame, put, shape, slider } from "./frame.mjs";
+import { choose, dragged, frame, heading, headingsHeight, put, shape, slider } from "./frame.mjs";
 
 /** Three matrices of true = may be attended to: the encoder's (S, S), the decoder's own (T, T), the decoder's of the source (T, S). */
 export function masks(source, target, pad) {
@@ -17,11 +17,14 @@ const NAMES = { encoder: "1 · encoder on itself", decoder: "2 · decoder on its
 export default {
   render({ model, el }) {
     const { sentences, pad } = model.get("data");
-    const S = sentences[0].source.length, T = sentences[0].target.length, cell = 22, margin = 62, head = 92, gap = 26;
+    const S = sentences[0].source.length, T = sentences[0].target.length, cell = 22, margin = 62, gap = 26,
+      head = 18 + headingsHeight(sentences.flatMap(({ source, target }) => [...source, ...target]), cell);
     const left = { encoder: margin, decoder: margin + S * cell + gap + margin,
       cross: margin + S * cell + gap + margin + T * cell + gap + margin };
     const width = left.cross + S * cell + 40, height = head + Math.max(S, T) * cell + 8;
-    const view = frame(el, { width, height, label: "Three masks: rows are queries, columns are keys", name: "three_masks" });
+    const view = frame(el, { width, height,
+      title: "Who may look at whom, and why not",
+      label: "Three masks: rows are queries, columns are keys", name: "three_masks" });
     const state = { sentence: 0, mask: "cross", query: 1, key: 0 };
     const size = () => ({ queries: state.mask === "encoder" ? S : T, keys: state.mask === "decoder" ? T : S });
 
@@ -46,9 +49,8 @@ export default {
     function drawMask(name, mask, rows, columns) {
       const x = left[name];
       view.picture.append(shape("text", { x: x - margin + 6, y: 16, "font-weight": name === state.mask ? "bold" : "normal" }, NAMES[name]));
-      columns.forEach((word, key) => view.picture.append(shape("text",
-        { transform: `translate(${x + (key + 0.7) * cell},${head - 6}) rotate(-60)`, style: "font-size:13px",
-          class: word === pad ? "quiet" : "" }, word)));
+      columns.forEach((word, key) => view.picture.append(
+        heading(word, { x: x + (key + 0.5) * cell - 1, y: head - 6, wide: cell, class: word === pad ? "quiet" : "" })));
       rows.forEach((word, query) => {
         view.picture.append(shape("text",
           { x: x - 5, y: head + (query + 0.7) * cell, "text-anchor": "end", style: "font-size:13px", class: word === pad ? "quiet" : "" },

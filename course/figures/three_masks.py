@@ -13,7 +13,10 @@ def three_masks(
     targets: Sequence[Sequence[str]],
     *,
     pad: str = PAD,
-    caption: str = "Blue: may be looked at. Choose a cell, with the mouse or the sliders, to read why.",
+    caption: str = (
+        "Blue: may be looked at. Padding is hidden from everybody, the future from the decoder. "
+        "Choose a cell to read why."
+    ),
 ) -> Figure:
     """Show which positions may attend to which: encoder on itself, decoder on itself, decoder on the source.
 

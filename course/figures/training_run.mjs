@@ -18,7 +18,9 @@ export default {
   render({ model, el }) {
     const { runs, tokens, floor } = model.get("data");
     const width = 700, height = 420;
-    const view = frame(el, { width, height, label: "A training run, snapshot by snapshot", name: "training-run" });
+    const view = frame(el, { width, height,
+      title: "What a training run tells while it runs",
+      label: "A training run, snapshot by snapshot", name: "training-run" });
     const sample = node("p", { style: "margin:.3rem 0;font-family:ui-monospace,monospace;font-size:13px;overflow-wrap:anywhere" });
     view.picture.after(sample);
     const state = { run: 0, snapshot: 0 };

@@ -81,7 +81,10 @@ def training_run(
     shown: Sequence[int] | None = None,
     about: Mapping[str, str] | None = None,
     floor: float | None = None,
-    caption: str = "Move through the run: which of these numbers tells first that something is wrong?",
+    caption: str = (
+        "Loss, activations, gradients and steps of the same run: something that is wrong shows in "
+        "several of them."
+    ),
 ) -> Figure:
     """Show runs side by side, snapshot by snapshot; all runs have snapshots at the same steps.
 

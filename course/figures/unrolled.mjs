@@ -14,7 +14,9 @@ export default {
     const steps = states.length, units = states[0].length, cost = costs(probs);
     const cell = Math.min(64, 620 / steps), unit = Math.min(14, 150 / units), tall = units * unit;
     const width = 640, height = tall + 250;
-    const view = frame(el, { width, height, label: "States and predictions of a recurrent network over time", name: "unrolled" });
+    const view = frame(el, { width, height,
+      title: "One state, rewritten at every word",
+      label: "States and predictions of a recurrent network over time", name: "unrolled" });
     const state = { step: steps - 1, shift: false };
     const stepSlider = slider(view.controls, { label: "step t", min: 1, max: steps, step: 1, value: state.step + 1 },
       (t) => { state.step = t - 1; draw(); });

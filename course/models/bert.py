@@ -3,6 +3,8 @@
 Devlin et al. 2019. Token, position and segment embeddings are summed and normalised; the stack is post-norm
 with GELU. Pre-training predicts masked tokens. Fine-tuning adds one linear layer that classifies a sequence
 or each of its tokens, or finds the first and last token of an answer.
+
+`figures.machine("bert")` draws it.
 """
 
 from __future__ import annotations

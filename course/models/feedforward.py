@@ -6,6 +6,8 @@ Bengio, Ducharme, Vincent and Jauvin (2003), "A neural probabilistic language mo
     h = tanh(W e + b)
     z = U h + c  (+ A e)               A: the paper's optional direct connections
     P(x_{t+1} | window) = softmax(z)
+
+`figures.machine("feedforward")` draws it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The architecture is that of GPT-2 (Radford et al. 2019): learned positions, pre-norm, GELU in its tanh form,
 and one matrix that both embeds and scores tokens (tied weights). The other kinds of positions are options.
+
+`figures.machine("gpt")` draws it.
 """
 
 from __future__ import annotations

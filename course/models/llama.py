@@ -2,6 +2,8 @@
 
 Unlike GPT-2: RMSNorm instead of layer norm, rotated queries and keys instead of learned positions, SwiGLU
 instead of GELU, key-value heads shared by groups of query heads (Ainslie et al. 2023), and no biases.
+
+Drawn by `figures.machine("llama_block")` and `figures.machine("mixtral_layer")`.
 """
 
 from __future__ import annotations

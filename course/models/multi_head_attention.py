@@ -2,6 +2,8 @@
 
 Vaswani et al. 2017, section 3.2.2: head_h = attention(x W_query, y W_key, z W_value), and W_output mixes the
 concatenated heads. With `is_fused=True`, PyTorch's kernel computes the same without storing the weights.
+
+Drawn by `figures.machine("queries_keys_values")` and `figures.machine("heads")`.
 """
 
 from __future__ import annotations

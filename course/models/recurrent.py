@@ -5,6 +5,9 @@ GRU (Cho et al. 2014, in the variant of cuDNN and PyTorch). Each cell has two pa
 inputs by W, which does not depend on the state, so all steps are computed at once; `step` multiplies the
 state by U, which has to wait for the previous step. A state is a tuple of tensors: (h,) or, for the LSTM,
 (h, c).
+
+Drawn by `figures.machine("rnn")`, `figures.machine("configurations")`, `figures.machine("lstm_cell")` and
+`figures.machine("gru_cell")`.
 """
 
 from __future__ import annotations

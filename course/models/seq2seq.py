@@ -6,6 +6,8 @@ attention, each state s_t attends to all of the encoder's states (Bahdanau et al
 computed after the step (as in Luong et al. 2015), so with teacher forcing all steps attend at once:
 
     α_t = softmax(score(s_t, h_1 … h_S)),  c_t = Σ_i α_ti h_i,  P(y_{t+1}) = softmax(V [s_t; c_t] + b)
+
+Drawn by `figures.machine("seq2seq")` and `figures.machine("seq2seq_attention")`.
 """
 
 from __future__ import annotations

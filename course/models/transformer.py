@@ -3,6 +3,8 @@
 An encoder layer reads one sequence; a decoder layer also attends to the encoder's output (`memory`).
 Post-norm is the paper's order, norm(x + f(x)). Pre-norm, x + f(norm(x)), trains more easily and needs one
 last norm.
+
+`figures.machine("block")` draws one layer.
 """
 
 from __future__ import annotations

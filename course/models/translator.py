@@ -4,6 +4,8 @@ There are three masks: the source's padding for the encoder, the causal mask for
 padding again for cross-attention. Embeddings are scaled by √D so that the positions, with entries up to 1, do
 not dominate them. One matrix embeds and scores the target's words (Vaswani et al. 2017, 3.4). Rotary
 positions are an option: nothing is added then, and self-attention sees distances only.
+
+`figures.machine("transformer")` draws it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """A figure's module changes more often than its lecture can be run."""
 
+import inspect
 import json
 import re
 from html import escape
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.making.figure_outputs import drawn_again, with_todays_modules
+from autograder.making.figure_outputs import drawn_again, with_todays_caption, with_todays_modules
 from course import figures
 from course.figures.figure import module, names
 
@@ -51,6 +52,21 @@ def test_what_is_no_figure_of_the_course_stays_as_it_is(figure):
         assert with_todays_modules(output(html)) == output(html)
     stream = {"output_type": "stream", "name": "stdout", "text": "1\n"}
     assert with_todays_modules(stream) == stream
+
+
+def said(caption):
+    shown = output(figures.attention(torch.eye(3), HOSTILE, caption=caption).html())
+    shown["data"]["text/plain"] = f"{caption}\nalt"
+    return shown
+
+
+def test_a_caption_that_a_lecture_does_not_give_is_todays():
+    by_itself = said(inspect.signature(figures.attention).parameters["caption"].default)
+    assert (
+        with_todays_caption("x = 1\nfigures.attention(weights, words)", said("An <older> one")) == by_itself
+    )
+    for source in ('figures.attention(weights, caption="Mine")', "figures.attention(**settings)", "print(1)"):
+        assert with_todays_caption(source, said("Mine")) == said("Mine")
 
 
 def test_a_machine_that_has_changed_is_drawn_again():
@@ -115,7 +131,7 @@ def test_what_a_lecture_shows_needs_no_mending(path):
     for cell in cells:
         source = "".join(cell["source"])
         for shown in cell.get("outputs", []):
-            assert drawn_again(source, with_todays_modules(shown)) == shown
+            assert drawn_again(source, with_todays_caption(source, with_todays_modules(shown))) == shown
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)

@@ -27,7 +27,7 @@ def test_outputs_are_folded_from_a_prediction_to_the_next_text():
 
 def test_a_figure_that_lives_is_not_folded_and_a_still_one_is():
     alive, still = code("figures.alignment(maps)"), code("figures.still(drawing, alt='')")
-    pictures = [still, code("figures.rungs('RNN')"), code("figures.configurations()")]
+    pictures = [still, code("figures.rungs('RNN')")]
     assert list(answers([text("**Predict, then run:** where?"), alive, *pictures])) == pictures
 
 

@@ -1,9 +1,11 @@
 """The site holds everything, fetches nothing and keeps its figures alive."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from html import escape, unescape
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -12,11 +14,13 @@ import pytest
 from autograder.cli import main
 from autograder.making.build import build
 from autograder.making.release import release
+from autograder.source.address import Address
 from autograder.source.loading import load
 from autograder.website import site as site_pages
 from autograder.website.mistakes import mistakes
+from autograder.website.model_pages import drawn_files
 from autograder.website.site import ONLY_IN_COLAB, Pages, SiteError, assemble, begin_overviews, make_site
-from autograder.website.whole_site import not_found, sitemap
+from course.figures.machines import MACHINES
 
 ROOT = Path(__file__).parents[2]
 PAGE_BYTES = 2_000_000
@@ -85,8 +89,7 @@ def test_no_link_of_any_page_leads_nowhere(site, pages):
     for name, text in pages.items():
         folder = (site / name).parent
         links = re.findall(r'<a\b[^>]*?\bhref="([^"#?:]+)["#?]', text)
-        there = {link for link in links if link != "/"}
-        if missing := sorted(link for link in there if not (folder / link).exists()):
+        if missing := sorted(link for link in set(links) if not (folder / link).exists()):
             lost[name] = missing
     assert lost == {}
 
@@ -102,22 +105,51 @@ def test_the_first_page_leads_to_every_lecture_and_homework_and_shows_its_pictur
         assert f'href="building/{path.stem}.html"' in first
 
 
-def test_the_readers_navigation_has_no_page_for_developers_or_of_mistakes_at_its_top(pages):
+def test_the_readers_navigation_has_one_page_for_instructors_and_one_for_developers_at_its_top(pages):
     navigation = re.search(r'<nav class="bd-links.*?</nav>', pages["lectures/00_welcome.html"], re.S)[0]
     top = re.findall(r'<li class="toctree-l1[^"]*"><a class="reference internal" href="([^"]+)"', navigation)
-    assert not [link for link in top if "measured" in link or "mistakes" in link]
-    assert "../glossary.html" in top
+    others = [link for link in top if link.startswith("../") and not link.startswith("../building/")]
+    looked_up = ["../glossary.html", "../models.html", "../break_it.html"]
+    assert others == [*looked_up, "../instructors.html", "../developers.html"]
+    for nested in ("deploying", "commands", "tried_with", "models/gpt", "measured/attacks"):
+        assert f'href="../{nested}.html"' in navigation
 
 
-def test_a_search_engine_and_a_lost_reader_find_the_site(site, tmp_path):
-    address = "https://course.example/pages"
-    assert f"<loc>{address}/lectures/00_welcome.html</loc>" in sitemap(site, address)
-    assert f"<loc>{address}/de/lectures/00_welcome.html</loc>" in sitemap(site, address)
-    assert "_static" not in sitemap(site, address)
-    assert "search.html" not in sitemap(site, address)
-    assert f'href="{address}"' in not_found(address)
-    assert (site / "404.html").is_file()
+def test_every_drawing_stands_beside_the_source_that_it_quotes(pages):
+    files = drawn_files()
+    assert sorted(name for names in files.values() for name in names) == sorted(MACHINES)
+    for file, names in files.items():
+        page = pages[f"models/{file}.html"]
+        assert page.count('<div class="live">') == len(names)
+        code = unescape(re.sub("<[^>]+>", "", page[page.index(f'aria-label="course/models/{file}.py"') :]))
+        for name in names:
+            assert escape(MACHINES[name].finding) in page
+            quoted = [box.code for box in MACHINES[name].boxes() if box.file in ("", file)]
+            assert quoted
+            assert all(line in code for line in quoted)
+
+
+def test_every_drawn_module_says_how_to_draw_it():
+    files = drawn_files()
+    for path in (ROOT / "course" / "models").glob("*.py"):
+        said = ast.get_docstring(ast.parse(path.read_text())) or ""
+        assert re.findall(r'`figures\.machine\("(\w+)"\)`', said) == files.get(path.stem, [])
+
+
+def test_a_search_engine_and_a_lost_reader_find_the_site(site, pages):
+    address = Address.read(ROOT).site
+    assert address.startswith("https://")
+    found = (site / "sitemap.xml").read_text()
+    for page in ("lectures/00_welcome.html", "de/lectures/00_welcome.html"):
+        assert f"<loc>{address}/{page}</loc>" in found
+    assert "_static" not in found
+    assert "search.html" not in found
+    assert f'href="{address}/"' in pages["404.html"]
     assert (site / "_static" / "social.png").is_file()
+    for name, text in pages.items():
+        pictures = re.findall(r'<meta property="og:image" content="([^"]+)"', text)
+        assert set(pictures) <= {f"{address}/_static/social.png", f"{address}/de/_static/social.png"}, name
+    assert f'content="{address}/_static/social.png"' in pages["index.html"]
 
 
 def test_mistakes_are_asked_about_before_they_are_told(mini):

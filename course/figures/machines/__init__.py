@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from course.figures.machines.bert import BERT
 from course.figures.machines.block import BLOCK
+from course.figures.machines.configurations import CONFIGURATIONS
 from course.figures.machines.description import Machine
 from course.figures.machines.feedforward import FEEDFORWARD
 from course.figures.machines.gpt import GPT
@@ -21,6 +22,7 @@ from course.figures.machines.transformer import TRANSFORMER
 MACHINES: Mapping[str, Machine] = {
     "feedforward": FEEDFORWARD,
     "rnn": RNN,
+    "configurations": CONFIGURATIONS,
     "lstm_cell": LSTM_CELL,
     "gru_cell": GRU_CELL,
     "seq2seq": SEQ2SEQ,

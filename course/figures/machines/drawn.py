@@ -12,7 +12,7 @@ COLOURS = {
     "key": "#b35900",
     "value": "#00795a",
     "residual": "#1b1f24",
-    "state": "#0072b2",
+    "state": "#8a3f97",
 }
 DOTS = 80  # per inch
 ALIGNED = {"start": "left", "middle": "center", "end": "right"}

@@ -1,38 +1,36 @@
 """A recurrent language model unrolled over a text: one rule for a step, applied again and again."""
 
-from course.figures.machines.description import Box, Line, Machine, Step
+from course.figures.machines.description import Box, Line, Machine, Place, Step
 
+MODEL = "recurrent_language_model"
 EMBEDDED = "hidden, state = self.network(self.dropout(self.embedding(tokens)), state)"
 STATE = "state = self.step(projected, state)"
+LOGITS = "return self.output(self.dropout(hidden)), state"
 WORDS = ("nora", "lit", "the", "lamp")
+
+
+def read(key: str, t: int, at: Place, *words: str) -> Box:
+    """The word that is read at step t, as a vector."""
+    return Box(key, f"x_{t}", "B d_x", at, "input", EMBEDDED, "self.embedding(tokens)[:, 0]", MODEL, words)
+
+
+def state(key: str, t: int, at: Place) -> Box:
+    """The state after step t."""
+    return Box(key, f"h_{t}", "B D", at, "state", STATE, "state[0]")
+
+
+def predicted(key: str, t: int, at: Place) -> Box:
+    """The logits that are read from the state after step t."""
+    return Box(key, f"z_{t}", "B V", at, "residual", LOGITS, "returned[0][:, 0]", MODEL)
 
 
 def column(t: int, before: str) -> tuple[Box | Line, ...]:
     """The word, the state and the prediction at step t, joined to the state before."""
-    x, model = 0.1 + 1.25 * t, "recurrent_language_model"
+    x = 0.1 + 1.25 * t
     return (
-        Box(
-            f"x{t}",
-            f"x_{t}",
-            "B d_x",
-            (x, 0),
-            "input",
-            EMBEDDED,
-            "self.embedding(tokens)[:, 0]",
-            model,
-            (WORDS[t - 1],),
-        ),
-        Box(f"h{t}", f"h_{t}", "B D", (x, 1.35), "state", STATE, "state[0]"),
-        Box(
-            f"z{t}",
-            f"z_{t}",
-            "B V",
-            (x, 2.7),
-            "residual",
-            "return self.output(self.dropout(hidden)), state",
-            "returned[0][:, 0]",
-            model,
-        ),
+        read(f"x{t}", t, (x, 0), WORDS[t - 1]),
+        state(f"h{t}", t, (x, 1.35)),
+        predicted(f"z{t}", t, (x, 2.7)),
         Line((f"x{t}", f"h{t}"), "W", "input"),
         Line((before, f"h{t}"), "U", "state"),
         Line((f"h{t}", f"z{t}"), "R"),

@@ -47,6 +47,10 @@ def rnn(B, d_x, D, V):
     RecurrentLanguageModel(RecurrentConfig(V, "rnn", d_x, D))(tokens(V, B, 3))
 
 
+def configurations(**sizes):
+    rnn(**sizes)
+
+
 def lstm_cell(B, d_x, D):
     LSTMCell(d_x, D)(torch.randn(B, d_x), (torch.zeros(B, D), torch.zeros(B, D)))
 
@@ -110,13 +114,23 @@ def mixtral_layer(B, T, D, E, K):
 RUNS = {
     run.__name__: run
     for run in (
-        *(feedforward, rnn, lstm_cell, gru_cell, seq2seq, seq2seq_attention, queries_keys_values),
+        *(
+            feedforward,
+            rnn,
+            configurations,
+            lstm_cell,
+            gru_cell,
+            seq2seq,
+            seq2seq_attention,
+            queries_keys_values,
+        ),
         *(heads, block, bert, gpt, transformer, llama_block, mixtral_layer),
     )
 }
 SIZES = {
     "feedforward": {"B": 3, "N": 2, "d": 6},
     "rnn": {"B": 3, "d_x": 5, "D": 7},
+    "configurations": {"B": 3, "D": 7, "V": 5},
     "lstm_cell": {"B": 1, "D": 5},
     "gru_cell": {"B": 1, "D": 5},
     "seq2seq": {"B": 4, "D": 6},
@@ -198,7 +212,7 @@ def test_the_caption_gives_the_sizes():
 
 
 def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are():
-    with pytest.raises(ValueError, match="expected one of feedforward, rnn, lstm_cell"):
+    with pytest.raises(ValueError, match="expected one of feedforward, rnn, configurations"):
         figures.machine("perceptron")
 
 
