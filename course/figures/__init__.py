@@ -32,6 +32,7 @@ from course.figures.tape import tape
 from course.figures.three_masks import three_masks
 from course.figures.training_run import training_run
 from course.figures.unrolled import unrolled
+from course.figures.walk import walk
 from course.figures.widget import as_widget
 
 __all__ = [
@@ -69,4 +70,5 @@ __all__ = [
     "three_masks",
     "training_run",
     "unrolled",
+    "walk",
 ]

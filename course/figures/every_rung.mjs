@@ -106,9 +106,9 @@ export default {
 
     /** Where the last rung looks from the last word: the largest weight of any head on each word. */
     function gaze() {
-      const { maps } = state.readers.at(-1);
-      if (!maps) return [];
-      const heads = maps.flatMap((layer) => layer.at(-1));
+      const { steps } = state.readers.at(-1);
+      if (!steps) return [];
+      const heads = steps.flatMap((layer) => layer.at(-1).weights);
       return state.tokens.map((_, s) => Math.max(...heads.map((head) => head[s])));
     }
 
