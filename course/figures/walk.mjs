@@ -98,11 +98,13 @@ export function walk(weights, reader, tokens, words, { t, layer, head }) {
 /** A name in pieces, of which `lower` makes those after an underscore. */
 const written = (name, lower) => name.split(/_(\w+)/).map((piece, i) => (i % 2 ? lower(piece) : piece));
 
+const lowered = (text) => node("sub", { style: "line-height:0" }, text);
+
 export default {
   render({ model, el }) {
     const { parcel, words, beginnings, start } = model.get("data"), { nHeads, nLayers } = parcel.sizes;
-    const longest = Math.max(...beginnings.map(({ tokens }) => tokens.length)), width = 720, top = 44, tall = 13, widest = 180;
-    const view = frame(el, { width, height: top + tall * longest + 10, label: "A word's way through one layer", name: "walk" });
+    const width = 720, top = 44, tall = 13, largest = 208;
+    const view = frame(el, { width, height: top + largest, label: "A word's way through one layer", name: "walk" });
     view.picture.setAttribute("role", "group"); // its tensors can be asked
     const state = { story: 0, t: beginnings[0].tokens.length - 1, ...start, step: 0, part: null, place: 0 };
     const ready = {};
@@ -118,14 +120,17 @@ export default {
       (layer) => { state.layer = layer; follow(); });
     choose(view.controls, { label: phrase("head"), options: Array.from({ length: nHeads }, (_, i) => i + 1), value: state.head },
       (head) => { state.head = head; follow(); });
-    const dial = slider(view.controls, { label: phrase("step"), min: 1, max: N_STEPS, step: 1, value: 1, show: (i) => `${i} / ${N_STEPS}` },
+    const steps = node("div", { class: "lmf-row" });
+    const button = (label, by) => {
+      const made = node("button", { type: "button" }, label);
+      made.addEventListener("click", () => put(dial, Math.max(1, Math.min(N_STEPS, state.step + 1 + by))));
+      steps.append(made);
+    };
+    button(phrase("Back"), -1);
+    const dial = slider(steps, { label: phrase("step"), min: 1, max: N_STEPS, step: 1, value: 1, show: (i) => `${i} / ${N_STEPS}` },
       (step) => { Object.assign(state, { step: step - 1, part: null }); draw(); });
-    for (const [label, by] of [[phrase("Back"), -1], [phrase("Next"), 1]]) {
-      const button = node("button", { type: "button" }, label);
-      button.addEventListener("click", () => put(dial, Math.max(1, Math.min(N_STEPS, state.step + 1 + by))));
-      view.controls.append(button);
-    }
-    view.controls.after(story, product, says);
+    button(phrase("Next"), 1);
+    view.controls.after(story, steps, product, says);
 
     /** Read the story anew; the first word shown is the first after the beginning of the text. */
     function read() {
@@ -147,21 +152,23 @@ export default {
         button.style.background = t === state.t ? "color-mix(in srgb, var(--blue) 22%, transparent)" : "none";
       }
       state.part = null;
+      view.picture.setAttribute("viewBox", `0 0 ${width} ${top + Math.max(largest, tall * (state.t + 1)) + 6}`);
       draw();
     }
 
-    /** How large a tensor is drawn, and where its names and numbers stand. */
+    /** How large a tensor is drawn, and how much room its names and numbers need beside it. */
     function measured(part) {
-      const isTable = part.rowNames && part.names !== "asked", side = Math.min(9, widest / Math.max(part.rows, part.columns));
-      const wide = part.digits ? 16 : side * part.columns, high = isTable ? tall * part.rows : side * part.rows;
+      const isTable = part.rowNames && part.names !== "asked", isVector = !isTable && part.columns === PER_LINE && part.rows > 1;
+      const side = Math.min(isVector ? tall : 9, largest / Math.max(part.rows, part.columns));
+      const wide = part.digits ? 16 : side * part.columns, high = isTable || part.rows === 1 ? tall * part.rows : side * part.rows;
       const before = part.names === "all" ? 62 : 0, after = part.digits ? 44 : 0;
-      return { wide, high, before, after, room: Math.max(before + wide + after, 9 * part.name.length, 7 * part.letters.length) };
+      return { wide, high, before, room: Math.max(before + wide + after, 9 * part.name.length, 6.8 * sized(part).length) };
     }
 
     function draw() {
       const { product: named, says: said, parts } = ready.steps[state.step];
-      product.replaceChildren(...written(named, (low) => node("sub", { style: "line-height:0" }, low)));
-      says.textContent = said;
+      product.replaceChildren(...written(named, lowered));
+      says.replaceChildren(...written(said, lowered));
       view.picture.replaceChildren();
       let x = 4;
       ready.boxes = parts.map((part) => {
@@ -183,7 +190,7 @@ export default {
       const group = shape("g", { tabindex: 0, role: "application", style: "cursor:crosshair",
         "aria-label": phrase("{name}, {shape}: arrow keys choose a number", { name: part.name, shape: sized(part) }) });
       const colour = `var(--${part.role})`, sizes = Array.from(part.values, Math.abs).filter(Number.isFinite);
-      const largest = sizes.reduce((most, size) => Math.max(most, size), 0) || 1;
+      const most = sizes.reduce((above, size) => Math.max(above, size), 0) || 1;
       const text = (at, y, words, more) => group.append(shape("text", { x: at, y, ...more }, words));
       const title = shape("text", { x, y: 14, style: `font-weight:700;fill:${colour}` });
       title.append(...written(part.name, (low) => shape("tspan", { dy: 3, style: "font-size:78%" }, low)));
@@ -191,7 +198,7 @@ export default {
       text(x, 30, sized(part), { class: "quiet", style: "font:11px ui-monospace,monospace" });
       group.append(shape("rect", { ...box, fill: "var(--panel)", stroke: colour, "stroke-width": 1 }),
         shape("image", { ...box, preserveAspectRatio: "none", style: "image-rendering:pixelated",
-          href: painted(part.rows, part.columns, (i, j) => part.values[i * part.columns + j] / largest || 0, signColours(view.root)) }));
+          href: painted(part.rows, part.columns, (i, j) => part.values[i * part.columns + j] / most || 0, signColours(view.root)) }));
       if (part.rowNames && part.names !== "asked")
         for (let i = 0; i < part.rows; i++) {
           const y = box.y + tall * (i + 0.78);

@@ -58,8 +58,8 @@ def walk(
 
 
 def percent(share: float) -> str:
-    """0.9964 → "99.6 %"."""
-    return f"{100 * share:.1f} %"
+    """0.9964 → "99.6 %", which no line ends within."""
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def hardest(

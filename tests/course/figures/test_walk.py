@@ -181,7 +181,7 @@ def test_it_begins_at_the_head_that_looks_hardest_at_the_expected_word(figure, m
     on_word = torch.stack(shares)[:, :, torch.tensor(tokens) == word]  # (layers, heads, places)
     start = figure.data["start"]
     assert float(on_word[start["layer"], start["head"]].max()) == float(on_word.max())
-    assert f" {100 * float(on_word.max()):.1f} % of its weight" in figure.caption
+    assert f" {100 * float(on_word.max()):.1f}\xa0% of its weight" in figure.caption
     assert f"“{language.vocabulary.words[word]}”" in figure.caption
 
 
