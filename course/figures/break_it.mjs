@@ -199,6 +199,7 @@ export default {
     /** All stories, one at a time, so that the page stays awake; a later change ends an earlier measurement. */
     async function measure() {
       const mine = ++run, begin = transformer(current(), parcel.sizes, damage(state)), costs = [];
+      view.root.setAttribute("aria-busy", true);
       draw();
       for (const [i, tokens] of stories.entries()) {
         await new Promise((done) => { setTimeout(done); });
@@ -210,6 +211,7 @@ export default {
       const held = document.activeElement?.dataset?.part;
       draw();
       if (held) again(held);
+      view.root.setAttribute("aria-busy", false);
       el.setAttribute("data-ready", "");
     }
 

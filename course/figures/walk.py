@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 
 import torch
@@ -9,7 +10,7 @@ import torch
 from course.data.story_language import StoryLanguage
 from course.figures.every_rung import BEGINNINGS
 from course.figures.figure import Figure, png
-from course.figures.parcels import network_parcel
+from course.figures.parcels import network_parcel, rounded
 from course.models import GPT, attention_maps
 from course.shapes import Float, Tensor
 
@@ -31,8 +32,10 @@ def walk(
     encode, words = language.vocabulary.encode, language.vocabulary.words
     stories = {asks: [language.vocabulary.bos, *encode(text.split())] for asks, text in beginnings.items()}
     tokens = next(iter(stories.values()))
-    with attention_maps(model) as looks:
-        probs = model(torch.tensor([tokens]))[0, -1].exp()  # (V,)
+    shown = copy.deepcopy(model)
+    shown.load_state_dict(rounded(model.state_dict()))  # as the page has it
+    with attention_maps(shown) as looks:
+        probs = shown(torch.tensor([tokens]))[0, -1].exp()  # (V,)
     expected = int(probs.argmax())
     if expected not in tokens:
         raise ValueError(f"beginnings: expected {words[expected]!r} in the first story, which comes next")

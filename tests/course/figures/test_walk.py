@@ -167,13 +167,13 @@ def test_what_is_outlined_as_the_source_of_a_number_makes_it(figure, tmp_path):
         torch.testing.assert_close(number, row @ final, atol=1e-4, rtol=1e-4)
 
 
-def test_it_begins_at_the_head_that_looks_hardest_at_the_expected_word(figure, model, language):
+def test_it_begins_at_the_head_that_looks_hardest_at_the_expected_word(figure, twin, language):
     tokens = figure.data["beginnings"][0]["tokens"]
     with torch.no_grad():
-        probs = model(torch.tensor([tokens]))[0, -1].exp()
-        x = model.embedding(torch.tensor([tokens]))
+        probs = twin(torch.tensor([tokens]))[0, -1].exp()
+        x = twin.embedding(torch.tensor([tokens]))
         shares = []
-        for block in model.blocks:
+        for block in twin.blocks:
             n = block.norm_attention(x)
             shares.append(block.attention.weights(n, n, n, is_causal=True)[0, :, -1])
             x = block(x, is_causal=True)
