@@ -42,10 +42,13 @@ PALE = f"""() => {{
 def test_a_printed_page_is_whole_and_has_no_buttons_and_dark_ink(page, address, name):
     page.goto(f"{address}/{name}.html", wait_until="load")
     page.wait_for_selector(".lmf .picture > svg > *", state="attached", timeout=60_000)
-    pdf = page.pdf()  # which the page is told of, as it is when a reader prints it
+    assert page.pdf().startswith(b"%PDF")
+    theme = page.evaluate("document.documentElement.dataset.theme")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")  # which a reader's browser says, too
     page.emulate_media(media="print")
     page.wait_for_timeout(300)  # colours glide
-    assert pdf.startswith(b"%PDF")
     assert page.evaluate(PRESSED) == []
     assert page.evaluate(FOLDED) == []
     assert page.evaluate(PALE) == []
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
