@@ -59,8 +59,13 @@ if (lecture) {
 for (const card of document.querySelectorAll("[data-lecture]")) {
   card.classList.toggle("is-read", isRead().has(card.dataset.lecture));
 }
-// A figure's menus and hints are on paper what they are on the page when they are open.
-addEventListener("beforeprint", () => document.querySelectorAll(".bd-article details").forEach((fold) => { fold.open = true; }));
+// A figure's menus and hints are on paper what they are on the page when they are open, and paper is white.
+addEventListener("beforeprint", () => {
+  document.querySelectorAll(".bd-article details").forEach((fold) => { fold.open = true; });
+  const root = document.documentElement, { theme } = root.dataset;
+  root.dataset.theme = "light";
+  addEventListener("afterprint", () => { root.dataset.theme = theme; }, { once: true });
+});
 
 // What unfolds a part of the navigation has a name for who cannot see its arrow.
 for (const summary of document.querySelectorAll(".bd-links summary")) {

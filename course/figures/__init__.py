@@ -31,6 +31,7 @@ from course.figures.tape import tape
 from course.figures.three_masks import three_masks
 from course.figures.training_run import training_run
 from course.figures.unrolled import unrolled
+from course.figures.walk import walk
 from course.figures.widget import as_widget
 
 __all__ = [
@@ -67,4 +68,5 @@ __all__ = [
     "three_masks",
     "training_run",
     "unrolled",
+    "walk",
 ]

@@ -1,5 +1,6 @@
 // Break a Transformer that works: cut heads, move a word, open the mask, change a weight, and see what it costs above the floor.
 
+import { arrowTo, painted, placeUnder, signColours } from "./drawing/matrix.mjs";
 import { choose, frame, node, put, shape, slider, toggle } from "./frame.mjs";
 import { tensors } from "./models/parcel.mjs";
 import { transformer } from "./models/transformer.mjs";
@@ -38,19 +39,6 @@ export function above(read, story, floor) {
 export function byKind(costs, kinds) {
   const mean = (chosen) => chosen.reduce((sum, [, bits]) => sum + bits, 0) / chosen.length;
   return [["all words", mean(costs)], ...kinds.map(([kind, tokens]) => [kind, mean(costs.filter(([token]) => tokens.includes(token)))])];
-}
-
-/** A matrix as a picture: blue above zero, orange below. */
-function painted(rows, columns, value, { blue, orange }) {
-  const canvas = node("canvas", { width: columns, height: rows }), brush = canvas.getContext("2d");
-  const image = brush.createImageData(columns, rows), rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  const [positive, negative] = [rgb(blue), rgb(orange)];
-  for (let i = 0; i < rows * columns; i++) {
-    const v = value(Math.floor(i / columns), i % columns), colour = v > 0 ? positive : negative;
-    image.data.set([...colour, 255 * Math.min(1, Math.abs(v))], 4 * i);
-  }
-  brush.putImageData(image, 0, 0);
-  return canvas.toDataURL();
 }
 
 export default {
@@ -93,26 +81,20 @@ export default {
     });
     editing.append(mend);
 
-    const colours = () => Object.fromEntries(["blue", "orange"].map((name) =>
-      [name, getComputedStyle(view.root).getPropertyValue(`--${name}`).trim()]));
+    const colours = () => signColours(view.root);
     const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));
 
     /** A part of the picture that mouse and keyboard can press. */
-    function pressable(group, label, act, keys = {}) {
-      const attributes = { tabindex: 0, style: "cursor:pointer", "aria-label": label };
-      for (const [name, value] of Object.entries(attributes)) group.setAttribute(name, value);
+    function pressable(group, label, act, press) {
+      for (const [name, value] of Object.entries({ tabindex: 0, style: "cursor:pointer", "aria-label": label }))
+        group.setAttribute(name, value);
       group.addEventListener("click", act);
-      group.addEventListener("keydown", (event) => {
-        const does = { Enter: act, " ": act, ...keys }[event.key];
-        if (!does) return;
-        event.preventDefault();
-        does(event);
-      });
+      group.addEventListener("keydown", (event) => { if (press(event.key)) event.preventDefault(); });
       view.picture.append(group);
     }
     const again = (name) => view.picture.querySelector(`[data-part="${name}"]`)?.focus();
 
-    function drawMap(maps, layer, head, n) {
+    function drawMap(steps, layer, head, n) {
       const x = head * (map + gap), y = 16 + layer * (map + 30), isCut = state.cut.has(`${layer}.${head}`), size = map / n;
       const name = `layer ${layer + 1} head ${head + 1}`;
       const group = shape("g", { "data-part": `${layer}.${head}`, role: "button", "aria-pressed": isCut });
@@ -121,16 +103,18 @@ export default {
       group.append(shape("rect", { x, y, width: map, height: map, fill: "var(--panel)", stroke: isCut ? "var(--orange)" : "var(--line)",
         "stroke-width": isCut ? 2.5 : 1 }));
       if (!isCut) group.append(shape("image", { x, y, width: map, height: map, preserveAspectRatio: "none",
-        style: "image-rendering:pixelated", href: painted(n, n, (t, s) => maps[layer][t][head][s] ?? 0, colours()) }));
+        style: "image-rendering:pixelated", href: painted(n, n, (t, s) => steps[layer][t].weights[head][s] ?? 0, colours()) }));
       else group.append(shape("path",
         { d: `M${x} ${y}l${map} ${map}m0 ${-map}l${-map} ${map}`, stroke: "var(--orange)", "stroke-width": 2 }));
       if (state.word < n) group.append(shape("rect", { x: x - 1, y: y + state.word * size, width: map + 2, height: Math.max(size, 2),
         fill: "none", stroke: "var(--ink)", "stroke-width": 0.8 }));
-      pressable(group, `${name}: remove it`, () => {
+      const press = () => {
         if (!state.cut.delete(`${layer}.${head}`)) state.cut.add(`${layer}.${head}`);
         measure();
         again(`${layer}.${head}`);
-      });
+        return true;
+      };
+      pressable(group, `${name}: remove it`, press, (key) => ["Enter", " "].includes(key) && press());
     }
 
     function drawMatrix() {
@@ -146,17 +130,16 @@ export default {
       group.append(shape("rect", { x: (j * wide) / columns - 2, y: y + (i * tall) / rows - 2, width: wide / columns + 4,
         height: tall / rows + 4, fill: "none", stroke: "var(--ink)", "stroke-width": 2 }));
       const to = (place) => {
-        state.place = (place + values.length) % values.length;
+        state.place = place;
         if (state.plus === 0) draw(); else measure();
         again("matrix");
+        return true;
       };
-      pressable(group, `${state.name}, a matrix: arrow keys choose a weight`, (event) => {
-        if (!(event instanceof MouseEvent)) return;
-        const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
-        const inside = (share, n) => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
-        to(inside((at.y - y) / tall, rows) * columns + inside(at.x / wide, columns));
-      }, { ArrowLeft: () => to(state.place - 1), ArrowRight: () => to(state.place + 1), ArrowUp: () => to(state.place - columns),
-        ArrowDown: () => to(state.place + columns) });
+      pressable(group, `${state.name}, a matrix: arrow keys choose a weight`,
+        (event) => to(placeUnder(event, view.picture, { x: 0, y, width: wide, height: tall }, { rows, columns })), (key) => {
+          const place = arrowTo(key, state.place, { rows, columns });
+          return place !== null && to(place);
+        });
       const value = values[state.place];
       text(rightX, base + 38, `row ${i}, column ${j}`);
       text(rightX, base + 58, `trained: ${value.toFixed(4)}`);
@@ -183,14 +166,14 @@ export default {
     function draw() {
       if (!weights) return;
       const tokens = stories[state.story].slice(0, N), read = transformer(current(), parcel.sizes, damage(state))();
-      const logProbs = read(tokens), { maps } = read, n = tokens.length;
+      const logProbs = read(tokens), { steps } = read, n = tokens.length;
       view.picture.replaceChildren();
-      for (let layer = 0; layer < nLayers; layer++) for (let head = 0; head < nHeads; head++) drawMap(maps, layer, head, n);
+      for (let layer = 0; layer < nLayers; layer++) for (let head = 0; head < nHeads; head++) drawMap(steps, layer, head, n);
       text(0, base - 10, "Rows are words, columns the words that they attend to. Press a map to remove its head.",
         { class: "quiet", style: "font-size:11px" });
       drawCosts();
       drawMatrix();
-      const seen = maps.flatMap((layer, l) => layer[state.word].filter((_, head) => !state.cut.has(`${l}.${head}`)));
+      const seen = steps.flatMap((layer, l) => layer[state.word].weights.filter((_, head) => !state.cut.has(`${l}.${head}`)));
       story.replaceChildren(...tokens.slice(0, n).flatMap((token, s) => {
         const look = Math.max(0, ...seen.map((weight) => weight[s]));
         const mark = s === state.word ? "font-weight:700;text-decoration:underline;" : "";
@@ -216,6 +199,7 @@ export default {
     /** All stories, one at a time, so that the page stays awake; a later change ends an earlier measurement. */
     async function measure() {
       const mine = ++run, begin = transformer(current(), parcel.sizes, damage(state)), costs = [];
+      view.root.setAttribute("aria-busy", true);
       draw();
       for (const [i, tokens] of stories.entries()) {
         await new Promise((done) => { setTimeout(done); });
@@ -227,6 +211,7 @@ export default {
       const held = document.activeElement?.dataset?.part;
       draw();
       if (held) again(held);
+      view.root.setAttribute("aria-busy", false);
       el.setAttribute("data-ready", "");
     }
 

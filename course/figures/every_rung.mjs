@@ -2,7 +2,7 @@
 
 import { choose, frame, node, shape, slider } from "./frame.mjs";
 import { rungs } from "./models/ladder.mjs";
-import { pick } from "./models/sampler.mjs";
+import { heated, samplers } from "./models/sampler.mjs";
 import { storyLanguage } from "./models/story_language.mjs";
 
 const LOG2 = Math.log(2), N_SHOWN = 6, MOST_WRITTEN = 80;
@@ -23,11 +23,12 @@ export function shown(truth, answers) {
 
 /** What a rung writes after these words, until the story's end or its first word that cannot come: { tokens, isWrong }. */
 export function writing({ begin, truth, tokens, end, settings, random = Math.random }) {
+  const { temperature, method, value } = settings, draw = samplers[method].begin(value);
   const read = begin(), check = truth(), written = [];
   let expected, possible;
   for (const token of tokens) { expected = read(token); possible = check(token); }
   while (written.length < MOST_WRITTEN) {
-    const token = pick(expected, settings, random), isWrong = possible[token] === -Infinity;
+    const token = draw(heated(expected, temperature), [...tokens, ...written], random), isWrong = possible[token] === -Infinity;
     written.push(token);
     if (isWrong || token === end) return { tokens: written, isWrong };
     expected = read(token);
@@ -48,7 +49,7 @@ export default {
     const view = frame(el, { width, height, label: "What every model expects next, beside the true probabilities", name: "every_rung" });
     const story = node("p", { class: "story", style: "font-size:1.15em;margin:.5rem 0" });
     const next = node("div", { class: "lmf-row" }), pages = node("div", { style: "margin:.3rem 0" });
-    const state = { tokens: [], begins: null, readers: null, settings: { temperature: 1, topP: 1 } };
+    const state = { tokens: [], begins: null, readers: null, settings: { temperature: 1, method: 0, value: null } };
 
     choose(view.controls, { label: "begin with", options: beginnings.map(({ asks }) => asks), value: 0 },
       (i) => begin(beginnings[i].tokens));
@@ -72,8 +73,14 @@ export default {
     const sampler = node("div", { class: "lmf-row" });
     slider(sampler, { label: "temperature", min: 0.2, max: 2, step: 0.1, value: 1, show: (t) => t.toFixed(1) },
       (t) => { state.settings.temperature = t; });
-    slider(sampler, { label: "top-p", min: 0.5, max: 1, step: 0.05, value: 1, show: (p) => (p >= 1 ? "off" : p.toFixed(2)) },
-      (p) => { state.settings.topP = p; });
+    choose(sampler, { label: "method", options: samplers.map(({ name }) => name), value: 0 }, (method) => {
+      const { knob } = samplers[method];
+      Object.assign(state.settings, { method, value: knob?.value ?? null });
+      knobs.replaceChildren();
+      if (knob) slider(knobs, knob, (value) => { state.settings.value = value; });
+    });
+    const knobs = node("span", {});
+    sampler.append(knobs);
     button(sampler, "Let every model continue", write);
     view.controls.after(story, next);
     view.picture.parentElement.after(sampler, pages);
@@ -99,9 +106,9 @@ export default {
 
     /** Where the last rung looks from the last word: the largest weight of any head on each word. */
     function gaze() {
-      const { maps } = state.readers.at(-1);
-      if (!maps) return [];
-      const heads = maps.flatMap((layer) => layer.at(-1));
+      const { steps } = state.readers.at(-1);
+      if (!steps) return [];
+      const heads = steps.flatMap((layer) => layer.at(-1).weights);
       return state.tokens.map((_, s) => Math.max(...heads.map((head) => head[s])));
     }
 

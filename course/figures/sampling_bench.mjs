@@ -1,35 +1,16 @@
 // From logits to the next word: the reader sets the logits and the filters, and draws.
 
 import { choose, dragged, frame, HALO, press, put, shape, slider } from "./frame.mjs";
+import { entropy, heated, minP, softmax, topK, topP } from "./models/sampler.mjs";
 
-const softmax = (logits) => {
-  const largest = Math.max(...logits), powers = logits.map((z) => Math.exp(z - largest)), total = powers.reduce((a, b) => a + b, 0);
-  return powers.map((power) => power / total);
-};
-const bits = (probs) => -probs.reduce((sum, p) => sum + (p > 0 ? p * Math.log2(p) : 0), 0);
-const ranks = (values) => values.map((_, i) => i).sort((a, b) => values[b] - values[a] || a - b);
-const keepOnly = (logits, kept) => logits.map((z, i) => (kept[i] ? z : -Infinity));
-
-const filters = {
-  topK: (logits, k) => keepOnly(logits, logits.map((z) => z >= [...logits].sort((a, b) => b - a)[Math.min(k, logits.length) - 1])),
-  topP: (logits, p) => {
-    const probs = softmax(logits), kept = logits.map(() => false);
-    let before = 0;
-    for (const i of ranks(logits)) { kept[i] = p >= 1 || before === 0 || before < p - 1e-9; before += probs[i]; }
-    return keepOnly(logits, kept);
-  },
-  minP: (logits, p) => {
-    const probs = softmax(logits), limit = p * Math.max(...probs);
-    return keepOnly(logits, probs.map((prob) => prob >= limit));
-  },
-};
+const bits = (probs) => entropy(probs) / Math.LN2;
+const filters = { topK, topP, minP };
 
 /** Top-k, then top-p, then min-p; the temperature before all of them or after. Entropies in bits. */
 export function sample(logits, { temperature, topK, topP, minP, isHotFirst }) {
-  const divided = (values) => values.map((z) => z / temperature);
-  const seen = isHotFirst ? divided(logits) : logits;
+  const seen = isHotFirst ? heated(logits, temperature) : logits;
   const left = Object.entries({ topK, topP, minP }).reduce((now, [name, value]) => filters[name](now, value), seen);
-  const before = softmax(seen), after = softmax(isHotFirst ? left : divided(left)), kept = left.map((z) => z > -Infinity);
+  const before = softmax(seen), after = softmax(isHotFirst ? left : heated(left, temperature)), kept = left.map((z) => z > -Infinity);
   const removed = before.reduce((sum, p, i) => sum + (kept[i] ? 0 : p), 0);
   return { before, after, kept, removed, entropyBefore: bits(before), entropyAfter: bits(after) };
 }

@@ -6,6 +6,7 @@ import pytest
 import torch
 from overlaps import IN_EVERY_STATE, OVERLAPS
 
+from autograder.website.whole_site import pages
 from course import figures
 from course.ladder import read_recorded, summaries
 
@@ -93,14 +94,34 @@ def test_saving_and_numbers_are_in_a_menu_that_the_keyboard_opens(shown, page):
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("page", ["light"], indirect=True)
 def test_in_no_state_of_a_figure_does_a_word_lie_on_another(page, address, name):
-    found = {}
     page.goto(f"{address}/{name}.html", wait_until="load")
     page.wait_for_selector(".lmf .picture", state="attached", timeout=60_000)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        for figure in page.locator(".lmf").all():
-            found |= {(width, words): state for words, state in figure.evaluate(IN_EVERY_STATE).items()}
+    assert overlapping(page) == {}
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_nor_does_it_on_pages_made_from_others(page, address, site):
+    others = [name for name in pages(site) if name.startswith(("building/", "de/"))]
+    assert others
+    found = {}
+    for name in others:
+        page.goto(f"{address}/{name}", wait_until="load")
+        if page.locator(".live").count():
+            page.wait_for_selector(".lmf .picture", state="attached", timeout=60_000)
+            found |= {(name, *where): state for where, state in overlapping(page).items()}
     assert found == {}
+
+
+def overlapping(page):
+    """Which words lie on each other at which width, in which theme; in the dark at one width."""
+    found = {}
+    for width, theme in (*((width, "light") for width in WIDTHS), (WIDE["width"], "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        for figure in page.locator(".lmf").all():
+            states = figure.evaluate(IN_EVERY_STATE)
+            found |= {(width, theme, words): state for words, state in states.items()}
+    return found
 
 
 @pytest.mark.parametrize("page", ["light"], indirect=True)

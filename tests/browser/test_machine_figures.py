@@ -15,7 +15,7 @@ def shown(page, name):
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_no_word_lies_on_another(page, name):
-    for width in (400, 800, 1280):
+    for width in (400, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         shown(page, name)
         assert page.locator(".lmf").evaluate(OVERLAPS) == [], width
@@ -44,10 +44,27 @@ def test_the_keyboard_builds_a_machine_up_and_asks_its_boxes(page):
     assert "return linear(x, self.W, self.b)" in answer
 
 
-def test_a_box_answers_the_mouse(page):
-    shown(page, "heads")
-    page.get_by_role("button", name="weights, shape (B, H, T, T)").hover()
-    assert "(2, 3, 5, 5)" in page.locator(".lmf .answer").inner_text()
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_every_box_answers_the_mouse_and_the_keyboard(page, name):
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    shown(page, name)
+    machine, answer = MACHINES[name], page.locator(".lmf .answer")
+    boxes = page.locator(".lmf .tensor")
+    assert boxes.count() == len(machine.boxes())
+    for box in boxes.all():
+        spoken = box.get_attribute("aria-label")
+        page.locator(".lmf .sentence").hover()
+        box.locator(".edge").hover()
+        by_mouse = answer.inner_text()
+        page.evaluate("document.activeElement.blur()")
+        answer.evaluate("answer => { answer.textContent = ''; }")
+        box.focus()
+        assert answer.inner_text() == by_mouse, spoken
+        numbers, code = spoken.split(" = ", 1)[1].split(": ", 1)
+        assert numbers in by_mouse
+        assert " ".join(code.split()) in " ".join(by_mouse.split())
 
 
 def test_the_picture_prints_whole_whatever_the_step(page):

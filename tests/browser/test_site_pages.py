@@ -15,12 +15,19 @@ LEAVE_ONE_OF_EACH_COLOUR = """() => {
 VIOLATIONS = {"resultTypes": ["violations"]}
 FORMULAS_AS_HEADINGS = [["th:has(.MathJax)"]]  # axe does not read MathML, in which they are spoken
 IS_SET = "new Promise(done => window.MathJax?.Hub ? MathJax.Hub.Queue(done) : done())"
-UNFOLD = "document.querySelectorAll('details').forEach(folded => { folded.open = true; })"
+UNFOLD = """document.querySelectorAll('details').forEach(folded => { folded.open = true; });
+  document.querySelectorAll('button.unfold[aria-expanded=false]').forEach(button => button.click());"""
 WIDTHS = "[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]"
 WIDE = (400, 1280, 1920)
-CUT_OFF = """() => [...document.querySelectorAll('.cell_input pre, .highlight pre')]
-  .filter(code => code.scrollWidth > code.clientWidth + 1 && !code.closest('.cell_output'))
-  .map(code => code.textContent.slice(0, 60))"""
+THEMES = ("light", "dark")
+AS_AXE_SEES = ((400, "light"), (400, "dark"), (1280, "light"), (1920, "dark"))
+# Lines of code or of what a cell printed that scroll sideways.
+CUT_OFF = """(parts) => [...document.querySelectorAll(parts)]
+  .filter(code => [code, code.closest('.output') ?? code].some(each =>
+    each.scrollWidth > each.clientWidth + 1))
+  .map(code => code.textContent.split('\\n').sort((a, b) => b.length - a.length)[0].slice(0, 140))"""
+CODE = ":is(.cell_input, .highlight) pre:not(.cell_output pre)"
+PRINTED = ".cell_output .highlight pre, .cell_output pre.literal-block"
 # Rows in which a meaning of three lines has less than a third of the table, or a formula has several lines.
 NARROW_MEANINGS = """() => [...document.querySelectorAll('table')].flatMap(table => {
   const column = [...table.rows[0].cells].findIndex(cell => cell.innerText.trim() === 'meaning');
@@ -50,17 +57,21 @@ def test_no_page_asks_others_for_anything_or_reports_an_error(page, address, nam
     assert reported == {}
 
 
-def test_axe_finds_nothing_to_mend_on_any_page(page, address, names):
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_axe_finds_nothing_to_mend_on_any_page_whatever_is_unfolded(page, address, names):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     found = {}
     for name in names:
         page.goto(f"{address}/{name}", wait_until="load")
         page.evaluate(IS_SET)
+        page.evaluate(UNFOLD)
         page.evaluate(LEAVE_ONE_OF_EACH_COLOUR)
-        answer = axe.run(page, context={"exclude": FORMULAS_AS_HEADINGS}, options=VIOLATIONS).response
-        for each in answer["violations"]:
-            nodes = [node["html"][:120] for node in each["nodes"][:2]]
-            found.setdefault(f"{each['id']}: {nodes}", []).append(name)
+        for width, theme in AS_AXE_SEES:
+            seen(page, width, theme)
+            answer = axe.run(page, context={"exclude": FORMULAS_AS_HEADINGS}, options=VIOLATIONS).response
+            for each in answer["violations"]:
+                nodes = [node["html"][:120] for node in each["nodes"][:2]]
+                found.setdefault(f"{each['id']}: {nodes}", []).append((name, width, theme))
     assert found == {}
 
 
@@ -68,19 +79,41 @@ def test_axe_finds_nothing_to_mend_on_any_page(page, address, names):
 def test_no_page_is_wider_than_its_window_and_no_code_is_cut_off_whatever_is_unfolded(page, address, names):
     wide, cut = {}, {}
     for name in names:
-        page.set_viewport_size({"width": WIDE[0], "height": 800})
+        seen(page, WIDE[0], THEMES[0])
         page.goto(f"{address}/{name}", wait_until="load")
         page.evaluate(IS_SET)
         page.evaluate(UNFOLD)
         for width in WIDE:
-            page.set_viewport_size({"width": width, "height": 800})
-            needed, there = page.evaluate(WIDTHS)
-            if needed > there:
-                wide[name, width] = needed
-            if lines := page.evaluate(CUT_OFF):
-                cut[name, width] = lines
+            for theme in THEMES:
+                seen(page, width, theme)
+                needed, there = page.evaluate(WIDTHS)
+                if needed > there:
+                    wide[name, width, theme] = needed
+                if lines := page.evaluate(CUT_OFF, CODE):
+                    cut[name, width, theme] = lines
     assert wide == {}
     assert cut == {}
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_no_printed_line_scrolls_sideways_on_a_wide_window(page, address, names):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    cut = {}
+    for name in [name for name in names if "lectures/" in name]:
+        page.goto(f"{address}/{name}", wait_until="load")
+        page.evaluate(UNFOLD)
+        if lines := page.evaluate(CUT_OFF, PRINTED):
+            cut[name] = lines
+    assert cut == {}
+
+
+def seen(page, width, theme):
+    """Show the page at a width in a theme, without loading it anew."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function(
+        "theme => [theme, undefined].includes(document.documentElement.dataset.theme)", arg=theme
+    )
 
 
 @pytest.mark.parametrize("page", ["light"], indirect=True)

@@ -1,6 +1,6 @@
 // Multi-head causal self-attention with rotary positions (Vaswani and others 2017, section 3.2; Su and others 2021, equation 34).
 
-import { affine } from "./arrays.mjs";
+import { affine, logSoftmax } from "./arrays.mjs";
 
 /** Rotate each adjacent pair of every head by its position times the pair's frequency, base^(−2i/K), in place. */
 function rotate(x, position, frequencies) {
@@ -16,30 +16,25 @@ function rotate(x, position, frequencies) {
   return x;
 }
 
-/** The weights of one query over the keys that it may see, one head after another: [head][key], 0 for what it may not. */
+/** What one query makes of the keys, by head: { scores, weights }, each [head][key]; −∞ and 0 for what it may not see. */
 function looks(query, keys, sees, nHeads) {
-  const K = query.length / nHeads;
-  return Array.from({ length: nHeads }, (_, head) => {
-    const start = head * K, weights = new Float64Array(keys.length);
-    let largest = -Infinity, total = 0;
-    const scores = keys.map((key, s) => {
-      if (!sees(s)) return -Infinity;
-      let score = 0;
-      for (let i = start; i < start + K; i++) score += query[i] * key[i];
-      largest = Math.max(largest, score / Math.sqrt(K));
-      return score / Math.sqrt(K);
-    });
-    scores.forEach((score, s) => { weights[s] = Math.exp(score - largest); total += weights[s]; });
-    return weights.map((weight) => weight / total);
-  });
+  const K = query.length / nHeads, heads = Array.from({ length: nHeads }, (_, head) => head * K);
+  const scores = heads.map((start) => Float64Array.from(keys, (key, s) => {
+    if (!sees(s)) return -Infinity;
+    let score = 0;
+    for (let i = start; i < start + K; i++) score += query[i] * key[i];
+    return score / Math.sqrt(K);
+  }));
+  return { scores, weights: scores.map((each) => logSoftmax(each).map(Math.exp)) };
 }
 
 export const UNBROKEN = { place: (t) => t, sees: (t, s) => s <= t, isCut: () => false };
 
 /**
- * One layer of attention that remembers the keys and values of all it has read. `attend(xs)` reads new positions at
- * once and returns what each of them found; `attend.maps[t][head][s]` are the weights. `broken` changes where a word is
- * told it stands, what it may see, or which heads are cut out.
+ * One layer of attention that remembers the `keys` (turned) and `values` of all it has read. `attend(xs)` reads new
+ * positions at once and returns what each of them found; `attend.steps[t]` is how: { query, turned, scores, weights,
+ * found }, where `scores` and `weights` are [head][s]. `broken` changes where a word is told it stands, what it may see,
+ * or which heads are cut out.
  */
 export function selfAttention(weights, prefix, nHeads, broken = UNBROKEN) {
   const matrix = (name) => weights[`${prefix}.W_${name}.weight`], bias = (name) => weights[`${prefix}.W_${name}.bias`].values;
@@ -52,17 +47,16 @@ export function selfAttention(weights, prefix, nHeads, broken = UNBROKEN) {
       values.push(project("value", x));
     }
     return xs.map((x, i) => {
-      const query = rotate(project("query", x), broken.place(first + i), frequencies);
-      const maps = looks(query, keys, (s) => broken.sees(first + i, s), nHeads), found = new Float64Array(query.length);
-      attend.maps.push(maps);
-      maps.forEach((map, head) => {
+      const query = project("query", x), turned = rotate(query.slice(), broken.place(first + i), frequencies);
+      const seen = looks(turned, keys, (s) => broken.sees(first + i, s), nHeads), found = new Float64Array(query.length);
+      seen.weights.forEach((map, head) => {
         if (broken.isCut(head)) return;
         for (let s = 0; s < keys.length; s++)
           if (map[s]) for (let j = head * K; j < (head + 1) * K; j++) found[j] += map[s] * values[s][j];
       });
+      attend.steps.push({ query, turned, ...seen, found });
       return project("output", found);
     });
   };
-  attend.maps = [];
-  return attend;
+  return Object.assign(attend, { keys, values, steps: [] });
 }

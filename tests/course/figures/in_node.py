@@ -35,3 +35,13 @@ def evaluate(figure: Figure, expression: str, folder: Path) -> Any:
     run = subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
+
+
+def imported(path: str, expression: str, given: Any) -> Any:
+    """The JSON value of an expression in which `module` is a file below `course/figures`."""
+    module = (Path(course.figures.__file__).parent / path).as_uri()
+    script = f"const module = await import({json.dumps(module)}), given = {json.dumps(given)};"
+    command = ["node", "--input-type=module", "-e", f"{script} console.log(JSON.stringify({expression}));"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)

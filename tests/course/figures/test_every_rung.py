@@ -13,6 +13,7 @@ from course.figures.parcels import rounded
 from course.models import KneserNey, NGramCounts, RecurrentConfig, RecurrentLanguageModel
 
 STORIES = StoryConfig(n_bindings=2, n_recalls=1, nesting_depth=1, recall_distance=0)
+ALL_WORDS = "{temperature: 1, method: 0, value: null}"
 BEGINNINGS = {"Who?": "nora had apples and lamps .", "Nothing": ""}
 ALIVE = """await (async () => {{
   const begins = await figure.rungs(data.models), truth = figure.storyLanguage(data.grammar);
@@ -57,7 +58,7 @@ def test_waste_is_the_divergence_of_the_model_from_the_truth(figure, models, lan
 
 @needs_node
 def test_the_truth_writes_only_what_can_come_and_ends_the_story(figure, language, tmp_path):
-    given = "begin: truth, truth, tokens: data.beginnings[1].tokens, end: data.end, settings: {}"
+    given = f"begin: truth, truth, tokens: data.beginnings[1].tokens, end: data.end, settings: {ALL_WORDS}"
     result = f"Array.from({{length: 30}}, () => figure.writing({{{given}}}))"
     for written in evaluate(figure, ALIVE.format(result=result), tmp_path):
         assert not written["isWrong"]
@@ -69,7 +70,9 @@ def test_the_truth_writes_only_what_can_come_and_ends_the_story(figure, language
 
 @needs_node
 def test_writing_stops_at_the_first_word_that_cannot_come(figure, language, tmp_path):
-    given = "begin: begins.GRU, truth, tokens: data.beginnings[1].tokens, end: data.end, settings: {}"
+    given = (
+        f"begin: begins.GRU, truth, tokens: data.beginnings[1].tokens, end: data.end, settings: {ALL_WORDS}"
+    )
     written = evaluate(figure, ALIVE.format(result=f"figure.writing({{{given}}})"), tmp_path)
     assert written["isWrong"]  # it was never trained
     before = torch.tensor([[language.vocabulary.bos, *written["tokens"][:-1]]])
@@ -77,13 +80,15 @@ def test_writing_stops_at_the_first_word_that_cannot_come(figure, language, tmp_
 
 
 @needs_node
-def test_a_draw_follows_temperature_and_top_p(figure, tmp_path):
-    draw = "figure.pick([0.5, 0.3, 0.2].map(Math.log), {}, () => {})"
-    cases = [({}, 0.49, 0), ({}, 0.51, 1), ({}, 0.99, 2), ({"topP": 0.6}, 0.99, 1), ({"topP": 0.4}, 0.99, 0)]
-    cases += [({"temperature": 0.5}, 0.65, 0), ({"temperature": 0.5}, 0.67, 1)]  # 0.25 : 0.09 : 0.04
-    for settings, at, expected in cases:
-        expression = draw.replace("{}, ()", f"{json.dumps(settings)}, ()").replace("=> {}", f"=> {at}")
-        assert evaluate(figure, expression, tmp_path) == expected
+def test_the_method_that_is_chosen_writes(figure, models, language, tmp_path):
+    given = "begin: begins.trigram, truth, tokens: data.beginnings[0].tokens, end: data.end"
+    greedy = f"figure.writing({{{given}, settings: {{temperature: 2, method: 1, value: null}}}})"
+    found = evaluate(figure, ALIVE.format(result=f"[{greedy}, {greedy}]"), tmp_path)
+    assert found[0] == found[1]
+    tokens = list(figure.data["beginnings"][0]["tokens"])
+    for written in found[0]["tokens"]:
+        assert written == int(models["trigram"](torch.tensor([tokens]))[0, -1].argmax())
+        tokens.append(written)
 
 
 def test_models_and_scores_must_be_of_the_same_titles(models, language):
