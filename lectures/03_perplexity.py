@@ -138,6 +138,9 @@ print(f"corpus {of_corpus:.2f}")
 # guesses is all that is written down. Somebody who guesses just like you could restore the text from these numbers alone. So they hold
 # all of its information, and the text needs no more bits per letter than the entropy of the numbers. Play; the blue bars are n-gram models of lecture 02,
 # counted on Python's documentation, on the same letters. Your own bar is that entropy; a few letters say little (after one it is 0), so play on.
+#
+# Shannon's own players, who saw a hundred letters of a biography before each guess, brought English down to between 0.6 and
+# 1.3 bits per letter (quoted from his paper). The numbers of guesses give these two bounds, not one value; the entropy that you see is the upper one.
 
 # %%
 alphabet = " abcdefghijklmnopqrstuvwxyz"
