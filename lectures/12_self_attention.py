@@ -414,6 +414,8 @@ for n_words in (64, 256, 1024):
 
 # %%
 clock = read_recorded()
+
+# %%
 drawing, axes = plt.subplots(figsize=(5.6, 3.2))
 for kind, style, colour in (("rnn", "s--", "#0072B2"), ("attention", "o-", "#D55E00")):
     axes.loglog(list(clock[kind]), list(clock[kind].values()), style, color=colour, label=kind)

@@ -270,6 +270,8 @@ print(f"saved: {list(Places().state_dict())}, trained: {list(Places().parameters
 from course.models import sinusoidal_positions
 
 places = sinusoidal_positions(100, 64)  # (100, D=64)
+
+# %%
 drawing, (left, right) = plt.subplots(1, 2, figsize=(8, 2.8), width_ratios=(1.3, 1))
 left.imshow(places.T, cmap="cividis", aspect="auto")
 left.set(xlabel="position t", ylabel="dimension of $p_t$")

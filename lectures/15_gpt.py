@@ -313,6 +313,8 @@ assert reached.percent_above(floor) < 2
 # %%
 smooth = torch.tensor(history.losses).unfold(0, 20, 20).mean(-1) / math.log(2)  # means of 20 steps, in bits
 assert smooth[10] - floor.bits_per_token < 0.1 * (smooth[0] - floor.bits_per_token)  # after 210 steps
+
+# %%
 drawing, axes = plt.subplots(figsize=(6, 3))
 axes.plot(torch.arange(len(smooth)) * 20 + 10, smooth, color="#0072B2", label="training loss")
 axes.axhline(floor.bits_per_token, color="#D55E00", linestyle="--", label=f"floor {floor.bits_per_token:.2f}")
@@ -377,7 +379,7 @@ print(
 )
 at_cats = maps[:, -1, 1 + text.split().index("cats")]  # (H)
 print(
-    "weight of 'fed' on 'cats', head by head:", *(f"{w:.2f}" for w in sorted(at_cats.tolist(), reverse=True))
+    "weight of 'fed' on 'cats', head by head:", *(f"{w:.2g}" for w in sorted(at_cats.tolist(), reverse=True))
 )
 assert (at_cats > 0.3).sum() == 1
 figures.attention(

@@ -25,6 +25,13 @@ def test_outputs_are_folded_from_a_prediction_to_the_next_text():
     assert list(answers(cells)) == [first, second]
 
 
+@pytest.mark.parametrize(
+    "asks", ["**Predict, then run:** why?", "**Predict, then try:** which?", "**Predict.** Why?"]
+)
+def test_a_prediction_may_be_asked_for_in_several_ways(asks):
+    assert list(answers([text(asks), code("a")])) == [code("a")]
+
+
 def test_a_figure_that_lives_is_not_folded_and_a_still_one_is():
     alive, still = code("figures.alignment(maps)"), code("figures.still(drawing, alt='')")
     pictures = [still, code("figures.rungs('RNN')"), code("figures.configurations()")]
@@ -36,6 +43,7 @@ def test_a_figure_that_lives_is_not_folded_and_a_still_one_is():
     [
         ("drawing, axes = plt.subplots(figsize=(6, 2))\naxes.plot(x)", True),
         ("import torch\n\nfigure = plt.figure()", True),
+        ("drawing, (left, right) = plt.subplots(1, 2)", True),
         ("x = torch.ones(2)\ndrawing, axes = plt.subplots()", False),
         ("figures.alignment(maps)", False),
     ],
