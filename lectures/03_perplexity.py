@@ -438,10 +438,11 @@ print(f"{total:.1f} bits = {total / n_tokens:.2f} per word = {total / n_bytes:.3
 #
 # ## The ladder
 #
-# No new rung today, but a reason why there is a floor: on average nobody needs fewer bits than the language itself.
+# No new rung today, but a reason why there is a floor: on average nobody needs fewer bits than the language itself. The diamonds are this page's models.
 
 # %%
-figures.rungs("4-gram")
+live = {name: bits[name] for name in ("unigram", "bigram", "trigram", "4-gram")}
+figures.rungs("4-gram", live=live)
 
 # %% [markdown]
 # ## The same in the library

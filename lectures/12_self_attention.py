@@ -354,6 +354,7 @@ def longest_chain(output: torch.Tensor) -> int:
     return depth[output.grad_fn]
 
 
+# %%
 def recurrent(X: torch.Tensor) -> torch.Tensor:
     """The states (T, D) of h_t = tanh(U h_{t−1} + x_t); any square matrix can play U."""
     h, states = torch.zeros(D), []

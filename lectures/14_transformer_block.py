@@ -215,6 +215,7 @@ language = StoryLanguage()
 stories = language.sample(2500, torch.Generator().manual_seed(1))
 
 
+# %%
 class Stack(nn.Module):
     """A language model of twelve narrow blocks."""
 
@@ -232,6 +233,7 @@ class Stack(nn.Module):
         return self.output(self.norm(x)).log_softmax(dim=-1)
 
 
+# %%
 def losses(order: str, learning_rate: float = 0.03, n_warmup_steps: int = 0) -> list[float]:
     """What each of 60 steps cost, in nats per word, up to where it broke."""
     seen = []
@@ -250,6 +252,7 @@ def losses(order: str, learning_rate: float = 0.03, n_warmup_steps: int = 0) -> 
     return seen
 
 
+# %%
 runs = {order: losses(order) for order in ("no norm", "post-norm", "pre-norm")}
 runs["no residual, rate 0.01"] = losses("no residual", 0.01)
 runs["post-norm, rate 0.01, warmed up"] = losses("post-norm", 0.01, 30)
