@@ -158,7 +158,6 @@ class Sizes:
     deviation: float = 0.1  # of the first weights; GPT-2, much wider, takes 0.02
 
 
-# %%
 class Attention(nn.Module):
     """H heads of self-attention; each position looks at itself and to the left."""
 
@@ -199,7 +198,6 @@ class Block(nn.Module):
         return x + self.contract(F.gelu(self.expand(self.norm_feed_forward(x)), approximate="tanh"))
 
 
-# %%
 class Decoder(nn.Module):
     """Tokens (B, T) → log-probabilities of the next token at every position (B, T, V)."""
 
@@ -273,7 +271,6 @@ def beginnings(step: int) -> tuple[torch.Tensor, torch.Tensor]:
     return tokens[:, :-1], tokens[:, 1:]
 
 
-# %%
 n_steps, losses = 300 if is_full else 150, {}
 for is_causal in (True, False):
     torch.manual_seed(0)
@@ -371,7 +368,6 @@ def attention_of(model: Decoder, layer: int, tokens: torch.Tensor) -> torch.Tens
     return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(future, -torch.inf).softmax(-1)[0]
 
 
-# %%
 text = "nora had cups , hats , cats , pears and books . the king sings . she read books and fed"
 tokens = torch.tensor([vocabulary.encode(text.split(), bos=True)])
 with torch.no_grad():
@@ -386,8 +382,6 @@ print(
     "weight of 'fed' on 'cats', head by head:", *(f"{w:.2g}" for w in sorted(at_cats.tolist(), reverse=True))
 )
 assert (at_cats > 0.3).sum() == 1
-
-# %%
 figures.attention(
     maps[at_cats.argsort(descending=True)],
     ["<s>", *text.split()],
@@ -495,7 +489,6 @@ their_config |= {
 has_transformers = importlib.util.find_spec("transformers") is not None
 
 
-# %%
 def write_checkpoint(folder: Path, config: dict) -> None:
     """Random weights in GPT-2's layout: matrices are (inputs, outputs); c_attn holds query, key and value."""
     from safetensors.torch import save_file
@@ -547,8 +540,6 @@ OURS = {
     "ln_2": "norm_feed_forward",
 }
 OURS |= {"attn.c_proj": "attention.W_output", "mlp.c_fc": "expand", "mlp.c_proj": "contract"}
-
-# %%
 found = {}
 for their_name, array in load_file(folder / "model.safetensors").items():
     module, _, part = their_name.removeprefix("transformer.").rpartition(".")
