@@ -543,7 +543,8 @@ figures.rungs("self-attention", new=("self-attention",), live={"self-attention":
 
 # %% [markdown]
 # The diamond stands far to the right of its bar, because another model stands under the rung's name: four heads and rotary
-# positions (lecture 13), twice as wide, and five times as many steps on eight times as many stories. What the page's own model lacks most is not training but order.
+# positions (lecture 13), twice as wide, and five times as many steps on eight times as many stories. What the page's own model
+# lacks most is not training: lecture 13 gives it heads and positions, and with no step more it comes over halfway.
 #
 # It has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, beside a GRU that was trained for as many steps:
 
