@@ -462,7 +462,7 @@ for n in (1, 2, 3, 4):
 # %% [markdown]
 # The neighbours fit better with every $n$. The remaining gap (agreement across a clause, closing quotation marks, an object mentioned again twenty words later) is out of reach of any n-gram model.
 #
-# More text does not help. In 2006 Google gave away the n-grams, up to $n = 5$, of a trillion words of the web. In 2014 a 5-gram
+# More text does not help. In 2006 Google published the n-grams, up to $n = 5$, of a trillion words of the web. In 2014 a 5-gram
 # model of nearly as many words, smoothed as above, took 5.6 terabytes (Buck and others; quoted). It still looked four words back, and
 # what it had counted for *cat* taught it nothing about *dog*. Models that share what they learn between words need
 # a fraction of that space, and lecture 05 builds the first.
@@ -577,7 +577,7 @@ print("the library's tables are the tables above")
 #
 # - Thorsten Brants, Ashok C. Popat, Peng Xu, Franz J. Och and Jeffrey Dean, ["Large Language Models in Machine Translation"](https://aclanthology.org/D07-1090/), EMNLP-CoNLL 2007: stupid backoff.
 # - Thorsten Brants and Alex Franz, [*Web 1T 5-gram Version 1*](https://doi.org/10.35111/cqpa-a498), Linguistic Data Consortium, 2006.
-# - Christian Buck, Kenneth Heafield and Bas van Ooyen, ["N-gram Counts and Language Models from the Common Crawl"](https://aclanthology.org/L14-1074/), LREC 2014.
+# - Christian Buck, Kenneth Heafield and Bas van Ooyen, ["N-gram Counts and Language Models from the Common Crawl"](http://www.lrec-conf.org/proceedings/lrec2014/pdf/1097_Paper.pdf), LREC 2014.
 # - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3.
 # - Stanley F. Chen and Joshua Goodman, ["An Empirical Study of Smoothing Techniques for Language Modeling"](https://doi.org/10.1006/csla.1999.0128), *Computer Speech & Language* 13 (1999), 359–394. It also describes the interpolation of Frederick Jelinek and Robert L. Mercer, "Interpolated Estimation of Markov Source Parameters from Sparse Data", *Pattern Recognition in Practice*, 1980, which is in print only.
 # - I. J. Good, ["The Population Frequencies of Species and the Estimation of Population Parameters"](https://doi.org/10.1093/biomet/40.3-4.237), *Biometrika* 40 (1953), 237–264.
