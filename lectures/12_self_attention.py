@@ -544,7 +544,8 @@ figures.rungs("self-attention", new=("self-attention",), live={"self-attention":
 # %% [markdown]
 # The diamond stands far to the right of its bar, because another model stands under the rung's name: four heads and rotary
 # positions (lecture 13), twice as wide, and five times as many steps on eight times as many stories. What the page's own model
-# lacks most is not training: lecture 13 gives it heads and positions, and with no step more it comes over halfway.
+# lacks most is not training: lecture 13 gives it heads and positions, and with no step more it comes over halfway. The lower half
+# of the picture says what looking back buys: at *things* every rung before lost more than a bit, and this one loses next to nothing.
 #
 # It has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, beside a GRU that was trained for as many steps:
 
